@@ -44,21 +44,6 @@ percentage(const char *text, double *ret)
     return end > start && isfinite(*ret) && (str_eq(end, "%") || (start > text && *end == '\0'));
 }
 
-/* At least one minion, never more than there are; fractions are cut off. -1 for a percentage that is not
- * positive. */
-static long
-percentage_size(const char *text, size_t n)
-{
-    double percent, part;
-
-    if (!percentage(text, &percent) || percent <= 0)
-        return -1;
-    part = percent / 100.0 * (double) n;
-    if (part > (double) n)
-        return (long) n;
-    return part < 1 ? (long) ceil(part) : (long) part;
-}
-
 /* A number, or a percentage of n. -1 for neither. */
 long
 batch_size(const json_t *size, size_t n)
@@ -66,23 +51,22 @@ batch_size(const json_t *size, size_t n)
     const char *text = json_string_value(size);
     long long v = json_integer_value(size);
 
-    if (text != NULL && strchr(text, '%') != NULL)
-        return percentage_size(text, n);
+    if (text != NULL && strchr(text, '%') != NULL) {
+        /* At least one minion, never more than there are; fractions are cut off. */
+        double percent, part;
+        if (!percentage(text, &percent) || percent <= 0)
+            return -1;
+        part = percent / 100.0 * (double) n;
+        if (part > (double) n)
+            return (long) n;
+        return part < 1 ? (long) ceil(part) : (long) part;
+    }
     if (text != NULL && !str_to_int(text, 1, INT32_MAX, &v))
         return -1;
     return v >= 1 && v <= INT32_MAX ? (long) v : -1;
 }
 
 /* ---- one return ------------------------------------------------------------------------------ */
-
-/* Frees a minion's place; with --batch-wait it rests first. */
-static void
-place_used(batch_t *self)
-{
-    self->active--;
-    if (self->wait_ms > 0)
-        self->resting[self->n_resting++] = clock_mono_ms() + self->wait_ms;
-}
 
 /* The command ends with the highest code; a signal's negative one counts as 1. */
 static void
@@ -131,31 +115,6 @@ take_silent(batch_t *self, const news_t *news)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* Drops the resting places whose time is over, which lie at the front. */
-static void
-wake_places(batch_t *self, int64_t now_ms)
-{
-    size_t n = 0;
-
-    /* Places come to rest in the order of time. */
-    while (n < self->n_resting && self->resting[n] <= now_ms)
-        n++;
-    self->n_resting -= n;
-    memmove(self->resting, self->resting + n, self->n_resting * sizeof(*self->resting));
-}
-
-/* The ids of the next job. NEW; empty when no place is free or nobody is left. */
-static json_t *
-batch_next_ids(batch_t *self)
-{
-    json_t *ids = json_array();
-    size_t used = self->active + self->n_resting;
-
-    for (; used < self->places && self->next < json_array_size(self->ids); used++)
-        json_array_append(ids, json_array_get(self->ids, self->next++));
-    return ids;
-}
-
 /* NEW: the ids as Python prints a sorted list of them. */
 static char *
 sorted_repr(const json_t *ids)
@@ -170,7 +129,13 @@ static int
 start_next(batch_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *ids = batch_next_ids(self);
+
+    /* The ids of the next job. */
+    json_auto_t *ids = json_array();
+    size_t used = self->active + self->n_resting;
+    for (; used < self->places && self->next < json_array_size(self->ids); used++)
+        json_array_append(ids, json_array_get(self->ids, self->next++));
+
     follow_t *job = NULL;
 
     if (json_array_size(ids) == 0)
@@ -208,27 +173,16 @@ take_next(batch_t *self)
         batch_take_return(self, &news);
     else if (news.kind == NEWS_SILENT)
         take_silent(self, &news);
-    if (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT)
-        place_used(self);
+    if (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT) {
+        /* Frees a minion's place; with --batch-wait it rests first. */
+        self->active--;
+        if (self->wait_ms > 0)
+            self->resting[self->n_resting++] = clock_mono_ms() + self->wait_ms;
+    }
     follow_t *over = news.kind == NEWS_OVER ? news.job : NULL;
     jobline_forget(self->cmd->line, &over);
     news_free(&news);
     return 0;
-}
-
-/* Until all are started and over, or the run is stopped. 0, or the exit code. */
-static int
-batch_run_all(batch_t *self)
-{
-    int rc = 0;
-
-    while (rc == 0 && !self->stopped && (self->active > 0 || self->next < json_array_size(self->ids))) {
-        wake_places(self, clock_mono_ms());
-        rc = start_next(self);
-        if (rc == 0 && (self->active > 0 || self->n_resting > 0))
-            rc = take_next(self);
-    }
-    return rc;
 }
 
 /* ---- who takes part -------------------------------------------------------------------------- */
@@ -297,7 +251,24 @@ run_gathered(batch_t *self, const json_t *size)
     /* More places than minions are of no use. */
     self->places = (size_t) places < n ? (size_t) places : n;
     self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
-    int rc = batch_run_all(self);
+
+    /* Until all are started and over, or the run is stopped. */
+    int rc = 0;
+    while (rc == 0 && !self->stopped && (self->active > 0 || self->next < json_array_size(self->ids))) {
+        /* Drops the resting places whose time is over, which lie at the front. */
+        int64_t now_ms = clock_mono_ms();
+        size_t count = 0;
+        /* Places come to rest in the order of time. */
+        while (count < self->n_resting && self->resting[count] <= now_ms)
+            count++;
+        self->n_resting -= count;
+        memmove(self->resting, self->resting + count, self->n_resting * sizeof(*self->resting));
+
+        rc = start_next(self);
+        if (rc == 0 && (self->active > 0 || self->n_resting > 0))
+            rc = take_next(self);
+    }
+
     free(self->resting);
     if (rc != 0)
         return rc;

@@ -152,20 +152,6 @@ lost_master(cmd_t *self, const follow_t *job, const fail_t *err)
     return EXIT_NO_MASTER;
 }
 
-/* The line on the terminal: how many returned, and who is at work. */
-static void
-show_waiting(cmd_t *self, follow_t *job)
-{
-    follow_counts_t counts = follow_counts(job);
-
-    if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
-        return;
-    AUTO_FREE char *who = counts.running > 0 ? follow_runners(job, RUNNERS_SHOWN) : NULL;
-    AUTO_FREE char *note = who != NULL ? xasprintf("running: %s", who) : NULL;
-    progress_note(self->show.progress, note);
-    progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
-}
-
 /* Returns that arrive together are written with one flush. */
 static void
 before_waiting(cmd_t *self, follow_t *job)
@@ -174,7 +160,15 @@ before_waiting(cmd_t *self, follow_t *job)
     if (self->show.held)
         return;
     show_flush(&self->show);
-    show_waiting(self, job);
+
+    /* The line on the terminal: how many returned, and who is at work. */
+    follow_counts_t counts = follow_counts(job);
+    if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
+        return;
+    AUTO_FREE char *who = counts.running > 0 ? follow_runners(job, RUNNERS_SHOWN) : NULL;
+    AUTO_FREE char *note = who != NULL ? xasprintf("running: %s", who) : NULL;
+    progress_note(self->show.progress, note);
+    progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
 }
 
 /* Consumes news until the job is over, waking every TICK_MS for the progress line. */
@@ -430,15 +424,6 @@ run_waiting(cmd_t *self)
     return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
 }
 
-/* Narrows the request's target for --subset, before the mode is chosen. 0, or the exit code. */
-static int
-choose_subset(cmd_t *self)
-{
-    json_int_t subset = value_int(self->start.values, "subset", 0);
-
-    return subset > 0 ? subset_choose(self, (size_t) subset) : 0;
-}
-
 static int
 run_mode(cmd_t *self)
 {
@@ -448,7 +433,11 @@ run_mode(cmd_t *self)
 
     if (value_bool(values, "preview_target", false))
         return run_preview(self);
-    int rc = choose_subset(self);
+
+    /* Narrows the request's target for --subset, before the mode is chosen. */
+    json_int_t subset = value_int(self->start.values, "subset", 0);
+    int rc = subset > 0 ? subset_choose(self, (size_t) subset) : 0;
+
     if (rc != 0)
         return rc;
     if (value_truthy(batch))

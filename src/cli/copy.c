@@ -274,28 +274,6 @@ send_piece(copy_t *self, const sending_t *s)
     return rc;
 }
 
-/* Discards the pieces that the minions have received of a file whose sending failed. Best effort: the failure
- * that led here is the one that is reported. */
-static void
-copy_give_up(copy_t *self, const sending_t *s)
-{
-    json_auto_t *returns = NULL;
-
-    if (s->at > 0)
-        (void) run_job(self, "cp.recv_forget", json_pack("[s]", s->copy), &returns);
-}
-
-/* Writes a random hexadecimal name that no concurrent copy uses. */
-static void
-copy_name(char *out)
-{
-    uint64_t r = 0;
-
-    if (getrandom(&r, sizeof(r), 0) != (ssize_t) sizeof(r))
-        r = (uint64_t) clock_wall_us();
-    (void) snprintf(out, COPY_HEX + 1, "%016llx", (unsigned long long) r);
-}
-
 /* Reads at most `size` bytes with one read(); *ret_n is 0 at the end of the file. 0 or a negative errno. */
 static int
 read_piece(int fd, char *piece, size_t size, size_t *ret_n)
@@ -319,7 +297,12 @@ send_file(copy_t *self, const char *path, json_t *mode)
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     int rc = fd < 0 ? -errno : read_piece(fd, s.piece, size, &s.n), sent = 0;
 
-    copy_name(s.copy);
+    /* Writes a random hexadecimal name that no concurrent copy uses. */
+    uint64_t r = 0;
+    if (getrandom(&r, sizeof(r), 0) != (ssize_t) sizeof(r))
+        r = (uint64_t) clock_wall_us();
+    (void) snprintf(s.copy, COPY_HEX + 1, "%016llx", (unsigned long long) r);
+
     while (rc == 0) {
         rc = s.n > 0 ? read_piece(fd, s.next, size, &s.n_next) : 0;
         if (rc != 0)
@@ -334,7 +317,13 @@ send_file(copy_t *self, const char *path, json_t *mode)
         s.n = s.n_next;
     }
     show_error(&self->cmd.show, "%s: %s\n", path, strerror(-rc));
-    copy_give_up(self, &s);
+
+    /* Discards the pieces that the minions have received of a file whose sending failed. Best effort: the
+     * failure that led here is the one that is reported. */
+    json_auto_t *returns = NULL;
+    if (s.at > 0)
+        (void) run_job(self, "cp.recv_forget", json_pack("[s]", s.copy), &returns);
+
     return EXIT_MISSING;
 }
 

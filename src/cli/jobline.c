@@ -107,24 +107,6 @@ jobline_forget(jobline_t *self, follow_t **job_p)
 
 /* ---- a line that breaks ---------------------------------------------------------------------- */
 
-/* Asks the new line for a job's news. A job that the master does not know any more is abandoned, not an
- * error. */
-static int
-follow_again(jobline_t *self, follow_t *job, fail_t *err)
-{
-    json_t *request = json_pack("{s:s, s:s}", "op", "follow", "jid", follow_jid(job));
-    json_auto_t *reply = NULL;
-    int rc = local_call(self->line, &request, &reply, err);
-
-    if (rc == -EREMOTEIO) {
-        log_warning("job %s: %s", follow_jid(job), fail_text(err));
-        fail_clear(err);
-        follow_abandon(job);
-        rc = 0;
-    }
-    return rc;
-}
-
 /* Makes one attempt to connect. 0, or a negative errno with *err. */
 static int
 connect_again(jobline_t *self, fail_t *err)
@@ -136,8 +118,20 @@ connect_again(jobline_t *self, fail_t *err)
     if (self->line == NULL)
         return err->code;
     patience_set(self->line, self->timeout_ms);
-    for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
-        rc = follow_again(self, self->jobs[i], err);
+    for (size_t i = 0; rc == 0 && i < self->n_jobs; i++) {
+        /* Asks the new line for a job's news. A job that the master does not know any more is abandoned,
+         * not an error. */
+        follow_t *job = self->jobs[i];
+        json_t *request = json_pack("{s:s, s:s}", "op", "follow", "jid", follow_jid(job));
+        json_auto_t *reply = NULL;
+        rc = local_call(self->line, &request, &reply, err);
+        if (rc == -EREMOTEIO) {
+            log_warning("job %s: %s", follow_jid(job), fail_text(err));
+            fail_clear(err);
+            follow_abandon(job);
+            rc = 0;
+        }
+    }
     return rc;
 }
 

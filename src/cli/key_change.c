@@ -77,22 +77,6 @@ key_ask(key_cli_t *cli, bool enter_is_yes)
 typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
                      json_t *done, fail_t *err);
 
-/* Sends one request; the ids done are appended to `done`. `more` tells the master that others follow. */
-static int
-key_change_ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more,
-                      json_t *done, fail_t *err)
-{
-    json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:o*}", "op", "key_apply", "action",
-                                key_act_name(act), "ids", ids, "from", state, "more",
-                                more ? json_true() : NULL);
-    int rc = local_call(line, &request, &reply, err);
-
-    if (rc == 0 && json_is_array(value_get(reply, "done")))
-        json_array_extend(done, value_get(reply, "done"));
-    return rc;
-}
-
 /* Some at a time: the master has others to serve, and each answer comes within the time that it is waited
  * for. */
 static int
@@ -106,7 +90,17 @@ apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char 
         json_auto_t *some = json_array();
         for (; i < n && json_array_size(some) < KEYS_AT_ONCE; i++)
             json_array_append(some, json_array_get(ids, i));
-        rc = key_change_ask_master(line, act, state, some, i < n, done, err);
+
+        /* Sends one request; the ids done are appended to `done`. `more` tells the master that others
+         * follow. */
+        bool more = i < n;
+        json_auto_t *reply = NULL;
+        json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:o*}", "op", "key_apply", "action",
+                                    key_act_name(act), "ids", some, "from", state, "more",
+                                    more ? json_true() : NULL);
+        rc = local_call(line, &request, &reply, err);
+        if (rc == 0 && json_is_array(value_get(reply, "done")))
+            json_array_extend(done, value_get(reply, "done"));
     }
     return rc;
 }
@@ -196,32 +190,6 @@ key_no_master(const fail_t *err)
     return err->code == -ENOENT || err->code == -ECONNREFUSED;
 }
 
-/* Exit code: 1 when a key was not changed. */
-static int
-key_change_apply(key_cli_t *cli, key_act_t act, json_t *chosen)
-{
-    fail_auto_t err = FAIL_INIT;
-    AUTO(local_client) line = key_line(cli, &err);
-    apply_fn *fn = line != NULL ? apply_by_master : apply_on_files;
-    size_t failed = 0;
-    const char *state;
-    json_t *ids;
-
-    if (line == NULL && !key_no_master(&err))
-        return key_out_fail("%s", fail_text(&err));
-    fail_clear(&err);
-    json_object_foreach (chosen, state, ids) {
-        json_auto_t *done = json_array();
-
-        if (fn(cli, line, act, state, ids, done, &err) < 0) {
-            (void) key_change_tell(cli, act, done, done);
-            return key_out_fail("%s", fail_text(&err));
-        }
-        failed += key_change_tell(cli, act, ids, done);
-    }
-    return failed > 0 ? 1 : 0;
-}
-
 /* ---- all together -------------------------------------------------------------------------------- */
 
 /* "The key glob ... does not match": a failure where the user named keys, not for "all that there are". */
@@ -278,5 +246,26 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
 
     if (answer != KEY_ANSWER_YES)
         return answer == KEY_ANSWER_NO ? 0 : 1;
-    return key_change_apply(cli, verb->act, chosen);
+
+    /* Exit code: 1 when a key was not changed. */
+    key_act_t act = verb->act;
+    fail_auto_t why = FAIL_INIT;
+    AUTO(local_client) line = key_line(cli, &why);
+    apply_fn *fn = line != NULL ? apply_by_master : apply_on_files;
+    size_t failed = 0;
+    const char *state;
+    json_t *ids;
+    if (line == NULL && !key_no_master(&why))
+        return key_out_fail("%s", fail_text(&why));
+    fail_clear(&why);
+    json_object_foreach (chosen, state, ids) {
+        json_auto_t *done = json_array();
+
+        if (fn(cli, line, act, state, ids, done, &why) < 0) {
+            (void) key_change_tell(cli, act, done, done);
+            return key_out_fail("%s", fail_text(&why));
+        }
+        failed += key_change_tell(cli, act, ids, done);
+    }
+    return failed > 0 ? 1 : 0;
 }

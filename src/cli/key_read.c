@@ -17,38 +17,6 @@ key_read_show(key_cli_t *cli, const json_t *table, const fail_t *err)
     return 1;
 }
 
-/* Before the master's first start they stand where its own will. */
-static void
-explain_salts(const char *pki_dir)
-{
-    size_t accepted, n = saltpki_count(pki_dir, &accepted);
-
-    if (n > 0)
-        fprintf(stderr,
-                "%zu keys in %s are RSA keys of Salt, %zu of them of accepted minions. Halite can't use "
-                "them: its master moves them to %s/" SALTPKI_ASIDE
-                " when it starts, unchanged, and makes X25519 keys; "
-                "minions introduce themselves once more.\n",
-                n, pki_dir, accepted, pki_dir);
-}
-
-/* For people: those that wait and were a Salt master's. */
-static void
-mark_expected(const key_cli_t *cli, json_t *table)
-{
-    json_t *ids = cli->structured ? NULL : value_get(table, key_state_dir(KEY_PENDING)), *id;
-    json_t *marked = json_array();
-    size_t i;
-
-    json_array_foreach (ids, i, id)
-        json_array_append_new(marked, keystore_is_expected(keystore_dir(cli->store), json_string_value(id))
-                                          ? value_fmt("%s (expected)", json_string_value(id))
-                                          : json_incref(id));
-    if (ids != NULL)
-        json_object_set(table, key_state_dir(KEY_PENDING), marked);
-    json_decref(marked);
-}
-
 int
 key_run_list(key_cli_t *cli, const key_verb_t *verb)
 {
@@ -56,8 +24,29 @@ key_run_list(key_cli_t *cli, const key_verb_t *verb)
     json_auto_t *table = keyaction_table(cli->store, &err);
     json_auto_t *listed = table == NULL ? NULL : keyselect_status(table, cli->match);
 
-    explain_salts(keystore_dir(cli->store));
-    mark_expected(cli, listed);
+    /* Before the master's first start the keys stand where its own will. */
+    const char *pki_dir = keystore_dir(cli->store);
+    size_t accepted, n = saltpki_count(pki_dir, &accepted);
+    if (n > 0)
+        fprintf(stderr,
+                "%zu keys in %s are RSA keys of Salt, %zu of them of accepted minions. Halite can't use "
+                "them: its master moves them to %s/" SALTPKI_ASIDE
+                " when it starts, unchanged, and makes X25519 keys; "
+                "minions introduce themselves once more.\n",
+                n, pki_dir, accepted, pki_dir);
+
+    /* For people: those that wait and were a Salt master's. */
+    json_t *ids = cli->structured ? NULL : value_get(listed, key_state_dir(KEY_PENDING)), *id;
+    json_t *marked = json_array();
+    size_t i;
+    json_array_foreach (ids, i, id)
+        json_array_append_new(marked, keystore_is_expected(keystore_dir(cli->store), json_string_value(id))
+                                          ? value_fmt("%s (expected)", json_string_value(id))
+                                          : json_incref(id));
+    if (ids != NULL)
+        json_object_set(listed, key_state_dir(KEY_PENDING), marked);
+    json_decref(marked);
+
     return listed == NULL ? key_out_fail("%s", fail_text(&err)) : key_out_show(cli, listed);
 }
 

@@ -23,24 +23,6 @@ key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb)
     return 0;
 }
 
-/* Without a master. NEW {finger}; NULL with *err. */
-static json_t *
-rotate_files(key_cli_t *cli, fail_t *err)
-{
-    char finger[FINGER_LEN];
-    masterkey_t key = { 0 };
-    bool good = masterkey_rotate(cli->opts, err) == 0 && masterkey_open(&key, cli->opts, NULL, err) == 0;
-
-    if (good)
-        key_finger(key_pair_public(key.pair), finger);
-    json_t *said = json_pack("{s:s, s:b, s:s*, s:s}", "op", "key_rotate", "allowed", true, "finger",
-                             good ? finger : NULL, "outcome", good ? "ok" : "failed");
-
-    key_audit(cli, &said);
-    masterkey_close(&key);
-    return good ? json_pack("{s:s}", "finger", finger) : NULL;
-}
-
 /* NEW {finger}; NULL with *err. */
 static json_t *
 key_rotate(key_cli_t *cli, fail_t *err)
@@ -54,7 +36,19 @@ key_rotate(key_cli_t *cli, fail_t *err)
     if (!key_no_master(err))
         return NULL;
     fail_clear(err);
-    return rotate_files(cli, err);
+
+    /* Without a master. */
+    char finger[FINGER_LEN];
+    masterkey_t key = { 0 };
+    bool good = masterkey_rotate(cli->opts, err) == 0 && masterkey_open(&key, cli->opts, NULL, err) == 0;
+    if (good)
+        key_finger(key_pair_public(key.pair), finger);
+    json_t *said = json_pack("{s:s, s:b, s:s*, s:s}", "op", "key_rotate", "allowed", true, "finger",
+                             good ? finger : NULL, "outcome", good ? "ok" : "failed");
+
+    key_audit(cli, &said);
+    masterkey_close(&key);
+    return good ? json_pack("{s:s}", "finger", finger) : NULL;
 }
 
 int

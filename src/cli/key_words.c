@@ -32,9 +32,15 @@ key_words_included(const json_t *values)
     return bits;
 }
 
-static void
-offer_keys(words_t *self, const char *option)
+void
+key_words(words_t *self, const char *option)
 {
+    static const char *const lists[] = { "acc", "pre", "un", "rej", "den", "all" };
+
+    for (size_t i = 0; i < NELEMS(lists) && str_eq(option, "list"); i++)
+        complete_offer(&self->c, lists[i]);
+
+    /* Offers the ids of keys. */
     for (size_t i = 0; i < NELEMS(key_actions); i++) {
         if (!str_eq(key_actions[i].option, option))
             continue;
@@ -47,14 +53,4 @@ offer_keys(words_t *self, const char *option)
                 json_array_append_new(states, json_string(key_state_dir(state)));
         (void) words_ask(self, "key_names", json_pack("{s:o}", "states", states));
     }
-}
-
-void
-key_words(words_t *self, const char *option)
-{
-    static const char *const lists[] = { "acc", "pre", "un", "rej", "den", "all" };
-
-    for (size_t i = 0; i < NELEMS(lists) && str_eq(option, "list"); i++)
-        complete_offer(&self->c, lists[i]);
-    offer_keys(self, option);
 }

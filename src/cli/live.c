@@ -203,18 +203,6 @@ live_put_line(buf_t *out, const char *text, size_t columns)
     buf_putc(out, '\n');
 }
 
-static void
-put_step(buf_t *out, const line_t *line, int64_t now_ms, size_t columns)
-{
-    AUTO_FREE char *counts = line->of > 0 ? xasprintf(", %lld of %lld returned", (long long) line->done,
-                                                      (long long) line->of)
-                                          : xstrdup("");
-    AUTO_FREE char *text = xasprintf("%s (%s)%s, %lld s", line->id, line->fun, counts,
-                                     (long long) ((now_ms - line->since_ms) / 1000));
-
-    live_put_line(out, text, columns);
-}
-
 /* The lines that live_draw() would show. NEW; pure, for tests. */
 char *
 live_text(const live_t *self, int64_t now_ms, size_t columns)
@@ -222,8 +210,15 @@ live_text(const live_t *self, int64_t now_ms, size_t columns)
     buf_t out = BUF_INIT;
     size_t shown = 0;
 
-    for (const line_t *l = self->lines; l != NULL && shown < LINES_MAX; l = l->next, shown++)
-        put_step(&out, l, now_ms, columns);
+    for (const line_t *l = self->lines; l != NULL && shown < LINES_MAX; l = l->next, shown++) {
+        /* The line of a step: ID, function, returns and seconds. */
+        AUTO_FREE char *counts = l->of > 0 ? xasprintf(", %lld of %lld returned", (long long) l->done,
+                                                       (long long) l->of)
+                                           : xstrdup("");
+        AUTO_FREE char *text = xasprintf("%s (%s)%s, %lld s", l->id, l->fun, counts,
+                                         (long long) ((now_ms - l->since_ms) / 1000));
+        live_put_line(&out, text, columns);
+    }
     if (shown < self->n) {
         AUTO_FREE char *more = xasprintf("and %zu more steps", self->n - shown);
         live_put_line(&out, more, columns);

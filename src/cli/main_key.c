@@ -103,19 +103,6 @@ run_with_store(key_cli_t *cli, const key_verb_t *verb)
     return rc != 0 ? rc : verb->run(cli, verb);
 }
 
-static int
-main_key_run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
-{
-    int rc = startup_configure(start);
-
-    if (rc >= 0)
-        return rc;
-    cli->opts = start->opts;
-    rc = main_key_become(json_string_value(startup_setting(start, "user")),
-                         value_str(start->opts, "pki_dir", ""));
-    return rc != 0 ? rc : run_with_store(cli, verb);
-}
-
 /* Actions that need no store (`bare`) run before the configuration is read. */
 static int
 main_key_run(startup_t *start)
@@ -124,8 +111,16 @@ main_key_run(startup_t *start)
     key_cli_t cli = { .values = start->values, .all = verb->match != NULL, .uid = getuid() };
 
     cli.match = cli.all ? verb->match : value_str(start->values, verb->option, "");
-    if (!verb->bare)
-        return main_key_run_configured(&cli, verb, start);
+    if (!verb->bare) {
+        /* The other actions need the configuration and the store. */
+        int rc = startup_configure(start);
+        if (rc >= 0)
+            return rc;
+        cli.opts = start->opts;
+        rc = main_key_become(json_string_value(startup_setting(start, "user")),
+                             value_str(start->opts, "pki_dir", ""));
+        return rc != 0 ? rc : run_with_store(&cli, verb);
+    }
     int rc = key_out_init(&cli);
 
     return rc != 0 ? rc : verb->run(&cli, verb);

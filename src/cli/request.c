@@ -59,18 +59,6 @@ cli_request_add_word(json_t *groups, const char *word, size_t len)
     json_array_append_new(json_array_get(groups, json_array_size(groups) - 1), value_utf8(word, len));
 }
 
-/* A separator that stands alone parts the arguments. */
-static void
-split_at_words(char *const *words, size_t n, const char *separator, json_t *groups)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (str_eq(words[i], separator))
-            json_array_append_new(groups, json_array());
-        else
-            cli_request_add_word(groups, words[i], strlen(words[i]));
-    }
-}
-
 /* A separator inside of words parts them, too: "a,b". */
 static void
 split_in_words(char *const *words, size_t n, const char *separator, json_t *groups)
@@ -101,10 +89,17 @@ request_split(char *const *words, size_t n, const char *separator, size_t n_funs
     }
     for (size_t i = 0; i < n; i++)
         alone += str_eq(words[i], separator) ? 1 : 0;
-    if (alone == n_funs - 1)
-        split_at_words(words, n, separator, groups);
-    else
+    if (alone == n_funs - 1) {
+        /* A separator that stands alone parts the arguments. */
+        for (size_t i = 0; i < n; i++) {
+            if (str_eq(words[i], separator))
+                json_array_append_new(groups, json_array());
+            else
+                cli_request_add_word(groups, words[i], strlen(words[i]));
+        }
+    } else {
         split_in_words(words, n, separator, groups);
+    }
     size_t n_groups = json_array_size(groups);
     if (n_groups != n_funs) {
         (void) fail_set(err, -EINVAL,
@@ -161,17 +156,6 @@ static const struct {
 } extras[] = {
     { "metadata", "metadata", true },
 };
-
-static void
-add_extras(json_t *request, const json_t *values)
-{
-    for (size_t i = 0; i < NELEMS(extras); i++) {
-        const char *text = value_str(values, extras[i].option, "");
-        if (*text != '\0')
-            json_object_set_new(request, extras[i].field,
-                                extras[i].typed ? arg_type_word(text) : value_utf8(text, strlen(text)));
-    }
-}
 
 /* Salt's options for returners, of which there are none. */
 static int
@@ -238,7 +222,15 @@ request_build(const json_t *values, char *const *given, size_t n_given, json_t *
         json_object_set_new(request, "fun", value_utf8(words[1], strlen(words[1])));
         json_object_set_new(request, "arg", args_parse(words + 2, n - 2, value_get(values, "no_parse")));
     }
-    add_extras(request, values);
+
+    /* Adds the job's metadata and the other settings of a request. */
+    for (size_t i = 0; i < NELEMS(extras); i++) {
+        const char *text = value_str(values, extras[i].option, "");
+        if (*text != '\0')
+            json_object_set_new(request, extras[i].field,
+                                extras[i].typed ? arg_type_word(text) : value_utf8(text, strlen(text)));
+    }
+
     if (rc == 0)
         *ret = STEAL(request);
     return rc;

@@ -19,18 +19,6 @@ startup_options(startup_t *self, const opt_spec_t *spec, int argc, char **argv)
     return rc;
 }
 
-static void
-start_log(const startup_t *self)
-{
-    log_level_t level = LEVEL_WARNING;
-    const char *name = json_string_value(startup_setting(self, "log_level"));
-
-    if (name != NULL)
-        (void) log_level_parse(name, &level);
-    log_init(self->spec->prog, level, isatty(STDERR_FILENO) == 1);
-    startup_log_form(self->opts);
-}
-
 /* Only a log file that is asked for: the configuration's is the master's own. */
 static int
 start_log_file(const startup_t *self, fail_t *err)
@@ -61,7 +49,15 @@ startup_configure(startup_t *self)
         return EXIT_NO_MASTER;
     }
     self->opts = conf_opts(self->conf);
-    start_log(self);
+
+    /* Opens the log as the configuration says. */
+    log_level_t level = LEVEL_WARNING;
+    const char *name = json_string_value(startup_setting(self, "log_level"));
+    if (name != NULL)
+        (void) log_level_parse(name, &level);
+    log_init(self->spec->prog, level, isatty(STDERR_FILENO) == 1);
+    startup_log_form(self->opts);
+
     /* The master says them aloud when it starts. */
     json_array_foreach (warnings, i, warning)
         log_debug("%s", json_string_value(warning));

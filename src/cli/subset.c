@@ -53,32 +53,6 @@ random_below(size_t n)
     return (size_t) (r % n);
 }
 
-/* Fisher-Yates; the modulo's bias is irrelevant here. */
-static void
-subset_shuffle(json_t *ids)
-{
-    for (size_t i = json_array_size(ids); i > 1; i--) {
-        size_t j = random_below(i);
-        json_auto_t *a = json_incref(json_array_get(ids, i - 1)), *b = json_incref(json_array_get(ids, j));
-        json_array_set(ids, i - 1, b);
-        json_array_set(ids, j, a);
-    }
-}
-
-/* Ask the next `n` ids, from *at on, and add those that have the function. */
-static int
-subset_ask_next(cmd_t *self, const json_t *ids, size_t *at, size_t n, choice_t *choice)
-{
-    static const cmd_sink_t sink = { choice_return, choice_silent, false };
-    json_t *some = json_array();
-
-    for (; n > 0 && *at < json_array_size(ids); n--)
-        json_array_append(some, json_array_get(ids, (*at)++));
-    json_t *request = json_pack("{s:o, s:s, s:s, s:[]}", "tgt", some, "tgt_type", "list", "fun",
-                                "sys.list_functions", "arg");
-    return cmd_follow(self, &request, &sink, choice);
-}
-
 int
 subset_choose(cmd_t *self, size_t want)
 {
@@ -89,9 +63,25 @@ subset_choose(cmd_t *self, size_t want)
     json_t *ids = value_get(reply, "minions");
     size_t at = 0;
 
-    subset_shuffle(ids);
-    while (rc == 0 && json_array_size(chosen) < want && at < json_array_size(ids))
-        rc = subset_ask_next(self, ids, &at, want - json_array_size(chosen), &choice);
+    /* Fisher-Yates; the modulo's bias is irrelevant here. */
+    for (size_t i = json_array_size(ids); i > 1; i--) {
+        size_t j = random_below(i);
+        json_auto_t *a = json_incref(json_array_get(ids, i - 1)), *b = json_incref(json_array_get(ids, j));
+        json_array_set(ids, i - 1, b);
+        json_array_set(ids, j, a);
+    }
+
+    while (rc == 0 && json_array_size(chosen) < want && at < json_array_size(ids)) {
+        /* Ask the next `n` ids, from *at on, and add those that have the function. */
+        size_t n = want - json_array_size(chosen);
+        static const cmd_sink_t sink = { choice_return, choice_silent, false };
+        json_t *some = json_array();
+        for (; n > 0 && at < json_array_size(ids); n--)
+            json_array_append(some, json_array_get(ids, at++));
+        json_t *question = json_pack("{s:o, s:s, s:s, s:[]}", "tgt", some, "tgt_type", "list", "fun",
+                                     "sys.list_functions", "arg");
+        rc = cmd_follow(self, &question, &sink, &choice);
+    }
     if (rc != 0)
         return rc;
     if (json_array_size(chosen) == 0)

@@ -123,19 +123,6 @@ audit_append(audit_t *self, const json_t *line)
     return -ENOSPC;
 }
 
-/* Writes the number of lost lines before the next one; on failure they stay counted. */
-static void
-write_lost(audit_t *self, const char *stamp)
-{
-    json_auto_t *line = json_pack("{s:s, s:s, s:I}", "time", stamp, "op", "lost", "lines", self->lost);
-
-    if (audit_append(self, line) != 0)
-        return;
-    log_warning("the audit log %s can be written again; %d lines are missing", self->path, (int) self->lost);
-    self->lost = 0;
-    self->trouble = false;
-}
-
 /* Never fails for the caller: a line that can't be written is counted, and the first one logged. */
 void
 audit_write(audit_t *self, json_t **line_p)
@@ -149,8 +136,16 @@ audit_write(audit_t *self, json_t **line_p)
     json_auto_t *whole = json_pack("{s:s}", "time", stamp);
 
     json_object_update(whole, line);
-    if (self->lost > 0)
-        write_lost(self, stamp);
+    if (self->lost > 0) {
+        /* Writes the number of lost lines before the next one; on failure they stay counted. */
+        json_auto_t *row = json_pack("{s:s, s:s, s:I}", "time", stamp, "op", "lost", "lines", self->lost);
+        if (audit_append(self, row) == 0) {
+            log_warning("the audit log %s can be written again; %d lines are missing", self->path,
+                        (int) self->lost);
+            self->lost = 0;
+            self->trouble = false;
+        }
+    }
     int rc = self->lost > 0 ? -ENOSPC : audit_append(self, whole);
 
     if (rc == 0)

@@ -255,10 +255,16 @@ keyselect_status(const json_t *table, const char *word)
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
-/* "unaccepted", "unaccepted or rejected", "unaccepted, rejected or denied" */
-static void
-name_states(unsigned from, buf_t *out)
+char *
+keyselect_no_match(key_act_t act, unsigned include, const char *glob)
 {
+    buf_auto_t kinds = BUF_INIT;
+    unsigned from = key_act_from(act, include);
+
+    if (from == KEY_ALL)
+        return xasprintf("The key glob '%s' does not match any keys.", glob);
+
+    /* "unaccepted", "unaccepted or rejected", "unaccepted, rejected or denied" */
     static const struct {
         key_state_t state;
         const char *word;
@@ -269,26 +275,15 @@ name_states(unsigned from, buf_t *out)
         { KEY_DENIED, "denied" },
     };
     unsigned left = from;
-
     for (size_t i = 0; i < NELEMS(order); i++) {
         if ((from & KEY_BIT(order[i].state)) == 0)
             continue;
         left &= ~KEY_BIT(order[i].state);
-        if (out->len > 0)
-            buf_puts(out, left != 0 ? ", " : " or ");
-        buf_puts(out, order[i].word);
+        if (kinds.len > 0)
+            buf_puts(&kinds, left != 0 ? ", " : " or ");
+        buf_puts(&kinds, order[i].word);
     }
-}
 
-char *
-keyselect_no_match(key_act_t act, unsigned include, const char *glob)
-{
-    buf_auto_t kinds = BUF_INIT;
-    unsigned from = key_act_from(act, include);
-
-    if (from == KEY_ALL)
-        return xasprintf("The key glob '%s' does not match any keys.", glob);
-    name_states(from, &kinds);
     return xasprintf("The key glob '%s' does not match any %s keys.", glob, buf_str(&kinds));
 }
 

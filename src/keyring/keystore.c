@@ -41,27 +41,6 @@ dir_fail(fail_t *err, int code, const char *dir)
                     barred ? "; run this as root or as the user that the master runs as" : "");
 }
 
-/* Made by name first, then opened: a folder that another process makes meanwhile is as good. */
-static int
-state_open(keystore_t *self, key_state_t state, fail_t *err)
-{
-    AUTO_FREE char *path = fs_join(self->dir, dir_of(state));
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd < 0 && errno == ENOENT) {
-        fail_auto_t why = FAIL_INIT;
-        int rc = fs_own_dir(path, 0700, &why);
-
-        if (rc != 0)
-            return dir_fail(err, rc, path);
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    if (fd < 0)
-        return dir_fail(err, -errno, path);
-    self->fds[state] = fd;
-    return 0;
-}
-
 /* Opens all folders, creating those that are missing. */
 keystore_t *
 keystore_new(const char *pki_dir, fail_t *err)
@@ -71,9 +50,27 @@ keystore_new(const char *pki_dir, fail_t *err)
     self->dir = xstrdup(pki_dir);
     for (size_t i = 0; i < KEY_FOLDERS; i++)
         self->fds[i] = -1;
-    for (size_t i = 0; i < KEY_FOLDERS; i++)
-        if (state_open(self, (key_state_t) i, err) != 0)
+    for (size_t i = 0; i < KEY_FOLDERS; i++) {
+        /* Made by name first, then opened: a folder that another process makes meanwhile is as good. */
+        key_state_t state = (key_state_t) i;
+        AUTO_FREE char *path = fs_join(self->dir, dir_of(state));
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0 && errno == ENOENT) {
+            fail_auto_t why = FAIL_INIT;
+            int rc = fs_own_dir(path, 0700, &why);
+
+            if (rc != 0) {
+                (void) dir_fail(err, rc, path);
+                return NULL;
+            }
+            fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        }
+        if (fd < 0) {
+            (void) dir_fail(err, -errno, path);
             return NULL;
+        }
+        self->fds[state] = fd;
+    }
     return STEAL(self);
 }
 
@@ -111,16 +108,6 @@ names_free(names_t *names)
     for (size_t i = 0; i < names->n; i++)
         free(names->v[i]);
     free(names->v);
-}
-
-static void
-names_add(names_t *names, const char *name)
-{
-    if (names->n == names->cap) {
-        names->cap = names->cap == 0 ? 64 : 2 * names->cap;
-        names->v = xrealloc(names->v, names->cap * sizeof(*names->v));
-    }
-    names->v[names->n++] = xstrdup(name);
 }
 
 /* Salt's sorted_ignorecase; equal but for case: by bytes, so that the order does not depend on the folder's.
@@ -165,8 +152,14 @@ keystore_names_in(const keystore_t *self, key_state_t state, bool fit, names_t *
     }
     while (rc >= 0 && (e = fs_next(dir, &rc)) != NULL) {
         rc = e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL) == fit ? is_file(fd, e) : 0;
-        if (rc > 0)
-            names_add(names, e->d_name);
+        if (rc > 0) {
+            /* Appends a copy of the name. */
+            if (names->n == names->cap) {
+                names->cap = names->cap == 0 ? 64 : 2 * names->cap;
+                names->v = xrealloc(names->v, names->cap * sizeof(*names->v));
+            }
+            names->v[names->n++] = xstrdup(e->d_name);
+        }
     }
     closedir(dir);
     /* The rest of the keys are not gone because they can't be read. */

@@ -25,19 +25,6 @@ row_bounds(const option_row_t *row)
     return buf_steal(&text);
 }
 
-static void
-confpage_put_option(printer_t *p, const option_row_t *row)
-{
-    AUTO_FREE char *bounds = row_bounds(row);
-    AUTO_FREE char *dflt = conf_default_text(row);
-    AUTO_FREE char *text = xasprintf("%s%s%s", row->help, *bounds != '\0' ? "\n" : "", bounds);
-
-    roff_entry(p->out, row->name, text);
-    if (row->live == CONF_LIVE)
-        buf_puts(p->out, "[live]\n");
-    roff_lines(p->out, ROFF_ENTRY, dflt);
-}
-
 /* Callback of conf_each(): a new section gets its heading. */
 static void
 each_heeded(void *cookie, const char *section, const option_row_t *row)
@@ -49,7 +36,15 @@ each_heeded(void *cookie, const char *section, const option_row_t *row)
     if (p->last == NULL || !str_eq(section, p->last))
         roff_subsection(p->out, section);
     p->last = section;
-    confpage_put_option(p, row);
+
+    /* Prints the option's paragraph. */
+    AUTO_FREE char *bounds = row_bounds(row);
+    AUTO_FREE char *dflt = conf_default_text(row);
+    AUTO_FREE char *text = xasprintf("%s%s%s", row->help, *bounds != '\0' ? "\n" : "", bounds);
+    roff_entry(p->out, row->name, text);
+    if (row->live == CONF_LIVE)
+        buf_puts(p->out, "[live]\n");
+    roff_lines(p->out, ROFF_ENTRY, dflt);
 }
 
 /* Callback of conf_each(): options without an effect have a replacement, or are gathered for the list. */
@@ -62,27 +57,6 @@ each_other(void *cookie, const char *section, const option_row_t *row)
         roff_entry(p->out, row->name, row->instead);
     else if (row->effect == CONF_NEEDLESS)
         buf_printf(&p->needless, "%s%s", p->needless.len > 0 ? ", " : "", row->name);
-}
-
-static void
-put_description(buf_t *out, const char *side)
-{
-    AUTO_FREE char *what = xasprintf(
-        "salt-%s reads this file when it starts and, on SIGHUP, again. It is YAML: a mapping from "
-        "options to values. What is not there has its default, which is below each option as "
-        "the line that would say it.",
-        side);
-    AUTO_FREE char *more = xasprintf(
-        "Files in %s.d whose names end in .conf come after it, in the order of their names, and override "
-        "it option by option (default_include). An unknown option is a warning that suggests a known "
-        "one; a wrong value is an error with file and line, and the program does not start.",
-        side);
-
-    roff_section(out, "DESCRIPTION");
-    roff_paragraph(out, what);
-    roff_paragraph(out, more);
-    roff_paragraph(out, "A reload (SIGHUP) takes over the options that are marked [live]; the others wait "
-                        "for the next start.");
 }
 
 static void
@@ -121,7 +95,24 @@ confpage_print(conf_side_t side, const char *date, buf_t *out)
     roff_head(out, title, 5, date, summary);
     roff_section(out, "SYNOPSIS");
     roff_paragraph(out, path);
-    put_description(out, name);
+
+    /* Prints what the page is about. */
+    AUTO_FREE char *what = xasprintf(
+        "salt-%s reads this file when it starts and, on SIGHUP, again. It is YAML: a mapping from "
+        "options to values. What is not there has its default, which is below each option as "
+        "the line that would say it.",
+        name);
+    AUTO_FREE char *more = xasprintf(
+        "Files in %s.d whose names end in .conf come after it, in the order of their names, and override "
+        "it option by option (default_include). An unknown option is a warning that suggests a known "
+        "one; a wrong value is an error with file and line, and the program does not start.",
+        name);
+    roff_section(out, "DESCRIPTION");
+    roff_paragraph(out, what);
+    roff_paragraph(out, more);
+    roff_paragraph(out, "A reload (SIGHUP) takes over the options that are marked [live]; the others wait "
+                        "for the next start.");
+
     roff_section(out, "OPTIONS");
     conf_each(side, each_heeded, &p);
     roff_section(out, "OPTIONS OF SALT THAT HAVE NO EFFECT");

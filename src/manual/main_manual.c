@@ -10,19 +10,6 @@ static const char *const endings[SHELLS] = {
     [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"
 };
 
-static bool
-print_script(const page_t *page, const char *ending, buf_t *out)
-{
-    for (shell_t shell = 0; shell < SHELLS; shell++) {
-        AUTO_FREE char *name = xasprintf("%s.%s", page->spec->prog, endings[shell]);
-        if (str_eq(name, ending)) {
-            script_print(shell, page, out);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* False: there is nothing of this name. */
 static bool
 print_named(const char *wanted, const char *date, buf_t *out)
@@ -38,8 +25,16 @@ print_named(const char *wanted, const char *date, buf_t *out)
             page_print(&pages[i], date, runners, out);
             return true;
         }
-        if (print_script(&pages[i], wanted, out))
-            return true;
+
+        /* Prints the completion script. */
+        const page_t *page = &pages[i];
+        for (shell_t shell = 0; shell < SHELLS; shell++) {
+            AUTO_FREE char *named = xasprintf("%s.%s", page->spec->prog, endings[shell]);
+            if (str_eq(named, wanted)) {
+                script_print(shell, page, out);
+                return true;
+            }
+        }
     }
     bool master = str_eq(wanted, "salt-master.conf.5");
     if (!master && !str_eq(wanted, "salt-minion.conf.5"))

@@ -4,29 +4,18 @@
 #include "common/cli/optrow.h"
 #include "manual/manual.h"
 
-/* The program is bold, the rest of the usage line as it is. */
+/* An option without a help text is hidden. */
 static void
-put_synopsis(const page_t *page, buf_t *out)
+page_put_option(const page_t *page, const opt_row_t *row, buf_t *out)
 {
-    const char *rest = page->spec->usage + strlen("%prog");
+    if (row->help == NULL)
+        return;
+    AUTO_FREE char *text = str_replace(row->help, "%prog", page->spec->prog);
 
-    salt_assert(str_starts(page->spec->usage, "%prog"));
-    roff_section(out, "SYNOPSIS");
-    buf_puts(out, "\\fB");
-    roff_text(out, page->spec->prog, strlen(page->spec->prog));
-    buf_puts(out, "\\fR");
-    roff_text(out, rest, strlen(rest));
-    buf_putc(out, '\n');
-}
-
-/* "-t TIMEOUT, --timeout=TIMEOUT" with bold names and slanted values. */
-static void
-put_names(const opt_row_t *row, buf_t *out)
-{
+    /* "-t TIMEOUT, --timeout=TIMEOUT" with bold names and slanted values. */
     AUTO_FREE char *value = optrow_metavar(row);
     const char *name;
     size_t len, n = 0;
-
     buf_puts(out, ".TP\n");
     for (int pass = 0; pass < 2; pass++) {
         for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;) {
@@ -43,16 +32,7 @@ put_names(const opt_row_t *row, buf_t *out)
         }
     }
     buf_putc(out, '\n');
-}
 
-/* An option without a help text is hidden. */
-static void
-page_put_option(const page_t *page, const opt_row_t *row, buf_t *out)
-{
-    if (row->help == NULL)
-        return;
-    AUTO_FREE char *text = str_replace(row->help, "%prog", page->spec->prog);
-    put_names(row, out);
     roff_text(out, text, strlen(text));
     buf_putc(out, '\n');
 }
@@ -112,47 +92,48 @@ page_add_function(void *cookie, const char *name, const plugin_t *p, const func_
 }
 
 static void
-put_runners(const registry_t *runners, buf_t *out)
-{
-    runner_t last = { .functions = BUF_INIT, .out = out };
-
-    roff_section(out, "RUNNERS");
-    registry_each(runners, NULL, page_add_function, &last);
-    put_runner(&last);
-    buf_free(&last.functions);
-}
-
-static void
 page_put_list(buf_t *out, const char *title, const entry_t *entries)
 {
     roff_section(out, title);
     roff_entries(out, entries);
 }
 
-/* The command stands below its explanation, unfilled. */
-static void
-put_examples(const page_t *page, buf_t *out)
-{
-    roff_section(out, "EXAMPLES");
-    for (const entry_t *e = page->examples; e->term != NULL; e++) {
-        roff_paragraph(out, e->text);
-        roff_lines(out, ROFF_EXAMPLE, e->term);
-    }
-}
-
 void
 page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out)
 {
     roff_head(out, page->spec->prog, page->section, date, page->summary);
-    put_synopsis(page, out);
+
+    /* The program is bold, the rest of the usage line as it is. */
+    const char *rest = page->spec->usage + strlen("%prog");
+    salt_assert(str_starts(page->spec->usage, "%prog"));
+    roff_section(out, "SYNOPSIS");
+    buf_puts(out, "\\fB");
+    roff_text(out, page->spec->prog, strlen(page->spec->prog));
+    buf_puts(out, "\\fR");
+    roff_text(out, rest, strlen(rest));
+    buf_putc(out, '\n');
+
     roff_section(out, "DESCRIPTION");
     roff_paragraph(out, page->spec->description);
     for (const char *const *text = page->about; *text != NULL; text++)
         roff_paragraph(out, *text);
     page_put_options(page, out);
-    if (page->runners)
-        put_runners(runners, out);
-    put_examples(page, out);
+    if (page->runners) {
+        /* Lists the runner modules. */
+        runner_t last = { .functions = BUF_INIT, .out = out };
+        roff_section(out, "RUNNERS");
+        registry_each(runners, NULL, page_add_function, &last);
+        put_runner(&last);
+        buf_free(&last.functions);
+    }
+
+    /* The command stands below its explanation, unfilled. */
+    roff_section(out, "EXAMPLES");
+    for (const entry_t *e = page->examples; e->term != NULL; e++) {
+        roff_paragraph(out, e->text);
+        roff_lines(out, ROFF_EXAMPLE, e->term);
+    }
+
     page_put_list(out, "FILES", page->files);
     page_put_list(out, "EXIT STATUS", page->exits);
     page_put_list(out, "ENVIRONMENT", page->variables);

@@ -29,23 +29,19 @@ roff_text(buf_t *out, const char *text, size_t len)
     }
 }
 
-/* Appends a line of text; a dot at its start is escaped, as roff would take it for a request. */
-static void
-roff_put_line(buf_t *out, const char *text, size_t len)
-{
-    if (len > 0 && text[0] == '.')
-        buf_puts(out, "\\&");
-    roff_text(out, text, len);
-    buf_putc(out, '\n');
-}
-
 /* Each line of the text by itself. */
 static void
 roff_put_lines(buf_t *out, const char *text)
 {
     while (*text != '\0') {
         size_t len = strcspn(text, "\n");
-        roff_put_line(out, text, len);
+
+        /* Appends a line of text; a dot at its start is escaped, as roff would take it for a request. */
+        if (len > 0 && text[0] == '.')
+            buf_puts(out, "\\&");
+        roff_text(out, text, len);
+        buf_putc(out, '\n');
+
         text += len + (text[len] == '\n' ? 1 : 0);
     }
 }

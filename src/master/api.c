@@ -177,24 +177,19 @@ api_peer(const master_api_t *self)
     return self->peer;
 }
 
-/* Mark what a runner begins or fires with its jid, and with `peer` if it works with a minion's words. */
-static void
-tell_run(const master_api_t *self, json_t *request)
+int
+api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {
+    /* Mark what a runner begins or fires with its jid, and with `peer` if it works with a minion's words. */
+    json_t *request = *request_p;
     static const char *const ops[] = { "runner", "wheel", "fire", "publish" };
     const char *op = value_str(request, "op", "");
-
     for (size_t i = 0; self->jid != NULL && i < NELEMS(ops); i++)
         if (strcmp(op, ops[i]) == 0)
             json_object_set_new(request, "within", json_string(self->jid));
     if (self->peer && (strcmp(op, "runner") == 0 || strcmp(op, "publish") == 0))
         json_object_set_new(request, "peer", json_true());
-}
 
-int
-api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
-{
-    tell_run(self, *request_p);
     return local_call(self->line, request_p, ret_reply, err);
 }
 

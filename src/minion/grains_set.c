@@ -28,26 +28,21 @@ is_blocked(const json_t *patterns, const char *key)
     return false;
 }
 
-static void
-drop_blocked(const json_t *opts, json_t *found)
-{
-    const json_t *patterns = value_get(opts, "grains_blacklist");
-    const char *key;
-    void *next;
-    json_t *value;
-
-    json_object_foreach_safe (found, next, key, value) {
-        if (is_blocked(patterns, key))
-            json_object_del(found, key);
-    }
-}
-
 /* Merges a producer's grains, without blacklisted keys; recursively under grains_deep_merge. `found` is
  * changed. */
 static void
 grains_set_merge(const json_t *opts, json_t *into, json_t *found)
 {
-    drop_blocked(opts, found);
+    /* Drops the grains that `grains_blacklist` names. */
+    const json_t *patterns = value_get(opts, "grains_blacklist");
+    const char *key;
+    void *next;
+    json_t *value;
+    json_object_foreach_safe (found, next, key, value) {
+        if (is_blocked(patterns, key))
+            json_object_del(found, key);
+    }
+
     if (value_bool(opts, "grains_deep_merge", false))
         value_merge(into, found, false);
     else
@@ -63,20 +58,6 @@ by_file(const void *a, const void *b)
     return strcmp((*(const plugin_t *const *) a)->file, (*(const plugin_t *const *) b)->file);
 }
 
-/* Runs one producer. It writes to an object of its own, so that a failure half-way leaves nothing behind. */
-static void
-grains_set_run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
-{
-    grain_ctx_t ctx = { root, opts, into };
-    json_auto_t *found = json_object();
-    fail_auto_t err = FAIL_INIT;
-
-    if (plugin->collect(&ctx, found, &err) < 0)
-        log_warning("grains of %s are missing: %s", plugin->file, fail_text(&err));
-    else
-        grains_set_merge(opts, into, found);
-}
-
 void
 grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root, json_t *opts,
                json_t *into)
@@ -88,8 +69,18 @@ grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, cons
         sorted[i] = plugins[i];
     qsort(sorted, n, sizeof(*sorted), by_file);
     for (size_t i = 0; i < n; i++) {
-        if (sorted[i]->cost == cost && !value_lists(disabled, sorted[i]->file))
-            grains_set_run(sorted[i], root, opts, into);
+        if (sorted[i]->cost == cost && !value_lists(disabled, sorted[i]->file)) {
+            /* Runs one producer. It writes to an object of its own, so that a failure half-way leaves
+             * nothing behind. */
+            const plugin_t *plugin = sorted[i];
+            grain_ctx_t ctx = { root, opts, into };
+            json_auto_t *found = json_object();
+            fail_auto_t err = FAIL_INIT;
+            if (plugin->collect(&ctx, found, &err) < 0)
+                log_warning("grains of %s are missing: %s", plugin->file, fail_text(&err));
+            else
+                grains_set_merge(opts, into, found);
+        }
     }
 }
 
@@ -128,19 +119,6 @@ grains_set_read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
     return found;
 }
 
-static void
-grains_set_add_file(const json_t *opts, json_t *into)
-{
-    AUTO_FREE char *path = grains_file_path(opts);
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *found = grains_set_read_file(path, NULL, &err);
-
-    if (err.code < 0)
-        log_warning("%s", fail_text(&err));
-    else if (json_is_object(found))
-        grains_set_merge(opts, into, found);
-}
-
 void
 grains_check_file(const json_t *opts)
 {
@@ -161,7 +139,15 @@ grains_finish(json_t *opts, json_t *into)
 {
     json_t *configured = value_get(opts, "grains");
 
-    grains_set_add_file(opts, into);
+    /* Adds the grains of the file, which come last. */
+    AUTO_FREE char *path = grains_file_path(opts);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *found = grains_set_read_file(path, NULL, &err);
+    if (err.code < 0)
+        log_warning("%s", fail_text(&err));
+    else if (json_is_object(found))
+        grains_set_merge(opts, into, found);
+
     if (json_is_object(configured)) {
         json_auto_t *copy = json_deep_copy(configured);
         json_object_update(into, copy);

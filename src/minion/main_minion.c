@@ -34,11 +34,16 @@ main_minion_fail(const fail_t *err)
     return 1;
 }
 
-/* Tries what the networking process will need, here, where an error still reaches the terminal: descriptors,
- * masters, id, key. */
+/* Creates folders, changes to the configured user and makes the process undumpable, before anything runs. */
 static int
-main_minion_check(const conf_t *conf, fail_t *err)
+main_minion_prepare(const conf_t *conf, fail_t *err)
 {
+    if (startup_folders(conf, CONF_MINION, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
+        return err->code;
+    daemon_hide();
+
+    /* Tries what the networking process will need, here, where an error still reaches the terminal:
+     * descriptors, masters, id, key. */
     bool made = false;
     if (daemon_need_files(LIMIT_MINION_FILES, err) < 0)
         return err->code;
@@ -60,16 +65,6 @@ main_minion_check(const conf_t *conf, fail_t *err)
     grains_check_file(conf_opts(conf));
     log_info("minion %s: %s key, fingerprint %s", conf_str(conf, "id"), made ? "new" : "its", finger);
     return 0;
-}
-
-/* Creates folders, changes to the configured user and makes the process undumpable, before anything runs. */
-static int
-main_minion_prepare(const conf_t *conf, fail_t *err)
-{
-    if (startup_folders(conf, CONF_MINION, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
-        return err->code;
-    daemon_hide();
-    return main_minion_check(conf, err);
 }
 
 /* Runs the job server until it ends. *ret_owner: false in the networking process. *ret_again: start again. */

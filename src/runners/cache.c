@@ -212,30 +212,25 @@ cache_store(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return bank_store(cache_cachedir(ctx), bank, value_str(args, "key", ""), value_get(args, "data"), err);
 }
 
-/* Forgets one minion's data, or all minions'; `key` restricts it to data or mine. */
-static int
-flush_minions(call_ctx_t *ctx, const char *id, const char *key, json_t **ret_value, fail_t *err)
-{
-    json_t *what = json_array();
-    json_auto_t *tgt = id != NULL ? json_pack("{s:[s], s:s}", "tgt", id, "tgt_type", "list")
-                                  : json_pack("{s:s, s:s}", "tgt", "*", "tgt_type", "glob");
-
-    if (key == NULL || str_eq(key, DATA)) {
-        json_array_append_new(what, json_string("grains"));
-        json_array_append_new(what, json_string("pillar"));
-    }
-    if (key == NULL || str_eq(key, MINE))
-        json_array_append_new(what, json_string("mine"));
-    return cache_forget(ctx, tgt, what, NULL, ret_value, err);
-}
-
 static int
 cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *bank = value_str(args, "bank", ""), *key = value_str(args, "key", NULL);
 
-    if (is_minions(bank))
-        return flush_minions(ctx, minion_of(bank), key, ret_value, err);
+    if (is_minions(bank)) {
+        /* Forgets one minion's data, or all minions'; `key` restricts it to data or mine. */
+        const char *id = minion_of(bank);
+        json_t *what = json_array();
+        json_auto_t *tgt = id != NULL ? json_pack("{s:[s], s:s}", "tgt", id, "tgt_type", "list")
+                                      : json_pack("{s:s, s:s}", "tgt", "*", "tgt_type", "glob");
+        if (key == NULL || str_eq(key, DATA)) {
+            json_array_append_new(what, json_string("grains"));
+            json_array_append_new(what, json_string("pillar"));
+        }
+        if (key == NULL || str_eq(key, MINE))
+            json_array_append_new(what, json_string("mine"));
+        return cache_forget(ctx, tgt, what, NULL, ret_value, err);
+    }
     int rc = bank_flush(cache_cachedir(ctx), bank, key, err);
     *ret_value = json_boolean(rc > 0);
     return rc < 0 ? rc : 0;

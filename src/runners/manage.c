@@ -28,18 +28,6 @@ is_connected(const json_t *minions, const char *id)
     return value_bool(json_object_get(minions, id), "connected", false);
 }
 
-/* Targets that may still come back after the master's start. */
-static size_t
-count_awaited(const json_t *targets, const json_t *minions)
-{
-    size_t n = 0, i;
-    json_t *id;
-
-    json_array_foreach ((json_t *) targets, i, id)
-        n += value_int(json_object_get(minions, json_string_value(id)), "awaited_ms", 0) > 0;
-    return n;
-}
-
 /* The same once each target is back or has had its time to come back: after a restart of the master nobody
  * is down for being slower than the question. */
 static json_t *
@@ -49,7 +37,14 @@ settled_minions(call_ctx_t *ctx, const json_t *targets, fail_t *err)
 
     for (;;) {
         json_t *minions = runners_manage_known_minions(ctx, err);
-        size_t awaited = count_awaited(targets, minions);
+
+        /* Targets that may still come back after the master's start. */
+        size_t n = 0, i;
+        json_t *id;
+        json_array_foreach ((json_t *) targets, i, id)
+            n += value_int(json_object_get(minions, json_string_value(id)), "awaited_ms", 0) > 0;
+        size_t awaited = n;
+
         if (awaited == 0)
             return minions;
         json_decref(minions);
@@ -94,20 +89,6 @@ manage_up(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return status != NULL ? 0 : -EIO;
 }
 
-/* Deletes the keys of the ids; the first refusal is the error. */
-static int
-remove_keys(call_ctx_t *ctx, json_t *ids, fail_t *err)
-{
-    json_t *fields = json_pack("{s:s, s:O, s:[s]}", "action", "delete", "ids", ids, "from", "minions");
-    json_auto_t *reply = ask_master_with(ctx, "key_apply", &fields, err);
-    const char *id;
-    json_t *why;
-
-    json_object_foreach (value_get(reply, "failed"), id, why)
-        (void) fail_set(err, -EIO, "delete %s: %s", id, json_string_value(why));
-    return reply != NULL ? err->code : -EIO;
-}
-
 static int
 manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -119,7 +100,15 @@ manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_incref(down);
     if (!value_bool(args, "removekeys", false) || json_array_size(down) == 0)
         return 0;
-    return remove_keys(ctx, down, err);
+
+    /* Deletes the keys of the ids; the first refusal is the error. */
+    json_t *fields = json_pack("{s:s, s:O, s:[s]}", "action", "delete", "ids", down, "from", "minions");
+    json_auto_t *reply = ask_master_with(ctx, "key_apply", &fields, err);
+    const char *id;
+    json_t *why;
+    json_object_foreach (value_get(reply, "failed"), id, why)
+        (void) fail_set(err, -EIO, "delete %s: %s", id, json_string_value(why));
+    return reply != NULL ? err->code : -EIO;
 }
 
 /* ---- presence -------------------------------------------------------------------------------- */

@@ -268,33 +268,27 @@ graph_after(call_ctx_t *ctx, const json_t *row, const json_t *args, json_t **ret
     return rows != NULL ? orchestrate_draw(value_get(row, "plan"), times, args, ret_value, err) : -EIO;
 }
 
-/* Compiles the SLS files and draws the plan. Compilation errors are the return. */
-static int
-graph_before(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *errors = json_array(), *chunks = NULL;
-    AUTO(masterctx) host = orch_context(ctx, args, errors, err);
-
-    if (host == NULL)
-        return -EIO;
-    if (json_array_size(errors) == 0)
-        chunks = orch_chunks(masterctx_ctx(host), value_get(args, "what"), value_str(args, "saltenv", "base"),
-                             NULL, ctx_jid(ctx), errors);
-    if (json_array_size(errors) == 0)
-        return orchestrate_draw(chunks, NULL, args, ret_value, err);
-    ctx_set_retcode(ctx, 1);
-    *ret_value = json_incref(errors);
-    return 0;
-}
-
 /* A jid means a recorded run, anything else SLS files. */
 static int
 orchestrate_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *what = value_pystr(value_get(args, "what"));
 
-    if (!clock_is_jid(what))
-        return graph_before(ctx, args, ret_value, err);
+    if (!clock_is_jid(what)) {
+        /* Compiles the SLS files and draws the plan. Compilation errors are the return. */
+        json_auto_t *errors = json_array(), *chunks = NULL;
+        AUTO(masterctx) host = orch_context(ctx, args, errors, err);
+        if (host == NULL)
+            return -EIO;
+        if (json_array_size(errors) == 0)
+            chunks = orch_chunks(masterctx_ctx(host), value_get(args, "what"),
+                                 value_str(args, "saltenv", "base"), NULL, ctx_jid(ctx), errors);
+        if (json_array_size(errors) == 0)
+            return orchestrate_draw(chunks, NULL, args, ret_value, err);
+        ctx_set_retcode(ctx, 1);
+        *ret_value = json_incref(errors);
+        return 0;
+    }
     json_auto_t *row = orchestrate_find_run(ctx, value_get(args, "what"), err);
     return row != NULL ? graph_after(ctx, row, args, ret_value, err) : -ENOENT;
 }

@@ -173,37 +173,6 @@ again_args(const json_t *doc, const json_t *args)
     return both;
 }
 
-/* From the journal. */
-static int
-runners_state_run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *errors = json_array(), *doc = NULL, *chunks = NULL;
-    orchrun_ask_t ask = { 0 };
-    size_t max_parallel = 1;
-
-    if (read_ask(args, &ask, err) < 0)
-        return err->code;
-    AUTO(orchrun) run = orchrun_resume(api_of(ctx), name, &ask, &doc, &chunks, err);
-    if (run == NULL)
-        return -EIO;
-    json_auto_t *both = again_args(doc, args);
-    if (value_bool(doc, "peer", false))
-        api_set_peer(api_of(ctx), true);
-    if (read_parallel(ctx, both, &max_parallel, err) < 0)
-        return err->code;
-    AUTO(masterctx) host = orch_context(ctx, both, errors, err);
-    if (host == NULL)
-        return -EIO;
-    if (json_array_size(errors) > 0) {
-        *ret_value = runners_state_answer(ctx, json_incref(errors), false);
-        return 0;
-    }
-    if (orchrun_reopen(run, err) < 0)
-        return err->code;
-    *ret_value = run_and_end(ctx, masterctx_ctx(host), run, chunks, max_parallel);
-    return 0;
-}
-
 static int
 state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -211,7 +180,32 @@ state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (resume != NULL && !json_is_null(resume)) {
         AUTO_FREE char *name = value_pystr(resume);
-        return runners_state_run_again(ctx, args, name, ret_value, err);
+
+        /* From the journal. */
+        json_auto_t *errors = json_array(), *doc = NULL, *chunks = NULL;
+        orchrun_ask_t ask = { 0 };
+        size_t max_parallel = 1;
+        if (read_ask(args, &ask, err) < 0)
+            return err->code;
+        AUTO(orchrun) run = orchrun_resume(api_of(ctx), name, &ask, &doc, &chunks, err);
+        if (run == NULL)
+            return -EIO;
+        json_auto_t *both = again_args(doc, args);
+        if (value_bool(doc, "peer", false))
+            api_set_peer(api_of(ctx), true);
+        if (read_parallel(ctx, both, &max_parallel, err) < 0)
+            return err->code;
+        AUTO(masterctx) host = orch_context(ctx, both, errors, err);
+        if (host == NULL)
+            return -EIO;
+        if (json_array_size(errors) > 0) {
+            *ret_value = runners_state_answer(ctx, json_incref(errors), false);
+            return 0;
+        }
+        if (orchrun_reopen(run, err) < 0)
+            return err->code;
+        *ret_value = run_and_end(ctx, masterctx_ctx(host), run, chunks, max_parallel);
+        return 0;
     }
     if (mods == NULL || json_is_null(mods))
         return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,

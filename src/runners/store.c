@@ -43,24 +43,6 @@ runners_store_watch_of(store_work_t *work)
 
 /* ---- backup ---------------------------------------------------------------------------------- */
 
-/* Reports what the file leaves out, and which command saves that. */
-static void
-tell_rest(call_ctx_t *ctx, const char *to, const char *keys, json_t *out)
-{
-    AUTO_FREE char *signing = keyfiles_signing(ctx), *command = keyfiles_command(ctx, to);
-
-    if (keys != NULL) {
-        json_object_set_new(out, "keys", json_string(keys));
-        json_object_set_new(out, "signing key", json_string(signing));
-    }
-    json_object_set_new(
-        out, "left out",
-        keys != NULL ? json_string("the configuration, file_roots and pillar_roots")
-                     : value_fmt("the keys, without which no minion knows a new master: add keys=True, "
-                                 "or as root: %s; the configuration, file_roots and pillar_roots",
-                                 command));
-}
-
 static int
 store_backup_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -72,7 +54,21 @@ store_backup_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = api_backup(api_of(ctx), to, &watch, err);
     if (*ret_value == NULL)
         return -EIO;
-    tell_rest(ctx, to, keys, *ret_value);
+
+    /* Reports what the file leaves out, and which command saves that. */
+    json_t *out = *ret_value;
+    AUTO_FREE char *signing = keyfiles_signing(ctx), *command = keyfiles_command(ctx, to);
+    if (keys != NULL) {
+        json_object_set_new(out, "keys", json_string(keys));
+        json_object_set_new(out, "signing key", json_string(signing));
+    }
+    json_object_set_new(
+        out, "left out",
+        keys != NULL ? json_string("the configuration, file_roots and pillar_roots")
+                     : value_fmt("the keys, without which no minion knows a new master: add keys=True, "
+                                 "or as root: %s; the configuration, file_roots and pillar_roots",
+                                 command));
+
     return 0;
 }
 

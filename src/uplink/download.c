@@ -203,16 +203,6 @@ download_open_part(download_t *d, bool make)
     return 0;
 }
 
-/* Finds the part that an earlier download left, and how much it has. */
-static void
-look_for_part(download_t *d)
-{
-    struct stat st;
-    download_find_place(d);
-    if (d->folder >= 0 && download_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
-        d->have = st.st_size;
-}
-
 /* Opens the part for writing, and in the cache creates the folders on the way, once the master has said that
  * the file exists. */
 static int
@@ -326,7 +316,12 @@ downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
         end = &(*end)->next;
     *end = d;
     if (d->is_file) {
-        look_for_part(d);
+        /* Finds the part that an earlier download left, and how much it has. */
+        struct stat st;
+        download_find_place(d);
+        if (d->folder >= 0 && download_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
+            d->have = st.st_size;
+
         download_new_key(d);
     }
     download_pump(self);
@@ -582,27 +577,6 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Adds up to READ_MAX bytes of the existing part to its tag, in steps, so that other sessions are not
- * starved. */
-static void
-download_prefix(download_t *d)
-{
-    AUTO_FREE char *piece = malloc(READ_MAX);
-    int64_t left = d->have - d->tagged;
-    if (piece == NULL)
-        salt_no_memory(READ_MAX);
-    ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
-    if (n <= 0) {
-        d->have = 0;
-    } else {
-        tag_add(d->tag, piece, (size_t) n);
-        d->tagged += n;
-    }
-    if (d->tagged >= d->have)
-        d->stage = STAGE_WAITING;
-    download_heard(d);
-}
-
 int
 downloads_step(downloads_t *self)
 {
@@ -611,8 +585,24 @@ downloads_step(downloads_t *self)
     bool full = self->ready && download_busy(self) >= AT_ONCE;
     for (download_t *d = self->all, *after; d; d = after) {
         after = d->next;
-        if (d->stage == STAGE_PREFIX)
-            download_prefix(d);
+        if (d->stage == STAGE_PREFIX) {
+            /* Adds up to READ_MAX bytes of the existing part to its tag, in steps, so that other sessions
+             * are not starved. */
+            AUTO_FREE char *piece = malloc(READ_MAX);
+            int64_t left = d->have - d->tagged;
+            if (piece == NULL)
+                salt_no_memory(READ_MAX);
+            ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
+            if (n <= 0) {
+                d->have = 0;
+            } else {
+                tag_add(d->tag, piece, (size_t) n);
+                d->tagged += n;
+            }
+            if (d->tagged >= d->have)
+                d->stage = STAGE_WAITING;
+            download_heard(d);
+        }
         if (d->stage == STAGE_PREFIX)
             next = now;
         else if (full && d->stage == STAGE_WAITING)

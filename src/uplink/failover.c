@@ -17,20 +17,6 @@ failover_first(const failover_t *self)
     return self->order[0];
 }
 
-/* Fisher-Yates. With failback the first master keeps its place, as it is the one to come back to. */
-static void
-failover_shuffle(failover_t *self)
-{
-    int first = self->conf.back_ms > 0 ? 1 : 0;
-    for (int i = self->conf.n - 1; i > first; i--) {
-        uint32_t r;
-        key_random(&r, sizeof(r));
-        int k = first + (int) (r % (uint32_t) (i - first + 1)), old = self->order[i];
-        self->order[i] = self->order[k];
-        self->order[k] = old;
-    }
-}
-
 void
 failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms)
 {
@@ -38,8 +24,17 @@ failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms)
     *self = (failover_t){ .conf = *conf, .since = now_ms };
     for (int i = 0; i < conf->n; i++)
         self->order[i] = i;
-    if (conf->shuffle)
-        failover_shuffle(self);
+    if (conf->shuffle) {
+        /* Fisher-Yates. With failback the first master keeps its place, as it is the one to come back to. */
+        int first = self->conf.back_ms > 0 ? 1 : 0;
+        for (int i = self->conf.n - 1; i > first; i--) {
+            uint32_t r;
+            key_random(&r, sizeof(r));
+            int k = first + (int) (r % (uint32_t) (i - first + 1)), old = self->order[i];
+            self->order[i] = self->order[k];
+            self->order[k] = old;
+        }
+    }
 }
 
 /* How long the present master may be bad: gone_ms when it has served, answer_ms when it never answered. */
@@ -47,17 +42,6 @@ static int
 failover_patience(const failover_t *self)
 {
     return self->served ? self->conf.gone_ms : self->conf.answer_ms;
-}
-
-/* Goes on to the next of the order, round and round. */
-static failover_act_t
-failover_move(failover_t *self, int64_t now_ms)
-{
-    self->at = (self->at + 1) % self->conf.n;
-    self->served = self->probing = false;
-    self->since = now_ms;
-    self->next = 0;
-    return FAILOVER_MOVE;
 }
 
 /* A step of failback while another than the first serves: alternates between back_ms of waiting and a probe
@@ -93,8 +77,15 @@ failover_step(failover_t *self, int64_t now_ms, bool good, bool probe_good)
         self->since = now_ms;
     }
     failover_act_t act = look_back(self, now_ms, probe_good);
-    if (act == FAILOVER_STAY && !good && self->conf.n > 1 && now_ms - self->since >= failover_patience(self))
-        return failover_move(self, now_ms);
+    if (act == FAILOVER_STAY && !good && self->conf.n > 1 &&
+        now_ms - self->since >= failover_patience(self)) {
+        /* Goes on to the next of the order, round and round. */
+        self->at = (self->at + 1) % self->conf.n;
+        self->served = self->probing = false;
+        self->since = now_ms;
+        self->next = 0;
+        return FAILOVER_MOVE;
+    }
     return act;
 }
 

@@ -105,22 +105,6 @@ reach_of_welcome(const char *state)
 
 /* ---- ports --------------------------------------------------------------------------------------- */
 
-/* NEW "port 4506: Connection refused (ECONNREFUSED), port 4507: ...": the ports that took no connection. */
-static char *
-reach_failures(const knock_said_t *said, const int ports[KNOCK_PORTS])
-{
-    buf_auto_t out = BUF_INIT;
-
-    for (int i = 0; i < KNOCK_PORTS; i++) {
-        if (said->code[i] == 0)
-            continue;
-        const char *name = strerrorname_np(said->code[i]);
-        buf_printf(&out, "%sport %d: %s (%s)", out.len > 0 ? ", " : "", ports[i], strerror(said->code[i]),
-                   name != NULL ? name : "?");
-    }
-    return xstrdup(buf_str(&out));
-}
-
 /* The reason for connect()'s errno; anything unknown is this machine's own trouble. */
 static reach_why_t
 of_errno(int code)
@@ -172,7 +156,18 @@ reach_of_knock(const knock_said_t *said, const int ports[KNOCK_PORTS], bool asks
     if (said->code[0] == 0 && (!asks || said->code[hello] == 0))
         return false;
     facts->why = said->code[0] == 0 ? REACH_NO_HELLO : of_errno(said->code[0]);
-    *ret_detail = reach_failures(said, ports);
+
+    /* Each port that failed, with the text and name of its errno. */
+    buf_auto_t out = BUF_INIT;
+    for (int i = 0; i < KNOCK_PORTS; i++) {
+        if (said->code[i] == 0)
+            continue;
+        const char *name = strerrorname_np(said->code[i]);
+        buf_printf(&out, "%sport %d: %s (%s)", out.len > 0 ? ", " : "", ports[i], strerror(said->code[i]),
+                   name != NULL ? name : "?");
+    }
+    *ret_detail = xstrdup(buf_str(&out));
+
     return true;
 }
 

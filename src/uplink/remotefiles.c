@@ -90,49 +90,10 @@ get_offline(remote_t *self, const char *path, const char *saltenv, const char *d
     return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
 }
 
-/* NEW list of the environments that files were fetched from, or NULL with *err. */
-static json_t *
-envs_offline(const remote_t *self, fail_t *err)
-{
-    AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
-    json_auto_t *all = json_object();
-    DIR *d = opendir(dir);
-    int rc = d != NULL || errno == ENOENT ? 0 : -errno;
-    const struct dirent *e;
-    while (d != NULL && (e = fs_next(d, &rc)))
-        if (e->d_name[0] != '.')
-            json_object_set_new(all, e->d_name, json_true());
-    if (d != NULL)
-        (void) closedir(d);
-    if (rc < 0)
-        (void) fail_set(err, rc, "%s: %s", dir, strerror(-rc));
-    return rc < 0 ? NULL : value_sorted_keys(all);
-}
-
 static char *
 options_path(const remote_t *self)
 {
     return fs_join(self->cachedir, "master_options");
-}
-
-/* Reads the master's options as they were last told: a custom top file or failhard counts without a master
- * too. */
-static int
-options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
-{
-    AUTO_FREE char *path = options_path(self);
-    buf_auto_t text = BUF_INIT;
-    fail_auto_t why = FAIL_INIT;
-    int rc = fs_read(path, LIMIT_FILE_TEXT, &text, &why);
-    if (rc == -ENOENT) {
-        log_warning("no master is connected, and none has told its options yet: the minion's own count");
-        return 0;
-    }
-    if (rc == 0)
-        *ret_told = value_parse(buf_str(&text), text.len, LIMIT_FILE_TEXT, path, &why);
-    return *ret_told ? 0
-                     : fail_set(err, why.code, "%s; no master is connected that would tell its options",
-                                fail_text(&why));
 }
 
 static void
@@ -242,8 +203,23 @@ remotefiles_envs(void *cookie, fail_t *err)
     json_t *value = NULL;
     fail_auto_t why = FAIL_INIT;
     int rc = remotefiles_ask(cookie, "envs", "", "base", NULL, &value, &why);
-    if (rc == -EHOSTUNREACH)
-        return envs_offline(cookie, err);
+    if (rc == -EHOSTUNREACH) {
+        /* Without a master the environments of the cache count. */
+        const remote_t *self = cookie;
+        AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
+        json_auto_t *all = json_object();
+        DIR *d = opendir(dir);
+        int code = d != NULL || errno == ENOENT ? 0 : -errno;
+        const struct dirent *e;
+        while (d != NULL && (e = fs_next(d, &code)))
+            if (e->d_name[0] != '.')
+                json_object_set_new(all, e->d_name, json_true());
+        if (d != NULL)
+            (void) closedir(d);
+        if (code < 0)
+            (void) fail_set(err, code, "%s: %s", dir, strerror(-code));
+        return code < 0 ? NULL : value_sorted_keys(all);
+    }
     if (rc < 0 && rc != -ENOENT)
         (void) fail_set(err, rc, "%s", fail_text(&why));
     return rc == 0 ? value : NULL;
@@ -254,8 +230,25 @@ options(void *cookie, json_t **ret_told, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     int rc = remotefiles_ask(cookie, "options", "", "base", NULL, ret_told, &why);
-    if (rc == -EHOSTUNREACH)
-        return options_offline(cookie, ret_told, err);
+    if (rc == -EHOSTUNREACH) {
+        /* Reads the master's options as they were last told: a custom top file or failhard counts without
+         * a master too. */
+        const remote_t *self = cookie;
+        AUTO_FREE char *path = options_path(self);
+        buf_auto_t text = BUF_INIT;
+        fail_auto_t failed = FAIL_INIT;
+        int done = fs_read(path, LIMIT_FILE_TEXT, &text, &failed);
+        if (done == -ENOENT) {
+            log_warning("no master is connected, and none has told its options yet: the minion's own count");
+            return 0;
+        }
+        if (done == 0)
+            *ret_told = value_parse(buf_str(&text), text.len, LIMIT_FILE_TEXT, path, &failed);
+        return *ret_told
+                   ? 0
+                   : fail_set(err, failed.code, "%s; no master is connected that would tell its options",
+                              fail_text(&failed));
+    }
     if (rc < 0)
         return fail_set(err, rc, "the master does not tell its options for state runs: %s", fail_text(&why));
     keep_options(cookie, *ret_told);

@@ -169,16 +169,6 @@ any_master(const sessions_t *self, int otherwise)
     return otherwise;
 }
 
-/* Moves the open questions of disconnected masters to a connected one. */
-static void
-hand_over(sessions_t *self)
-{
-    int to = any_master(self, -1);
-    for (int i = 0; to >= 0 && i < self->n; i++)
-        if (!self->lines[i].ready)
-            downloads_take(self->lines[to].downloads, self->lines[i].downloads);
-}
-
 /* Reports a line's state to the job server. `again` is cleared until the job server answers. */
 static void
 tell_state(line_t *line, session_state_t state, const char *reason)
@@ -186,7 +176,14 @@ tell_state(line_t *line, session_state_t state, const char *reason)
     line->ready = state == SESSION_READY;
     line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
-    hand_over(line->owner);
+
+    /* Moves the open questions of disconnected masters to a connected one. */
+    sessions_t *self = line->owner;
+    int to = any_master(self, -1);
+    for (int i = 0; to >= 0 && i < self->n; i++)
+        if (!self->lines[i].ready)
+            downloads_take(self->lines[to].downloads, self->lines[i].downloads);
+
     sessions_up(line->owner, json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index,
                                        "host", line->now != NULL ? line->now->host : NULL, "state",
                                        session_state_name(state), "reason", reason));
@@ -520,25 +517,6 @@ sessions_read(sessions_t *self)
 
 /* ---- masters --------------------------------------------------------------------------------- */
 
-/* Takes recon_* or random_reauth_delay when one is set. They have no default here: the session's own pauses
- * suit a fleet better than Salt's defaults. */
-static void
-take_recon(session_conf_t *sc, const conf_t *conf)
-{
-    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
-                 *spread = conf_get(conf, "random_reauth_delay");
-    if (first == NULL && more == NULL && json_is_number(spread) && json_number_value(spread) > 0) {
-        sc->recon_ms = REAUTH_MS;
-        sc->recon_spread_ms = (int) (json_number_value(spread) * 1000);
-        sc->recon_max_ms = sc->recon_spread_ms;
-    }
-    if (first == NULL && more == NULL)
-        return;
-    sc->recon_ms = first != NULL ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
-    sc->recon_max_ms = more != NULL ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
-    sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
-}
-
 /* Fills a candidate's session_conf_t from the configuration. Its texts belong to `conf` or the candidate. */
 static void
 sessions_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
@@ -566,7 +544,22 @@ sessions_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, cons
                                 .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
     if (c->conf.wait_max_ms < c->conf.wait_ms)
         c->conf.wait_max_ms = c->conf.wait_ms;
-    take_recon(&c->conf, conf);
+
+    /* Takes recon_* or random_reauth_delay when one is set. They have no default here: the session's own
+     * pauses suit a fleet better than Salt's defaults. */
+    session_conf_t *sc = &c->conf;
+    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
+                 *spread = conf_get(conf, "random_reauth_delay");
+    if (first == NULL && more == NULL && json_is_number(spread) && json_number_value(spread) > 0) {
+        sc->recon_ms = REAUTH_MS;
+        sc->recon_spread_ms = (int) (json_number_value(spread) * 1000);
+        sc->recon_max_ms = sc->recon_spread_ms;
+    }
+    if (first == NULL && more == NULL)
+        return;
+    sc->recon_ms = first != NULL ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
+    sc->recon_max_ms = more != NULL ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
+    sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
 /* Starts a session with a candidate, unless it has one. */
@@ -628,15 +621,6 @@ sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys
     line->now = &line->all[failover_now(&line->failover)];
     self->n++;
     sessions_open(line->now);
-}
-
-/* With failover the job server sees one master; else as many as there are. */
-static void
-sessions_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters)
-{
-    int n = (int) json_array_size(masters), at_once = masters_at_once(conf, masters);
-    for (int i = 0; i < n; i += at_once)
-        sessions_start_line(self, conf, keys, masters, i, at_once);
 }
 
 /* ---- failover -------------------------------------------------------------------------------- */
@@ -782,8 +766,12 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
         (void) fail_set(&err, -errno, "libzmq can't begin: %s", strerror(errno));
     else
         (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
-    if (self.keys != NULL && self.zctx != NULL)
-        sessions_start(&self, conf, self.keys, masters);
+    if (self.keys != NULL && self.zctx != NULL) {
+        /* With failover the job server sees one master; else as many as there are. */
+        int n = (int) json_array_size(masters), at_once = masters_at_once(conf, masters);
+        for (int i = 0; i < n; i += at_once)
+            sessions_start_line(&self, conf, self.keys, masters, i, at_once);
+    }
     if (err.text != NULL)
         log_critical("%s", fail_text(&err));
     else

@@ -74,24 +74,6 @@ load_signer(trust_t *self)
         log_error("the master's signing key can't be read: %s", fail_text(&err));
 }
 
-/* Reads the newest voucher. One that another signing key made is ignored. */
-static void
-load_voucher(trust_t *self)
-{
-    buf_auto_t text = BUF_INIT;
-    voucher_t v;
-
-    if (self->sig_file == NULL || fs_read(self->sig_file, LIMIT_KEY_FILE, &text, NULL) != 0)
-        return;
-    json_auto_t *object = value_parse(buf_str(&text), text.len, LIMIT_KEY_FILE, self->sig_file, NULL);
-
-    if (voucher_parse(object, &v, NULL) != 0 || !self->have_signer ||
-        memcmp(v.signer, self->signer, KEY_BYTES) != 0)
-        return;
-    self->voucher = v;
-    (void) str_copy(self->first, sizeof(self->first), value_str(object, "first", ""));
-}
-
 static void
 trust_save(const char *path, const char *text)
 {
@@ -158,7 +140,20 @@ trust_new(const trust_conf_t *conf)
     self->sig_file = sig_file_of(conf->known_file);
     trust_load_key(self);
     load_signer(self);
-    load_voucher(self);
+
+    /* Reads the newest voucher. One that another signing key made is ignored. */
+    buf_auto_t text = BUF_INIT;
+    voucher_t v;
+    if (self->sig_file == NULL || fs_read(self->sig_file, LIMIT_KEY_FILE, &text, NULL) != 0)
+        return self;
+    json_auto_t *object = value_parse(buf_str(&text), text.len, LIMIT_KEY_FILE, self->sig_file, NULL);
+
+    if (voucher_parse(object, &v, NULL) != 0 || !self->have_signer ||
+        memcmp(v.signer, self->signer, KEY_BYTES) != 0)
+        return self;
+    self->voucher = v;
+    (void) str_copy(self->first, sizeof(self->first), value_str(object, "first", ""));
+
     return self;
 }
 
@@ -250,24 +245,6 @@ not_vouched(const trust_t *self, const voucher_t *v)
     return NULL;
 }
 
-/* NEW sentence about a changed key: both fingerprints, and which files to delete if the change is
- * intended. */
-static char *
-trust_changed(const trust_t *self, const uint8_t key[KEY_BYTES], const char *why)
-{
-    char theirs[FINGER_LEN], ours[FINGER_LEN];
-
-    key_finger(key, theirs);
-    key_finger(self->key, ours);
-    return xasprintf(
-        "the master's key has changed: known is %s, %s now shows %s, and %s. If that is intended, "
-        "delete %s%s%s and restart the minion; if not, somebody may be posing as the master",
-        ours, self->conf.host, theirs, why,
-        self->conf.known_file != NULL ? self->conf.known_file : "the known key",
-        self->have_signer && self->conf.sign_file != NULL ? " and " : "",
-        self->have_signer && self->conf.sign_file != NULL ? self->conf.sign_file : "");
-}
-
 /* Decides about the first key, or one that replaces a key master_finger forbids. A voucher is mandatory once
  * a signing key is configured, known or unreadable; without any, the key is trusted on first use. */
 static trust_verdict_t
@@ -324,7 +301,18 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
     AUTO_FREE char *why = not_vouched(self, v);
 
     if (why != NULL) {
-        *ret_why = trust_changed(self, key, why);
+        /* Reports a key that is not the known one. */
+        char theirs[FINGER_LEN], ours[FINGER_LEN];
+        key_finger(key, theirs);
+        key_finger(self->key, ours);
+        *ret_why = xasprintf(
+            "the master's key has changed: known is %s, %s now shows %s, and %s. If that is intended, "
+            "delete %s%s%s and restart the minion; if not, somebody may be posing as the master",
+            ours, self->conf.host, theirs, why,
+            self->conf.known_file != NULL ? self->conf.known_file : "the known key",
+            self->have_signer && self->conf.sign_file != NULL ? " and " : "",
+            self->have_signer && self->conf.sign_file != NULL ? self->conf.sign_file : "");
+
         return TRUST_REFUSED;
     }
     if (self->first[0] == '\0')
@@ -345,35 +333,30 @@ own_voucher(const trust_t *self, const json_t *voucher, voucher_t *said)
                                                                                                    : NULL;
 }
 
-/* Remembers the signing key that a proven master names (only where none is known, and not under
- * verify_master_pubkey_sign), and newer vouchers of the known one. Another signing key is only logged,
- * once. */
-static void
-trust_learn(trust_t *self, const voucher_t *v)
-{
-    if (!self->have_signer && !self->bad_signer && self->conf.sign_file != NULL && !self->conf.verify) {
-        key_finger(self->key, self->first);
-        keep_signer(self, v->signer);
-        keep_voucher(self, v);
-    } else if (self->have_signer && memcmp(v->signer, self->signer, KEY_BYTES) != 0) {
-        if (!self->other_told)
-            log_warning("master %s: its signing key is not the one in %s; that one stays until it is "
-                        "replaced by hand",
-                        self->conf.host, self->conf.sign_file);
-        self->other_told = true;
-    } else if (self->have_signer && v->serial > self->voucher.serial) {
-        keep_voucher(self, v);
-    }
-}
-
 bool
 trust_proven(trust_t *self, const json_t *voucher, char **ret_why)
 {
     voucher_t said;
     const voucher_t *v = own_voucher(self, voucher, &said);
 
-    if (v != NULL)
-        trust_learn(self, v);
+    if (v != NULL) {
+        /* Remembers the signing key that a proven master names (only where none is known, and not under
+         * verify_master_pubkey_sign), and newer vouchers of the known one. Another signing key is only
+         * logged, once. */
+        if (!self->have_signer && !self->bad_signer && self->conf.sign_file != NULL && !self->conf.verify) {
+            key_finger(self->key, self->first);
+            keep_signer(self, v->signer);
+            keep_voucher(self, v);
+        } else if (self->have_signer && memcmp(v->signer, self->signer, KEY_BYTES) != 0) {
+            if (!self->other_told)
+                log_warning("master %s: its signing key is not the one in %s; that one stays until it is "
+                            "replaced by hand",
+                            self->conf.host, self->conf.sign_file);
+            self->other_told = true;
+        } else if (self->have_signer && v->serial > self->voucher.serial) {
+            keep_voucher(self, v);
+        }
+    }
     if (!self->conf.always)
         return true;
     AUTO_FREE char *why = not_vouched(self, v);

@@ -100,17 +100,6 @@ upload_begin(uploads_t *self)
     u->asked = self->host.send(self->host.cookie, MSG_file_open, body, NULL, 0) == 0;
 }
 
-/* Sends the tag of all bytes, by which the master verifies what it got. */
-static void
-upload_done(uploads_t *self, upload_t *u)
-{
-    char hex[TAG_HEX + 1];
-    tag_end(u->tag, hex);
-    json_auto_t *body = json_pack("{s:I, s:s}", "n", u->n, "tag", hex);
-    u->running = false;
-    (void) self->host.send(self->host.cookie, MSG_file_done, body, NULL, 0);
-}
-
 /* Sends chunks while there is credit. A send that fails is not an error: the session reports the lost
  * connection. */
 static void
@@ -134,8 +123,14 @@ send_parts(uploads_t *self, upload_t *u)
         u->at += n;
         u->credit--;
     }
-    if (u->running && u->at == u->size)
-        upload_done(self, u);
+    if (u->running && u->at == u->size) {
+        /* Sends the tag of all bytes, by which the master verifies what it got. */
+        char hex[TAG_HEX + 1];
+        tag_end(u->tag, hex);
+        json_auto_t *body = json_pack("{s:I, s:s}", "n", u->n, "tag", hex);
+        u->running = false;
+        (void) self->host.send(self->host.cookie, MSG_file_done, body, NULL, 0);
+    }
 }
 
 void

@@ -102,16 +102,6 @@ string(scan_t *s, text_t *ret)
     return true;
 }
 
-static json_t *
-string_value(scan_t *s)
-{
-    text_t t;
-    json_t *v = string(s, &t) ? json_stringn_nocheck(t.at, t.len) : NULL;
-
-    jsonread_forget(&t);
-    return v;
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Makes a number of a text that ends with it. */
@@ -186,30 +176,6 @@ array_value(scan_t *s, int depth)
     return scan_take(s, ']') ? json_incref(out) : jsonread_fail(s, "a comma or ] is expected");
 }
 
-/* Reads a member from behind the opening quote of its key to the end of its value. */
-static bool
-jsonread_member(scan_t *s, json_t *object, int depth)
-{
-    const char *at = s->at - 1;
-    size_t before = json_object_size(object);
-    text_t key;
-    bool fine = string(s, &key);
-
-    if (fine && key.copy != NULL && memchr(key.at, '\0', key.len) != NULL) {
-        s->at = at;
-        fine = scan_fail(s, "a key with \\u0000");
-    }
-    if (fine && !scan_take(s, ':'))
-        fine = scan_fail(s, "a colon is expected after a key");
-    fine = fine && json_object_setn_new_nocheck(object, key.at, key.len, jsonread_value(s, depth)) == 0;
-    jsonread_forget(&key);
-    if (fine && json_object_size(object) == before) {
-        s->at = at;
-        fine = scan_fail(s, "a key that comes twice");
-    }
-    return fine;
-}
-
 static json_t *
 object_value(scan_t *s, int depth)
 {
@@ -220,7 +186,25 @@ object_value(scan_t *s, int depth)
     do {
         if (!scan_take(s, '"'))
             return jsonread_fail(s, "a key in double quotes is expected");
-        if (!jsonread_member(s, out, depth))
+
+        /* Reads a member from behind the opening quote of its key to the end of its value. */
+        const char *at = s->at - 1;
+        size_t before = json_object_size(out);
+        text_t key;
+        bool fine = string(s, &key);
+        if (fine && key.copy != NULL && memchr(key.at, '\0', key.len) != NULL) {
+            s->at = at;
+            fine = scan_fail(s, "a key with \\u0000");
+        }
+        if (fine && !scan_take(s, ':'))
+            fine = scan_fail(s, "a colon is expected after a key");
+        fine = fine && json_object_setn_new_nocheck(out, key.at, key.len, jsonread_value(s, depth)) == 0;
+        jsonread_forget(&key);
+        if (fine && json_object_size(out) == before) {
+            s->at = at;
+            fine = scan_fail(s, "a key that comes twice");
+        }
+        if (!fine)
             return NULL;
     } while (scan_take(s, ','));
     return scan_take(s, '}') ? json_incref(out) : jsonread_fail(s, "a comma or } is expected");
@@ -235,7 +219,12 @@ jsonread_value(scan_t *s, int depth)
 
     if (c == '"') {
         s->at++;
-        return string_value(s);
+
+        /* Reads a text. */
+        text_t t;
+        json_t *v = string(s, &t) ? json_stringn_nocheck(t.at, t.len) : NULL;
+        jsonread_forget(&t);
+        return v;
     }
     if (c == '{' || c == '[') {
         if (depth == 0)

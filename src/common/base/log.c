@@ -185,43 +185,34 @@ log_check_syslog(const char *target, fail_t *err)
     return syslogline_check(target, err);
 }
 
-static int
-open_syslog(const char *address, log_level_t level, fail_t *err)
-{
-    int rc = syslogline_open(address, program_name, err);
-
-    if (rc == 0) {
-        file_level = (int) level;
-        find_least();
-    }
-    return rc;
-}
-
-static void
-base_log_set_path(const char *path)
-{
-    log_path_t *before = file_path;
-    size_t size = strlen(path) + 1;
-
-    if (before != NULL && str_eq(before->path, path))
-        return;
-    log_path_t *fresh = xcalloc(1, sizeof(*fresh) + size);
-    fresh->before = before;
-    memcpy(fresh->path, path, size);
-    file_path = fresh;
-}
-
 int
 log_open_file(const char *path, log_level_t level, fail_t *err)
 {
-    if (log_is_syslog(path))
-        return open_syslog(path, level, err);
+    if (log_is_syslog(path)) {
+        /* Opens the connection to syslog. */
+        int rc = syslogline_open(path, program_name, err);
+        if (rc == 0) {
+            file_level = (int) level;
+            find_least();
+        }
+        return rc;
+    }
     int fd = fs_open_log(path, 0);
 
     if (fd < 0)
         return fail_set(err, fd, "cannot open the log file %s: %s; check log_file and the folder's owner",
                         path, strerror(-fd));
-    base_log_set_path(path);
+
+    /* Keeps the path, for reopening. */
+    log_path_t *before = file_path;
+    size_t size = strlen(path) + 1;
+    if (before == NULL || !str_eq(before->path, path)) {
+        log_path_t *fresh = xcalloc(1, sizeof(*fresh) + size);
+        fresh->before = before;
+        memcpy(fresh->path, path, size);
+        file_path = fresh;
+    }
+
     if (file_fd < 0) {
         file_fd = fd;
     } else {

@@ -240,16 +240,6 @@ static const field_t fields[] = {
 
 /* ---- reading a format ------------------------------------------------------------------------- */
 
-static int
-logfmt_refuse_field(const char *name, size_t len, fail_t *err)
-{
-    buf_auto_t all = BUF_INIT;
-
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        buf_printf(&all, "%s%s", i > 0 ? ", " : "", fields[i].name);
-    return fail_set(err, -EINVAL, "there is no field '%.*s'; there are %s", (int) len, name, buf_str(&all));
-}
-
 static const field_t *
 find_field(const char *name, size_t len)
 {
@@ -300,7 +290,14 @@ scan_spec(const char *at, spec_t *spec, fail_t *err)
     }
     spec->field = find_field(at + 1, len);
     if (spec->field == NULL) {
-        logfmt_refuse_field(at + 1, len, err);
+        /* Reports the field that the format does not know. */
+        const char *name = at + 1;
+        buf_auto_t all = BUF_INIT;
+        for (size_t i = 0; i < NELEMS(fields); i++)
+            buf_printf(&all, "%s%s", i > 0 ? ", " : "", fields[i].name);
+        (void) fail_set(err, -EINVAL, "there is no field '%.*s'; there are %s", (int) len, name,
+                        buf_str(&all));
+
         return NULL;
     }
     at = scan_width(at + len + 2, spec);
@@ -403,12 +400,13 @@ logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidf
     }
 }
 
-/* Appends a JSON string. Few characters need escapes: others are visible already. */
 static void
-logfmt_put_quoted(buf_t *out, const char *text)
+logfmt_put_member(buf_t *out, const char *name, const char *text)
 {
-    static const char special[] = "\"\\\n\t", letter[] = "\"\\nt";
+    buf_printf(out, ", \"%s\": ", name);
 
+    /* Appends a JSON string. Few characters need escapes: others are visible already. */
+    static const char special[] = "\"\\\n\t", letter[] = "\"\\nt";
     buf_putc(out, '"');
     while (*text != '\0') {
         size_t plain = strcspn(text, special);
@@ -418,13 +416,6 @@ logfmt_put_quoted(buf_t *out, const char *text)
             buf_printf(out, "\\%c", letter[strchr(special, *text++) - special]);
     }
     buf_putc(out, '"');
-}
-
-static void
-logfmt_put_member(buf_t *out, const char *name, const char *text)
-{
-    buf_printf(out, ", \"%s\": ", name);
-    logfmt_put_quoted(out, text);
 }
 
 void

@@ -149,31 +149,6 @@ map_place(map_t *self, size_t position)
     self->slots[i] = (uint32_t) (SLOT_BASE + position);
 }
 
-/* Makes room for one more entry: drops removed ones, and grows when most are live. */
-static void
-rebuild(map_t *self)
-{
-    size_t n_slots = self->n_slots != 0 ? self->n_slots : FIRST_SLOTS;
-
-    while (self->n_live * 2 >= entries_cap(n_slots))
-        n_slots *= 2;
-    salt_assert(n_slots < UINT32_MAX / 2);
-    entry_t *entries = xcalloc(entries_cap(n_slots), sizeof(*entries));
-    size_t n = 0;
-    for (size_t i = 0; i < self->n_entries; i++) {
-        if (self->entries[i].key != NULL)
-            entries[n++] = self->entries[i];
-    }
-    free(self->entries);
-    free(self->slots);
-    self->entries = entries;
-    self->n_entries = n;
-    self->slots = xcalloc(n_slots, sizeof(*self->slots));
-    self->n_slots = n_slots;
-    for (size_t i = 0; i < n; i++)
-        map_place(self, i);
-}
-
 void *
 map_get(const map_t *self, const char *key)
 {
@@ -203,8 +178,27 @@ map_set(map_t *self, const char *key, void *value)
             drop_value(self, old);
         return;
     }
-    if (self->n_entries == entries_cap(self->n_slots))
-        rebuild(self);
+    if (self->n_entries == entries_cap(self->n_slots)) {
+        /* Makes room for one more entry: drops removed ones, and grows when most are live. */
+        size_t n_slots = self->n_slots != 0 ? self->n_slots : FIRST_SLOTS;
+        while (self->n_live * 2 >= entries_cap(n_slots))
+            n_slots *= 2;
+        salt_assert(n_slots < UINT32_MAX / 2);
+        entry_t *entries = xcalloc(entries_cap(n_slots), sizeof(*entries));
+        size_t n = 0;
+        for (size_t i = 0; i < self->n_entries; i++) {
+            if (self->entries[i].key != NULL)
+                entries[n++] = self->entries[i];
+        }
+        free(self->entries);
+        free(self->slots);
+        self->entries = entries;
+        self->n_entries = n;
+        self->slots = xcalloc(n_slots, sizeof(*self->slots));
+        self->n_slots = n_slots;
+        for (size_t i = 0; i < n; i++)
+            map_place(self, i);
+    }
     self->entries[self->n_entries] = (entry_t){ .key = xstrdup(key), .value = value, .hash = hash };
     map_place(self, self->n_entries++);
     self->n_live++;

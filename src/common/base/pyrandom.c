@@ -51,23 +51,18 @@ init_by_words(pyrandom_t *self, const uint32_t *key, size_t len)
     mt[0] = 0x80000000U;
 }
 
-static void
-refill(pyrandom_t *self)
-{
-    uint32_t *mt = self->state;
-
-    for (size_t k = 0; k < N; k++) {
-        uint32_t y = (mt[k] & 0x80000000U) | (mt[(k + 1) % N] & 0x7fffffffU);
-        mt[k] = mt[(k + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfU : 0);
-    }
-    self->at = 0;
-}
-
 static uint32_t
 pyrandom_next_word(pyrandom_t *self)
 {
-    if (self->at == N)
-        refill(self);
+    if (self->at == N) {
+        /* Makes the next block of numbers. */
+        uint32_t *mt = self->state;
+        for (size_t k = 0; k < N; k++) {
+            uint32_t y = (mt[k] & 0x80000000U) | (mt[(k + 1) % N] & 0x7fffffffU);
+            mt[k] = mt[(k + M) % N] ^ (y >> 1) ^ ((y & 1) != 0 ? 0x9908b0dfU : 0);
+        }
+        self->at = 0;
+    }
     uint32_t y = self->state[self->at++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680U;
@@ -101,32 +96,6 @@ seed_number(pyrandom_t *self, uint64_t v)
     seed_bytes(self, bytes, sizeof(bytes));
 }
 
-/* Seeds from a text followed by its SHA-512, read as one number, as Python does. */
-static void
-seed_text(pyrandom_t *self, const char *text, size_t len)
-{
-    buf_auto_t bytes = BUF_INIT;
-    AUTO_FREE char *hex = digest_bytes("sha512", text, len, NULL);
-    unsigned byte;
-
-    salt_assert(hex != NULL);
-    buf_add(&bytes, text, len);
-    for (const char *p = hex; *p != '\0'; p += 2) {
-        salt_assert(sscanf(p, "%2x", &byte) == 1);
-        buf_putc(&bytes, (char) byte);
-    }
-    seed_bytes(self, (const unsigned char *) bytes.data, bytes.len);
-}
-
-static void
-seed_system(pyrandom_t *self)
-{
-    uint32_t words[SYSTEM_WORDS];
-
-    salt_assert(getrandom(words, sizeof(words), 0) == (ssize_t) sizeof(words));
-    init_by_words(self, words, SYSTEM_WORDS);
-}
-
 /* CPython's hash of a float as an unsigned number: the value modulo 2**61 - 1, with its sign. */
 static uint64_t
 hash_float(double v)
@@ -156,9 +125,24 @@ pyrandom_new(const json_t *seed, fail_t *err)
     pyrandom_t *self = xcalloc(1, sizeof(*self));
 
     if (seed == NULL || json_is_null(seed)) {
-        seed_system(self);
+        /* Seeds from the system's random numbers. */
+        uint32_t words[SYSTEM_WORDS];
+        salt_assert(getrandom(words, sizeof(words), 0) == (ssize_t) sizeof(words));
+        init_by_words(self, words, SYSTEM_WORDS);
     } else if (json_is_string(seed)) {
-        seed_text(self, json_string_value(seed), json_string_length(seed));
+        /* Seeds from a text followed by its SHA-512, read as one number, as Python does. */
+        const char *text = json_string_value(seed);
+        size_t len = json_string_length(seed);
+        buf_auto_t bytes = BUF_INIT;
+        AUTO_FREE char *hex = digest_bytes("sha512", text, len, NULL);
+        unsigned byte;
+        salt_assert(hex != NULL);
+        buf_add(&bytes, text, len);
+        for (const char *p = hex; *p != '\0'; p += 2) {
+            salt_assert(sscanf(p, "%2x", &byte) == 1);
+            buf_putc(&bytes, (char) byte);
+        }
+        seed_bytes(self, (const unsigned char *) bytes.data, bytes.len);
     } else if (json_is_integer(seed)) {
         json_int_t v = json_integer_value(seed);
         seed_number(self, v < 0 ? -(uint64_t) v : (uint64_t) v);

@@ -84,15 +84,6 @@ check_link(const steps_t *self, int link, const struct stat *st)
     return shared && st->st_uid != geteuid() && st->st_uid != dir.st_uid ? -EACCES : 0;
 }
 
-static int
-follow_text(steps_t *self, const char *text)
-{
-    if (*text == '/' && self->how == BENEATH_LINKS)
-        return -EXDEV;
-    put_before(self, text);
-    return *text == '/' ? steps_move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
-}
-
 /* Handles a `name` that could not be opened as expected, with `code`: if it is a link, its text is walked
  * next. */
 static int
@@ -115,26 +106,15 @@ steps_follow(steps_t *self, const char *name, int code)
     if (n == 0 || n == (ssize_t) sizeof(text))
         return n == 0 ? -ENOENT : -ENAMETOOLONG;
     text[n] = '\0';
-    return follow_text(self, text);
+
+    /* Walks on with a link's text. */
+    if (*text == '/' && self->how == BENEATH_LINKS)
+        return -EXDEV;
+    put_before(self, text);
+    return *text == '/' ? steps_move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
-
-/* Where links must stay inside, ".." walks from the root again without the last name: the kernel's ".." of a
- * folder that was moved meanwhile may lie outside. */
-static int
-steps_up(steps_t *self)
-{
-    if (self->how == BENEATH_OUT)
-        return steps_move(self, open_at(steps_here(self), "..", O_PATH | O_DIRECTORY, 0));
-    char *last = self->seen.len > 0 ? strrchr(self->seen.data, '/') : NULL;
-    if (last == NULL)
-        return -EXDEV;
-    *last = '\0';
-    put_before(self, self->seen.data);
-    buf_clear(&self->seen);
-    return steps_move(self, GO_ON);
-}
 
 static int
 steps_down(steps_t *self, const char *name)
@@ -147,19 +127,6 @@ steps_down(steps_t *self, const char *name)
     if (fd >= 0)
         buf_printf(&self->seen, "/%s", name);
     return steps_move(self, fd);
-}
-
-static int
-steps_finish(steps_t *self, const char *name, int flags, mode_t mode)
-{
-    struct stat st;
-    int fd = open_at(steps_here(self), name, flags, mode);
-
-    if (fd >= 0 && (flags & O_PATH) != 0 && (fstat(fd, &st) != 0 || S_ISLNK(st.st_mode))) {
-        (void) close(fd);
-        fd = -ELOOP;
-    }
-    return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? steps_follow(self, name, fd) : fd;
 }
 
 /* Takes the next name off the rest. NEW; "." when the rest has none. */
@@ -187,10 +154,30 @@ steps_step(steps_t *self, int flags, mode_t mode)
         return -ELOOP;
     if (strlen(name) > NAME_MAX)
         return -ENAMETOOLONG;
-    if (str_eq(name, ".."))
-        return steps_up(self);
-    if (last)
-        return steps_finish(self, name, flags, mode);
+    if (str_eq(name, "..")) {
+        /* Where links must stay inside, ".." walks from the root again without the last name: the kernel's
+         * ".." of a folder that was moved meanwhile may lie outside. */
+        if (self->how == BENEATH_OUT)
+            return steps_move(self, open_at(steps_here(self), "..", O_PATH | O_DIRECTORY, 0));
+        char *end = self->seen.len > 0 ? strrchr(self->seen.data, '/') : NULL;
+        if (end == NULL)
+            return -EXDEV;
+        *end = '\0';
+        put_before(self, self->seen.data);
+        buf_clear(&self->seen);
+        return steps_move(self, GO_ON);
+    }
+    if (last) {
+        /* Checks the last name of the path. */
+        struct stat st;
+        int fd = open_at(steps_here(self), name, flags, mode);
+        if (fd >= 0 && (flags & O_PATH) != 0 && (fstat(fd, &st) != 0 || S_ISLNK(st.st_mode))) {
+            (void) close(fd);
+            fd = -ELOOP;
+        }
+        return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? steps_follow(self, name, fd)
+                                                                             : fd;
+    }
     return str_eq(name, ".") ? GO_ON : steps_down(self, name);
 }
 

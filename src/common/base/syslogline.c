@@ -98,44 +98,34 @@ take_host(place_t *place, const char *text, size_t len, const char *address, fai
 }
 
 static int
-parse_udp(place_t *place, const char *address, fail_t *err)
-{
-    const char *text = address + strlen(UDP), *slash = strchrnul(text, '/');
-    int rc = take_host(place, text, (size_t) (slash - text), address, err);
-
-    return rc == 0 && slash[0] != '\0' && slash[1] != '\0' ? take_facility(place, slash + 1, address, err)
-                                                           : rc;
-}
-
-static int
-parse_file(place_t *place, const char *address, fail_t *err)
-{
-    const char *path = address + strlen(FILE_URL), *last = strrchr(path, '/');
-    struct sockaddr_un unix_address;
-    size_t len = strlen(path);
-    int rc = 0;
-
-    if (*path != '/')
-        return fail_set(err, -EINVAL, "'%s' has no absolute path: file:///dev/log", address);
-    if (strncasecmp(last + 1, MARK_OF, strlen(MARK_OF)) == 0) {
-        rc = take_facility(place, last + 1, address, err);
-        len = (size_t) (last - path);
-    }
-    place->path = xstrndup(path, len);
-    if (rc == 0 && (len == 0 || len >= sizeof(unix_address.sun_path)))
-        return fail_set(err, -EINVAL, "'%s': a socket's path has 1 to %zu characters", address,
-                        sizeof(unix_address.sun_path) - 1);
-    return rc;
-}
-
-static int
 syslogline_parse(place_t *place, const char *address, fail_t *err)
 {
     *place = (place_t){ .facility = LOG_USER };
-    if (str_starts(address, UDP))
-        return parse_udp(place, address, err);
-    if (str_starts(address, FILE_URL))
-        return parse_file(place, address, err);
+    if (str_starts(address, UDP)) {
+        /* Reads an address of UDP with its facility. */
+        const char *text = address + strlen(UDP), *slash = strchrnul(text, '/');
+        int rc = take_host(place, text, (size_t) (slash - text), address, err);
+        return rc == 0 && slash[0] != '\0' && slash[1] != '\0' ? take_facility(place, slash + 1, address, err)
+                                                               : rc;
+    }
+    if (str_starts(address, FILE_URL)) {
+        /* Reads a file's path and facility. */
+        const char *path = address + strlen(FILE_URL), *last = strrchr(path, '/');
+        struct sockaddr_un unix_address;
+        size_t len = strlen(path);
+        int rc = 0;
+        if (*path != '/')
+            return fail_set(err, -EINVAL, "'%s' has no absolute path: file:///dev/log", address);
+        if (strncasecmp(last + 1, MARK_OF, strlen(MARK_OF)) == 0) {
+            rc = take_facility(place, last + 1, address, err);
+            len = (size_t) (last - path);
+        }
+        place->path = xstrndup(path, len);
+        if (rc == 0 && (len == 0 || len >= sizeof(unix_address.sun_path)))
+            return fail_set(err, -EINVAL, "'%s': a socket's path has 1 to %zu characters", address,
+                            sizeof(unix_address.sun_path) - 1);
+        return rc;
+    }
     if (str_starts(address, "tcp://"))
         return fail_set(
             err, -EINVAL,
@@ -169,16 +159,6 @@ find_host(const place_t *place, const char *address, fail_t *err)
     line.to_len = found->ai_addrlen;
     freeaddrinfo(found);
     return 0;
-}
-
-static void
-find_path(const place_t *place)
-{
-    struct sockaddr_un *to = (struct sockaddr_un *) &line.to;
-
-    to->sun_family = AF_UNIX;
-    str_copy(to->sun_path, sizeof(to->sun_path), place->path);
-    line.to_len = sizeof(*to);
 }
 
 /* Checks that a local daemon listens. A remote one does not answer, so nothing is known of it. */
@@ -220,8 +200,13 @@ syslogline_open(const char *address, const char *program, fail_t *err)
     rc = syslogline_parse(&place, address, err);
     if (rc == 0 && place.path == NULL)
         rc = find_host(&place, address, err);
-    else if (rc == 0)
-        find_path(&place);
+    else if (rc == 0) {
+        /* The address of a local socket. */
+        struct sockaddr_un *to = (struct sockaddr_un *) &line.to;
+        to->sun_family = AF_UNIX;
+        str_copy(to->sun_path, sizeof(to->sun_path), place.path);
+        line.to_len = sizeof(*to);
+    }
     if (rc == 0)
         rc = open_socket(address, err);
     if (rc == 0) {

@@ -84,27 +84,6 @@ value_float_repr(double d)
 }
 
 static void
-value_repr_char(buf_t *out, const char *bytes, size_t n, uint32_t cp, char quote)
-{
-    if (cp == (unsigned char) quote || cp == '\\')
-        buf_printf(out, "\\%c", (char) cp);
-    else if (cp == '\n')
-        buf_puts(out, "\\n");
-    else if (cp == '\r')
-        buf_puts(out, "\\r");
-    else if (cp == '\t')
-        buf_puts(out, "\\t");
-    else if (utf8_printable(cp))
-        buf_add(out, bytes, n);
-    else if (cp <= 0xff)
-        buf_printf(out, "\\x%02x", cp);
-    else if (cp <= 0xffff)
-        buf_printf(out, "\\u%04x", cp);
-    else
-        buf_printf(out, "\\U%08x", cp);
-}
-
-static void
 value_repr_text(buf_t *out, const char *s, size_t len)
 {
     char quote = memchr(s, '\'', len) != NULL && memchr(s, '"', len) == NULL ? '"' : '\'';
@@ -115,7 +94,25 @@ value_repr_text(buf_t *out, const char *s, size_t len)
         size_t n = utf8_next(s + i, len - i, &cp);
         if (n == 0)
             n = 1; /* jansson holds valid UTF-8 only, keys set by json_object_set_new_nocheck aside */
-        value_repr_char(out, s + i, n, cp, quote);
+                   /* Writes a character, escaped as Python does. */
+        const char *bytes = s + i;
+        if (cp == (unsigned char) quote || cp == '\\')
+            buf_printf(out, "\\%c", (char) cp);
+        else if (cp == '\n')
+            buf_puts(out, "\\n");
+        else if (cp == '\r')
+            buf_puts(out, "\\r");
+        else if (cp == '\t')
+            buf_puts(out, "\\t");
+        else if (utf8_printable(cp))
+            buf_add(out, bytes, n);
+        else if (cp <= 0xff)
+            buf_printf(out, "\\x%02x", cp);
+        else if (cp <= 0xffff)
+            buf_printf(out, "\\u%04x", cp);
+        else
+            buf_printf(out, "\\U%08x", cp);
+
         i += n;
     }
     buf_putc(out, quote);

@@ -82,25 +82,6 @@ take_long(complete_t *self, const opt_spec_t *spec, const char *word)
     return NULL;
 }
 
-/* Takes one word before the one to complete. It is the value of the option before it, an argument, or an
- * option, whose row is kept when its value comes next. An unknown option is passed over. */
-static void
-complete_take_word(complete_t *self, const opt_spec_t *spec, char *word)
-{
-    const opt_row_t *row = self->row;
-
-    self->row = NULL;
-    if (row != NULL) {
-        complete_take_option(self, row, word);
-    } else if (word[0] != '-' || word[1] == '\0') {
-        self->args = xrealloc(self->args, (self->n_args + 2) * sizeof(*self->args));
-        self->args[self->n_args++] = xstrdup(word);
-        self->args[self->n_args] = NULL;
-    } else {
-        self->row = optrow_is_long(word) ? take_long(self, spec, word) : take_letters(self, spec, word);
-    }
-}
-
 void
 complete_begin(complete_t *self, const opt_spec_t *spec, int argc, char **argv)
 {
@@ -108,8 +89,22 @@ complete_begin(complete_t *self, const opt_spec_t *spec, int argc, char **argv)
     size_t len = strcspn(last, "=");
 
     *self = (complete_t){ .values = json_object(), .args = xcalloc(1, sizeof(char *)), .out = stdout };
-    for (int i = 2; i < argc - 1; i++)
-        complete_take_word(self, spec, argv[i]);
+    for (int i = 2; i < argc - 1; i++) {
+        /* Takes one word before the one to complete. It is the value of the option before it, an argument,
+         * or an option, whose row is kept when its value comes next. An unknown option is passed over. */
+        char *word = argv[i];
+        const opt_row_t *row = self->row;
+        self->row = NULL;
+        if (row != NULL) {
+            complete_take_option(self, row, word);
+        } else if (word[0] != '-' || word[1] == '\0') {
+            self->args = xrealloc(self->args, (self->n_args + 2) * sizeof(*self->args));
+            self->args[self->n_args++] = xstrdup(word);
+            self->args[self->n_args] = NULL;
+        } else {
+            self->row = optrow_is_long(word) ? take_long(self, spec, word) : take_letters(self, spec, word);
+        }
+    }
     bool is_value = self->row == NULL && optrow_is_long(last) && last[len] == '=';
     if (is_value)
         self->row = row_named(spec, last, len);

@@ -205,29 +205,24 @@ store_value(parser_t *p, const opt_row_t *row, const char *text)
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-/* Remembers that a flag was given which picks one of several values, for optparse_check_exclusive(). */
-static void
-note_exclusive(parser_t *p, const char *key, const opt_row_t *row)
-{
-    size_t len;
-    const char *first = optrow_first_name(row, &len);
-    AUTO_FREE char *name = xstrndup(first, len);
-    json_t *names = json_object_get(p->exclusive, key);
-
-    if (names == NULL) {
-        names = json_object();
-        (void) json_object_set_new_nocheck(p->exclusive, key, names);
-    }
-    (void) json_object_set_new_nocheck(names, name, json_true());
-}
-
 static int
 do_flag(parser_t *p, const opt_row_t *row)
 {
     AUTO_FREE char *key = optrow_key(row);
 
-    if (row->value != NULL)
-        note_exclusive(p, key, row);
+    if (row->value != NULL) {
+        /* Remembers that a flag was given which picks one of several values, for
+         * optparse_check_exclusive(). */
+        size_t len;
+        const char *first = optrow_first_name(row, &len);
+        AUTO_FREE char *name = xstrndup(first, len);
+        json_t *names = json_object_get(p->exclusive, key);
+        if (names == NULL) {
+            names = json_object();
+            (void) json_object_set_new_nocheck(p->exclusive, key, names);
+        }
+        (void) json_object_set_new_nocheck(names, name, json_true());
+    }
     (void) json_object_set_new_nocheck(p->res->values, key,
                                        row->value != NULL ? json_string_nocheck(row->value) : json_true());
     return GO_ON;
@@ -414,14 +409,6 @@ short_options(parser_t *p, const char *arg)
     return GO_ON;
 }
 
-static void
-optparse_add_argument(opt_result_t *res, const char *text)
-{
-    res->args = xrealloc(res->args, (res->n_args + 2) * sizeof(char *));
-    res->args[res->n_args++] = xstrdup(text);
-    res->args[res->n_args] = NULL;
-}
-
 /* Reads the whole command line. Everything behind "--" is an argument; behind the first argument too, unless
  * the program allows options there. */
 static int
@@ -433,7 +420,12 @@ optparse_parse(parser_t *p)
     while (rc == GO_ON && p->argc > 0) {
         const char *arg = optparse_take(p);
         if (!options || arg[0] != '-' || arg[1] == '\0') {
-            optparse_add_argument(p->res, arg);
+            /* Keeps a positional argument. */
+            opt_result_t *res = p->res;
+            res->args = xrealloc(res->args, (res->n_args + 2) * sizeof(char *));
+            res->args[res->n_args++] = xstrdup(arg);
+            res->args[res->n_args] = NULL;
+
             options = options && p->spec->interspersed;
         } else if (str_eq(arg, "--")) {
             options = false;
@@ -442,21 +434,6 @@ optparse_parse(parser_t *p)
         }
     }
     return rc;
-}
-
-/* Appends "--pcre/--list": the given names, in the order of the tables, as Salt's message has them. */
-static void
-list_given(const parser_t *p, const json_t *given, buf_t *out)
-{
-    const opt_row_t *row;
-    size_t len;
-
-    for (size_t t = 0, r = 0; (row = optrow_next(p->spec, &t, &r)) != NULL;) {
-        const char *first = optrow_first_name(row, &len);
-        AUTO_FREE char *name = xstrndup(first, len);
-        if (json_object_get(given, name) != NULL)
-            buf_printf(out, "%s%s", out->len > 0 ? "/" : "", name);
-    }
 }
 
 /* Refuses a command line with two flags that exclude each other. */
@@ -470,7 +447,18 @@ optparse_check_exclusive(parser_t *p)
         buf_auto_t list = BUF_INIT;
         if (json_object_size(given) < 2)
             continue;
-        list_given(p, given, &list);
+
+        /* Appends "--pcre/--list": the given names, in the order of the tables, as Salt's message has
+         * them. */
+        const opt_row_t *row;
+        size_t len;
+        for (size_t t = 0, r = 0; (row = optrow_next(p->spec, &t, &r)) != NULL;) {
+            const char *first = optrow_first_name(row, &len);
+            AUTO_FREE char *name = xstrndup(first, len);
+            if (json_object_get(given, name) != NULL)
+                buf_printf(&list, "%s%s", list.len > 0 ? "/" : "", name);
+        }
+
         return optparse_error(
             p->spec, "The options %s are mutually exclusive. Please only choose one of them", buf_str(&list));
     }

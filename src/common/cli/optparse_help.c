@@ -58,30 +58,6 @@ option_names(const opt_row_t *row, buf_t *out)
     }
 }
 
-/* Finds the column of the help texts: behind the longest name, but at most MAX_HELP_POSITION. Longer names
- * have their text on the next line. */
-static void
-find_position(helper_t *h)
-{
-    int longest = 0, limit = at_least(h->width - 20, INDENT * 2);
-
-    limit = limit < MAX_HELP_POSITION ? limit : MAX_HELP_POSITION;
-    for (size_t t = 0; h->spec->tables[t] != NULL; t++) {
-        int indent = INDENT;
-        for (const opt_row_t *row = h->spec->tables[t]; row->names != NULL; row++) {
-            if (row->kind == OPT_GROUP) {
-                indent = 2 * INDENT;
-                continue;
-            }
-            buf_auto_t names = BUF_INIT;
-            option_names(row, &names);
-            if (row->help != NULL)
-                longest = at_least(indent + (int) names.len, longest);
-        }
-    }
-    h->position = longest + INDENT < limit ? longest + INDENT : limit;
-}
-
 /* Appends one option: its names, and its help in the column of the texts. */
 static void
 show_option(helper_t *h, const opt_row_t *row, int indent)
@@ -136,7 +112,25 @@ optparse_help(const opt_spec_t *spec, int width, buf_t *out)
     helper_t h = { spec, out, width, 0 };
     AUTO_FREE char *usage = optparse_help_expand(&h, spec->usage);
 
-    find_position(&h);
+    /* Finds the column of the help texts: behind the longest name, but at most MAX_HELP_POSITION. Longer
+     * names have their text on the next line. */
+    int longest = 0, limit = at_least(h.width - 20, INDENT * 2);
+    limit = limit < MAX_HELP_POSITION ? limit : MAX_HELP_POSITION;
+    for (size_t t = 0; h.spec->tables[t] != NULL; t++) {
+        int indent = INDENT;
+        for (const opt_row_t *row = h.spec->tables[t]; row->names != NULL; row++) {
+            if (row->kind == OPT_GROUP) {
+                indent = 2 * INDENT;
+                continue;
+            }
+            buf_auto_t names = BUF_INIT;
+            option_names(row, &names);
+            if (row->help != NULL)
+                longest = at_least(indent + (int) names.len, longest);
+        }
+    }
+    h.position = longest + INDENT < limit ? longest + INDENT : limit;
+
     buf_printf(out, "Usage: %s\n\n", usage);
     if (spec->description != NULL) {
         optparse_help_show_text(&h, spec->description, 0);

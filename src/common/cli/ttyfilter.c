@@ -135,23 +135,6 @@ take_mark(ttyfilter_t *self, colour_t colour, buf_t *out)
 
 /* Each take_ function returns the bytes done, 0 when it needs more bytes to decide. */
 
-static size_t
-take_escape(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
-{
-    colour_t colour = COLOUR_ENDC;
-    int mark = colour_mark(s, len, &colour), sgr = mark > 0 ? 0 : take_sgr(s, len, &self->begun);
-
-    if (mark > 0) {
-        take_mark(self, colour, out);
-        return (size_t) mark;
-    }
-    if (sgr > 0) {
-        buf_add(out, s, (size_t) sgr);
-        return (size_t) sgr;
-    }
-    return (mark < 0 || sgr < 0) && !last ? 0 : visible_show(out, s, 1, VISIBLE_CARET);
-}
-
 /* True when a UTF-8 character begins here and is not complete yet. */
 static bool
 is_cut(const char *s, size_t len)
@@ -173,8 +156,19 @@ is_cut(const char *s, size_t len)
 static size_t
 take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
-    if (*s == ESC)
-        return take_escape(self, s, len, last, out);
+    if (*s == ESC) {
+        colour_t colour = COLOUR_ENDC;
+        int mark = colour_mark(s, len, &colour), sgr = mark > 0 ? 0 : take_sgr(s, len, &self->begun);
+        if (mark > 0) {
+            take_mark(self, colour, out);
+            return (size_t) mark;
+        }
+        if (sgr > 0) {
+            buf_add(out, s, (size_t) sgr);
+            return (size_t) sgr;
+        }
+        return (mark < 0 || sgr < 0) && !last ? 0 : visible_show(out, s, 1, VISIBLE_CARET);
+    }
     if (*s == '\n') {
         ttyfilter_end_value(self, out);
         buf_putc(out, '\n');

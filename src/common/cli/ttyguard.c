@@ -59,24 +59,21 @@ end_all(void)
     }
 }
 
-/* Puts a stream behind its filter if it is a terminal. The stream gets stdio's usual buffering for it. */
-static void
-begin_one(struct guard *self)
-{
-    if (isatty(self->fd) != 1)
-        return;
-    FILE *stream = fopencookie(self, "w", (cookie_io_functions_t){ .write = on_write });
-    salt_assert(stream != NULL);
-    (void) setvbuf(stream, NULL, self->mode, 0);
-    *self->stream = stream;
-    self->on = true;
-}
-
 void
 ttyguard_begin(void)
 {
-    for (size_t i = 0; i < NELEMS(guards); i++)
-        begin_one(&guards[i]);
+    for (size_t i = 0; i < NELEMS(guards); i++) {
+        /* Puts a stream behind its filter if it is a terminal. The stream gets stdio's usual buffering for
+         * it. */
+        struct guard *self = &guards[i];
+        if (isatty(self->fd) != 1)
+            continue;
+        FILE *stream = fopencookie(self, "w", (cookie_io_functions_t){ .write = on_write });
+        salt_assert(stream != NULL);
+        (void) setvbuf(stream, NULL, self->mode, 0);
+        *self->stream = stream;
+        self->on = true;
+    }
     (void) atexit(end_all);
 }
 

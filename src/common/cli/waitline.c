@@ -27,25 +27,6 @@ struct waitline {
     bool shown;
 };
 
-/* Draws the line when its text or its seconds have changed. The caller holds the lock. */
-static void
-waitline_draw(waitline_t *self, int64_t now_ms)
-{
-    int64_t seconds = (now_ms - self->since_ms) / 1000;
-    buf_auto_t line = BUF_INIT;
-
-    if (now_ms < self->first_ms || (!self->changed && seconds == self->drawn_s))
-        return;
-    AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
-    buf_puts(&line, ERASE);
-    /* The last column stays free: a line that wraps could not be erased. */
-    term_put(&line, text, term_columns(self->fd) - 1);
-    (void) fs_write_all(self->fd, line.data, line.len);
-    self->drawn_s = seconds;
-    self->changed = false;
-    self->shown = true;
-}
-
 static void *
 waitline_main(void *cookie)
 {
@@ -55,7 +36,21 @@ waitline_main(void *cookie)
     while (!self->over) {
         int64_t now_ms = clock_mono_ms(), next_ms = now_ms + EVERY_MS;
         struct timespec until = { next_ms / 1000, next_ms % 1000 * 1000000 };
-        waitline_draw(self, now_ms);
+
+        /* Draws the line when its text or its seconds have changed. The caller holds the lock. */
+        int64_t seconds = (now_ms - self->since_ms) / 1000;
+        buf_auto_t line = BUF_INIT;
+        if (now_ms >= self->first_ms && !(!self->changed && seconds == self->drawn_s)) {
+            AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
+            buf_puts(&line, ERASE);
+            /* The last column stays free: a line that wraps could not be erased. */
+            term_put(&line, text, term_columns(self->fd) - 1);
+            (void) fs_write_all(self->fd, line.data, line.len);
+            self->drawn_s = seconds;
+            self->changed = false;
+            self->shown = true;
+        }
+
         pthread_cond_timedwait(&self->stop, &self->lock, &until);
     }
     pthread_mutex_unlock(&self->lock);

@@ -145,30 +145,6 @@ conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *note
     return 0;
 }
 
-/* Lays the options of the command line over those of the files, and records where they come from. */
-static void
-add_overrides(conf_said_t *said, const json_t *overrides)
-{
-    json_t *from = (json_t *) overrides; /* for jansson's iterator; nothing is changed */
-
-    for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
-        json_object_set(said->values, json_object_iter_key(it), json_object_iter_value(it));
-        json_object_set_new(said->where, json_object_iter_key(it), json_string(CONF_COMMAND_LINE));
-    }
-}
-
-/* Salt's opts: conf_file, config_dir, __role. */
-static void
-conf_set_origin(json_t *opts, const char *dir, conf_side_t side)
-{
-    const char *role = side == CONF_MASTER ? "master" : "minion";
-    AUTO_FREE char *file = fs_join(dir, role);
-
-    json_object_set_new(opts, "conf_file", value_utf8(file, strlen(file)));
-    json_object_set_new(opts, "config_dir", value_utf8(dir, strlen(dir)));
-    json_object_set_new(opts, "__role", json_string(role));
-}
-
 conf_t *
 conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
 {
@@ -178,8 +154,20 @@ conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *wa
     int rc = conf_read(dir, side, &said, warnings, err);
 
     if (rc == 0) {
-        conf_set_origin(opts, dir, side);
-        add_overrides(&said, overrides);
+        /* Salt's opts: conf_file, config_dir, __role. */
+        const char *role = side == CONF_MASTER ? "master" : "minion";
+        AUTO_FREE char *file = fs_join(dir, role);
+        json_object_set_new(opts, "conf_file", value_utf8(file, strlen(file)));
+        json_object_set_new(opts, "config_dir", value_utf8(dir, strlen(dir)));
+        json_object_set_new(opts, "__role", json_string(role));
+
+        /* Lays the options of the command line over those of the files, and records where they come from. */
+        json_t *from = (json_t *) overrides; /* for jansson's iterator; nothing is changed */
+        for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
+            json_object_set(said.values, json_object_iter_key(it), json_object_iter_value(it));
+            json_object_set_new(said.where, json_object_iter_key(it), json_string(CONF_COMMAND_LINE));
+        }
+
         rc = conf_apply(opts, &said, side, notes, warnings, err);
     }
     if (rc == 0)

@@ -322,15 +322,6 @@ check_id(finish_t *f, const char *id, const char *from)
                     value_str(f->opts, "conf_file", ""), example);
 }
 
-/* The label of a master without an id. The master's tools must start on a host of any name. */
-static char *
-master_id(const char *name)
-{
-    AUTO_FREE char *near = conf_id_near(name);
-
-    return xasprintf("%.*s_master", LIMIT_ID_LEN - (int) strlen("_master"), near != NULL ? near : "salt");
-}
-
 /* Settles the id: the configured one, or a guess from the host's names, with append_domain. A guessed address
  * gets no domain. */
 static int
@@ -349,7 +340,11 @@ finish_id(finish_t *f)
         id = longer;
     }
     if (guessed && f->side == CONF_MASTER) {
-        char *label = master_id(id);
+        /* The label of a master without an id. The master's tools must start on a host of any name. */
+        AUTO_FREE char *near = conf_id_near(id);
+        char *label = xasprintf("%.*s_master", LIMIT_ID_LEN - (int) strlen("_master"),
+                                near != NULL ? near : "salt");
+
         free(id);
         id = label;
     }

@@ -225,20 +225,6 @@ cached_id(const json_t *opts, fail_t *err)
     return *name != '\0' && !str_eq(name, "localhost") ? xstrdup(name) : NULL;
 }
 
-/* Apply minion_id_remove_domain: true cuts at the first dot, a text cuts that domain. */
-static void
-remove_domain(char *name, const json_t *how)
-{
-    const char *domain = json_string_value(how);
-    size_t len = strlen(name), tail = domain != NULL ? strlen(domain) : 0;
-
-    if (json_is_true(how))
-        name[strcspn(name, ".")] = '\0';
-    else if (tail > 0 && len > tail && name[len - tail - 1] == '.' &&
-             strcasecmp(name + len - tail, domain) == 0)
-        name[len - tail - 1] = '\0';
-}
-
 char *
 conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err)
 {
@@ -260,7 +246,16 @@ conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char *
         if (*p >= 'A' && *p <= 'Z')
             *p = (char) (*p | 0x20);
     }
-    if (!*ret_is_address)
-        remove_domain(name, json_object_get(opts, "minion_id_remove_domain"));
+    if (!*ret_is_address) {
+        /* Apply minion_id_remove_domain: true cuts at the first dot, a text cuts that domain. */
+        const json_t *how = json_object_get(opts, "minion_id_remove_domain");
+        const char *domain = json_string_value(how);
+        size_t len = strlen(name), tail = domain != NULL ? strlen(domain) : 0;
+        if (json_is_true(how))
+            name[strcspn(name, ".")] = '\0';
+        else if (tail > 0 && len > tail && name[len - tail - 1] == '.' &&
+                 strcasecmp(name + len - tail, domain) == 0)
+            name[len - tail - 1] = '\0';
+    }
     return name;
 }

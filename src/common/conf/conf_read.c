@@ -155,27 +155,6 @@ conf_read_add_included(reader_t *r, const char *path, int depth, conf_said_t *ou
     return rc;
 }
 
-/* Read the files of a pattern. A failed search is a failure: the options in those files are not the
- * defaults. */
-static int
-read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_said_t *out)
-{
-    glob_t found;
-    int rc = fs_glob(pattern, GLOB_TILDE, &found, r->err);
-
-    for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-        rc = conf_read_add_included(r, found.gl_pathv[i], depth, out);
-    if (rc == 0 && found.gl_pathc == 0) {
-        /* The file exists but can't be read: reading it gives the reason. */
-        if (strpbrk(pattern, "*?[") == NULL && !fs_absent(pattern))
-            rc = conf_read_add_included(r, pattern, depth, out);
-        else if (must_match)
-            conf_warn(r->warnings, "include '%s' matches no file", pattern);
-    }
-    globfree(&found);
-    return rc;
-}
-
 /* Read patterns (a text or a list), relative to the folder of the file `from`. INCLUDE_DEPTH ends circles. */
 static int
 read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_match, int depth,
@@ -199,7 +178,21 @@ read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_m
         AUTO_FREE char *folder = xstrndup(from, slash != NULL ? (size_t) (slash - from) : 0);
         bool as_is = *pattern == '/' || *pattern == '~' || slash == NULL;
         AUTO_FREE char *full = as_is ? xstrdup(pattern) : fs_join(folder, pattern);
-        rc = read_pattern(r, full, must_match, depth, out);
+
+        /* Read the files of a pattern. A failed search is a failure: the options in those files are not
+         * the defaults. */
+        glob_t found;
+        rc = fs_glob(full, GLOB_TILDE, &found, r->err);
+        for (size_t j = 0; rc == 0 && j < found.gl_pathc; j++)
+            rc = conf_read_add_included(r, found.gl_pathv[j], depth, out);
+        if (rc == 0 && found.gl_pathc == 0) {
+            /* The file exists but can't be read: reading it gives the reason. */
+            if (strpbrk(full, "*?[") == NULL && !fs_absent(full))
+                rc = conf_read_add_included(r, full, depth, out);
+            else if (must_match)
+                conf_warn(r->warnings, "include '%s' matches no file", full);
+        }
+        globfree(&found);
     }
     return rc;
 }

@@ -428,67 +428,31 @@ conf_rules_field_of(const conf_rule_t *rule, const char *key)
     return NULL;
 }
 
-/* An unknown field is accepted by a loose rule, unless it looks like a misspelt known one. */
-static bool
-conf_rules_refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
-{
-    const field_t *at = rule->fields;
-    const char *near = str_suggest(key, next_field, &at);
-
-    if (rule->loose && near == NULL)
-        return true;
-    buf_auto_t known = BUF_INIT;
-    for (const field_t *f = rule->fields; f->name != NULL; f++)
-        buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", f->name);
-    AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
-    return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known),
-                             hint);
-}
-
 /* Checks a key and its value. A rule has either fixed fields or a check for any key. */
 static bool
 check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t *v)
 {
     const field_t *field = rule->fields != NULL ? conf_rules_field_of(rule, key) : NULL;
 
-    if (rule->fields != NULL && field == NULL)
-        return conf_rules_refuse_field(look, rule, key);
+    if (rule->fields != NULL && field == NULL) {
+        /* An unknown field is accepted by a loose rule, unless it looks like a misspelt known one. */
+        const field_t *at = rule->fields;
+        const char *near = str_suggest(key, next_field, &at);
+        if (rule->loose && near == NULL)
+            return true;
+        buf_auto_t known = BUF_INIT;
+        for (const field_t *f = rule->fields; f->name != NULL; f++)
+            buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", f->name);
+        AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
+        return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key,
+                                 buf_str(&known), hint);
+    }
     if (field == NULL && !rule->key(look->opts, key, look->err))
         return false;
     if (check_rule(look, field != NULL ? field->rule : rule->values, v))
         return true;
     fail_prefix(look->err, "%.100s: ", key);
     return false;
-}
-
-static bool
-check_pairs(look_t *look, const conf_rule_t *rule, const json_t *v)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach ((json_t *) v, key, value)
-        if (!check_pair(look, rule, key, value))
-            return false;
-    return true;
-}
-
-/* Checks each item of a list. An error names the item by its number, as users count them. */
-static bool
-check_items(look_t *look, const conf_rule_t *rule, const json_t *v)
-{
-    size_t i;
-    json_t *item;
-
-    if (rule->some && json_array_size(v) == 0)
-        return conf_rules_refuse(look->err, "an empty list says nothing: leave it out");
-    json_array_foreach (v, i, item) {
-        if (check_rule(look, rule->items, item))
-            continue;
-        fail_prefix(look->err, "item %zu: ", i + 1);
-        return false;
-    }
-    return true;
 }
 
 /* Checks a value by its type; a rule may allow several types. */
@@ -499,10 +463,29 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
         return rule->text(look->opts, json_string_value(v), look->err);
     if (json_is_string(v) && rule->lone)
         return check_rule(look, rule->items, v);
-    if (json_is_array(v) && rule->items != NULL)
-        return check_items(look, rule, v);
-    if (json_is_object(v) && (rule->key != NULL || rule->fields != NULL))
-        return check_pairs(look, rule, v);
+    if (json_is_array(v) && rule->items != NULL) {
+        /* Checks each item of a list. An error names the item by its number, as users count them. */
+        size_t i;
+        json_t *item;
+        if (rule->some && json_array_size(v) == 0)
+            return conf_rules_refuse(look->err, "an empty list says nothing: leave it out");
+        json_array_foreach (v, i, item) {
+            if (check_rule(look, rule->items, item))
+                continue;
+            fail_prefix(look->err, "item %zu: ", i + 1);
+            return false;
+        }
+        return true;
+    }
+    if (json_is_object(v) && (rule->key != NULL || rule->fields != NULL)) {
+        /* Checks the keys and values of a mapping. */
+        const char *key;
+        json_t *value;
+        json_object_foreach ((json_t *) v, key, value)
+            if (!check_pair(look, rule, key, value))
+                return false;
+        return true;
+    }
     if (rule->loose)
         return true;
     if (json_is_string(v))

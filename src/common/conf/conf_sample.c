@@ -22,16 +22,6 @@ static const sample_row_t rows[] = {
 #include "salt/options.def"
 };
 
-/* A line of '#' with the title in it, as in Salt's own files. */
-static void
-put_heading(buf_t *out, const char *title)
-{
-    buf_printf(out, "\n#####  %s  ", title);
-    for (size_t used = strlen(title) + 9; used < WIDTH; used++)
-        buf_putc(out, '#');
-    buf_puts(out, "\n");
-}
-
 /* Words in comment lines of at most WIDTH columns. */
 static void
 put_wrapped(buf_t *out, const char *text)
@@ -67,18 +57,6 @@ conf_default_text(const option_row_t *row)
     return yaml_dump(pair, 0);
 }
 
-/* Comment out each line of the default. */
-static void
-put_default(buf_t *out, const option_row_t *row)
-{
-    AUTO_FREE char *text = conf_default_text(row);
-    char **lines = str_split(text, "\n", true);
-
-    for (size_t i = 0; lines[i] != NULL; i++)
-        buf_printf(out, "#%s\n", lines[i]);
-    strv_free(lines);
-}
-
 void
 conf_each(conf_side_t side, conf_each_fn *fn, void *cookie)
 {
@@ -105,8 +83,14 @@ sample_option(void *cookie, const char *section, const option_row_t *row)
     sample_t *s = cookie;
     bool live = row->live == CONF_LIVE && row->effect == CONF_HEEDED;
 
-    if (s->section == NULL || !str_eq(section, s->section))
-        put_heading(&s->out, section);
+    if (s->section == NULL || !str_eq(section, s->section)) {
+        /* A line of '#' with the title in it, as in Salt's own files. */
+        buf_t *out = &s->out;
+        buf_printf(out, "\n#####  %s  ", section);
+        for (size_t used = strlen(section) + 9; used < WIDTH; used++)
+            buf_putc(out, '#');
+        buf_puts(out, "\n");
+    }
     s->section = section;
     if (s->help == NULL ||
         !str_eq(s->help, row->help)) { /* options without effect for the same reason share one text */
@@ -115,7 +99,14 @@ sample_option(void *cookie, const char *section, const option_row_t *row)
         put_wrapped(&s->out, help);
     }
     s->help = row->help;
-    put_default(&s->out, row);
+
+    /* Comment out each line of the default. */
+    buf_t *out = &s->out;
+    AUTO_FREE char *text = conf_default_text(row);
+    char **lines = str_split(text, "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++)
+        buf_printf(out, "#%s\n", lines[i]);
+    strv_free(lines);
 }
 
 char *

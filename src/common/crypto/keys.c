@@ -246,22 +246,6 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
     return 0;
 }
 
-/* A public file of another private key would show a wrong fingerprint: that is an error. */
-static int
-check_public(const key_pair_t *self, const char *path, fail_t *err)
-{
-    uint8_t key[KEY_BYTES];
-    int rc = key_public_read(self->kind, path, key, err);
-
-    if (rc != 0)
-        return rc;
-    if (memcmp(key, self->public_key, KEY_BYTES) != 0)
-        return fail_set(
-            err, -EINVAL,
-            "%s: is not the public key of the .pem file beside it; remove it and it will be made anew", path);
-    return 0;
-}
-
 /* Write a missing public file anew, then compare it with the private key. */
 static int
 ensure_public(const key_pair_t *self, const char *path, fail_t *err)
@@ -275,7 +259,17 @@ ensure_public(const key_pair_t *self, const char *path, fail_t *err)
         if (rc != 0 && rc != -EEXIST) /* there now: another process repaired it at the same time */
             return fail_set(err, rc, "%s", fail_text(&why));
     }
-    return check_public(self, path, err);
+
+    /* A public file of another private key would show a wrong fingerprint: that is an error. */
+    uint8_t key[KEY_BYTES];
+    int rc = key_public_read(self->kind, path, key, err);
+    if (rc != 0)
+        return rc;
+    if (memcmp(key, self->public_key, KEY_BYTES) != 0)
+        return fail_set(
+            err, -EINVAL,
+            "%s: is not the public key of the .pem file beside it; remove it and it will be made anew", path);
+    return 0;
 }
 
 int
@@ -334,17 +328,6 @@ key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_m
     return STEAL(self);
 }
 
-/* Overwrite a private key that is no longer needed. The disk may still keep old blocks; nothing can be done
- * here. */
-static void
-overwrite(int fd)
-{
-    static const char nothing[PEM_TEXT_MAX];
-
-    if (fd >= 0 && pwrite(fd, nothing, sizeof(nothing), 0) == (ssize_t) sizeof(nothing))
-        (void) fsync(fd);
-}
-
 /* Open a file for writing that its owner may only read; -1 on failure. Reopening through /proc keeps the
  * descriptor to the same file, though the name may change. */
 static int
@@ -389,7 +372,14 @@ key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t
         return fail_set(err, -errno, "cannot rename %s to %s: %s", new_pem, pem, strerror(errno));
     (void) rename(new_pub, pub);
     sync_dir_of(pem);
-    overwrite(old);
+
+    /* Overwrite a private key that is no longer needed. The disk may still keep old blocks; nothing can be
+     * done here. */
+    int fd = old;
+    static const char nothing[PEM_TEXT_MAX];
+    if (fd >= 0 && pwrite(fd, nothing, sizeof(nothing), 0) == (ssize_t) sizeof(nothing))
+        (void) fsync(fd);
+
     return 0;
 }
 

@@ -117,20 +117,6 @@ args_keyword_len(const char *word)
     return newline == NULL || newline + 1 == end ? (size_t) (p - word) : 0;
 }
 
-/* Adds one "name=value" word. A user cannot forge the mark: a keyword of that name is dropped. */
-static void
-args_add_keyword(json_t *kwargs, const char *word, size_t name_len, const json_t *no_parse)
-{
-    AUTO_FREE char *name = xstrndup(word, name_len);
-    const char *text = word + name_len + 1;
-    AUTO_FREE char *value = xstrndup(text, strcspn(text, "\n"));
-
-    if (!str_eq(name, kwarg_mark))
-        json_object_set_new(kwargs, name,
-                            value_lists(no_parse, name) ? value_utf8(value, strlen(value))
-                                                        : arg_type_word(value));
-}
-
 json_t *
 args_parse(char *const *words, size_t n, const json_t *no_parse)
 {
@@ -140,10 +126,19 @@ args_parse(char *const *words, size_t n, const json_t *no_parse)
     json_object_set_new(kwargs, kwarg_mark, json_true());
     for (size_t i = 0; i < n; i++) {
         size_t name_len = args_keyword_len(words[i]);
-        if (name_len > 0)
-            args_add_keyword(kwargs, words[i], name_len, no_parse);
-        else
+        if (name_len > 0) {
+            /* Adds one "name=value" word. A user cannot forge the mark: a keyword of that name is dropped. */
+            const char *word = words[i];
+            AUTO_FREE char *name = xstrndup(word, name_len);
+            const char *text = word + name_len + 1;
+            AUTO_FREE char *value = xstrndup(text, strcspn(text, "\n"));
+            if (!str_eq(name, kwarg_mark))
+                json_object_set_new(kwargs, name,
+                                    value_lists(no_parse, name) ? value_utf8(value, strlen(value))
+                                                                : arg_type_word(value));
+        } else {
             json_array_append_new(args, arg_type_word(words[i]));
+        }
     }
     if (json_object_size(kwargs) > 1)
         json_array_append(args, kwargs);

@@ -102,32 +102,6 @@ number_lines(seqs_t *s)
     free(entries);
 }
 
-/* Lists for each line its places in b (counting sort). As difflib's autojunk does, lines that fill more than
- * a hundredth of a text of POPULAR_FROM lines or more are left out: they extend a match but never begin one.
- */
-static void
-index_places(seqs_t *s)
-{
-    size_t *count = xcalloc(s->n_ids + 1, sizeof(size_t));
-    size_t limit = s->n_b >= POPULAR_FROM ? s->n_b / 100 + 1 : s->n_b;
-
-    s->first = xcalloc(s->n_ids + 1, sizeof(size_t));
-    s->places = xcalloc(s->n_b + 1, sizeof(size_t));
-    for (size_t j = 0; j < s->n_b; j++)
-        count[s->id_b[j]]++;
-    for (size_t id = 0; id < s->n_ids; id++)
-        s->first[id + 1] = s->first[id] + (count[id] > limit ? 0 : count[id]);
-    size_t *fill = xcalloc(s->n_ids + 1, sizeof(size_t));
-    memcpy(fill, s->first, s->n_ids * sizeof(size_t));
-    for (size_t j = 0; j < s->n_b; j++) {
-        size_t id = s->id_b[j];
-        if (count[id] <= limit)
-            s->places[fill[id]++] = j;
-    }
-    free(fill);
-    free(count);
-}
-
 static void
 seqs_free(seqs_t *s)
 {
@@ -212,23 +186,6 @@ block_cmp(const void *pa, const void *pb)
     return a->j < b->j ? -1 : a->j > b->j;
 }
 
-/* Blocks that touch become one. */
-static void
-join_blocks(blocks_t *list)
-{
-    size_t kept = 0;
-
-    for (size_t k = 0; k < list->n; k++) {
-        block_t b = list->v[k];
-        block_t *last = kept > 0 ? &list->v[kept - 1] : NULL;
-        if (last != NULL && last->i + last->n == b.i && last->j + last->n == b.j)
-            last->n += b.n;
-        else
-            list->v[kept++] = b;
-    }
-    list->n = kept;
-}
-
 /* SequenceMatcher.get_matching_blocks with an explicit stack instead of recursion: the blocks sorted, joined,
  * and ended by an empty one at both ends. False when the search took more than DIFF_STEPS. */
 static bool
@@ -256,7 +213,20 @@ matching_blocks(seqs_t *s, blocks_t *out)
     free(todo);
     if (out->n > 0)
         qsort(out->v, out->n, sizeof(*out->v), block_cmp);
-    join_blocks(out);
+
+    /* Blocks that touch become one. */
+    blocks_t *list = out;
+    size_t kept = 0;
+    for (size_t k = 0; k < list->n; k++) {
+        block_t b = list->v[k];
+        block_t *last = kept > 0 ? &list->v[kept - 1] : NULL;
+        if (last != NULL && last->i + last->n == b.i && last->j + last->n == b.j)
+            last->n += b.n;
+        else
+            list->v[kept++] = b;
+    }
+    list->n = kept;
+
     blocks_add(out, (block_t){ s->n_a, s->n_b, 0 });
     return s->steps <= DIFF_STEPS;
 }
@@ -313,19 +283,6 @@ put_hunk(const seqs_t *s, const change_t *c, size_t first, size_t last, buf_t *o
         from = c[k].i2;
     }
     diff_put_lines(out, ' ', s->a, from, from + after);
-}
-
-/* Changes whose equal lines in between number at most twice CONTEXT share a hunk, as in difflib's
- * get_grouped_opcodes. */
-static void
-put_hunks(const seqs_t *s, const change_t *c, size_t n, buf_t *out)
-{
-    for (size_t first = 0, last; first < n; first = last + 1) {
-        last = first;
-        while (last + 1 < n && c[last + 1].i1 - c[last].i2 <= 2 * CONTEXT)
-            last++;
-        put_hunk(s, c, first, last, out);
-    }
 }
 
 static size_t
@@ -400,7 +357,28 @@ diff_compare(seqs_t *s, const char *from_name, const char *to_name)
     buf_t out = BUF_INIT;
 
     number_lines(s);
-    index_places(s);
+
+    /* Lists for each line its places in b (counting sort). As difflib's autojunk does, lines that fill
+     * more than a hundredth of a text of POPULAR_FROM lines or more are left out: they extend a match but
+     * never begin one. */
+    size_t *count = xcalloc(s->n_ids + 1, sizeof(size_t));
+    size_t limit = s->n_b >= POPULAR_FROM ? s->n_b / 100 + 1 : s->n_b;
+    s->first = xcalloc(s->n_ids + 1, sizeof(size_t));
+    s->places = xcalloc(s->n_b + 1, sizeof(size_t));
+    for (size_t j = 0; j < s->n_b; j++)
+        count[s->id_b[j]]++;
+    for (size_t id = 0; id < s->n_ids; id++)
+        s->first[id + 1] = s->first[id] + (count[id] > limit ? 0 : count[id]);
+    size_t *fill = xcalloc(s->n_ids + 1, sizeof(size_t));
+    memcpy(fill, s->first, s->n_ids * sizeof(size_t));
+    for (size_t j = 0; j < s->n_b; j++) {
+        size_t id = s->id_b[j];
+        if (count[id] <= limit)
+            s->places[fill[id]++] = j;
+    }
+    free(fill);
+    free(count);
+
     s->run = xcalloc(s->n_b + 2, sizeof(size_t));
     s->next_run = xcalloc(s->n_b + 2, sizeof(size_t));
     bool through = matching_blocks(s, &blocks);
@@ -408,7 +386,15 @@ diff_compare(seqs_t *s, const char *from_name, const char *to_name)
     size_t n = through ? diff_changes_of(&blocks, changes) : 0;
     if (n > 0) {
         buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
-        put_hunks(s, changes, n, &out);
+
+        /* Changes whose equal lines in between number at most twice CONTEXT share a hunk, as in difflib's
+         * get_grouped_opcodes. */
+        for (size_t first = 0, last; first < n; first = last + 1) {
+            last = first;
+            while (last + 1 < n && changes[last + 1].i1 - changes[last].i2 <= 2 * CONTEXT)
+                last++;
+            put_hunk(s, changes, first, last, &out);
+        }
     }
     free(changes);
     free(blocks.v);

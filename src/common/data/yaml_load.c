@@ -165,16 +165,6 @@ static const struct kind_row {
     [YAML_IS_UNKNOWN] = { 0 },
 };
 
-static void
-push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
-{
-    if (l->n == l->cap) {
-        l->cap = l->cap * 2 + 16;
-        l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
-    }
-    l->jobs[l->n++] = (job_t){ node, into, depth };
-}
-
 /* Counts a scalar's bytes against LIMIT_YAML_TEXT, once for each place that an alias repeats it. */
 static bool
 count_text(loader_t *l, const ynode_t *node)
@@ -213,7 +203,12 @@ yaml_load_make(loader_t *l, const ynode_t *node, int depth)
         return NULL;
     }
     json_t *v = row->empty();
-    push_job(l, node, v, depth);
+
+    if (l->n == l->cap) {
+        l->cap = l->cap * 2 + 16;
+        l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
+    }
+    l->jobs[l->n++] = (job_t){ node, v, depth };
     return v;
 }
 
@@ -388,20 +383,6 @@ load_root(const ynode_t *root, yproblem_t *problem)
     return NULL;
 }
 
-static yaml_lines_t *
-yaml_load_lines_of(const ynode_t *root)
-{
-    yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
-
-    lines->of = json_object();
-    for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
-        const ynode_t *key = root->pairs[i].key;
-        if (key->shape == YSCALAR)
-            json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
-    }
-    return lines;
-}
-
 json_t *
 yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err)
 {
@@ -411,8 +392,17 @@ yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_l
 
     if (doc != NULL)
         v = load_root(ydoc_root(doc), &problem);
-    if (v != NULL && ret_lines != NULL)
-        *ret_lines = yaml_load_lines_of(ydoc_root(doc));
+    if (v != NULL && ret_lines != NULL) {
+        const ynode_t *root = ydoc_root(doc);
+        yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
+        lines->of = json_object();
+        for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
+            const ynode_t *key = root->pairs[i].key;
+            if (key->shape == YSCALAR)
+                json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
+        }
+        *ret_lines = lines;
+    }
     ydoc_destroy(&doc);
     if (v == NULL) {
         AUTO_FREE char *why = yproblem_show(&problem, source, text, len);

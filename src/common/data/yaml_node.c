@@ -280,17 +280,6 @@ compose_items(composer_t *c, ynode_t *node, int depth)
     }
 }
 
-/* Queues a mapping for merge_mapping; called when the mapping is complete, so inner mappings come first. */
-static void
-remember_merge(composer_t *c, ynode_t *node)
-{
-    if (c->n_merging == c->cap_merging) {
-        c->cap_merging = c->cap_merging * 2 + 8;
-        c->merging = xrealloc(c->merging, c->cap_merging * sizeof(*c->merging));
-    }
-    c->merging[c->n_merging++] = node;
-}
-
 static bool
 compose_pairs(composer_t *c, ynode_t *node, int depth)
 {
@@ -307,8 +296,15 @@ compose_pairs(composer_t *c, ynode_t *node, int depth)
         node->pairs = arena_grow(c->doc, node->pairs, node->n, sizeof(*node->pairs));
         node->pairs[node->n++] = pair;
     }
-    if (merges)
-        remember_merge(c, node);
+    if (merges) {
+        /* Queues a mapping for merge_mapping; called when the mapping is complete, so inner mappings come
+         * first. */
+        if (c->n_merging == c->cap_merging) {
+            c->cap_merging = c->cap_merging * 2 + 8;
+            c->merging = xrealloc(c->merging, c->cap_merging * sizeof(*c->merging));
+        }
+        c->merging[c->n_merging++] = node;
+    }
     return end;
 }
 

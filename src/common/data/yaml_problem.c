@@ -146,25 +146,6 @@ is_blank_line(const char *line, size_t len)
     return true;
 }
 
-/* Prints the line of the problem. At the end of the text, a blank line, the place where the context began is
- * shown instead. A tab before a scanner error gets a hint, as tabs are the usual cause. */
-static void
-show_place(buf_t *out, const yproblem_t *p, const char *text, size_t len)
-{
-    ymark_t at = p->at;
-    size_t n;
-    const char *line = find_line(text, len, at.line, &n);
-
-    if (is_blank_line(line, n) && p->context_at.line >= 0) {
-        at = p->context_at; /* the end of the text tells a user nothing; the context's start does */
-        line = find_line(text, len, at.line, &n);
-    }
-    const char *tab = memchr(line, '\t', n);
-    if (p->cls == YAML_SCANNER && tab != NULL && tab - line <= at.column)
-        buf_puts(out, "; the line has a tab before this, YAML wants spaces");
-    show_line(out, line, n, at.column);
-}
-
 char *
 yproblem_show(const yproblem_t *p, const char *source, const char *text, size_t len)
 {
@@ -178,7 +159,21 @@ yproblem_show(const yproblem_t *p, const char *source, const char *text, size_t 
         buf_printf(&out, " (%s, line %d)", p->context, p->context_at.line + 1);
     else if (p->context != NULL)
         buf_printf(&out, " (%s)", p->context);
-    if (p->at.line >= 0)
-        show_place(&out, p, text, len);
+    if (p->at.line >= 0) {
+        /* Prints the line of the problem. At the end of the text, a blank line, the place where the
+         * context began is shown instead. A tab before a scanner error gets a hint, as tabs are the usual
+         * cause. */
+        ymark_t at = p->at;
+        size_t n;
+        const char *line = find_line(text, len, at.line, &n);
+        if (is_blank_line(line, n) && p->context_at.line >= 0) {
+            at = p->context_at; /* the end of the text tells a user nothing; the context's start does */
+            line = find_line(text, len, at.line, &n);
+        }
+        const char *tab = memchr(line, '\t', n);
+        if (p->cls == YAML_SCANNER && tab != NULL && tab - line <= at.column)
+            buf_puts(&out, "; the line has a tab before this, YAML wants spaces");
+        show_line(&out, line, n, at.column);
+    }
     return buf_steal(&out);
 }

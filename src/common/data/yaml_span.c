@@ -46,7 +46,8 @@ typedef struct check {
     yaml_breakout_t *ret;
 } check_t;
 
-/* ---- a side --------------------------------------------------------------------------------------------------- */
+/* ---- a side
+ * --------------------------------------------------------------------------------------------------- */
 
 static void
 side_begin(side_t *s, const char *text, size_t len)
@@ -82,7 +83,8 @@ side_next(side_t *s)
     s->start = s->end = at < s->len ? at : s->len;
 }
 
-/* ---- places --------------------------------------------------------------------------------------------------- */
+/* ---- places
+ * --------------------------------------------------------------------------------------------------- */
 
 /* UTF-16 texts begin with a byte order mark; their bytes cannot be compared with spans. */
 static bool
@@ -181,7 +183,8 @@ end_fits(check_t *c)
     return hole_to(c, c->ref.end) != NULL && is < wanted && yaml_span_is_blank(c->real.text, is, wanted);
 }
 
-/* ---- in plain words ------------------------------------------------------------------------------------------- */
+/* ---- in plain words
+ * ------------------------------------------------------------------------------------------- */
 
 /* A token in plain words, for the message "... would begin a new key". */
 static const char *
@@ -297,7 +300,8 @@ refuse_type(check_t *c)
     return yaml_span_refuse(c, first, comment ? "a comment" : yaml_span_name_of(c->real.token.type));
 }
 
-/* ---- scalars -------------------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * -------------------------------------------------------------------------------------------------- */
 
 /* Length in bytes of the escape that begins with the backslash at `p`, cut at `end`. */
 static size_t
@@ -368,28 +372,8 @@ sole_hole(check_t *c)
     return h != NULL && h->at + strlen(WORD) == c->ref.end ? h : NULL;
 }
 
-/* Two scalar tokens: same style (a sole span may bring its own quotes), same end, and without spans the same
- * value. */
-static bool
-scalar_fits(check_t *c)
-{
-    const yaml_token_t *real = &c->real.token, *ref = &c->ref.token;
-    yaml_scalar_style_t style = real->data.scalar.style, wanted = ref->data.scalar.style;
-
-    if (style != wanted && (!is_quoted(style) || wanted != YAML_PLAIN_SCALAR_STYLE || sole_hole(c) == NULL))
-        return yaml_span_refuse(c, least(c->real.start, map(c, c->ref.end)),
-                                is_quoted(style) ? "a quoted text" : "a block of text");
-    if (!end_fits(c))
-        return refuse_end(c);
-    if (!has_hole(c))
-        return same_value(real, ref) ||
-               yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
-    if (yaml_span_is_special(real))
-        return yaml_span_refuse(c, c->real.start, "a merge key or default value");
-    return wanted != YAML_DOUBLE_QUOTED_SCALAR_STYLE || escapes_fit(c, c->real.start + 1, c->real.end - 1);
-}
-
-/* ---- what a span may be besides --------------------------------------------------------------------------------- */
+/* ---- what a span may be besides
+ * --------------------------------------------------------------------------------- */
 
 /* True when a span of blanks leaves no scalar in the text, where YAML then reads null, as in "key: ". The
  * real side is already at the next token. */
@@ -491,7 +475,8 @@ collection_fits(check_t *c, const hole_t *h)
            yaml_span_refuse(c, end, "more than one list or mapping");
 }
 
-/* ---- token by token --------------------------------------------------------------------------------------------- */
+/* ---- token by token
+ * --------------------------------------------------------------------------------------------- */
 
 /* Updates the stack of open collections and the merge key by the reference's token. False when nested deeper
  * than the loader allows. */
@@ -528,8 +513,25 @@ yaml_span_token_fits(check_t *c)
 
     if (!start_fits(c))
         return refuse_type(c);
-    if (type == YAML_SCALAR_TOKEN)
-        return scalar_fits(c);
+    if (type == YAML_SCALAR_TOKEN) {
+        /* Two scalar tokens: same style (a sole span may bring its own quotes), same end, and without
+         * spans the same value. */
+        const yaml_token_t *real = &c->real.token, *ref = &c->ref.token;
+        yaml_scalar_style_t style = real->data.scalar.style, wanted = ref->data.scalar.style;
+        if (style != wanted &&
+            (!is_quoted(style) || wanted != YAML_PLAIN_SCALAR_STYLE || sole_hole(c) == NULL))
+            return yaml_span_refuse(c, least(c->real.start, map(c, c->ref.end)),
+                                    is_quoted(style) ? "a quoted text" : "a block of text");
+        if (!end_fits(c))
+            return refuse_end(c);
+        if (!has_hole(c))
+            return same_value(real, ref) ||
+                   yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
+        if (yaml_span_is_special(real))
+            return yaml_span_refuse(c, c->real.start, "a merge key or default value");
+        return wanted != YAML_DOUBLE_QUOTED_SCALAR_STYLE ||
+               escapes_fit(c, c->real.start + 1, c->real.end - 1);
+    }
     if (has_hole(c))
         return yaml_span_refuse(c, c->real.start, yaml_span_name_of(type));
     return end_fits(c) || yaml_span_refuse(c, c->real.start, yaml_span_name_of(type));

@@ -78,19 +78,6 @@ tag_of(yaml_kind_t kind)
     return tags[kind];
 }
 
-/* Copies the text with U+FFFD in place of bytes that are not UTF-8, which libyaml refuses. */
-static void
-only_utf8(buf_t *out, const char *text, size_t len)
-{
-    uint32_t cp;
-
-    for (size_t i = 0, n; i < len; i += n) {
-        n = utf8_next(text + i, len - i, &cp);
-        buf_add(out, n > 0 ? text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
-        n = n > 0 ? n : 1;
-    }
-}
-
 /* PyYAML's represent_scalar with implicit=(plain, quoted): plain is allowed when the resolver gives the same
  * kind back, untagged quotes for strings only. */
 void
@@ -100,7 +87,14 @@ yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, con
     buf_auto_t clean = BUF_INIT;
 
     if (!utf8_valid(text, len)) {
-        only_utf8(&clean, text, len);
+        /* Copies the text with U+FFFD in place of bytes that are not UTF-8, which libyaml refuses. */
+        uint32_t cp;
+        for (size_t i = 0, n; i < len; i += n) {
+            n = utf8_next(text + i, len - i, &cp);
+            buf_add(&clean, n > 0 ? text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
+            n = n > 0 ? n : 1;
+        }
+
         text = buf_str(&clean);
         len = clean.len;
     }

@@ -57,24 +57,6 @@ other_scheme(const char *url)
     return n > 1 && str_starts(url + n, "://");
 }
 
-/* Remove the query from a path. In "|path" every character is literal. "saltenv=" counts behind "&" too. */
-static void
-drop_query(char *path, char **env_p)
-{
-    char *query = *path == '|' ? NULL : strchr(path, '?');
-    if (query == NULL)
-        return;
-    *query = '\0';
-    char **words = str_split(query + 1, "&?", true);
-    for (size_t i = 0; words[i]; i++) {
-        if (!str_starts(words[i], "saltenv="))
-            continue;
-        free(*env_p);
-        *env_p = xstrdup(words[i] + strlen("saltenv="));
-    }
-    strv_free(words);
-}
-
 /* Salt's order: "?env=" is cut off first, then "?saltenv=", then any other query. */
 int
 fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
@@ -91,7 +73,23 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
         *own = '\0';
         env = xstrdup(own + strlen(SALTENV));
     }
-    drop_query(rest, &env);
+
+    /* Remove the query from a path. In "|path" every character is literal. "saltenv=" counts behind "&"
+     * too. */
+    char **env_p = &env;
+    char *query = *rest == '|' ? NULL : strchr(rest, '?');
+    if (query != NULL) {
+        *query = '\0';
+        char **words = str_split(query + 1, "&?", true);
+        for (size_t i = 0; words[i]; i++) {
+            if (!str_starts(words[i], "saltenv="))
+                continue;
+            free(*env_p);
+            *env_p = xstrdup(words[i] + strlen("saltenv="));
+        }
+        strv_free(words);
+    }
+
     const char *path = rest + strspn(rest, "|");
     path += full ? strspn(path, "/") : 0; /* salt:///path is meant as salt://path */
     if (str_empty(env)) {
@@ -172,11 +170,13 @@ fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const 
     return rc;
 }
 
-/* Drop listed names that lead out of the roots or are no text: callers build paths from them, and the server
- * may be hostile. */
-static json_t *
-only_below(json_t *names)
+json_t *
+fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
+    /* Drop listed names that lead out of the roots or are no text: callers build paths from them, and the
+     * server may be hostile. */
+    json_t *names = self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
+                                    prefix != NULL ? prefix : "", err);
     const char *key;
     json_t *v;
     void *next;
@@ -196,13 +196,6 @@ only_below(json_t *names)
         (void) json_object_del(names, key);
     }
     return names;
-}
-
-json_t *
-fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
-{
-    return only_below(self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
-                                      prefix != NULL ? prefix : "", err));
 }
 
 json_t *

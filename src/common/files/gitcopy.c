@@ -137,53 +137,12 @@ unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
     return FTW_CONTINUE;
 }
 
-/* Remove the leftovers of a git that was killed. Safe, because only this process writes while it fetches. */
-static void
-unlock(const git_copy_t *self)
-{
-    (void) nftw(self->dir, unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
-}
-
-/* Let git tidy up in the foreground, while this process holds the copy: background work would leave locks
- * that must not be removed. Failures are ignored; the next time will do. */
-static void
-tidy(const git_copy_t *self)
-{
-    static const char *const words[] = { "git", "-c", "gc.autoDetach=false", "gc", "--auto", "-q", NULL };
-    (void) git_copy_run(self, self->dir, words, NULL, NULL);
-}
-
 static int
 gitcopy_init(const git_copy_t *self, fail_t *err)
 {
     AUTO_FREE char *head = fs_join(self->dir, "HEAD");
     const char *const words[] = { "git", "init", "-q", "--bare", ".", NULL };
     return fs_exists(head) ? 0 : git_copy_run(self, self->dir, words, NULL, err);
-}
-
-static int
-gitcopy_fetch(const git_copy_t *self, fail_t *err)
-{
-    AUTO_FREE char *fetched = fs_join(self->dir, FETCHED), *tried = fs_join(self->dir, TRIED);
-    git_login_auto_t login = GIT_LOGIN_INIT;
-    git_login_of(&login, self->url);
-    const char *const words[] = { "git",
-                                  "fetch",
-                                  "-q",
-                                  "--prune",
-                                  "--force",
-                                  "--no-auto-gc",
-                                  "--",
-                                  login.url,
-                                  "+refs/heads/*:refs/heads/*",
-                                  "+refs/tags/*:refs/tags/*",
-                                  NULL };
-    int rc = git_copy_run(self, self->dir, words, NULL, err);
-    if (rc == 0)
-        rc = fs_write_quick(fetched, "", 0, 0600, err);
-    if (rc == 0)
-        (void) unlink(tried);
-    return rc;
 }
 
 int
@@ -198,12 +157,40 @@ git_copy_fetch(const git_copy_t *self, fail_t *err)
         return fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
     if (flock(lock, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? 1 : fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
-    unlock(self);
+
+    /* Remove the leftovers of a git that was killed. Safe, because only this process writes while it
+     * fetches. */
+    (void) nftw(self->dir, unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
+
     rc = gitcopy_init(self, &why);
-    if (rc == 0)
-        rc = gitcopy_fetch(self, &why);
     if (rc == 0) {
-        tidy(self);
+        /* Fetches the branches and tags. */
+        AUTO_FREE char *fetched = fs_join(self->dir, FETCHED), *tried = fs_join(self->dir, TRIED);
+        git_login_auto_t login = GIT_LOGIN_INIT;
+        git_login_of(&login, self->url);
+        const char *const words[] = { "git",
+                                      "fetch",
+                                      "-q",
+                                      "--prune",
+                                      "--force",
+                                      "--no-auto-gc",
+                                      "--",
+                                      login.url,
+                                      "+refs/heads/*:refs/heads/*",
+                                      "+refs/tags/*:refs/tags/*",
+                                      NULL };
+        rc = git_copy_run(self, self->dir, words, NULL, &why);
+        if (rc == 0)
+            rc = fs_write_quick(fetched, "", 0, 0600, &why);
+        if (rc == 0)
+            (void) unlink(tried);
+    }
+    if (rc == 0) {
+        /* Let git tidy up in the foreground, while this process holds the copy: background work would
+         * leave locks that must not be removed. Failures are ignored; the next time will do. */
+        static const char *const words[] = { "git", "-c", "gc.autoDetach=false", "gc", "--auto", "-q", NULL };
+        (void) git_copy_run(self, self->dir, words, NULL, NULL);
+
         return 0;
     }
     git_copy_note(self, fail_text(&why));

@@ -105,17 +105,6 @@ gitfs_find(void *self, const char *path, const char *saltenv, served_t *ret, fai
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* List a link. A target longer than a link's maximum makes it a file. */
-static int
-gitfs_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t *into, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *target = git_link(r, e->id, &why);
-    if (target != NULL)
-        (void) json_object_set_new(into->links, name, json_string(target));
-    return target != NULL || why.code == -EFBIG ? 0 : fail_set(err, why.code, "%s", fail_text(&why));
-}
-
 static int
 gitfs_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
 {
@@ -135,8 +124,16 @@ gitfs_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *
         if (name == NULL || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
             continue;
         rc = file_lists_add(into, S_ISDIR(e->mode) ? into->dirs : into->files, name, err);
-        if (rc == 0 && S_ISLNK(e->mode))
-            rc = gitfs_add_link(r, e, name, into, err);
+        if (rc == 0 && S_ISLNK(e->mode)) {
+            /* List a link. A target longer than a link's maximum makes it a file. */
+            fail_auto_t failed = FAIL_INIT;
+            AUTO_FREE char *target = git_link(r, e->id, &failed);
+            if (target != NULL)
+                (void) json_object_set_new(into->links, name, json_string(target));
+            rc = target != NULL || failed.code == -EFBIG
+                     ? 0
+                     : fail_set(err, failed.code, "%s", fail_text(&failed));
+        }
     }
     return rc;
 }

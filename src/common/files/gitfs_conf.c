@@ -70,28 +70,6 @@ take_saltenvs(json_t *into, json_t *list)
     }
 }
 
-static int
-gitfs_conf_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
-{
-    const char *key;
-    json_t *v;
-    for (size_t i = 0; i < NELEMS(settings); i++) {
-        AUTO_FREE char *option = xasprintf("gitfs_%s", settings[i]);
-        if ((v = value_get(opts, option)))
-            json_object_set(r->conf, settings[i], v);
-    }
-    json_object_foreach (own, key, v) {
-        if (!gitfs_conf_is_known(key))
-            return fail_set(err, -EINVAL, "gitfs_remotes: '%s': '%s' can't be set for a remote", r->url, key);
-        json_object_set(r->conf, key, v);
-    }
-    if (git_auth_check(r->conf, r->url, err) < 0)
-        return -EINVAL;
-    take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
-    take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
-    return 0;
-}
-
 static void
 gitfs_conf_remote_free(git_remote_t *r)
 {
@@ -133,7 +111,25 @@ remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
     r->refs = json_object();
     r->trees = map_new(tree_free);
     r->whole = map_new(NULL);
-    return gitfs_conf_settings(r, opts, own, err);
+
+    /* Reads the remote's own settings. */
+    const char *key;
+    json_t *v;
+    for (size_t i = 0; i < NELEMS(settings); i++) {
+        AUTO_FREE char *option = xasprintf("gitfs_%s", settings[i]);
+        if ((v = value_get(opts, option)))
+            json_object_set(r->conf, settings[i], v);
+    }
+    json_object_foreach (own, key, v) {
+        if (!gitfs_conf_is_known(key))
+            return fail_set(err, -EINVAL, "gitfs_remotes: '%s': '%s' can't be set for a remote", r->url, key);
+        json_object_set(r->conf, key, v);
+    }
+    if (git_auth_check(r->conf, r->url, err) < 0)
+        return -EINVAL;
+    take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
+    take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
+    return 0;
 }
 
 git_remote_t **

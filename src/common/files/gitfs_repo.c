@@ -147,19 +147,6 @@ gitfs_repo_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* Parse "MODE TYPE ID\tPATH". */
-static void
-gitfs_repo_add_entry(map_t *tree, const char *line)
-{
-    git_entry_t e = { 0 };
-    const char *tab = strchr(line, '\t');
-    if (tab == NULL || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
-        return;
-    git_entry_t *own = xcalloc(1, sizeof(*own));
-    *own = e;
-    map_set(tree, tab + 1, own);
-}
-
 static map_t *
 read_tree(git_remote_t *r, const char *commit, fail_t *err)
 {
@@ -168,8 +155,17 @@ read_tree(git_remote_t *r, const char *commit, fail_t *err)
     if (gitfs_repo_git(r, r->dir, words, &out, err) < 0)
         return NULL;
     map_t *tree = map_new(free);
-    for (size_t at = 0; at < out.len && map_len(tree) < LIMIT_FILE_LIST; at += strlen(out.data + at) + 1)
-        gitfs_repo_add_entry(tree, out.data + at);
+    for (size_t at = 0; at < out.len && map_len(tree) < LIMIT_FILE_LIST; at += strlen(out.data + at) + 1) {
+        /* Parse "MODE TYPE ID\tPATH". */
+        const char *line = out.data + at;
+        git_entry_t e = { 0 };
+        const char *tab = strchr(line, '\t');
+        if (tab == NULL || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
+            continue;
+        git_entry_t *own = xcalloc(1, sizeof(*own));
+        *own = e;
+        map_set(tree, tab + 1, own);
+    }
     if (map_len(r->trees) >= TREES_MAX)
         map_clear(r->trees);
     map_set(r->trees, commit, tree);

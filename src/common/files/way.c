@@ -98,31 +98,27 @@ way_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
     return fchownat(made, "", uid, gid, AT_EMPTY_PATH) == 0 ? 0 : -errno;
 }
 
-/* Make a missing folder in the open one. */
-static int
-way_make(const way_t *self, const struct stat *above, const char *name, bool last)
-{
-    bool given = self->made->uid != NOBODY && geteuid() == 0;
-    struct stat st = { .st_uid = geteuid() };
-    if (given) {
-        st.st_uid = last ? self->made->uid : above->st_uid;
-        st.st_gid = last ? self->made->gid : above->st_gid;
-    }
-    if (way_astray(self, above) || way_astray(self, &st))
-        return -EPERM;
-    if (mkdirat(self->folder, name, self->made->mode) != 0)
-        return errno == EEXIST ? 0 : -errno; /* somebody else has just made it */
-    return given ? way_give(self, name, st.st_uid, st.st_gid) : 0;
-}
-
 /* Handle a name that is missing or can't be looked up (`code`). 0: it was made. */
 static int
 way_missing(const way_t *self, const struct stat *folder, const char *name, const char *behind, int code)
 {
     if (code != ENOENT)
         return -code;
-    if (self->made != NULL)
-        return way_make(self, folder, name, behind[strspn(behind, "/")] == '\0');
+    if (self->made != NULL) {
+        /* Make a missing folder in the open one. */
+        bool last = behind[strspn(behind, "/")] == '\0';
+        bool given = self->made->uid != NOBODY && geteuid() == 0;
+        struct stat st = { .st_uid = geteuid() };
+        if (given) {
+            st.st_uid = last ? self->made->uid : folder->st_uid;
+            st.st_gid = last ? self->made->gid : folder->st_gid;
+        }
+        if (way_astray(self, folder) || way_astray(self, &st))
+            return -EPERM;
+        if (mkdirat(self->folder, name, self->made->mode) != 0)
+            return errno == EEXIST ? 0 : -errno; /* somebody else has just made it */
+        return given ? way_give(self, name, st.st_uid, st.st_gid) : 0;
+    }
     return way_astray(self, folder) ? -EPERM : -code;
 }
 

@@ -228,20 +228,6 @@ netlink_append_to(json_t *object, const char *key, json_t *v)
     json_array_append_new(list, v);
 }
 
-static json_t *
-inet_row(const struct ifaddrmsg *addr, struct rtattr **attrs, const char *name)
-{
-    const struct rtattr *own = attrs[IFA_LOCAL] != NULL ? attrs[IFA_LOCAL] : attrs[IFA_ADDRESS];
-    /* On a point-to-point link the prefix belongs to the peer's address; the own one counts as /32. */
-    bool peer = attrs[IFA_LOCAL] != NULL && attrs[IFA_ADDRESS] != NULL &&
-                memcmp(RTA_DATA(attrs[IFA_LOCAL]), RTA_DATA(attrs[IFA_ADDRESS]), 4) != 0;
-
-    return json_pack("{s:o, s:o, s:o, s:s}", "address", address_value(AF_INET, own), "netmask",
-                     netmask_value(peer ? 32 : addr->ifa_prefixlen), "broadcast",
-                     address_value(AF_INET, attrs[IFA_BROADCAST]), "label",
-                     attrs[IFA_LABEL] != NULL ? (const char *) RTA_DATA(attrs[IFA_LABEL]) : name);
-}
-
 /* Links come first (netlink_interfaces()): an address without a row belongs to a link that came up
  * meanwhile. */
 static int
@@ -261,7 +247,17 @@ netlink_add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs,
                                     "prefixlen", value_fmt("%u", addr->ifa_prefixlen), "scope",
                                     scope_name(addr->ifa_scope)));
     } else if (addr->ifa_family == AF_INET) {
-        json_t *entry = inet_row(addr, attrs, name);
+        /* Makes the address's row. */
+        const struct rtattr *own = attrs[IFA_LOCAL] != NULL ? attrs[IFA_LOCAL] : attrs[IFA_ADDRESS];
+        /* On a point-to-point link the prefix belongs to the peer's address; the own one counts as /32. */
+        bool peer = attrs[IFA_LOCAL] != NULL && attrs[IFA_ADDRESS] != NULL &&
+                    memcmp(RTA_DATA(attrs[IFA_LOCAL]), RTA_DATA(attrs[IFA_ADDRESS]), 4) != 0;
+        json_t *entry = json_pack("{s:o, s:o, s:o, s:s}", "address", address_value(AF_INET, own), "netmask",
+                                  netmask_value(peer ? 32 : addr->ifa_prefixlen), "broadcast",
+                                  address_value(AF_INET, attrs[IFA_BROADCAST]), "label",
+                                  attrs[IFA_LABEL] != NULL ? (const char *) RTA_DATA(attrs[IFA_LABEL])
+                                                           : name);
+
         bool secondary = (addr->ifa_flags & IFA_F_SECONDARY) != 0;
         if (secondary)
             json_object_set_new(entry, "type", json_string("inet"));

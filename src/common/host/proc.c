@@ -249,21 +249,6 @@ proc_fresh_signals(const sigset_t *held)
     sigprocmask(SIG_SETMASK, held != NULL ? held : &none, NULL);
 }
 
-/* Close all descriptors but the streams and the report, also those that other threads opened without
- * close-on-exec. */
-static void
-close_others(void)
-{
-    struct rlimit lim;
-
-    if (syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0) == 0)
-        return;
-    /* Before Linux 5.9. */
-    rlim_t end = getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < 65536 ? lim.rlim_cur : 65536;
-    for (int fd = REPORT_FD + 1; fd < (int) end; fd++)
-        close(fd);
-}
-
 /* Report errno and end. 126 if even the report failed. */
 static NORETURN void
 child_fail(int report_fd, step_t step)
@@ -273,31 +258,6 @@ child_fail(int report_fd, step_t step)
     if (write(report_fd, &report, sizeof(report)) < 0)
         _exit(126);
     _exit(127);
-}
-
-static void
-child_streams(const plan_t *plan)
-{
-    int errs = plan->errs >= 0 ? plan->errs : plan->out;
-
-    if (dup2(plan->in, STDIN_FILENO) < 0 || dup2(plan->out, STDOUT_FILENO) < 0 ||
-        dup2(errs, STDERR_FILENO) < 0)
-        child_fail(plan->report, STEP_STREAMS);
-    if (plan->report != REPORT_FD && dup3(plan->report, REPORT_FD, O_CLOEXEC) < 0)
-        child_fail(plan->report, STEP_STREAMS);
-    close_others();
-}
-
-/* Groups before the user: afterwards the privilege is gone. All three ids, so that it can't be regained. */
-static void
-child_user(const plan_t *plan)
-{
-    if (setgroups((size_t) plan->n_groups, plan->groups) != 0)
-        child_fail(REPORT_FD, STEP_GROUPS);
-    if (setresgid(plan->gid, plan->gid, plan->gid) != 0)
-        child_fail(REPORT_FD, STEP_GROUP);
-    if (setresuid(plan->uid, plan->uid, plan->uid) != 0)
-        child_fail(REPORT_FD, STEP_USER);
 }
 
 /* Raise the soft limit of address space to the hard one: a job's own limit is not meant for programs that it
@@ -313,20 +273,6 @@ lift_limits(void)
     setrlimit(RLIMIT_AS, &lim);
 }
 
-/* Limit the size of files. SIGXFSZ stays ignored across exec, so that a write fails with EFBIG instead of
- * killing. */
-static void
-limit_files(size_t limit)
-{
-    struct rlimit lim;
-
-    fs_limit_is_failure();
-    if (getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur <= limit)
-        return;
-    lim.rlim_cur = limit;
-    setrlimit(RLIMIT_FSIZE, &lim);
-}
-
 void
 proc_end_with(pid_t parent)
 {
@@ -336,41 +282,70 @@ proc_end_with(pid_t parent)
         _exit(127);
 }
 
-/* Start a background program as a grandchild: the child ends at once, so that init adopts and reaps the
- * program. */
-static void
-child_apart(const plan_t *plan)
-{
-    pid_t pid = fork();
-
-    if (pid > 0)
-        _exit(0);
-    report_t report = { .step = STEP_APART, .code = getpid() };
-    if (pid < 0 || write(plan->report, &report, sizeof(report)) < 0)
-        child_fail(plan->report, STEP_FORK);
-}
-
 static NORETURN void
 proc_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
     const proc_spec_t *spec = plan->spec;
 
-    if (spec->background)
-        child_apart(plan);
+    if (spec->background) {
+        /* Start a background program as a grandchild: the child ends at once, so that init adopts and
+         * reaps the program. */
+        pid_t pid = fork();
+        if (pid > 0)
+            _exit(0);
+        report_t report = { .step = STEP_APART, .code = getpid() };
+        if (pid < 0 || write(plan->report, &report, sizeof(report)) < 0)
+            child_fail(plan->report, STEP_FORK);
+    }
     setsid();
     proc_fresh_signals(NULL);
     lift_limits();
-    if (spec->file_limit != 0)
-        limit_files(spec->file_limit);
-    child_streams(plan);
+    if (spec->file_limit != 0) {
+        /* Limit the size of files. SIGXFSZ stays ignored across exec, so that a write fails with EFBIG
+         * instead of killing. */
+        size_t limit = spec->file_limit;
+        struct rlimit lim;
+        fs_limit_is_failure();
+        if (getrlimit(RLIMIT_FSIZE, &lim) == 0 && lim.rlim_cur > limit) {
+            lim.rlim_cur = limit;
+            setrlimit(RLIMIT_FSIZE, &lim);
+        }
+    }
+
+    /* Puts the pipes and files in place of the three streams. */
+    int errs = plan->errs >= 0 ? plan->errs : plan->out;
+    if (dup2(plan->in, STDIN_FILENO) < 0 || dup2(plan->out, STDOUT_FILENO) < 0 ||
+        dup2(errs, STDERR_FILENO) < 0)
+        child_fail(plan->report, STEP_STREAMS);
+    if (plan->report != REPORT_FD && dup3(plan->report, REPORT_FD, O_CLOEXEC) < 0)
+        child_fail(plan->report, STEP_STREAMS);
+
+    /* Close all descriptors but the streams and the report, also those that other threads opened without
+     * close-on-exec. */
+    struct rlimit lim;
+    if (syscall(SYS_close_range, REPORT_FD + 1, ~0U, 0) != 0) {
+        /* Before Linux 5.9. */
+        rlim_t end = getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < 65536 ? lim.rlim_cur : 65536;
+        for (int fd = REPORT_FD + 1; fd < (int) end; fd++)
+            close(fd);
+    }
+
     if (spec->umask >= 0)
         umask((mode_t) spec->umask);
     /* Change the folder as the caller, before the user changes: Python's subprocess does it in this order. */
     if (spec->cwd != NULL && chdir(spec->cwd) != 0)
         child_fail(REPORT_FD, STEP_FOLDER);
-    if (plan->switch_user)
-        child_user(plan);
+    if (plan->switch_user) {
+        /* Groups before the user: afterwards the privilege is gone. All three ids, so that it can't be
+         * regained. */
+        if (setgroups((size_t) plan->n_groups, plan->groups) != 0)
+            child_fail(REPORT_FD, STEP_GROUPS);
+        if (setresgid(plan->gid, plan->gid, plan->gid) != 0)
+            child_fail(REPORT_FD, STEP_GROUP);
+        if (setresuid(plan->uid, plan->uid, plan->uid) != 0)
+            child_fail(REPORT_FD, STEP_USER);
+    }
     /* If the waiting parent is killed, it reports the program as ended: so the program must end too. */
     if (!spec->background)
         proc_end_with(plan->parent);
@@ -429,23 +404,6 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
 }
 
 /* ---- what is waited for ---------------------------------------------------------------------- */
-
-/* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
-static int
-proc_enter(plan_t *plan, pid_t *ret_pid)
-{
-    pthread_mutex_lock(&waited_lock);
-    pid_t pid = waited_over ? -1 : proc_fork(proc_child_run, plan);
-    int rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
-    if (rc == 0 && !plan->spec->background) {
-        plan->pid = pid;
-        plan->next = waited;
-        waited = plan;
-    }
-    pthread_mutex_unlock(&waited_lock);
-    *ret_pid = pid;
-    return rc;
-}
 
 /* Unregister before reaping: until then the pid can't be reused by another process. */
 static void
@@ -606,18 +564,6 @@ proc_wait_for(pid_t pid, int *status)
     return got;
 }
 
-static int
-proc_reap(const plan_t *plan, proc_result_t *res, fail_t *err)
-{
-    int status;
-
-    if (proc_wait_for(res->pid, &status) < 0)
-        return fail_set(err, -errno, "cannot learn how '%s' ended: %s; is SIGCHLD ignored?",
-                        plan->spec->argv[0], strerror(errno));
-    res->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-    return 0;
-}
-
 /* Read what the killed group wrote before its end. Bounded by DRAIN_MS, as a process that left the group may
  * keep the pipe open. */
 static void
@@ -644,7 +590,14 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
     }
     close_streams(ends);
     proc_leave(plan);
-    return proc_reap(plan, res, err);
+
+    /* Waits for the program's end. */
+    int status;
+    if (proc_wait_for(res->pid, &status) < 0)
+        return fail_set(err, -errno, "cannot learn how '%s' ended: %s; is SIGCHLD ignored?",
+                        plan->spec->argv[0], strerror(errno));
+    res->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    return 0;
 }
 
 /* Start the program. A background program's intermediate child is reaped here, and so is a child that
@@ -656,8 +609,20 @@ proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
     pid_t child = -1;
     int rc = open_streams(plan, ends, &report);
 
-    if (rc == 0)
-        rc = proc_enter(plan, &child);
+    if (rc == 0) {
+        /* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
+        pid_t *ret_pid = &child;
+        pthread_mutex_lock(&waited_lock);
+        pid_t pid = waited_over ? -1 : proc_fork(proc_child_run, plan);
+        rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
+        if (rc == 0 && !plan->spec->background) {
+            plan->pid = pid;
+            plan->next = waited;
+            waited = plan;
+        }
+        pthread_mutex_unlock(&waited_lock);
+        *ret_pid = pid;
+    }
     close_child_ends(plan);
     if (rc != 0)
         return fail_set(err, rc, "cannot run '%s': %s", plan->spec->argv[0], strerror(-rc));

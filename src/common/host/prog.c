@@ -144,13 +144,16 @@ overridden(const prog_t *self, const char *assignment)
     return false;
 }
 
-/* Build the environment: inherited variables, the C locale, then the additions, which win. NEW. */
-static char **
-prog_environment(const prog_t *self)
+int
+prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
 {
+    proc_spec_t spec = PROC_SPEC_INIT;
+
+    salt_assert(self->n > 0);
+
+    /* Builds the environment: inherited variables, the C locale, then the additions, which win. */
     char **env = NULL;
     size_t n = 0;
-
     for (char **e = environ; *e != NULL; e++) {
         if (!str_starts(*e, "LC_") && !str_starts(*e, "LANG") && !overridden(self, *e))
             prog_push(&env, &n, xstrdup(*e));
@@ -159,16 +162,7 @@ prog_environment(const prog_t *self)
         prog_push(&env, &n, xstrdup("LC_ALL=C"));
     for (size_t i = 0; i < self->n_env; i++)
         prog_push(&env, &n, xstrdup(self->env[i]));
-    return env;
-}
 
-int
-prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
-{
-    proc_spec_t spec = PROC_SPEC_INIT;
-
-    salt_assert(self->n > 0);
-    char **env = prog_environment(self);
     spec.argv = self->argv;
     spec.env = env;
     /* The user may have no access to the current folder. */

@@ -39,33 +39,27 @@ arena_destroy(arena_t **self_p)
     free(self);
 }
 
-/* A new block, zeroed: arena_take relies on that. */
-static block_t *
-arena_add_block(arena_t *self, size_t size)
-{
-    size_t room = size > ARENA_BLOCK / 4 ? size : ARENA_BLOCK;
-    block_t *b = xcalloc(1, sizeof(block_t) + room);
-    b->size = room;
-    py_count((int64_t) (sizeof(block_t) + room));
-    /* A large piece goes behind the current block, which keeps its room for small ones. */
-    if (room == size && self->blocks != NULL) {
-        b->next = self->blocks->next;
-        self->blocks->next = b;
-    } else {
-        b->next = self->blocks;
-        self->blocks = b;
-    }
-    return b;
-}
-
 /* Rounds up to ARENA_ALIGN, so every piece is aligned for any type. */
 void *
 arena_take(arena_t *self, size_t size)
 {
     size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     block_t *b = self->blocks;
-    if (b == NULL || b->size - b->used < size)
-        b = arena_add_block(self, size);
+    if (b == NULL || b->size - b->used < size) {
+        /* A new block, zeroed: arena_take relies on that. */
+        size_t room = size > ARENA_BLOCK / 4 ? size : ARENA_BLOCK;
+        b = xcalloc(1, sizeof(block_t) + room);
+        b->size = room;
+        py_count((int64_t) (sizeof(block_t) + room));
+        /* A large piece goes behind the current block, which keeps its room for small ones. */
+        if (room == size && self->blocks != NULL) {
+            b->next = self->blocks->next;
+            self->blocks->next = b;
+        } else {
+            b->next = self->blocks;
+            self->blocks = b;
+        }
+    }
     void *p = b->data + b->used;
     b->used += size;
     self->used += size;

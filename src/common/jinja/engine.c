@@ -23,17 +23,6 @@ keep_text(arena_t *arena, const char *text)
     return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
-/* Copies the delimiters, which the caller may free after jinja_new. */
-static void
-keep_syntax(jinja_t *self, jsyntax_t *s)
-{
-    const char **texts[] = { &s->block_start,    &s->block_end,     &s->variable_start,
-                             &s->variable_end,   &s->comment_start, &s->comment_end,
-                             &s->line_statement, &s->line_comment,  &s->newline };
-    for (size_t i = 0; i < NELEMS(texts); i++)
-        *texts[i] = keep_text(self->texts, *texts[i]);
-}
-
 /* Zero and NULL in the options become the default limits and Undefined. */
 jinja_t *
 jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
@@ -43,7 +32,15 @@ jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
     if (loader != NULL)
         self->loader = *loader;
     self->texts = arena_new();
-    keep_syntax(self, &self->options.syntax);
+
+    /* Copies the delimiters, which the caller may free after jinja_new. */
+    jsyntax_t *s = &self->options.syntax;
+    const char **texts[] = { &s->block_start,    &s->block_end,     &s->variable_start,
+                             &s->variable_end,   &s->comment_start, &s->comment_end,
+                             &s->line_statement, &s->line_comment,  &s->newline };
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        *texts[i] = keep_text(self->texts, *texts[i]);
+
     jinja_options_t *o = &self->options;
     o->undefined = o->undefined != NULL ? o->undefined : &py_Undefined;
     o->output = o->output > 0 ? o->output : LIMIT_TEMPLATE_OUTPUT;
@@ -119,11 +116,15 @@ session_start(jsession_t *s, jinja_t *engine, py_t *globals)
     s->loaded = map_new(free_loaded);
 }
 
-/* Empties the frames that are left: macros and the frames that define them refer to each other, so reference
- * counts alone would leak. */
+/* Frees in the order of use: modules first, then frames and contexts, then the templates that their nodes
+ * belong to. */
 static void
-empty_frames(jsession_t *s)
+session_end(jsession_t *s)
 {
+    map_destroy(&s->loaded);
+
+    /* Empties the frames that are left: macros and the frames that define them refer to each other, so
+     * reference counts alone would leak. */
     for (jframe_t *f; (f = s->frames) != NULL;) {
         s->frames = f->next;
         if (f->next != NULL)
@@ -137,12 +138,8 @@ empty_frames(jsession_t *s)
         }
         jframe_unref(f);
     }
-}
 
-/* Does the same for contexts, whose variables may hold macros. */
-static void
-empty_contexts(jsession_t *s)
-{
+    /* Does the same for contexts, whose variables may hold macros. */
     for (jcontext_t *c; (c = s->contexts) != NULL;) {
         s->contexts = c->next;
         if (c->next != NULL)
@@ -155,16 +152,7 @@ empty_contexts(jsession_t *s)
         py_dict_clear(c->parent);
         jcontext_unref(c);
     }
-}
 
-/* Frees in the order of use: modules first, then frames and contexts, then the templates that their nodes
- * belong to. */
-static void
-session_end(jsession_t *s)
-{
-    map_destroy(&s->loaded);
-    empty_frames(s);
-    empty_contexts(s);
     py_unref(s->globals);
     for (size_t i = 0; i < s->n_trace; i++) {
         free(s->trace[i].name);

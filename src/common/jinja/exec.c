@@ -258,24 +258,19 @@ jassign(jrun_t *r, const jnode_t *target, py_t *value)
     return 0;
 }
 
-/* Variables assigned at the top level go to the context too, and are exported unless private. */
-static void
-export_name(jrun_t *r, const jnode_t *name)
-{
-    py_t *v = *jframe_at(r->frame, name->name.ref);
-    if (v == NULL)
-        return;
-    py_dict_set(r->ctx->vars, name->name.name->str, v);
-    if (name->name.name->text[0] != '_')
-        py_set_add(r->ctx->exported, name->name.name->str);
-}
-
 /* Exports all names of a target. */
 static void
 export_target(jrun_t *r, const jnode_t *target)
 {
-    if (target->kind == N_NAME)
-        export_name(r, target);
+    if (target->kind == N_NAME) {
+        /* Variables assigned at the top level go to the context too, and are exported unless private. */
+        py_t *v = *jframe_at(r->frame, target->name.ref);
+        if (v != NULL) {
+            py_dict_set(r->ctx->vars, target->name.name->str, v);
+            if (target->name.name->text[0] != '_')
+                py_set_add(r->ctx->exported, target->name.name->str);
+        }
+    }
     for (size_t i = 0; target->kind == N_TUPLE && i < target->list.n; i++)
         export_target(r, target->list.v[i]);
 }

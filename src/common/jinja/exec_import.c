@@ -146,18 +146,6 @@ jexec_from(jrun_t *r, const jnode_t *node)
 
 /* ---- include ------------------------------------------------------------------------------------------ */
 
-/* Forgets trace entries of an exception that was handled. */
-static void
-drop_trace(jsession_t *s, size_t n)
-{
-    while (s->n_trace > n) {
-        free(s->trace[--s->n_trace].name);
-        free(s->trace[s->n_trace].path);
-        free(s->trace[s->n_trace].label);
-    }
-    free(STEAL(s->hint));
-}
-
 /* Without context the text of the default module is printed; with context the template runs with the local
  * variables. "ignore missing" passes over TemplateNotFound only. */
 int
@@ -172,7 +160,16 @@ jexec_include(jrun_t *r, const jnode_t *node)
         if (!import->ignore_missing || !py_raised_is(&jinja_TemplateNotFound))
             return -1;
         py_clear();
-        drop_trace(r->s, trace);
+
+        /* Forgets trace entries of an exception that was handled. */
+        jsession_t *s = r->s;
+        while (s->n_trace > trace) {
+            free(s->trace[--s->n_trace].name);
+            free(s->trace[s->n_trace].path);
+            free(s->trace[s->n_trace].label);
+        }
+        free(STEAL(s->hint));
+
         return 0;
     }
     if (!import->with_context) {

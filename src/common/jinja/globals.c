@@ -234,25 +234,6 @@ static const char *const latin[] = {
     "quam",  "massa", "vitae", "eros", "tellus", "sapien",       "ligula",     "felis", "pretium", "aenean",
 };
 
-/* Random words in sentences, as jinja2.utils.generate_lorem_ipsum in shape only: results are random anyway.
- */
-static void
-globals_add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
-{
-    bool start = true;
-    for (int64_t i = 0; i < words; i++) {
-        const char *word = latin[pyrandom_below(random, NELEMS(latin))];
-        if (i > 0)
-            buf_putc(out, ' ');
-        buf_putc(out, start ? (char) (word[0] - 'a' + 'A') : word[0]);
-        buf_puts(out, word + 1);
-        start = i + 1 < words && pyrandom_below(random, 12) == 0;
-        if (start)
-            buf_putc(out, '.');
-    }
-    buf_putc(out, '.');
-}
-
 static const py_sig_t lipsum_sig = { "generate_lorem_ipsum", JP("n", "html", "min", "max"), 0, 4, 0 };
 
 /* Bounded in paragraphs and words, as the result is otherwise unlimited. Reported as changing by itself. */
@@ -281,7 +262,23 @@ call_lipsum(void *data, const py_args_t *args)
         if (i > 0)
             buf_puts(&b, html ? "\n" : "\n\n");
         buf_puts(&b, html ? "<p>" : "");
-        globals_add_paragraph(&b, random, min + (int64_t) pyrandom_below(random, (uint64_t) (max - min)));
+
+        /* Random words in sentences, as jinja2.utils.generate_lorem_ipsum in shape only: results are
+         * random anyway. */
+        int64_t words = min + (int64_t) pyrandom_below(random, (uint64_t) (max - min));
+        bool start = true;
+        for (int64_t j = 0; j < words; j++) {
+            const char *word = latin[pyrandom_below(random, NELEMS(latin))];
+            if (j > 0)
+                buf_putc(&b, ' ');
+            buf_putc(&b, start ? (char) (word[0] - 'a' + 'A') : word[0]);
+            buf_puts(&b, word + 1);
+            start = j + 1 < words && pyrandom_below(random, 12) == 0;
+            if (start)
+                buf_putc(&b, '.');
+        }
+        buf_putc(&b, '.');
+
         buf_puts(&b, html ? "</p>" : "");
     }
     AUTO(py) text = py_str_buf(&b);

@@ -186,35 +186,6 @@ text_pieces(py_t *text, size_t width, size_t last_width)
     return start < end && pformat_add_part(pieces, start, end) < 0 ? NULL : STEAL(pieces);
 }
 
-/* A long text: pieces one below the other, in parentheses at the top level. Peers' marks of the text apply to
- * all pieces. */
-static int
-pformat_put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
-{
-    bool top = indent == 0;
-    size_t left = indent + (top ? 1 : 0), used = left + allowance + (top ? 1 : 0);
-    AUTO(py)
-    pieces = text_pieces(text, PPRINT_WIDTH > left ? PPRINT_WIDTH - left : 1,
-                         PPRINT_WIDTH > used ? PPRINT_WIDTH - used : 1);
-    if (pieces == NULL)
-        return -1;
-    bool wrap = top && py_seq_len(pieces) > 1;
-    size_t at = out->len;
-    buf_puts(out, wrap ? "(" : "");
-    for (size_t i = 0; i < py_seq_len(pieces); i++) {
-        if (py_room(out->len + left) < 0)
-            return -1;
-        if (i > 0) {
-            buf_putc(out, '\n');
-            buf_fill(out, ' ', left);
-        }
-        buf_puts(out, py_cstr(py_seq_at(pieces, i)));
-    }
-    buf_puts(out, wrap ? ")" : "");
-    py_put_like(out, at, text);
-    return 0;
-}
-
 /* Prints a value at column `indent`. */
 static int
 pformat_put(buf_t *out, py_t *v, size_t indent, size_t allowance)
@@ -223,8 +194,32 @@ pformat_put(buf_t *out, py_t *v, size_t indent, size_t allowance)
     if (flat(&line, v) < 0)
         return -1;
     size_t width = pformat_columns(buf_str(&line), line.len) + indent + allowance;
-    if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH)
-        return pformat_put_text(out, v, indent, allowance);
+    if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH) {
+        /* A long text: pieces one below the other, in parentheses at the top level. Peers' marks of the
+         * text apply to all pieces. */
+        bool top = indent == 0;
+        size_t left = indent + (top ? 1 : 0), used = left + allowance + (top ? 1 : 0);
+        AUTO(py)
+        pieces = text_pieces(v, PPRINT_WIDTH > left ? PPRINT_WIDTH - left : 1,
+                             PPRINT_WIDTH > used ? PPRINT_WIDTH - used : 1);
+        if (pieces == NULL)
+            return -1;
+        bool wrap = top && py_seq_len(pieces) > 1;
+        size_t at = out->len;
+        buf_puts(out, wrap ? "(" : "");
+        for (size_t i = 0; i < py_seq_len(pieces); i++) {
+            if (py_room(out->len + left) < 0)
+                return -1;
+            if (i > 0) {
+                buf_putc(out, '\n');
+                buf_fill(out, ' ', left);
+            }
+            buf_puts(out, py_cstr(py_seq_at(pieces, i)));
+        }
+        buf_puts(out, wrap ? ")" : "");
+        py_put_like(out, at, v);
+        return 0;
+    }
     bool container = py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
     if (!container || width <= PPRINT_WIDTH) {
         py_put_buf(out, &line);

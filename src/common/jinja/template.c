@@ -40,25 +40,6 @@ name_values(jtree_t *tree)
             n->str = n->str != NULL ? n->str : py_str(n->text, n->len);
 }
 
-/* Tree of an expression, `result = EXPRESSION`, as Jinja's compile_expression makes it. */
-static void
-parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t len, syntax_error_t *e)
-{
-    jnode_t *expr = jparse_expression(tree, &o->syntax, o->tags, text, len, e);
-    jnode_t *target = arena_take(tree->arena, sizeof(*target));
-    jnode_t *assign = arena_take(tree->arena, sizeof(*assign));
-    target->kind = N_NAME;
-    target->op = CTX_STORE;
-    target->name.name = jname(tree, "result", 6);
-    assign->kind = N_ASSIGN;
-    assign->line = assign->run_line = 1;
-    assign->assign.target = target;
-    assign->assign.value = expr;
-    tree->body.v = arena_take(tree->arena, sizeof(*tree->body.v));
-    tree->body.v[0] = assign;
-    tree->body.n = 1;
-}
-
 /* Parses and resolves; false when syntax_fail jumped, with *e set. Nothing between setjmp and the jump owns
  * heap memory outside of the arenas. */
 static bool
@@ -68,10 +49,25 @@ template_compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *
     const jlookup_t lookup = { find_filter, find_test, engine, engine->options.autoescape, run };
     if (setjmp(e->out) != 0)
         return false;
-    if (expression)
-        parse_result(tree, &engine->options, text, len, e);
-    else
+    if (expression) {
+        /* Tree of an expression, `result = EXPRESSION`, as Jinja's compile_expression makes it. */
+        const jinja_options_t *o = &engine->options;
+        jnode_t *expr = jparse_expression(tree, &o->syntax, o->tags, text, len, e);
+        jnode_t *target = arena_take(tree->arena, sizeof(*target));
+        jnode_t *assign = arena_take(tree->arena, sizeof(*assign));
+        target->kind = N_NAME;
+        target->op = CTX_STORE;
+        target->name.name = jname(tree, "result", 6);
+        assign->kind = N_ASSIGN;
+        assign->line = assign->run_line = 1;
+        assign->assign.target = target;
+        assign->assign.value = expr;
+        tree->body.v = arena_take(tree->arena, sizeof(*tree->body.v));
+        tree->body.v[0] = assign;
+        tree->body.n = 1;
+    } else {
         jparse(tree, &engine->options.syntax, engine->options.tags, text, len, e);
+    }
     name_values(tree);
     jscope_resolve(tree, &lookup, e);
     return true;
@@ -97,14 +93,6 @@ template_keep(jsession_t *s, jtemplate_t *t)
 {
     s->kept = xrealloc(s->kept, (s->n_kept + 1) * sizeof(jtemplate_t *));
     s->kept[s->n_kept++] = jtemplate_ref(t);
-}
-
-static void
-trace_syntax(jsession_t *s, const char *name, const char *path, int line)
-{
-    s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
-    s->trace[s->n_trace++] = (jinja_frame_t){ name != NULL ? xstrdup(name) : NULL,
-                                              path != NULL ? xstrdup(path) : NULL, line, JINJA_INNER, NULL };
 }
 
 /* False with Python's UnicodeDecodeError raised for a text that is not UTF-8. */
@@ -151,7 +139,13 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
              "%s", e.message);
     if (s->hint == NULL)
         s->hint = jhint(s->engine, NULL);
-    trace_syntax(s, name, path, e.line);
+
+    /* Adds the place of a syntax error to the trace. */
+    int line = e.line;
+    s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
+    s->trace[s->n_trace++] = (jinja_frame_t){ name != NULL ? xstrdup(name) : NULL,
+                                              path != NULL ? xstrdup(path) : NULL, line, JINJA_INNER, NULL };
+
     free(s->bad_text);
     s->bad_text = xstrndup(text, len);
     jtemplate_unref(t);
@@ -193,15 +187,6 @@ known_version(void *cookie, const char *path)
     return t != NULL ? t->version : -1;
 }
 
-/* Adds a template to the engine's cache, which is cleared as a whole when full. TAKES `t`. */
-static void
-put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
-{
-    if (map_len(engine->cache) >= LIMIT_TEMPLATES_CACHED)
-        map_clear(engine->cache);
-    map_set(engine->cache, key, t);
-}
-
 /* Loads by the engine's loader, compiled unless the cached version holds. BORROWED from the cache; NULL
  * raised. */
 static jtemplate_t *
@@ -226,7 +211,11 @@ template_load_file(jsession_t *s, const char *name)
         t = map_get(engine->cache, file.path);
     else if ((t = jtemplate_new(s, file.text, file.len, name, file.path, false)) != NULL) {
         t->version = file.version;
-        put_cache(engine, file.path, t);
+
+        /* Adds a template to the engine's cache, which is cleared as a whole when full. */
+        if (map_len(engine->cache) >= LIMIT_TEMPLATES_CACHED)
+            map_clear(engine->cache);
+        map_set(engine->cache, file.path, t);
     }
     free(file.path);
     free(file.text);
@@ -254,28 +243,6 @@ jload(jsession_t *s, py_t *name)
     l->template = t;
     map_set(s->loaded, py_cstr(name), l);
     return l;
-}
-
-/* Raises TemplatesNotFound with all names. */
-static jloaded_t *
-none_found(py_t *names)
-{
-    buf_auto_t b = BUF_INIT;
-    py_iter_t it;
-    if (py_iter_start(&it, names) < 0)
-        return NULL;
-    py_t *name;
-    for (bool first = true; (name = py_iter_next(&it)) != NULL; first = false, py_unref(name)) {
-        if (!first)
-            buf_puts(&b, ", ");
-        char *text AUTO_FREE = py_is(name, PY_UNDEFINED) ? py_undef_message(name) : NULL;
-        if (text != NULL)
-            buf_puts(&b, text);
-        else if (py_str_to(&b, name) < 0)
-            py_clear();
-    }
-    py_iter_end(&it);
-    return py_raise(&jinja_TemplatesNotFound, "none of the templates given were found: %s", buf_str(&b));
 }
 
 /* Jinja's select_template: the first of several names that exists. Only "not found" and undefined names are
@@ -306,7 +273,23 @@ jload_select(jsession_t *s, py_t *names, jselect_t how)
             py_clear();
     }
     py_iter_end(&it);
-    if (found == NULL && !failed && py_raised() == NULL)
-        return none_found(names);
+    if (found == NULL && !failed && py_raised() == NULL) {
+        /* Raises TemplatesNotFound with all names. */
+        buf_auto_t b = BUF_INIT;
+        if (py_iter_start(&it, names) < 0)
+            return NULL;
+
+        for (bool first = true; (name = py_iter_next(&it)) != NULL; first = false, py_unref(name)) {
+            if (!first)
+                buf_puts(&b, ", ");
+            char *text AUTO_FREE = py_is(name, PY_UNDEFINED) ? py_undef_message(name) : NULL;
+            if (text != NULL)
+                buf_puts(&b, text);
+            else if (py_str_to(&b, name) < 0)
+                py_clear();
+        }
+        py_iter_end(&it);
+        return py_raise(&jinja_TemplatesNotFound, "none of the templates given were found: %s", buf_str(&b));
+    }
     return found;
 }

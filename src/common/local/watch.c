@@ -239,25 +239,19 @@ show_event(watch_t *self, const json_t *event, fail_t *err)
     return n < 0 ? watch_unwritten(err) : 0;
 }
 
-/* Report events that the bus dropped because this client was too slow. */
-static void
-watch_tell_missed(const json_t *push)
-{
-    long long from = value_int(push, "from", 0), to = value_int(push, "to", 0);
-
-    (void) fprintf(stderr,
-                   "%lld events were missed, between the numbers %lld and %lld; since=%lld shows them\n",
-                   (long long) value_int(push, "count", 0), from, to, from);
-}
-
 /* Handle a push. 1 when it was the last event wanted, 0, or a negative errno. */
 static int
 watch_take(watch_t *self, const json_t *push, fail_t *err)
 {
     const char *tag = value_str(push, "tag", "");
 
-    if (str_eq(value_str(push, "push", ""), "missed"))
-        watch_tell_missed(push);
+    if (str_eq(value_str(push, "push", ""), "missed")) {
+        /* Report events that the bus dropped because this client was too slow. */
+        long long from = value_int(push, "from", 0), to = value_int(push, "to", 0);
+        (void) fprintf(stderr,
+                       "%lld events were missed, between the numbers %lld and %lld; since=%lld shows them\n",
+                       (long long) value_int(push, "count", 0), from, to, from);
+    }
     if (!str_eq(value_str(push, "push", ""), "event"))
         return 0;
     json_object_clear(self->since);

@@ -109,23 +109,6 @@ glob_add_range(wild_t *self, uint32_t low, uint32_t high)
     self->ranges[self->n_ranges++] = (range_t){ low, high };
 }
 
-/* Marks the hyphens that fnmatch.translate takes for ranges: not at either end, and with two characters
- * between them. */
-static void
-mark_hyphens(uint32_t *set, size_t n)
-{
-    size_t at = n > 0 && set[0] == '!' ? 2 : 1;
-
-    while (at + 1 < n) {
-        if (set[at] != '-') {
-            at++;
-            continue;
-        }
-        set[at] = RANGE_HYPHEN;
-        at += 3;
-    }
-}
-
 /* Removes ranges that run backwards with both of their ends, from the right, as fnmatch.translate does. */
 static size_t
 drop_empty_ranges(uint32_t *set, size_t n)
@@ -146,7 +129,18 @@ add_set(wild_t *self, uint32_t *set, size_t n)
 {
     token_t *token = &self->tokens[self->n_tokens++];
 
-    mark_hyphens(set, n);
+    /* Marks the hyphens that fnmatch.translate takes for ranges: not at either end, and with two
+     * characters between them. */
+    size_t at = n > 0 && set[0] == '!' ? 2 : 1;
+    while (at + 1 < n) {
+        if (set[at] != '-') {
+            at++;
+            continue;
+        }
+        set[at] = RANGE_HYPHEN;
+        at += 3;
+    }
+
     n = drop_empty_ranges(set, n);
     token->kind = TOKEN_SET;
     token->first = self->n_ranges;

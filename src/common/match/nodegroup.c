@@ -136,40 +136,34 @@ nodegroup_add_words(expansion_t *x, const words_t *words)
     return rc;
 }
 
-/* -ENOENT for an unknown group, -ELOOP for one inside itself, -E2BIG when nested too deep. `open` is the
- * chain of groups that are being expanded. */
-static int
-expand_group(expansion_t *x, const char *name)
-{
-    const json_t *group = value_get(x->nodegroups, name);
-    words_t words = { NULL, 0, 0 };
-
-    if (group == NULL)
-        return fail_set(x->err, -ENOENT, "node group \"%.100s\" is not in the configuration's nodegroups",
-                        name);
-    for (size_t i = 0; i < x->depth; i++) {
-        if (strcmp(x->open[i], name) == 0)
-            return fail_set(x->err, -ELOOP, "node group \"%.100s\" contains itself", name);
-    }
-    if (x->depth == LIMIT_TARGET_DEPTH)
-        return fail_set(x->err, -E2BIG, "node groups are nested deeper than %d", LIMIT_TARGET_DEPTH);
-    x->open[x->depth++] = name;
-    int rc = group_words(x, name, group, &words);
-    if (rc == 0)
-        rc = nodegroup_add_words(x, &words);
-    words_free(&words);
-    x->depth--;
-    return rc;
-}
-
 static int
 expand_word(expansion_t *x, const char *word)
 {
     if (x->out->n >= LIMIT_TARGET_TERMS)
         return fail_set(x->err, -E2BIG, "more than %d words after node groups are expanded",
                         LIMIT_TARGET_TERMS);
-    if (str_starts(word, "N@") && word[2] != '\0')
-        return expand_group(x, word + 2);
+    if (str_starts(word, "N@") && word[2] != '\0') {
+        /* `open` is the chain of groups that are being expanded. */
+        const char *name = word + 2;
+        const json_t *group = value_get(x->nodegroups, name);
+        words_t words = { NULL, 0, 0 };
+        if (group == NULL)
+            return fail_set(x->err, -ENOENT, "node group \"%.100s\" is not in the configuration's nodegroups",
+                            name);
+        for (size_t i = 0; i < x->depth; i++) {
+            if (strcmp(x->open[i], name) == 0)
+                return fail_set(x->err, -ELOOP, "node group \"%.100s\" contains itself", name);
+        }
+        if (x->depth == LIMIT_TARGET_DEPTH)
+            return fail_set(x->err, -E2BIG, "node groups are nested deeper than %d", LIMIT_TARGET_DEPTH);
+        x->open[x->depth++] = name;
+        int rc = group_words(x, name, group, &words);
+        if (rc == 0)
+            rc = nodegroup_add_words(x, &words);
+        words_free(&words);
+        x->depth--;
+        return rc;
+    }
     words_add(x->out, word, strlen(word), x->position);
     return 0;
 }

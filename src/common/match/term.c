@@ -192,18 +192,6 @@ term_parse(const char *word, char delim[8], const char **ret_text)
     return kind;
 }
 
-static term_t *
-match_term_make(const term_kind_t *kind, const char *text, const char *delim, bool counted, fail_t *err)
-{
-    term_t *self = xcalloc(1, sizeof(*self));
-
-    self->kind = kind;
-    self->counted = counted;
-    if (kind->init(self, text, str_empty(delim) ? ":" : delim, err) < 0)
-        term_destroy(&self);
-    return self;
-}
-
 /* Compiled bytes that cost one step: compiling a byte is much cheaper than matching, but a pattern of a few
  * letters may have 60 kB of them. */
 #define BYTES_PER_STEP 8
@@ -223,7 +211,15 @@ term_new(const term_kind_t *kind, const char *text, const char *delim, match_wor
         fail_set(err, -E2BIG, "\"%.100s...\" is longer than %d bytes", text, LIMIT_TERM_LEN);
         return NULL;
     }
-    term_t *self = match_term_make(kind, text, delim, work != NULL, err);
+
+    /* Makes the term; its kind reads the text. */
+    bool counted = work != NULL;
+    term_t *self = xcalloc(1, sizeof(*self));
+    self->kind = kind;
+    self->counted = counted;
+    if (kind->init(self, text, str_empty(delim) ? ":" : delim, err) < 0)
+        term_destroy(&self);
+
     if (self != NULL && !match_work_take(work, 1 + match_term_size_of(self) / BYTES_PER_STEP)) {
         match_work_fail(err);
         term_destroy(&self);

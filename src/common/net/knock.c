@@ -58,15 +58,6 @@ knock_resolve(const char *host, address_t *out)
     return 0;
 }
 
-static void
-set_port(address_t *to, int port)
-{
-    if (to->is.ss_family == AF_INET6)
-        ((struct sockaddr_in6 *) &to->is)->sin6_port = htons((uint16_t) port);
-    else
-        ((struct sockaddr_in *) &to->is)->sin_port = htons((uint16_t) port);
-}
-
 /* Bind to the source address. 0, or an errno. */
 static int
 bind_to(int fd, const char *source)
@@ -103,46 +94,7 @@ close_port(look_t *self, int i)
     self->fds[i] = -1;
 }
 
-static void
-open_ports(look_t *self)
-{
-    address_t to;
-
-    self->said.name = knock_resolve(self->host, &to);
-    for (int i = 0; i < KNOCK_PORTS && self->said.name == 0; i++) {
-        if (self->ports[i] <= 0)
-            continue;
-        set_port(&to, self->ports[i]);
-        self->said.code[i] = open_port(self, &to, i);
-        if (self->said.code[i] != 0)
-            close_port(self, i);
-        else
-            self->said.code[i] = ETIMEDOUT; /* until the outcome is known */
-    }
-}
-
 /* ---- the greeting ------------------------------------------------------------------------------ */
-
-/* Send signature and version: libzmq answers with its whole greeting. Our mechanism is not sent, since libzmq
- * would close the connection without a word if it differs from its own. */
-static void
-greet(int fd)
-{
-    static const uint8_t begin[] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0 };
-
-    (void) send(fd, begin, sizeof(begin), MSG_NOSIGNAL);
-}
-
-static void
-read_mechanism(look_t *self)
-{
-    char *name = self->said.mechanism;
-
-    memcpy(name, self->greeting + MECHANISM_AT, KNOCK_MECHANISM - 1);
-    /* Accept only characters that ZMTP allows, because the name is shown to users. */
-    bool good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") == strlen(name);
-    self->said.greets = good ? KNOCK_ZMTP : KNOCK_FOREIGN;
-}
 
 /* Read more of the greeting. True when nothing more is needed from this connection. */
 static bool
@@ -157,8 +109,14 @@ take_greeting(look_t *self)
                     (self->greeted > SIGNATURE_LAST && self->greeting[SIGNATURE_LAST] != 0x7f));
     if (foreign)
         self->said.greets = KNOCK_FOREIGN;
-    else if (self->greeted == GREETING_BYTES)
-        read_mechanism(self);
+    else if (self->greeted == GREETING_BYTES) {
+        /* Reads the mechanism's name. */
+        char *name = self->said.mechanism;
+        memcpy(name, self->greeting + MECHANISM_AT, KNOCK_MECHANISM - 1);
+        /* Accept only characters that ZMTP allows, because the name is shown to users. */
+        bool good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+") == strlen(name);
+        self->said.greets = good ? KNOCK_ZMTP : KNOCK_FOREIGN;
+    }
     return foreign || self->greeted == GREETING_BYTES || n == 0 ||
            (n < 0 && errno != EAGAIN && errno != EINTR);
 }
@@ -174,10 +132,15 @@ happened(look_t *self, int i, bool *connected)
     if (!*connected) {
         (void) getsockopt(self->fds[i], SOL_SOCKET, SO_ERROR, &self->said.code[i], &len);
         *connected = self->said.code[i] == 0;
-        if (*connected && i == 0)
-            greet(self->fds[i]);
-        else
+        if (*connected && i == 0) {
+            /* Send signature and version: libzmq answers with its whole greeting. Our mechanism is not
+             * sent, since libzmq would close the connection without a word if it differs from its own. */
+            int fd = self->fds[i];
+            static const uint8_t begin[] = { 0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0 };
+            (void) send(fd, begin, sizeof(begin), MSG_NOSIGNAL);
+        } else {
             close_port(self, i);
+        }
     } else if (take_greeting(self)) {
         close_port(self, i);
     }
@@ -210,7 +173,27 @@ knock_run(void *arg)
 {
     look_t *self = arg;
 
-    open_ports(self);
+    /* Opens a connection to each port. */
+    address_t to;
+    self->said.name = knock_resolve(self->host, &to);
+    for (int i = 0; i < KNOCK_PORTS && self->said.name == 0; i++) {
+        if (self->ports[i] <= 0)
+            continue;
+
+        /* Sets the port in the address. */
+        int port = self->ports[i];
+        if (to.is.ss_family == AF_INET6)
+            ((struct sockaddr_in6 *) &to.is)->sin6_port = htons((uint16_t) port);
+        else
+            ((struct sockaddr_in *) &to.is)->sin_port = htons((uint16_t) port);
+
+        self->said.code[i] = open_port(self, &to, i);
+        if (self->said.code[i] != 0)
+            close_port(self, i);
+        else
+            self->said.code[i] = ETIMEDOUT; /* until the outcome is known */
+    }
+
     look_at_ports(self);
     for (int i = 0; i < KNOCK_PORTS; i++)
         close_port(self, i);

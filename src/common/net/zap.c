@@ -25,20 +25,6 @@ zap_reply(zsock_t *handler, const char *version, const char *sequence, const cha
 }
 
 static void
-zap_decide(table_t *table, zsock_t *handler, const char *version, const char *sequence, const char *domain,
-           const char *z85)
-{
-    zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
-    bool pub = strcmp(domain, "pub") == 0;
-    if (v == ZAP_REJECTED || (pub && v != ZAP_ACCEPTED))
-        zap_reply(handler, version, sequence, "400", "key not accepted", "");
-    else if (table->door == ZAP_SHUT || (table->door == ZAP_KNOWN && v == ZAP_UNKNOWN))
-        zap_reply(handler, version, sequence, "300", "no room", "");
-    else
-        zap_reply(handler, version, sequence, "200", "OK", z85);
-}
-
-static void
 zap_request(table_t *table, zsock_t *handler)
 {
     zmsg_t *msg = zmsg_recv(handler);
@@ -51,7 +37,16 @@ zap_request(table_t *table, zsock_t *handler)
     if (version != NULL && sequence != NULL && domain != NULL && mechanism != NULL &&
         strcmp(mechanism, "CURVE") == 0 && key != NULL && zframe_size(key) == KEY_BYTES) {
         key_to_z85(zframe_data(key), z85);
-        zap_decide(table, handler, version, sequence, domain, z85);
+
+        /* Decides by the key and the address. */
+        zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
+        bool pub = strcmp(domain, "pub") == 0;
+        if (v == ZAP_REJECTED || (pub && v != ZAP_ACCEPTED))
+            zap_reply(handler, version, sequence, "400", "key not accepted", "");
+        else if (table->door == ZAP_SHUT || (table->door == ZAP_KNOWN && v == ZAP_UNKNOWN))
+            zap_reply(handler, version, sequence, "300", "no room", "");
+        else
+            zap_reply(handler, version, sequence, "200", "OK", z85);
     } else {
         /* An unanswered request would block the handler forever. */
         zap_reply(handler, version != NULL ? version : "1.0", sequence != NULL ? sequence : "", "400",

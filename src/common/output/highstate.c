@@ -43,22 +43,6 @@ highstate_is_orchestration(json_t *data)
     return masters == 1 && json_object_get(data, "retcode") != NULL;
 }
 
-/* Append every host's text. */
-static bool
-show_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
-{
-    const char *between = "";
-    bool changed;
-
-    for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
-        buf_puts(out, between);
-        if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, level, out, &changed))
-            return false;
-        between = "\n";
-    }
-    return true;
-}
-
 bool
 hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
 {
@@ -81,7 +65,17 @@ hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
     }
     if (opts->state_compress_ids && (compressed = hs_compress(data)) != NULL)
         data = compressed;
-    return show_hosts(data, opts, level, out);
+
+    /* Append every host's text. */
+    const char *between = "";
+    bool changed;
+    for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
+        buf_puts(out, between);
+        if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, level, out, &changed))
+            return false;
+        between = "\n";
+    }
+    return true;
 }
 
 bool
@@ -104,39 +98,6 @@ value_line(buf_t *body, colour_t c, const output_opts_t *opts, const char *text,
     else
         buf_add(body, text, len);
     buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));
-}
-
-/* Show a function's return instead of state results: each line under the host's name. */
-static void
-host_text(json_t *data, const output_opts_t *opts, buf_t *body)
-{
-    AUTO_FREE char *text = value_pystr(data);
-    const char *pos = text, *end = text + strlen(text);
-    pyline_t line;
-
-    while (pytext_line(&pos, end, &line))
-        value_line(body, COLOUR_GREEN, opts, line.text, line.len);
-}
-
-/* Appends a return that is a list: errors of the compilation, one below the other. */
-static void
-host_errors(json_t *data, const output_opts_t *opts, buf_t *body)
-{
-    const char *red = colour_code(COLOUR_LIGHT_RED, opts->colour);
-    const char *end = colour_code(COLOUR_ENDC, opts->colour);
-    size_t i;
-    json_t *element;
-
-    buf_printf(body, "\n    %sData failed to compile:%s", red, end);
-    json_array_foreach (data, i, element) {
-        AUTO_FREE char *text = value_pystr(element);
-        buf_printf(body, "\n%s----------\n    ", red);
-        if (opts->strip_colors && json_is_string(element))
-            pytext_add_safe(body, text, strlen(text));
-        else
-            buf_puts(body, text);
-        buf_puts(body, end);
-    }
 }
 
 /* Show states without __run_num__, an error that Salt reports too. The last one found comes first. */
@@ -208,31 +169,6 @@ states_in_order(json_t *data, size_t *ret_n)
     return states;
 }
 
-/* Appends all states of a host in the order that they ran in, and the summary. False when the data does not
- * have the shape of a state run. */
-static bool
-host_states(const char *host, json_t *data, const output_opts_t *opts, int level, hs_totals_t *totals,
-            colour_t *host_colour, buf_t *body)
-{
-    size_t n = 0;
-    AUTO_FREE hs_state_t *states = states_in_order(data, &n);
-    bool ok = states != NULL;
-
-    host_unordered(data, body);
-    for (size_t i = 0; ok && i < n; i++) {
-        hs_state_t *s = &states[i];
-        s->parts = hs_split(s->name, &s->n_parts);
-        if (opts->state_compress_ids && s->n_parts == HS_NAME_PARTS &&
-            str_starts(s->parts[2], "state_compressed_"))
-            s->compressed = count_in_id(s->parts[1]);
-        ok = hs_state(s, opts, level, totals, host_colour, body);
-        strv_free(s->parts);
-    }
-    if (ok)
-        hs_summary(host, totals, opts, body);
-    return ok;
-}
-
 bool
 hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, buf_t *out, bool *ret_changed)
 {
@@ -242,14 +178,50 @@ hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, bu
     bool ok = true;
 
     if (json_is_object(data)) {
-        ok = host_states(host, data, opts, level, &totals, &colour, &body);
+        /* Appends all states of a host in the order that they ran in, and the summary. */
+        size_t n = 0;
+        AUTO_FREE hs_state_t *states = states_in_order(data, &n);
+        ok = states != NULL;
+        host_unordered(data, &body);
+        for (size_t i = 0; ok && i < n; i++) {
+            hs_state_t *s = &states[i];
+            s->parts = hs_split(s->name, &s->n_parts);
+            if (opts->state_compress_ids && s->n_parts == HS_NAME_PARTS &&
+                str_starts(s->parts[2], "state_compressed_"))
+                s->compressed = count_in_id(s->parts[1]);
+            ok = hs_state(s, opts, level, &totals, &colour, &body);
+            strv_free(s->parts);
+        }
+        if (ok)
+            hs_summary(host, &totals, opts, &body);
     } else if (json_is_array(data)) {
         colour = COLOUR_LIGHT_RED;
-        host_errors(data, opts, &body);
+
+        /* Appends a return that is a list: errors of the compilation, one below the other. */
+        const char *red = colour_code(COLOUR_LIGHT_RED, opts->colour);
+        const char *end = colour_code(COLOUR_ENDC, opts->colour);
+        size_t i;
+        json_t *element;
+        buf_printf(&body, "\n    %sData failed to compile:%s", red, end);
+        json_array_foreach (data, i, element) {
+            AUTO_FREE char *text = value_pystr(element);
+            buf_printf(&body, "\n%s----------\n    ", red);
+            if (opts->strip_colors && json_is_string(element))
+                pytext_add_safe(&body, text, strlen(text));
+            else
+                buf_puts(&body, text);
+            buf_puts(&body, end);
+        }
     } else if (json_is_string(data) || json_is_integer(data) || json_is_boolean(data)) {
         colour = COLOUR_CYAN;
         totals.any_change = true;
-        host_text(data, opts, &body);
+
+        /* Show a function's return instead of state results: each line under the host's name. */
+        AUTO_FREE char *text = value_pystr(data);
+        const char *pos = text, *end = text + strlen(text);
+        pyline_t line;
+        while (pytext_line(&pos, end, &line))
+            value_line(&body, COLOUR_GREEN, opts, line.text, line.len);
     }
     buf_puts(out, colour_code(colour, opts->colour));
     if (opts->strip_colors)

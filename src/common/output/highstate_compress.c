@@ -61,30 +61,6 @@ rolled_name(const char *name, json_t *info, size_t count)
     return rolled;
 }
 
-/* Collect changes in {"compressed changes": {name: changes}}. False when a name is missing. */
-static bool
-roll_changes(json_t *into, json_t *info)
-{
-    static const char KEY[] = "compressed changes";
-    json_t *had = value_get(into, "changes"), *more = value_get(info, "changes");
-    const char *name = value_str(info, "name", NULL);
-
-    if (!value_truthy(more))
-        return true;
-    if (name == NULL)
-        return false;
-    json_t *by_name = value_get(had, KEY);
-    if (!value_truthy(had) || !value_truthy(by_name)) {
-        const char *first = value_str(into, "name", NULL);
-        by_name = json_object();
-        if (value_truthy(had) && first != NULL)
-            (void) json_object_set_nocheck(by_name, first, had);
-        (void) json_object_set_new_nocheck(into, "changes", json_pack("{s:o}", KEY, by_name));
-    }
-    (void) json_object_set_nocheck(by_name, name, more);
-    return true;
-}
-
 /* Merge: lowest order, sum of durations, earliest start, all changes. False when a part is missing. */
 static bool
 roll_into(json_t *into, json_t *info)
@@ -106,7 +82,25 @@ roll_into(json_t *into, json_t *info)
                                              : json_real(strtod(sum, NULL)));
     if (strcmp(start, first_start) < 0)
         (void) json_object_set_new_nocheck(into, "start_time", json_string_nocheck(start));
-    return roll_changes(into, info);
+
+    /* Collect changes in {"compressed changes": {name: changes}}. */
+    static const char KEY[] = "compressed changes";
+    json_t *had = value_get(into, "changes"), *more = value_get(info, "changes");
+    const char *name = value_str(info, "name", NULL);
+    if (!value_truthy(more))
+        return true;
+    if (name == NULL)
+        return false;
+    json_t *by_name = value_get(had, KEY);
+    if (!value_truthy(had) || !value_truthy(by_name)) {
+        const char *first = value_str(into, "name", NULL);
+        by_name = json_object();
+        if (value_truthy(had) && first != NULL)
+            (void) json_object_set_nocheck(by_name, first, had);
+        (void) json_object_set_new_nocheck(into, "changes", json_pack("{s:o}", KEY, by_name));
+    }
+    (void) json_object_set_nocheck(by_name, name, more);
+    return true;
 }
 
 /* Rolls the states of one host that agree in all that is shown into one state with their count. */

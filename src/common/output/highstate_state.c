@@ -299,29 +299,6 @@ add_comment(const json_t *ret, buf_t *out)
     buf_add(out, s, len);
 }
 
-/* Append the state's `data` to its comment. */
-static void
-highstate_state_add_data(const json_t *ret, buf_t *out)
-{
-    json_t *data = json_object_get(ret, "data"), *element;
-    size_t i;
-
-    if (json_is_array(data)) {
-        json_array_foreach (data, i, element) {
-            buf_putc(out, ' ');
-            output_str(out, element);
-        }
-    } else if (json_is_object(data)) {
-        for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
-            buf_printf(out, "\n\t\t%s: ", json_object_iter_key(it));
-            output_str(out, json_object_iter_value(it));
-        }
-    } else if (data != NULL) {
-        buf_putc(out, ' ');
-        output_str(out, data);
-    }
-}
-
 /* Appends the warnings below a state, wrapped, and counts the state. The first line follows the label, so its
  * indentation is dropped. */
 static bool
@@ -385,7 +362,25 @@ full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t 
     highstate_state_put_line(body, colour, opts, "    ", &line);
     buf_puts(&line, " Comment: ");
     add_comment(s->ret, &line);
-    highstate_state_add_data(s->ret, &line);
+
+    /* Append the state's `data` to its comment. */
+    json_t *data = json_object_get(s->ret, "data"), *element;
+    size_t i;
+    if (json_is_array(data)) {
+        json_array_foreach (data, i, element) {
+            buf_putc(&line, ' ');
+            output_str(&line, element);
+        }
+    } else if (json_is_object(data)) {
+        for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
+            buf_printf(&line, "\n\t\t%s: ", json_object_iter_key(it));
+            output_str(&line, json_object_iter_value(it));
+        }
+    } else if (data != NULL) {
+        buf_putc(&line, ' ');
+        output_str(&line, data);
+    }
+
     highstate_state_put_line(body, colour, opts, "    ", &line);
     if (opts->state_output_profile && json_object_get(s->ret, "start_time") != NULL) {
         highstate_state_add_member(&line, " Started: ", s->ret, "start_time", "");

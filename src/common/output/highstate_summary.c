@@ -18,31 +18,6 @@ highstate_summary_digits(size_t n)
     return snprintf(NULL, 0, "%zu", n);
 }
 
-/* The number of states, and the width of the largest count of one result (0 without states). */
-static size_t
-total(const hs_totals_t *t, int *ret_width)
-{
-    const size_t known[] = { t->ok, t->failed, t->not_run };
-    size_t sum = 0, i = 0;
-    const char *key;
-    void *n;
-
-    *ret_width = 0;
-    for (size_t k = 0; k < NELEMS(known); k++) {
-        sum += known[k];
-        if (known[k] > 0)
-            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k])
-                                                                         : *ret_width;
-    }
-    while (map_next(t->other, &i, &key, &n)) {
-        sum += *(size_t *) n;
-        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width
-                         ? highstate_summary_digits(*(size_t *) n)
-                         : *ret_width;
-    }
-    return sum;
-}
-
 static void
 highstate_summary_count_line(summary_t *s, colour_t c, const char *label, const char *count)
 {
@@ -69,60 +44,61 @@ percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t al
     highstate_summary_count_line(s, c, label, text);
 }
 
-/* Append " (unchanged=N, changed=N)". */
-static void
-change_counts(summary_t *s, const hs_totals_t *t)
-{
-    paint_t colour = s->opts->colour;
-    const char *between = " (";
-
-    if (t->not_run > 0) {
-        buf_printf(s->body, "%s%sunchanged=%zu%s", between, colour_code(COLOUR_LIGHT_YELLOW, colour),
-                   t->not_run, colour_code(COLOUR_ENDC, colour));
-        between = ", ";
-    }
-    if (t->changed > 0) {
-        buf_printf(s->body, "%s%schanged=%zu%s", between, colour_code(COLOUR_GREEN, colour), t->changed,
-                   colour_code(COLOUR_ENDC, colour));
-        between = ", ";
-    }
-    buf_puts(s->body, *between == ',' ? ")" : "");
-}
-
-static void
-highstate_summary_rule(summary_t *s)
-{
-    buf_putc(s->body, '\n');
-    buf_fill(s->body, '-', (size_t) s->width);
-}
-
-/* Appends the total time, in seconds from SECONDS_FROM_MS on. */
-static void
-run_time(summary_t *s, const hs_totals_t *t)
-{
-    double ms = t->run_ms + t->parallel_ms;
-    bool seconds = ms > SECONDS_FROM_MS;
-    AUTO_FREE char *text = xasprintf("%.3f", seconds ? ms / 1000 : ms);
-
-    buf_printf(s->body, "\n%sTotal run time: %*s %s%s", colour_code(COLOUR_CYAN, s->opts->colour),
-               s->width - 5, text, seconds ? "s" : "ms", colour_code(COLOUR_ENDC, s->opts->colour));
-}
-
 void
 hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, buf_t *body)
 {
     const char *end = colour_code(COLOUR_ENDC, opts->colour);
     colour_t failed = t->failed > 0 ? COLOUR_RED : COLOUR_CYAN;
     int count_width;
-    size_t all = total(t, &count_width);
+
+    /* The number of states, and the width of the largest count of one result (0 without states). */
+    int *ret_width = &count_width;
+    const size_t known[] = { t->ok, t->failed, t->not_run };
+    size_t sum = 0, i = 0;
+    const char *key;
+    void *n;
+    *ret_width = 0;
+    for (size_t k = 0; k < NELEMS(known); k++) {
+        sum += known[k];
+        if (known[k] > 0)
+            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k])
+                                                                         : *ret_width;
+    }
+    while (map_next(t->other, &i, &key, &n)) {
+        sum += *(size_t *) n;
+        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width
+                         ? highstate_summary_digits(*(size_t *) n)
+                         : *ret_width;
+    }
+    size_t all = sum;
+
     summary_t s = { opts, body, LONGEST_LABEL + count_width + 2 };
 
     buf_printf(body, "\n%s\nSummary for ", colour_code(COLOUR_CYAN, opts->colour));
     pytext_add_safe(body, host, strlen(host));
-    highstate_summary_rule(&s);
+
+    /* Draws the rule above the totals. */
+    buf_putc(s.body, '\n');
+    buf_fill(s.body, '-', (size_t) s.width);
+
     buf_puts(body, end);
     highstate_summary_number_line(&s, COLOUR_GREEN, "Succeeded", t->ok + t->not_run);
-    change_counts(&s, t);
+
+    /* Append " (unchanged=N, changed=N)". */
+    paint_t colour = s.opts->colour;
+    const char *between = " (";
+    if (t->not_run > 0) {
+        buf_printf(s.body, "%s%sunchanged=%zu%s", between, colour_code(COLOUR_LIGHT_YELLOW, colour),
+                   t->not_run, colour_code(COLOUR_ENDC, colour));
+        between = ", ";
+    }
+    if (t->changed > 0) {
+        buf_printf(s.body, "%s%schanged=%zu%s", between, colour_code(COLOUR_GREEN, colour), t->changed,
+                   colour_code(COLOUR_ENDC, colour));
+        between = ", ";
+    }
+    buf_puts(s.body, *between == ',' ? ")" : "");
+
     highstate_summary_number_line(&s, failed, "Failed", t->failed);
     if (opts->state_output_pct) {
         percent_line(&s, COLOUR_GREEN, "Success %", t->ok + t->not_run, all);
@@ -133,6 +109,12 @@ hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, bu
     buf_printf(body, "\n%s", colour_code(COLOUR_CYAN, opts->colour));
     buf_fill(body, '-', (size_t) s.width);
     buf_printf(body, "\nTotal states run: %*zu%s", s.width - 7, all, end);
-    if (opts->state_output_profile)
-        run_time(&s, t);
+    if (opts->state_output_profile) {
+        /* Appends the total time, in seconds from SECONDS_FROM_MS on. */
+        double ms = t->run_ms + t->parallel_ms;
+        bool seconds = ms > SECONDS_FROM_MS;
+        AUTO_FREE char *text = xasprintf("%.3f", seconds ? ms / 1000 : ms);
+        buf_printf(s.body, "\n%sTotal run time: %*s %s%s", colour_code(COLOUR_CYAN, s.opts->colour),
+                   s.width - 5, text, seconds ? "s" : "ms", colour_code(COLOUR_ENDC, s.opts->colour));
+    }
 }

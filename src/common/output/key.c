@@ -49,22 +49,6 @@ output_key_show_list(const section_t *s, json_t *ids, const output_opts_t *opts,
     return true;
 }
 
-/* Show {id: fingerprint or key}. */
-static void
-output_key_show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *out)
-{
-    AUTO_FREE output_pair_t *pairs = output_sorted(keys);
-
-    for (size_t i = 0; i < json_object_size(keys); i++) {
-        buf_puts(out, colour_code(s->key, opts->colour));
-        pytext_add_safe(out, pairs[i].key, strlen(pairs[i].key));
-        buf_printf(out, "%s:  ", colour_bound(opts->colour));
-        output_str(out, pairs[i].value);
-        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
-        buf_putc(out, '\n');
-    }
-}
-
 bool
 output_key(json_t *data, const output_opts_t *opts, buf_t *out)
 {
@@ -78,9 +62,19 @@ output_key(json_t *data, const output_opts_t *opts, buf_t *out)
             return false;
         colour_add(out, s->head, opts->colour, s->headline);
         buf_putc(out, '\n');
-        if (json_is_object(pairs[i].value))
-            output_key_show_dict(s, pairs[i].value, opts, out);
-        else if (!json_is_array(pairs[i].value) || !output_key_show_list(s, pairs[i].value, opts, out))
+        if (json_is_object(pairs[i].value)) {
+            /* Show {id: fingerprint or key}. */
+            json_t *keys = pairs[i].value;
+            AUTO_FREE output_pair_t *rows = output_sorted(keys);
+            for (size_t j = 0; j < json_object_size(keys); j++) {
+                buf_puts(out, colour_code(s->key, opts->colour));
+                pytext_add_safe(out, rows[j].key, strlen(rows[j].key));
+                buf_printf(out, "%s:  ", colour_bound(opts->colour));
+                output_str(out, rows[j].value);
+                buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+                buf_putc(out, '\n');
+            }
+        } else if (!json_is_array(pairs[i].value) || !output_key_show_list(s, pairs[i].value, opts, out))
             return false;
     }
     return true;

@@ -59,47 +59,33 @@ nested_show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
 
 static void nested_show(nest_t *n, json_t *v, int indent, const char *prefix);
 
-/* Appends the elements of a list. An element that is a container begins below a mark of its own. */
-static void
-nested_show_list(nest_t *n, json_t *v, int indent)
-{
-    size_t i;
-    json_t *element;
-
-    json_array_foreach (v, i, element) {
-        if (json_is_object(element) || json_is_array(element)) {
-            nested_line(n, indent, n->item, "|_");
-            nested_show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
-        } else {
-            nested_show(n, element, indent, "- ");
-        }
-    }
-}
-
-/* Appends a dict sorted by key, with a rule above it unless it is the outermost one. */
-static void
-nested_show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
-{
-    AUTO_FREE output_pair_t *pairs = output_sorted(v);
-
-    if (indent > 0)
-        nested_line(n, indent, n->container, "----------");
-    for (size_t i = 0; i < json_object_size(v); i++) {
-        nested_line_start(n, indent, n->container, prefix);
-        pytext_add_safe(n->out, pairs[i].key, strlen(pairs[i].key));
-        nested_line_end(n, ":");
-        nested_show(n, pairs[i].value, indent + 4, "");
-    }
-}
-
 /* Appends any value: containers recurse, a text may have several lines. */
 static void
 nested_show(nest_t *n, json_t *v, int indent, const char *prefix)
 {
     if (json_is_object(v)) {
-        nested_show_dict(n, v, indent, prefix);
+        /* Appends a dict sorted by key, with a rule above it unless it is the outermost one. */
+        AUTO_FREE output_pair_t *pairs = output_sorted(v);
+        if (indent > 0)
+            nested_line(n, indent, n->container, "----------");
+        for (size_t i = 0; i < json_object_size(v); i++) {
+            nested_line_start(n, indent, n->container, prefix);
+            pytext_add_safe(n->out, pairs[i].key, strlen(pairs[i].key));
+            nested_line_end(n, ":");
+            nested_show(n, pairs[i].value, indent + 4, "");
+        }
     } else if (json_is_array(v)) {
-        nested_show_list(n, v, indent);
+        /* Appends the elements of a list. An element that is a container begins below a mark of its own. */
+        size_t i;
+        json_t *element;
+        json_array_foreach (v, i, element) {
+            if (json_is_object(element) || json_is_array(element)) {
+                nested_line(n, indent, n->item, "|_");
+                nested_show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
+            } else {
+                nested_show(n, element, indent, "- ");
+            }
+        }
     } else if (json_is_string(v)) {
         nested_show_text(n, v, indent, prefix);
     } else {

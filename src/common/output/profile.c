@@ -43,25 +43,6 @@ short_name(const char *name)
     return xasprintf("%.*s...", (int) i, name);
 }
 
-/* Fills a line of the table from a state. False when the data is not a state's return. */
-static bool
-fill_line(line_t *line, const char *sid, json_t *state)
-{
-    json_t *name = value_get(state, "name"), *duration = value_get(state, "duration");
-    size_t n;
-
-    name = name != NULL ? name : value_get(state, "__id__");
-    if (!json_is_object(state) || (duration != NULL && !json_is_number(duration)) ||
-        (name != NULL && !json_is_null(name) && !json_is_string(name)))
-        return false;
-    char **parts = hs_split(sid, &n);
-    line->ms = duration != NULL ? json_number_value(duration) : -1;
-    line->name = short_name(json_is_string(name) ? json_string_value(name) : "<>");
-    line->function = xasprintf("%s.%s", parts[0], parts[n - 1]);
-    strv_free(parts);
-    return true;
-}
-
 /* True for an empty list or text: a host without states. */
 static bool
 profile_is_empty(const json_t *v)
@@ -79,8 +60,22 @@ profile_collect(json_t *data, line_t *lines, size_t *ret_n)
         if (!json_is_object(states) && !profile_is_empty(states))
             return false;
         for (void *s = json_object_iter(states); s != NULL; s = json_object_iter_next(states, s)) {
-            if (!fill_line(&lines[*ret_n], json_object_iter_key(s), json_object_iter_value(s)))
+            /* Fills a line of the table from a state. */
+            line_t *line = &lines[*ret_n];
+            const char *sid = json_object_iter_key(s);
+            json_t *state = json_object_iter_value(s);
+            json_t *name = value_get(state, "name"), *duration = value_get(state, "duration");
+            size_t n;
+            name = name != NULL ? name : value_get(state, "__id__");
+            if (!json_is_object(state) || (duration != NULL && !json_is_number(duration)) ||
+                (name != NULL && !json_is_null(name) && !json_is_string(name)))
                 return false;
+            char **parts = hs_split(sid, &n);
+            line->ms = duration != NULL ? json_number_value(duration) : -1;
+            line->name = short_name(json_is_string(name) ? json_string_value(name) : "<>");
+            line->function = xasprintf("%s.%s", parts[0], parts[n - 1]);
+            strv_free(parts);
+
             ++*ret_n;
         }
     }

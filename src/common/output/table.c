@@ -33,31 +33,6 @@ width_of(const char *s, size_t len)
     return utf8_count(s, len);
 }
 
-/* Wrap a cell: move words to the next line when the line would reach CELL_WIDTH. NEW text. */
-static char *
-wrap_cell(const char *text)
-{
-    buf_auto_t out = BUF_INIT;
-    size_t line = 0;
-
-    for (const char *word = text, *space; word != NULL; word = space != NULL ? space + 1 : NULL) {
-        space = strchr(word, ' ');
-        size_t len = space != NULL ? (size_t) (space - word) : strlen(word);
-        const char *nl = memchr(word, '\n', len);
-        size_t head = width_of(word, nl != NULL ? (size_t) (nl - word) : len);
-        if (word != text) {
-            bool broken = line + head >= CELL_WIDTH;
-            buf_putc(&out, broken ? '\n' : ' ');
-            line = broken ? 0 : line + 1;
-        }
-        buf_add(&out, word, len);
-        line += head;
-        for (; nl != NULL; nl = memchr(nl + 1, '\n', (size_t) (word + len - nl - 1)))
-            line = width_of(nl + 1, (size_t) (word + len - nl - 1));
-    }
-    return buf_steal(&out);
-}
-
 static size_t
 table_count_lines(const char *text)
 {
@@ -103,7 +78,28 @@ fill_row(row_t *row, json_t *cells)
     json_array_foreach (cells, i, cell) {
         if (!json_is_string(cell))
             return false;
-        row->cells[i] = wrap_cell(json_string_value(cell));
+
+        /* Wrap a cell: move words to the next line when the line would reach CELL_WIDTH. */
+        const char *text = json_string_value(cell);
+        buf_auto_t out = BUF_INIT;
+        size_t line = 0;
+        for (const char *word = text, *space; word != NULL; word = space != NULL ? space + 1 : NULL) {
+            space = strchr(word, ' ');
+            size_t len = space != NULL ? (size_t) (space - word) : strlen(word);
+            const char *nl = memchr(word, '\n', len);
+            size_t head = width_of(word, nl != NULL ? (size_t) (nl - word) : len);
+            if (word != text) {
+                bool broken = line + head >= CELL_WIDTH;
+                buf_putc(&out, broken ? '\n' : ' ');
+                line = broken ? 0 : line + 1;
+            }
+            buf_add(&out, word, len);
+            line += head;
+            for (; nl != NULL; nl = memchr(nl + 1, '\n', (size_t) (word + len - nl - 1)))
+                line = width_of(nl + 1, (size_t) (word + len - nl - 1));
+        }
+        row->cells[i] = buf_steal(&out);
+
         size_t lines = table_count_lines(row->cells[i]);
         row->lines = i == 0 || lines < row->lines ? lines : row->lines;
     }
@@ -249,37 +245,31 @@ same_type(const json_t *a, const json_t *b)
     return json_typeof(a) == json_typeof(b) || (json_is_boolean(a) && json_is_boolean(b));
 }
 
-/* Shows a list of rows: dicts (with a row of their keys on top), lists or texts. */
-static bool
-show_rows(json_t *rows, const output_opts_t *opts, int indent, buf_t *out)
-{
-    json_t *first = json_array_get(rows, 0), *element;
-    json_auto_t *cells = json_array();
-    size_t i;
-
-    if (first == NULL)
-        return true;
-    if (json_is_object(first))
-        (void) json_array_append_new(cells, row_of_dict(first, true));
-    json_array_foreach (rows, i, element) {
-        if (!same_type(first, element))
-            return true; /* rows of several kinds make no table */
-        if (json_is_object(element))
-            (void) json_array_append_new(cells, row_of_dict(element, false));
-        else if (json_is_string(element))
-            (void) json_array_append_new(cells, json_pack("[O]", element));
-        else
-            (void) json_array_append(cells, element);
-    }
-    return output_draw_table(cells, opts, indent + TABLE_INDENT, out);
-}
-
 /* Shows tables under the keys that lead to them. */
 static bool
 table_show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
 {
-    if (json_is_array(v))
-        return show_rows(v, opts, indent, out);
+    if (json_is_array(v)) {
+        /* Shows a list of rows: dicts (with a row of their keys on top), lists or texts. */
+        json_t *first = json_array_get(v, 0), *element;
+        json_auto_t *cells = json_array();
+        size_t i;
+        if (first == NULL)
+            return true;
+        if (json_is_object(first))
+            (void) json_array_append_new(cells, row_of_dict(first, true));
+        json_array_foreach (v, i, element) {
+            if (!same_type(first, element))
+                return true; /* rows of several kinds make no table */
+            if (json_is_object(element))
+                (void) json_array_append_new(cells, row_of_dict(element, false));
+            else if (json_is_string(element))
+                (void) json_array_append_new(cells, json_pack("[O]", element));
+            else
+                (void) json_array_append(cells, element);
+        }
+        return output_draw_table(cells, opts, indent + TABLE_INDENT, out);
+    }
     AUTO_FREE output_pair_t *pairs = output_sorted(v);
     for (size_t i = 0; i < json_object_size(v); i++) {
         const char *end = colour_code(COLOUR_ENDC, opts->colour);

@@ -2,28 +2,6 @@
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
 
-/* Appends "key: value", and for a text each line with the key before it, so that grep finds whose line it
- * is. */
-static void
-txt_add_member(buf_t *out, const char *key, json_t *value, const output_opts_t *opts)
-{
-    const char *pos = json_string_value(value);
-    const char *bound = colour_bound(opts->colour);
-    pyline_t line;
-
-    if (pos == NULL) {
-        buf_printf(out, "%s%s: ", key, bound);
-        output_str(out, value);
-        buf_putc(out, '\n');
-        return;
-    }
-    for (const char *end = pos + json_string_length(value); pytext_line(&pos, end, &line);) {
-        buf_printf(out, "%s%s: ", key, bound);
-        buf_add(out, line.text, line.len);
-        buf_putc(out, '\n');
-    }
-}
-
 bool
 output_txt(json_t *data, const output_opts_t *opts, buf_t *out)
 {
@@ -32,8 +10,26 @@ output_txt(json_t *data, const output_opts_t *opts, buf_t *out)
     } else if (!json_is_object(data)) {
         output_pformat(data, 1, out);
     } else {
-        for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it))
-            txt_add_member(out, json_object_iter_key(it), json_object_iter_value(it), opts);
+        for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
+            /* Appends "key: value", and for a text each line with the key before it, so that grep finds
+             * whose line it is. */
+            const char *key = json_object_iter_key(it);
+            json_t *value = json_object_iter_value(it);
+            const char *pos = json_string_value(value);
+            const char *bound = colour_bound(opts->colour);
+            pyline_t line;
+            if (pos == NULL) {
+                buf_printf(out, "%s%s: ", key, bound);
+                output_str(out, value);
+                buf_putc(out, '\n');
+                continue;
+            }
+            for (const char *end = pos + json_string_length(value); pytext_line(&pos, end, &line);) {
+                buf_printf(out, "%s%s: ", key, bound);
+                buf_add(out, line.text, line.len);
+                buf_putc(out, '\n');
+            }
+        }
     }
     return true;
 }

@@ -89,28 +89,6 @@ wrap_chunk_end(const text_t *t, size_t i)
     }
 }
 
-/* Decode to code points; tabs are expanded, other white space becomes blanks. NEW array in `ret`. */
-static void
-wrap_decode(const char *s, text_t *ret)
-{
-    size_t len = strlen(s), column = 0, tabs = 0;
-
-    for (const char *p = s; (p = strchr(p, '\t')) != NULL; p++)
-        tabs++;
-    *ret = (text_t){ xcalloc(len + tabs * (TAB_STOP - 1) + 1, sizeof(uint32_t)), 0 };
-    for (size_t i = 0, n; i < len; i += n) {
-        uint32_t cp = (unsigned char) s[i];
-        n = utf8_next(s + i, len - i, &cp);
-        n = n == 0 ? 1 : n;
-        size_t blanks = cp == '\t' ? TAB_STOP - column % TAB_STOP : cp >= '\n' && cp <= '\r' ? 1 : 0;
-        for (size_t k = 0; k < blanks; k++)
-            ret->cp[ret->n++] = ' ';
-        if (blanks == 0)
-            ret->cp[ret->n++] = cp;
-        column = cp == '\n' || cp == '\r' ? 0 : column + (blanks > 0 ? blanks : 1);
-    }
-}
-
 /* Appends code points [from, to) as UTF-8. */
 static void
 wrap_add_range(buf_t *out, const text_t *t, size_t from, size_t to)
@@ -182,7 +160,24 @@ pytext_wrap(buf_t *out, const char *text, int width, int indent)
     bool first = true;
     text_t t;
 
-    wrap_decode(text, &t);
+    /* Decode to code points; tabs are expanded, other white space becomes blanks. */
+    text_t *ret = &t;
+    size_t len = strlen(text), column = 0, tabs = 0;
+    for (const char *p = text; (p = strchr(p, '\t')) != NULL; p++)
+        tabs++;
+    *ret = (text_t){ xcalloc(len + tabs * (TAB_STOP - 1) + 1, sizeof(uint32_t)), 0 };
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t cp = (unsigned char) text[i];
+        n = utf8_next(text + i, len - i, &cp);
+        n = n == 0 ? 1 : n;
+        size_t blanks = cp == '\t' ? TAB_STOP - column % TAB_STOP : cp >= '\n' && cp <= '\r' ? 1 : 0;
+        for (size_t k = 0; k < blanks; k++)
+            ret->cp[ret->n++] = ' ';
+        if (blanks == 0)
+            ret->cp[ret->n++] = cp;
+        column = cp == '\n' || cp == '\r' ? 0 : column + (blanks > 0 ? blanks : 1);
+    }
+
     while (pos < t.n) {
         if (!first && wrap_at(&t, pos) == ' ')
             pos += wrap_run_of(&t, pos, ' ');

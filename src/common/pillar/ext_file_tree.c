@@ -53,32 +53,6 @@ ext_file_tree_value(const tree_t *self, const buf_t *text, const char *file, fai
     return render_data(self->owner->render, &source, err);
 }
 
-/* Adds one file under its name. A trailing newline is removed unless keep_newline says otherwise. A file that
- * vanished since the listing is skipped. */
-static int
-ext_file_tree_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into,
-                   fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    fail_auto_t why = FAIL_INIT;
-
-    int rc = fs_read(file, LIMIT_EXT_PILLAR, &text, &why);
-    if (rc == -ENOENT) /* removed since it was listed */
-        return 0;
-    if (rc < 0)
-        return fail_set(err, rc, "%s", fail_text(&why));
-    self->bytes += text.len;
-    if (self->bytes > LIMIT_EXT_PILLAR)
-        return fail_set(err, -EFBIG, "%s: the tree has more than %d bytes", file, LIMIT_EXT_PILLAR);
-    if (text.len > 0 && text.data[text.len - 1] == '\n' && !keeps_newline(self, path))
-        text.data[--text.len] = '\0';
-    py_t *value = ext_file_tree_value(self, &text, file, err);
-    if (value == NULL)
-        return fail_set(err, -EINVAL, "%s", file);
-    py_dict_sets_new(into, name, value);
-    return 0;
-}
-
 static int ext_file_tree_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
 
 /* Adds one entry of a folder: folders in the first pass, regular files in the second. A broken link or a name
@@ -101,8 +75,27 @@ ext_file_tree_entry(tree_t *self, const char *dir, const char *prefix, const cha
     }
     if (S_ISDIR(st.st_mode) != folders || (!folders && !S_ISREG(st.st_mode)))
         return 0;
-    if (!folders)
-        return ext_file_tree_file(self, full, path, name, into, err);
+    if (!folders) {
+        /* Adds one file under its name. A trailing newline is removed unless keep_newline says otherwise.
+         * A file that vanished since the listing is skipped. */
+        buf_auto_t text = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        rc = fs_read(full, LIMIT_EXT_PILLAR, &text, &why);
+        if (rc == -ENOENT) /* removed since it was listed */
+            return 0;
+        if (rc < 0)
+            return fail_set(err, rc, "%s", fail_text(&why));
+        self->bytes += text.len;
+        if (self->bytes > LIMIT_EXT_PILLAR)
+            return fail_set(err, -EFBIG, "%s: the tree has more than %d bytes", full, LIMIT_EXT_PILLAR);
+        if (text.len > 0 && text.data[text.len - 1] == '\n' && !keeps_newline(self, path))
+            text.data[--text.len] = '\0';
+        py_t *value = ext_file_tree_value(self, &text, full, err);
+        if (value == NULL)
+            return fail_set(err, -EINVAL, "%s", full);
+        py_dict_sets_new(into, name, value);
+        return 0;
+    }
     AUTO(py) inner = py_dict();
     py_dict_sets(into, name, inner);
     return S_ISLNK(own.st_mode) && !self->follow ? 0 : ext_file_tree_folder(self, full, path, inner, err);

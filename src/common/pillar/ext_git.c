@@ -83,27 +83,6 @@ ext_git_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
     return 0;
 }
 
-/* A remote's settings, a list of one-key mappings or a mapping, over the options. NEW, or NULL with *err. */
-static json_t *
-ext_git_settings(const compile_t *self, const json_t *own, const char *remote, fail_t *err)
-{
-    json_auto_t *conf = json_object();
-    json_t *one;
-    size_t i;
-    int rc = 0;
-
-    for (i = 0; i < NELEMS(settings); i++) {
-        AUTO_FREE char *option = xasprintf("git_pillar_%s", settings[i]);
-        if (value_get(self->opts, option) != NULL)
-            json_object_set(conf, settings[i], value_get(self->opts, option));
-    }
-    json_array_foreach (own, i, one)
-        rc = rc == 0 ? ext_git_take(conf, one, remote, err) : rc;
-    if (rc == 0 && json_is_object(own))
-        rc = ext_git_take(conf, own, remote, err);
-    return rc == 0 ? STEAL(conf) : NULL;
-}
-
 /* Environment of a remote: for branch `__env__` the requested one, else the setting `env`, else the branch's
  * name, with the base branch as "base". NEW. */
 static char *
@@ -153,7 +132,23 @@ ext_git_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *e
     AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
     bool any = strcmp(word, "__env__") == 0;
     r->url = xstrdup(space + 1 + strspn(space + 1, " "));
-    r->conf = ext_git_settings(self, own, text, err);
+
+    /* A remote's settings, a list of one-key mappings or a mapping, over the options. */
+    json_auto_t *conf = json_object();
+    json_t *one;
+    size_t i;
+    int rc = 0;
+    for (i = 0; i < NELEMS(settings); i++) {
+        AUTO_FREE char *option = xasprintf("git_pillar_%s", settings[i]);
+        if (value_get(self->opts, option) != NULL)
+            json_object_set(conf, settings[i], value_get(self->opts, option));
+    }
+    json_array_foreach (own, i, one)
+        rc = rc == 0 ? ext_git_take(conf, one, text, err) : rc;
+    if (rc == 0 && json_is_object(own))
+        rc = ext_git_take(conf, own, text, err);
+    r->conf = rc == 0 ? STEAL(conf) : NULL;
+
     if (r->conf == NULL || git_auth_check(r->conf, r->url, err) < 0)
         return -EINVAL;
     r->root = below(value_str(r->conf, "root", ""), "root", err);
@@ -342,25 +337,6 @@ is_fresh(const char *tree)
     return llabs((long long) time(NULL) - st.st_mtime) < KEEP_S;
 }
 
-/* Removes folders of other commits that are no longer fresh. Failures are logged only. */
-static void
-forget_old(const char *trees, const char *commit)
-{
-    fail_auto_t err = FAIL_INIT;
-    char **names = NULL;
-    int rc = fs_names(trees, &names, &err);
-
-    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-        AUTO_FREE char *path = fs_join(trees, names[i]);
-        if (names[i][0] != '.' && strcmp(names[i], commit) != 0 && !is_fresh(path) &&
-            fs_remove_tree(path, &err) < 0)
-            rc = -EIO;
-    }
-    if (rc < 0)
-        log_warning("git_pillar: old commits stay: %s", fail_text(&err));
-    strv_free(names);
-}
-
 /* Provides the files of the remote's commit and sets r->dir. The folder's time of change records its last use
  * for is_fresh. */
 static int
@@ -386,7 +362,20 @@ ext_git_files(remote_t *r, const git_copy_t *copy, fail_t *err)
     if (there == 0) {
         if (fs_mkdirs(trees, 0700, err) < 0 || ext_git_checkout(r, copy, commit, tree, err) < 0)
             return -EIO;
-        forget_old(trees, name);
+
+        /* Removes folders of other commits that are no longer fresh. Failures are logged only. */
+        fail_auto_t why = FAIL_INIT;
+        char **names = NULL;
+        rc = fs_names(trees, &names, &why);
+        for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+            AUTO_FREE char *path = fs_join(trees, names[i]);
+            if (names[i][0] != '.' && strcmp(names[i], name) != 0 && !is_fresh(path) &&
+                fs_remove_tree(path, &why) < 0)
+                rc = -EIO;
+        }
+        if (rc < 0)
+            log_warning("git_pillar: old commits stay: %s", fail_text(&why));
+        strv_free(names);
     }
     (void) utimensat(AT_FDCWD, tree, NULL, 0);
     r->dir = *r->mount != '\0' ? xstrdup(tree) : fs_join(tree, r->root);
@@ -551,19 +540,6 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 
 /* ---- pillar of the branches ---------------------------------------------------------------------------- */
 
-/* pillar_roots for one remote: its own folder first, so that its top file counts, then with
- * git_pillar_includes those of the other remotes of the environment. */
-static json_t *
-ext_git_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mine)
-{
-    json_t *dirs = json_pack("[s]", mine->dir);
-
-    for (size_t i = 0; value_bool(self->opts, "git_pillar_includes", true) && i < n; i++)
-        if (&all[i] != mine && all[i].dir != NULL && strcmp(all[i].env, mine->env) == 0)
-            json_array_append_new(dirs, json_string(all[i].dir));
-    return json_pack("{s:o}", mine->env, dirs);
-}
-
 /* Compiles the pillar of one branch with a nested compile: no external sources, no override, and no record of
  * reads (the outer one is already marked). */
 static py_t *
@@ -590,7 +566,15 @@ ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, p
     if (r->dir == NULL || *r->mount != '\0' ||
         (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
         return 0;
-    json_auto_t *roots = ext_git_roots(self, all, n, r);
+
+    /* pillar_roots for one remote: its own folder first, so that its top file counts, then with
+     * git_pillar_includes those of the other remotes of the environment. */
+    json_t *dirs = json_pack("[s]", r->dir);
+    for (size_t i = 0; value_bool(self->opts, "git_pillar_includes", true) && i < n; i++)
+        if (&all[i] != r && all[i].dir != NULL && strcmp(all[i].env, r->env) == 0)
+            json_array_append_new(dirs, json_string(all[i].dir));
+    json_auto_t *roots = json_pack("{s:o}", r->env, dirs);
+
     AUTO(py) data = ext_git_compile(self, roots, r->env, err);
     if (data == NULL)
         return -EINVAL;

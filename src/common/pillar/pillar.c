@@ -148,24 +148,6 @@ pillar_not_on_demand(json_t *opts, json_t *ext)
     return NULL;
 }
 
-/* Adds the external source that the minion asked for, if on_demand_ext_pillar allows all of its names. */
-static void
-add_on_demand(compile_t *self)
-{
-    const char *refused = pillar_not_on_demand(self->opts, self->env->ext);
-
-    self->on_demand = json_array();
-    if (refused != NULL)
-        log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", refused);
-    if (refused != NULL || self->env->ext == NULL)
-        return;
-    json_t *list = value_get(self->opts, "ext_pillar");
-    list = json_is_array(list) ? json_copy(list) : json_array();
-    json_array_append(self->on_demand, self->env->ext);
-    json_array_extend(list, self->on_demand);
-    json_object_set_new(self->opts, "ext_pillar", list);
-}
-
 /* The grains with the minion's authenticated id: the reported grain `id` is not trusted. NEW. */
 static json_t *
 own_grains(const pillar_env_t *env)
@@ -200,21 +182,25 @@ pillar_configure(compile_t *self)
     json_object_set(opts, "grains", self->grains);
     self->roots = pillar_roots(self);
     json_object_set_new(opts, "pillar_roots", self->roots);
-    add_on_demand(self);
+
+    /* Adds the external source that the minion asked for, if on_demand_ext_pillar allows all of its names. */
+    const char *refused = pillar_not_on_demand(self->opts, self->env->ext);
+    self->on_demand = json_array();
+    if (refused != NULL)
+        log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", refused);
+    if (refused == NULL && self->env->ext != NULL) {
+        json_t *list = value_get(self->opts, "ext_pillar");
+        list = json_is_array(list) ? json_copy(list) : json_array();
+        json_array_append(self->on_demand, self->env->ext);
+        json_array_extend(list, self->on_demand);
+        json_object_set_new(self->opts, "ext_pillar", list);
+    }
+
     self->strategy = pillar_text(opts, "pillar_source_merging_strategy");
     self->strategy = self->strategy != NULL ? self->strategy : "smart";
     self->renderer = value_str(opts, "renderer", "jinja|yaml");
     self->merge_lists = value_bool(opts, "pillar_merge_lists", false);
     self->deadline_ms = clock_mono_ms() + value_int(opts, "pillar_timeout", LIMIT_PILLAR_TIME / 1000) * 1000;
-}
-
-/* The pillar's file client; with `reads` wrapped to record what is looked at. */
-static fileclient_t *
-pillar_files(compile_t *self)
-{
-    fileclient_t *inner = fileclient_local(self->opts, self->roots);
-
-    return self->env->reads != NULL ? reads_watch(self->env->reads, self->roots, &inner) : inner;
 }
 
 compile_t *
@@ -225,7 +211,11 @@ compile_new(const pillar_env_t *env, bool nested)
     self->env = env;
     self->nested = nested;
     pillar_configure(self);
-    self->files = pillar_files(self);
+
+    /* The pillar's file client; with `reads` wrapped to record what is looked at. */
+    fileclient_t *inner = fileclient_local(self->opts, self->roots);
+    self->files = self->env->reads != NULL ? reads_watch(self->env->reads, self->roots, &inner) : inner;
+
     self->state_files = fileclient_local(self->opts, NULL);
     self->known = env->known != NULL ? py_ref(env->known) : py_dict();
     self->avail = json_object();
@@ -317,32 +307,6 @@ pillar_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return sls_render_all(self, matches, pillar_p, err);
 }
 
-/* ext_pillar_first: the configured sources run first; top file and templates see their data, and the SLS
- * files override it. Data that the minion supplies (an override, a source of its own) is merged only
- * afterwards, so that no template decides by the minion's claims. */
-static int
-external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
-{
-    AUTO(py) outside = self->env->override != NULL ? py_copy(self->env->override) : py_dict();
-    AUTO(py) facts = py_dict();
-
-    if (ext_run(self, value_get(self->env->opts, "ext_pillar"), &facts, err) < 0)
-        return -EINVAL;
-    close_context(self);
-    py_unref(self->known);
-    self->known = py_ref(facts);
-    open_context(self);
-    if (pillar_render(self, top, pillar_p, err) < 0)
-        return -EINVAL;
-    AUTO(py) inside = *pillar_p;
-    *pillar_p = NULL;
-    if (merge_override(self, &outside, err) < 0 || compile_merge(self, &outside, facts, err) < 0 ||
-        ext_run(self, self->on_demand, &outside, err) < 0)
-        return -EINVAL;
-    *pillar_p = STEAL(outside);
-    return compile_merge(self, pillar_p, inside, err);
-}
-
 /* Default order: SLS files, the override, then external sources. compile_run merges the override once more at
  * the end. */
 static int
@@ -350,38 +314,34 @@ sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
     bool external = !self->nested && json_is_array(value_get(self->opts, "ext_pillar"));
 
-    if (external && value_bool(self->opts, "ext_pillar_first", false))
-        return external_first(self, top, pillar_p, err);
+    if (external && value_bool(self->opts, "ext_pillar_first", false)) {
+        /* ext_pillar_first: the configured sources run first; top file and templates see their data, and
+         * the SLS files override it. Data that the minion supplies (an override, a source of its own) is
+         * merged only afterwards, so that no template decides by the minion's claims. */
+        AUTO(py) outside = self->env->override != NULL ? py_copy(self->env->override) : py_dict();
+        AUTO(py) facts = py_dict();
+        if (ext_run(self, value_get(self->env->opts, "ext_pillar"), &facts, err) < 0)
+            return -EINVAL;
+        close_context(self);
+        py_unref(self->known);
+        self->known = py_ref(facts);
+        open_context(self);
+        if (pillar_render(self, top, pillar_p, err) < 0)
+            return -EINVAL;
+        AUTO(py) inside = *pillar_p;
+        *pillar_p = NULL;
+        if (merge_override(self, &outside, err) < 0 || compile_merge(self, &outside, facts, err) < 0 ||
+            ext_run(self, self->on_demand, &outside, err) < 0)
+            return -EINVAL;
+        *pillar_p = STEAL(outside);
+        return compile_merge(self, pillar_p, inside, err);
+    }
     int rc = pillar_render(self, top, pillar_p, err);
     if (rc == 0 && external && json_array_size(value_get(self->opts, "ext_pillar")) > 0)
         rc = merge_override(self, pillar_p, err) < 0
                  ? -EINVAL
                  : ext_run(self, value_get(self->opts, "ext_pillar"), pillar_p, err);
     return rc;
-}
-
-/* pillar_opts: adds the master's configuration as the pillar's key `master`. */
-static void
-add_opts(compile_t *self, py_t *pillar)
-{
-    if (self->nested || !value_bool(self->opts, "pillar_opts", false))
-        return;
-    json_auto_t *opts = json_copy(self->opts);
-    json_object_del(opts, "grains");
-    json_object_set_new(opts, "saltversion", json_string(HALITE_VERSION));
-    py_dict_sets_new(pillar, "master", py_from_json(opts));
-}
-
-static void
-add_errors(const compile_t *self, py_t *pillar)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (self->errors, i, one)
-        log_error("pillar of %s: %s", self->env->id, json_string_value(one));
-    if (i > 0)
-        py_dict_sets_new(pillar, "_errors", py_from_json(self->errors));
 }
 
 /* ssh_merge_pillar: when this process's own pillar was known before, keys that the new one does not replace
@@ -409,10 +369,26 @@ compile_run(compile_t *self, fail_t *err)
     if (top == NULL || sources(self, top, &pillar, err) < 0)
         return NULL;
     json_array_extend(self->errors, top_errors);
-    add_opts(self, pillar);
+
+    /* pillar_opts: adds the master's configuration as the pillar's key `master`. */
+    if (!self->nested && value_bool(self->opts, "pillar_opts", false)) {
+        json_auto_t *opts = json_copy(self->opts);
+        json_object_del(opts, "grains");
+        json_object_set_new(opts, "saltversion", json_string(HALITE_VERSION));
+        py_dict_sets_new(pillar, "master", py_from_json(opts));
+    }
+
     if (merge_known(self, &pillar, err) < 0)
         return NULL;
-    add_errors(self, pillar);
+
+    /* Logs the errors and adds them under _errors. */
+    json_t *one;
+    size_t i;
+    json_array_foreach (self->errors, i, one)
+        log_error("pillar of %s: %s", self->env->id, json_string_value(one));
+    if (i > 0)
+        py_dict_sets_new(pillar, "_errors", py_from_json(self->errors));
+
     /* A remote minion's override is merged after decryption: otherwise it could have ciphertexts decrypted
      * for it. */
     if (!self->nested && self->env->peer_grains)

@@ -168,65 +168,6 @@ typedef struct include {
 static int pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
                       fail_t *err);
 
-/* A missing SLS is silent with ignore_missing or without folders for the environment, else an error, once per
- * SLS. */
-static void
-pillar_sls_missing(compile_t *self, mods_t *mods, const char *sls)
-{
-    const json_t *ok = json_object_get(self->missing_ok, mods->saltenv);
-
-    if (json_object_get(ok, sls) != NULL) {
-        log_debug("Skipping ignored and missing SLS '%s' in environment '%s'", sls, mods->saltenv);
-    } else if (!value_truthy(json_object_get(self->roots, mods->saltenv))) {
-        log_debug("Specified SLS '%s' in environment '%s' was not found: the environment has no folders in "
-                  "pillar_roots",
-                  sls, mods->saltenv);
-    } else {
-        compile_error(self, "Specified SLS '%s' in environment '%s' is not available on the salt master", sls,
-                      mods->saltenv);
-        py_dict_sets_new(mods->by_sls, sls, py_dict());
-    }
-}
-
-/* Logs a failed SLS. By default the pillar only gets a short text, since the details may contain secrets
- * (pillar_safe_render_error). */
-static void
-say_failed(compile_t *self, const char *sls, const fail_t *why)
-{
-    AUTO_FREE char *text = xasprintf("Rendering SLS '%s' failed, render error:\n%s", sls, fail_text(why));
-
-    log_error("pillar of %s: %s", self->env->id, text);
-    if (value_bool(self->opts, "pillar_safe_render_error", true))
-        compile_error(self, "Rendering SLS '%s' failed. Please see master log for details.", sls);
-    else
-        compile_error(self, "%s", text);
-}
-
-/* Parses "name" or {name: {key, defaults}}. As in Salt, `defaults` of one entry also apply to the entries
- * after it. */
-static int
-pillar_sls_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
-{
-    py_t *name = item, *how = NULL;
-    size_t i = 0;
-
-    inc->key = NULL;
-    if (py_is(item, PY_DICT)) {
-        if (!py_dict_next(item, &i, &name, &how) || !py_is(how, PY_DICT))
-            return fail_set(err, -EINVAL,
-                            "SLS '%s': an include with options is '- name: {key: ..., defaults: ...}'", sls);
-        inc->key = py_dict_gets(how, "key");
-        inc->defaults = py_dict_gets(how, "defaults");
-    }
-    if (!py_is(name, PY_STR))
-        return fail_set(err, -EINVAL, "SLS '%s': what it includes must be a name, not %s", sls,
-                        py_type_name(name));
-    if (inc->key != NULL && py_truth(inc->key) == 1 && !py_is(inc->key, PY_STR))
-        return fail_set(err, -EINVAL, "SLS '%s': the key of an include must be text", sls);
-    inc->sls = py_cstr(name);
-    return 0;
-}
-
 /* Absolute name of a relative include: ".x" and "..x" count from the including SLS. NEW. */
 static char *
 pillar_sls_absolute(const char *written, const char *from, bool from_init)
@@ -305,8 +246,33 @@ include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *
     include_t inc = { .defaults = defaults };
 
     for (size_t i = 0; i < py_seq_len(includes); i++) {
-        if (pillar_sls_parse_include(py_seq_at(includes, i), &inc, sls, err) < 0)
+        /* Parses "name" or {name: {key, defaults}}. As in Salt, `defaults` of one entry also apply to the
+         * entries after it. */
+        py_t *item = py_seq_at(includes, i);
+        py_t *name = item, *how = NULL;
+        size_t j = 0;
+        inc.key = NULL;
+        if (py_is(item, PY_DICT)) {
+            if (!py_dict_next(item, &j, &name, &how) || !py_is(how, PY_DICT)) {
+                (void) fail_set(err, -EINVAL,
+                                "SLS '%s': an include with options is '- name: {key: ..., defaults: ...}'",
+                                sls);
+                return -EINVAL;
+            }
+            inc.key = py_dict_gets(how, "key");
+            inc.defaults = py_dict_gets(how, "defaults");
+        }
+        if (!py_is(name, PY_STR)) {
+            (void) fail_set(err, -EINVAL, "SLS '%s': what it includes must be a name, not %s", sls,
+                            py_type_name(name));
             return -EINVAL;
+        }
+        if (inc.key != NULL && py_truth(inc.key) == 1 && !py_is(inc.key, PY_STR)) {
+            (void) fail_set(err, -EINVAL, "SLS '%s': the key of an include must be text", sls);
+            return -EINVAL;
+        }
+        inc.sls = py_cstr(name);
+
         json_auto_t *meant = pillar_sls_meant(self, mods, &inc, sls, is_init, err);
         json_t *one;
         size_t k;
@@ -360,13 +326,37 @@ pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t 
     int rc = sls_find(self, sls, mods->saltenv, &local, &path, &why);
 
     if (rc == -ENOENT) {
-        pillar_sls_missing(self, mods, sls);
+        /* A missing SLS is silent with ignore_missing or without folders for the environment, else an
+         * error, once per SLS. */
+        const json_t *ok = json_object_get(self->missing_ok, mods->saltenv);
+        if (json_object_get(ok, sls) != NULL) {
+            log_debug("Skipping ignored and missing SLS '%s' in environment '%s'", sls, mods->saltenv);
+        } else if (!value_truthy(json_object_get(self->roots, mods->saltenv))) {
+            log_debug(
+                "Specified SLS '%s' in environment '%s' was not found: the environment has no folders in "
+                "pillar_roots",
+                sls, mods->saltenv);
+        } else {
+            compile_error(self, "Specified SLS '%s' in environment '%s' is not available on the salt master",
+                          sls, mods->saltenv);
+            py_dict_sets_new(mods->by_sls, sls, py_dict());
+        }
+
         return 0;
     }
     AUTO(py) state = rc == 0 ? sls_load(self, local, path, sls, mods->saltenv, defaults, &why) : NULL;
     py_dict_sets(mods->by_sls, sls, state != NULL ? state : PY_None);
     if (state == NULL) {
-        say_failed(self, sls, &why);
+        /* Logs a failed SLS. By default the pillar only gets a short text, since the details may contain
+         * secrets (pillar_safe_render_error). */
+        AUTO_FREE char *text = xasprintf("Rendering SLS '%s' failed, render error:\n%s", sls,
+                                         fail_text(&why));
+        log_error("pillar of %s: %s", self->env->id, text);
+        if (value_bool(self->opts, "pillar_safe_render_error", true))
+            compile_error(self, "Rendering SLS '%s' failed. Please see master log for details.", sls);
+        else
+            compile_error(self, "%s", text);
+
         return 0;
     }
     if (!py_is(state, PY_DICT) && py_truth(state) == 1)

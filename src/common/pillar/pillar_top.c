@@ -80,26 +80,6 @@ pillar_top_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *
     return err->code;
 }
 
-static void
-load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
-{
-    AUTO_FREE char *local = NULL;
-    AUTO_FREE char *path = NULL;
-    fail_auto_t err = FAIL_INIT;
-    const char *sls = py_cstr(name);
-
-    if (sls_find(self, sls, saltenv, &local, &path, &err) == -ENOENT) {
-        log_error("the pillar's top file of environment '%s' includes '%s', which is not there", saltenv,
-                  sls);
-        return;
-    }
-    py_t *data = local != NULL ? sls_load(self, local, path, NULL, saltenv, NULL, &err) : NULL;
-    if (data != NULL)
-        tops_add(tops, data, local);
-    else
-        compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
-}
-
 /* Loads the files that a top file includes; their own includes are not followed, as in Salt. */
 static void
 load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
@@ -113,7 +93,22 @@ load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
         if (!py_is(name, PY_STR) || py_in(name, done) == 1)
             continue;
         (void) py_set_add(done, name);
-        load_included(self, name, saltenv, tops);
+
+        /* Loads the files that a top file includes. */
+        AUTO_FREE char *local = NULL;
+        AUTO_FREE char *path = NULL;
+        fail_auto_t err = FAIL_INIT;
+        const char *sls = py_cstr(name);
+        if (sls_find(self, sls, saltenv, &local, &path, &err) == -ENOENT) {
+            log_error("the pillar's top file of environment '%s' includes '%s', which is not there", saltenv,
+                      sls);
+            continue;
+        }
+        py_t *data = local != NULL ? sls_load(self, local, path, NULL, saltenv, NULL, &err) : NULL;
+        if (data != NULL)
+            tops_add(tops, data, local);
+        else
+            compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
     }
 }
 
@@ -197,24 +192,6 @@ pillar_top_add_sls(json_t *list, py_t *name)
     json_array_append(list, text);
 }
 
-/* Reads an item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
-static void
-component(entry_t *entry, py_t *part)
-{
-    py_t *order, *missing;
-
-    if (py_is(part, PY_STR))
-        pillar_top_add_sls(entry->sls, part);
-    if (!py_is(part, PY_DICT))
-        return;
-    if (py_dict_gets(part, "match") != NULL)
-        json_array_append_new(entry->matches, py_to_json(part));
-    if ((order = py_dict_gets(part, "order")) != NULL)
-        entry->order = pillar_top_order(order);
-    missing = py_dict_gets(part, "ignore_missing");
-    entry->ignore_missing = entry->ignore_missing || (missing != NULL && py_truth(missing) == 1);
-}
-
 /* 0, or -1 raised. */
 static int
 read_entry(entry_t *entry, py_t *parts)
@@ -225,27 +202,23 @@ read_entry(entry_t *entry, py_t *parts)
     if (py_iter_start(&it, parts) < 0)
         return -1;
     while ((part = py_iter_next(&it)) != NULL) {
-        component(entry, part);
+        /* Reads an item of a target's list: an SLS name, a match type, `order` or `ignore_missing`. */
+        py_t *order, *missing;
+        if (py_is(part, PY_STR))
+            pillar_top_add_sls(entry->sls, part);
+        if (py_is(part, PY_DICT)) {
+            if (py_dict_gets(part, "match") != NULL)
+                json_array_append_new(entry->matches, py_to_json(part));
+            if ((order = py_dict_gets(part, "order")) != NULL)
+                entry->order = pillar_top_order(order);
+            missing = py_dict_gets(part, "ignore_missing");
+            entry->ignore_missing = entry->ignore_missing || (missing != NULL && py_truth(missing) == 1);
+        }
+
         py_unref(part);
     }
     py_iter_end(&it);
     return py_raised() != NULL ? -1 : 0;
-}
-
-static void
-ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
-{
-    json_t *of_env = json_object_get(self->missing_ok, saltenv), *one;
-    size_t i;
-
-    if (!entry->ignore_missing)
-        return;
-    if (of_env == NULL) {
-        of_env = json_object();
-        json_object_set_new(self->missing_ok, saltenv, of_env);
-    }
-    json_array_foreach (entry->sls, i, one)
-        json_object_set_new(of_env, json_string_value(one), json_true());
 }
 
 /* Sets a target's row. A target that an earlier top file has keeps its place and gets the new list. 0, or -1
@@ -258,7 +231,18 @@ merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, js
     int rc = name != NULL ? read_entry(&entry, parts) : -1;
 
     if (rc == 0) {
-        ignore_missing(self, saltenv, &entry);
+        /* Marks the SLS whose absence is not an error. */
+        json_t *of_env = json_object_get(self->missing_ok, saltenv), *one;
+        size_t i;
+        if (entry.ignore_missing) {
+            if (of_env == NULL) {
+                of_env = json_object();
+                json_object_set_new(self->missing_ok, saltenv, of_env);
+            }
+            json_array_foreach (entry.sls, i, one)
+                json_object_set_new(of_env, json_string_value(one), json_true());
+        }
+
         json_array_extend(entry.matches, entry.sls);
         json_object_set_new(body, py_cstr(name),
                             json_pack("{s:O, s:I, s:b, s:O}", "data", entry.matches, "order",
@@ -396,26 +380,20 @@ top_gather(compile_t *self, fail_t *err)
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
 
-/* The last `match:` of a target's list, "compound" without one. BORROWED. */
-static const char *
-match_word(const json_t *data)
-{
-    const char *word = "compound";
-    const json_t *part;
-    size_t i;
-
-    json_array_foreach (data, i, part)
-        if (json_is_object(part))
-            word = value_str(part, "match", "");
-    return word;
-}
-
 /* 1 when the target matches the minion, 0 when not, negative with *err for an unknown match type, where Salt
  * raises. A target that cannot be parsed is logged and does not match. */
 static int
 confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
 {
-    const char *word = match_word(value_get(row, "data"));
+    /* The last `match:` of a target's list, "compound" without one. */
+    const json_t *data = value_get(row, "data");
+    const char *word = "compound";
+    const json_t *part;
+    size_t i;
+    json_array_foreach (data, i, part)
+        if (json_is_object(part))
+            word = value_str(part, "match", "");
+
     fail_auto_t why = FAIL_INIT;
     tgt_type_t type;
 

@@ -135,13 +135,33 @@ bind_default(const arg_t *row)
     return v;
 }
 
-/* Convert `v` to the row's type. NEW, or NULL with *err. None stands for the default where the type does not
- * admit it. */
+/* The row's value, converted to its type. NEW; NULL with *err. */
 static json_t *
-bind_convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
+bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
 {
-    int have = json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v);
+    size_t at = places->of[row - places->f->args];
 
+    if (row == places->shape.star) {
+        /* The values for *args. */
+        json_t *rest = json_array();
+        for (size_t i = places->shape.n_pos; i < places->n; i++)
+            json_array_append(rest, json_array_get(args, i));
+        return rest;
+    }
+    if (row == places->shape.starstar) {
+        /* The values for **kwargs. */
+        json_t *extra = json_object();
+        for (size_t k = 0; k < places->nkw; k++)
+            if (places->kw[k].row == NULL)
+                json_object_set(extra, places->kw[k].name, json_object_get(kwargs, places->kw[k].name));
+        return extra;
+    }
+    if (at == NO_PLACE)
+        return bind_default(row);
+
+    /* Convert `v` to the row's type. None stands for the default where the type does not admit it. */
+    json_t *v = at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name);
+    int have = json_is_boolean(v) ? JSON_TRUE : (int) json_typeof(v);
     if (row->type == ARG_ANY || have == types[row->type].json)
         return json_incref(v);
     if (json_is_null(v) && row->dflt != ARG_REQUIRED && row->type != ARG_BOOL)
@@ -152,64 +172,10 @@ bind_convert(const func_t *f, const arg_t *row, json_t *v, fail_t *err)
     if (made != NULL)
         return made;
     AUTO_FREE char *shown = value_repr(v);
-    fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() argument '%s' must be %s, not %.*s%s", f->name, row->name,
-              types[row->type].words, (int) SHOWN_LEN, shown, strlen(shown) > SHOWN_LEN ? "..." : "");
+    fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s() argument '%s' must be %s, not %.*s%s", places->f->name,
+              row->name, types[row->type].words, (int) SHOWN_LEN, shown,
+              strlen(shown) > SHOWN_LEN ? "..." : "");
     return NULL;
-}
-
-/* Pass Salt's own keywords (__pub_jid and the like) to functions that ask for them (FN_RAW_KWARGS). */
-static void
-add_pub(const func_t *f, const shape_t *s, json_t *pub, json_t *out)
-{
-    const char *key;
-    json_t *v;
-
-    if (s->starstar == NULL || (f->flags & FN_RAW_KWARGS) == 0)
-        return;
-    json_t *extra = json_object_get(out, s->starstar->name);
-    json_object_foreach (pub, key, v) {
-        AUTO_FREE char *name = str_starts(key, "__pub_") ? xstrdup(key) : xasprintf("__pub_%s", key);
-        json_object_set(extra, name, v);
-    }
-}
-
-/* The values for *args. NEW. */
-static json_t *
-bind_rest_of(const places_t *places, json_t *args)
-{
-    json_t *rest = json_array();
-
-    for (size_t i = places->shape.n_pos; i < places->n; i++)
-        json_array_append(rest, json_array_get(args, i));
-    return rest;
-}
-
-/* The values for **kwargs. NEW. */
-static json_t *
-bind_extra_of(const places_t *places, json_t *kwargs)
-{
-    json_t *extra = json_object();
-
-    for (size_t k = 0; k < places->nkw; k++)
-        if (places->kw[k].row == NULL)
-            json_object_set(extra, places->kw[k].name, json_object_get(kwargs, places->kw[k].name));
-    return extra;
-}
-
-/* The row's value, converted to its type. NEW; NULL with *err. */
-static json_t *
-bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kwargs, fail_t *err)
-{
-    size_t at = places->of[row - places->f->args];
-
-    if (row == places->shape.star)
-        return bind_rest_of(places, args);
-    if (row == places->shape.starstar)
-        return bind_extra_of(places, kwargs);
-    if (at == NO_PLACE)
-        return bind_default(row);
-    return bind_convert(places->f, row,
-                        at < places->n ? json_array_get(args, at) : json_object_get(kwargs, row->name), err);
 }
 
 /* Strict: all failures are a TypeError, as for a call inside Python. */
@@ -232,7 +198,17 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
             return NULL;
         json_object_set_new(out, f->args[i].name, v);
     }
-    add_pub(f, &places.shape, pub, out);
+
+    /* Pass Salt's own keywords (__pub_jid and the like) to functions that ask for them (FN_RAW_KWARGS). */
+    const shape_t *s = &places.shape;
+    if (s->starstar != NULL && (f->flags & FN_RAW_KWARGS) != 0) {
+        json_t *extra = json_object_get(out, s->starstar->name);
+        json_object_foreach (pub, key, v) {
+            AUTO_FREE char *name = str_starts(key, "__pub_") ? xstrdup(key) : xasprintf("__pub_%s", key);
+            json_object_set(extra, name, v);
+        }
+    }
+
     return json_incref(out);
 }
 

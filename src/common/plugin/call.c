@@ -40,23 +40,6 @@ call_take_word(const char *word, json_t *kwargs)
     return true;
 }
 
-/* Split Salt's list of arguments into positional and keyword ones. Both NEW. */
-static void
-split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
-{
-    json_t *args = json_array(), *kwargs = json_object(), *element;
-    size_t i;
-
-    json_array_foreach (arg, i, element) {
-        if (value_bool(element, "__kwarg__", false))
-            take_kwargs(element, kwargs);
-        else if (!json_is_string(element) || !call_take_word(json_string_value(element), kwargs))
-            json_array_append(args, element);
-    }
-    *ret_args = args;
-    *ret_kwargs = kwargs;
-}
-
 /* Only the outermost function's arguments come from a peer as a whole: they are marked so. */
 static int
 invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
@@ -139,7 +122,21 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
     json_t *args, *kwargs;
 
     ctx->retcode = 0;
-    split_list(arg, &args, &kwargs);
+
+    /* Split Salt's list of arguments into positional and keyword ones. */
+    json_t **ret_args = &args;
+    json_t **ret_kwargs = &kwargs;
+    json_t *given = json_array(), *named = json_object(), *element;
+    size_t i;
+    json_array_foreach (arg, i, element) {
+        if (value_bool(element, "__kwarg__", false))
+            take_kwargs(element, named);
+        else if (!json_is_string(element) || !call_take_word(json_string_value(element), named))
+            json_array_append(given, element);
+    }
+    *ret_args = given;
+    *ret_kwargs = named;
+
     json_auto_t *bound = bind_args(f, args, kwargs, pub, err);
     json_decref(args);
     json_decref(kwargs);

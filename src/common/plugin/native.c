@@ -11,39 +11,27 @@
 #include "common/py/py_wire.h"
 #include "salt/state.h"
 
-/* The values for *args. NEW. */
-static py_t *
-native_rest_of(const places_t *places, const py_args_t *args)
-{
-    py_t *list = py_list();
-
-    for (size_t i = places->shape.n_pos; i < places->n; i++)
-        py_append_new(list, py_ref(args->v[i]));
-    return list;
-}
-
-/* The values for **kwargs. NEW. */
-static py_t *
-native_extra_of(const places_t *places, const py_args_t *args)
-{
-    py_t *dict = py_dict();
-
-    for (size_t k = 0; k < places->nkw; k++)
-        if (places->kw[k].row == NULL)
-            py_dict_sets_new(dict, places->kw[k].name, py_ref(args->kwv[k]));
-    return dict;
-}
-
 /* The row's value. NEW. */
 static py_t *
 native_value_of(const places_t *places, const arg_t *row, const py_args_t *args)
 {
     size_t at = places->of[row - places->f->args];
 
-    if (row == places->shape.star)
-        return native_rest_of(places, args);
-    if (row == places->shape.starstar)
-        return native_extra_of(places, args);
+    if (row == places->shape.star) {
+        /* The values for *args. */
+        py_t *list = py_list();
+        for (size_t i = places->shape.n_pos; i < places->n; i++)
+            py_append_new(list, py_ref(args->v[i]));
+        return list;
+    }
+    if (row == places->shape.starstar) {
+        /* The values for **kwargs. */
+        py_t *dict = py_dict();
+        for (size_t k = 0; k < places->nkw; k++)
+            if (places->kw[k].row == NULL)
+                py_dict_sets_new(dict, places->kw[k].name, py_ref(args->kwv[k]));
+        return dict;
+    }
     if (at == NO_PLACE) {
         json_auto_t *dflt = bind_default(row);
         return py_from_json(dflt);
@@ -111,18 +99,6 @@ native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err)
     return value;
 }
 
-static json_t *
-json_of_args(const py_args_t *args, json_t *kwargs)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < args->n && py_raised() == NULL; i++)
-        json_array_append_new(list, py_to_json(args->v[i]));
-    for (size_t i = 0; i < args->nkw && py_raised() == NULL; i++)
-        json_object_set_new(kwargs, py_cstr(args->names[i]), py_to_json(args->kwv[i]));
-    return list;
-}
-
 static bool
 hold_peer(const py_args_t *args)
 {
@@ -159,7 +135,14 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
         return bound != NULL ? native_said(ctx, f, native_invoke(ctx, f, bound, err)) : NULL;
     }
     json_auto_t *kwargs = json_object();
-    json_auto_t *list = json_of_args(args, kwargs);
+
+    /* Makes JSON of the arguments. */
+    json_auto_t *list = json_array();
+    for (size_t i = 0; i < args->n && py_raised() == NULL; i++)
+        json_array_append_new(list, py_to_json(args->v[i]));
+    for (size_t i = 0; i < args->nkw && py_raised() == NULL; i++)
+        json_object_set_new(kwargs, py_cstr(args->names[i]), py_to_json(args->kwv[i]));
+
     json_auto_t *value = NULL;
     if (py_raised() != NULL)
         return NULL;
@@ -175,7 +158,8 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     return native_said(ctx, f, py_from_json(value));
 }
 
-/* ---- marks beside JSON ----------------------------------------------------------------------------------- */
+/* ---- marks beside JSON
+ * ----------------------------------------------------------------------------------- */
 
 int
 call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, bool *ret_said,
@@ -222,18 +206,6 @@ add_marks(py_t *v, const char *text, size_t len, spans_t *ret)
     return ret->n > 0;
 }
 
-static bool
-add_given(const py_args_t *args, const char *text, size_t len, spans_t *ret)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < args->n && !found; i++)
-        found = add_marks(args->v[i], text, len, ret);
-    for (size_t i = 0; i < args->nkw && !found; i++)
-        found = add_marks(args->kwv[i], text, len, ret);
-    return found;
-}
-
 void
 call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret)
 {
@@ -241,7 +213,14 @@ call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret)
     json_t *wire;
 
     if (ctx->said != NULL) {
-        (void) add_given(ctx->said, text, len, ret);
+        /* Adds the marks of the first argument that holds the text. */
+        const py_args_t *args = ctx->said;
+        bool found = false;
+        for (size_t i = 0; i < args->n && !found; i++)
+            found = add_marks(args->v[i], text, len, ret);
+        for (size_t i = 0; i < args->nkw && !found; i++)
+            found = add_marks(args->kwv[i], text, len, ret);
+
         return;
     }
     json_object_foreach (value_get(ctx_chunk(ctx), CHUNK_NATIVES), name, wire) {

@@ -14,28 +14,6 @@ check_default(const func_t *f, const arg_t *row, fail_t *err)
     return 0;
 }
 
-static int
-registry_check_args(const func_t *f, fail_t *err)
-{
-    bool optional = false;
-
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        if (row->help == NULL || *row->help == '\0')
-            return fail_set(err, -EINVAL, "%s: argument '%s' has no help", f->name, row->name);
-        for (const arg_t *before = f->args; before < row; before++) {
-            if (strcmp(before->name, row->name) == 0)
-                return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, row->name);
-        }
-        if (check_default(f, row, err) < 0)
-            return -EINVAL;
-        if (row->dflt == ARG_REQUIRED && optional)
-            return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
-                            row->name);
-        optional = optional || (row->dflt != ARG_REQUIRED && *row->dflt != '*');
-    }
-    return 0;
-}
-
 /* The requirements of kinds.def per kind of plug-in. */
 enum { NOTHING = 0, EXAMPLE = 1 << 0, ACCESS = 1 << 1 };
 static const unsigned checks_of[PLUGIN_KINDS] = {
@@ -63,7 +41,24 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
         return fail_set(err, -EINVAL, "%s has no access class", f->name);
     if (plugin_function(p, f->name) != f)
         return fail_set(err, -EINVAL, "two functions %s", f->name);
-    return registry_check_args(f, err);
+
+    /* Checks the row's arguments. */
+    bool optional = false;
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
+        if (row->help == NULL || *row->help == '\0')
+            return fail_set(err, -EINVAL, "%s: argument '%s' has no help", f->name, row->name);
+        for (const arg_t *before = f->args; before < row; before++) {
+            if (strcmp(before->name, row->name) == 0)
+                return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, row->name);
+        }
+        if (check_default(f, row, err) < 0)
+            return -EINVAL;
+        if (row->dflt == ARG_REQUIRED && optional)
+            return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
+                            row->name);
+        optional = optional || (row->dflt != ARG_REQUIRED && *row->dflt != '*');
+    }
+    return 0;
 }
 
 /* Refuse two always-usable plug-ins of one source with the same function: the order of files would decide.

@@ -27,21 +27,6 @@ tables_destroy(plugin_source_t *source)
     free(self);
 }
 
-/* Append to the list of a module's providers. */
-static void
-source_tables_add_provider(map_t *modules, const plugin_t *p)
-{
-    const plugin_t **list = map_take(modules, plugin_name(p));
-    size_t n = 0;
-
-    while (list != NULL && list[n] != NULL)
-        n++;
-    list = xrealloc(list, (n + 2) * sizeof(const plugin_t *));
-    list[n] = p;
-    list[n + 1] = NULL;
-    map_set(modules, plugin_name(p), list);
-}
-
 plugin_source_t *
 source_tables_new(const plugin_source_env_t *env)
 {
@@ -53,7 +38,18 @@ source_tables_new(const plugin_source_env_t *env)
     self->modules = map_new(free);
     for (size_t i = 0; i < env->n_tables; i++) {
         self->all[i] = env->tables[i];
-        source_tables_add_provider(self->modules, env->tables[i]);
+
+        /* Append to the list of a module's providers. */
+        map_t *modules = self->modules;
+        const plugin_t *p = env->tables[i];
+        const plugin_t **list = map_take(modules, plugin_name(p));
+        size_t n = 0;
+        while (list != NULL && list[n] != NULL)
+            n++;
+        list = xrealloc(list, (n + 2) * sizeof(const plugin_t *));
+        list[n] = p;
+        list[n + 1] = NULL;
+        map_set(modules, plugin_name(p), list);
     }
     return &self->source;
 }

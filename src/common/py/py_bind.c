@@ -123,21 +123,6 @@ bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, s
                         sig->params[i]);
 }
 
-/* The first missing argument decides, in a function written in C; one written in Python lists them all. */
-static int
-py_bind_check_missing(const py_sig_t *sig, py_t *const *slots)
-{
-    for (int i = 0; i < sig->min; i++) {
-        if (slots[i] != NULL)
-            continue;
-        if (!is_c(sig))
-            return missing_def(sig, slots);
-        return py_raise_int(&py_TypeError, "%s() missing required argument '%s' (pos %d)", sig->name,
-                            sig->params[i], i + 1);
-    }
-    return 0;
-}
-
 static int
 no_keywords(const py_sig_t *sig, const char *owner)
 {
@@ -168,7 +153,18 @@ py_bind_method(const py_args_t *args, const py_sig_t *sig, const char *owner, py
     }
     if (surplus)
         return is_c(sig) ? wrong_count_c(sig, owner, args) : too_many_def(sig, args->n);
-    return py_bind_check_missing(sig, slots);
+
+    /* The first missing argument decides, in a function written in C; one written in Python lists them
+     * all. */
+    for (int i = 0; i < sig->min; i++) {
+        if (slots[i] != NULL)
+            continue;
+        if (!is_c(sig))
+            return missing_def(sig, slots);
+        return py_raise_int(&py_TypeError, "%s() missing required argument '%s' (pos %d)", sig->name,
+                            sig->params[i], i + 1);
+    }
+    return 0;
 }
 
 int

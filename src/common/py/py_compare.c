@@ -252,39 +252,29 @@ set_compare(py_t *a, py_t *b, py_cmp_t op)
     return same < 0 || op == PY_EQ ? same : !same;
 }
 
-/* Two undefined values of the same class are equal; a strict one raises. */
-static int
-undefined_eq(py_t *a, py_t *b)
-{
-    py_t *strict = py_is(a, PY_UNDEFINED) && (py_undef_class(a)->flags & PY_UNDEF_TRUTH) != 0   ? a
-                   : py_is(b, PY_UNDEFINED) && (py_undef_class(b)->flags & PY_UNDEF_TRUTH) != 0 ? b
-                                                                                                : NULL;
-    if (strict != NULL) {
-        py_undef_raise(strict);
-        return -1;
-    }
-    return py_is(a, PY_UNDEFINED) && py_is(b, PY_UNDEFINED) && py_undef_class(a) == py_undef_class(b);
-}
-
-/* Asks the class of either operand; without one, identity. */
-static int
-host_eq(py_t *a, py_t *b)
-{
-    if (py_is(a, PY_HOST) && py_host_class(a)->eq != NULL)
-        return py_host_class(a)->eq(a, b);
-    if (py_is(b, PY_HOST) && py_host_class(b)->eq != NULL)
-        return py_host_class(b)->eq(b, a);
-    return a == b;
-}
-
 /* Values of different types are unequal, except for those whose class decides. */
 static int
 other_eq(py_t *a, py_t *b, py_type_t ta, py_type_t tb)
 {
-    if (ta == PY_UNDEFINED || tb == PY_UNDEFINED)
-        return undefined_eq(a, b);
-    if (ta == PY_HOST || tb == PY_HOST)
-        return host_eq(a, b);
+    if (ta == PY_UNDEFINED || tb == PY_UNDEFINED) {
+        /* Two undefined values of the same class are equal; a strict one raises. */
+        py_t *strict = py_is(a, PY_UNDEFINED) && (py_undef_class(a)->flags & PY_UNDEF_TRUTH) != 0   ? a
+                       : py_is(b, PY_UNDEFINED) && (py_undef_class(b)->flags & PY_UNDEF_TRUTH) != 0 ? b
+                                                                                                    : NULL;
+        if (strict != NULL) {
+            py_undef_raise(strict);
+            return -1;
+        }
+        return py_is(a, PY_UNDEFINED) && py_is(b, PY_UNDEFINED) && py_undef_class(a) == py_undef_class(b);
+    }
+    if (ta == PY_HOST || tb == PY_HOST) {
+        /* Asks the class of either operand; without one, identity. */
+        if (py_is(a, PY_HOST) && py_host_class(a)->eq != NULL)
+            return py_host_class(a)->eq(a, b);
+        if (py_is(b, PY_HOST) && py_host_class(b)->eq != NULL)
+            return py_host_class(b)->eq(b, a);
+        return a == b;
+    }
     if (ta == PY_VIEW || tb == PY_VIEW) {
         int same = set_compare(a, b, PY_EQ);
         return same == -2 ? a == b : same;
@@ -366,44 +356,6 @@ seq_compare(const py_t *a, const py_t *b, py_cmp_t op)
 
 static const char *const symbols[] = { "<", "<=", "==", "!=", ">", ">=" };
 
-/* Asks the left operand's class, then, with the comparison mirrored, the right one's. -2 if neither knows. */
-static int
-host_compare(py_t *a, py_t *b, py_cmp_t op)
-{
-    static const py_cmp_t mirrored[] = { PY_GT, PY_GE, PY_EQ, PY_NE, PY_LT, PY_LE };
-    int rc = -2;
-
-    if (py_is(a, PY_HOST) && py_host_class(a)->compare != NULL)
-        rc = py_host_class(a)->compare(a, b, op);
-    if (rc == -2 && py_is(b, PY_HOST) && py_host_class(b)->compare != NULL)
-        rc = py_host_class(b)->compare(b, a, mirrored[op]);
-    return rc;
-}
-
-/* Order of values that are not numbers or text. Without one, a TypeError in CPython's words. */
-static int
-other_compare(py_t *a, py_t *b, py_cmp_t op)
-{
-    int rc = -2;
-
-    if (py_is(a, PY_UNDEFINED) || py_is(b, PY_UNDEFINED)) {
-        /* A subclass on the right is asked first. */
-        bool right = !py_is(a, PY_UNDEFINED) ||
-                     (py_is(b, PY_UNDEFINED) && py_undef_class(a) == &py_Undefined &&
-                      py_undef_class(b) != &py_Undefined);
-        py_undef_raise(right ? b : a);
-        return -1;
-    }
-    if (py_is(a, PY_HOST) || py_is(b, PY_HOST))
-        rc = host_compare(a, b, op);
-    else
-        rc = set_compare(a, b, op);
-    if (rc == -2)
-        return py_raise_int(&py_TypeError, "'%s' not supported between instances of '%s' and '%s'",
-                            symbols[op], py_type_name(a), py_type_name(b));
-    return rc;
-}
-
 int
 py_compare(py_t *a, py_t *b, py_cmp_t op)
 {
@@ -431,7 +383,32 @@ py_compare(py_t *a, py_t *b, py_cmp_t op)
         py_leave();
         return rc;
     }
-    return other_compare(a, b, op);
+
+    /* Order of values that are not numbers or text. Without one, a TypeError in CPython's words. */
+    int rc = -2;
+    if (py_is(a, PY_UNDEFINED) || py_is(b, PY_UNDEFINED)) {
+        /* A subclass on the right is asked first. */
+        bool right = !py_is(a, PY_UNDEFINED) ||
+                     (py_is(b, PY_UNDEFINED) && py_undef_class(a) == &py_Undefined &&
+                      py_undef_class(b) != &py_Undefined);
+        py_undef_raise(right ? b : a);
+        return -1;
+    }
+    if (py_is(a, PY_HOST) || py_is(b, PY_HOST)) {
+        /* Asks the left operand's class, then, with the comparison mirrored, the right one's. */
+        static const py_cmp_t mirrored[] = { PY_GT, PY_GE, PY_EQ, PY_NE, PY_LT, PY_LE };
+        rc = -2;
+        if (py_is(a, PY_HOST) && py_host_class(a)->compare != NULL)
+            rc = py_host_class(a)->compare(a, b, op);
+        if (rc == -2 && py_is(b, PY_HOST) && py_host_class(b)->compare != NULL)
+            rc = py_host_class(b)->compare(b, a, mirrored[op]);
+    } else {
+        rc = set_compare(a, b, op);
+    }
+    if (rc == -2)
+        return py_raise_int(&py_TypeError, "'%s' not supported between instances of '%s' and '%s'",
+                            symbols[op], py_type_name(a), py_type_name(b));
+    return rc;
 }
 
 /* ---- membership ------------------------------------------------------------------------------ */

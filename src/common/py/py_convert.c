@@ -267,26 +267,6 @@ round_up_there(double d, int n)
     return copysign(strtod(text, NULL), d);
 }
 
-/* printf rounds the exact decimal value, which is what CPython does. Digits beyond a double's range change
- * nothing, or leave nothing. */
-static py_t *
-round_float(double d, int64_t n)
-{
-    if (!isfinite(d) || n > 323)
-        return py_float(d);
-    if (n < -308)
-        return py_float(copysign(0.0, d));
-    if (n >= 0) {
-        AUTO_FREE char *text = xasprintf("%.*f", (int) n, d);
-        d = strtod(text, NULL);
-    } else {
-        d = round_up_there(d, (int) -n);
-    }
-    if (isinf(d))
-        return py_raise(&py_OverflowError, "rounded value too large to represent");
-    return py_float(d);
-}
-
 py_t *
 py_round(py_t *v, py_t *digits)
 {
@@ -300,8 +280,23 @@ py_round(py_t *v, py_t *digits)
     if (py_is_int(v))
         return n < 0 ? round_int(v, n < -30000 ? 30000 : -n) : py_unary(PY_POS, v);
     double d = py_float_value(v);
-    if (given)
-        return round_float(d, n);
+    if (given) {
+        /* printf rounds the exact decimal value, which is what CPython does. Digits beyond a double's
+         * range change nothing, or leave nothing. */
+        if (!isfinite(d) || n > 323)
+            return py_float(d);
+        if (n < -308)
+            return py_float(copysign(0.0, d));
+        if (n >= 0) {
+            AUTO_FREE char *text = xasprintf("%.*f", (int) n, d);
+            d = strtod(text, NULL);
+        } else {
+            d = round_up_there(d, (int) -n);
+        }
+        if (isinf(d))
+            return py_raise(&py_OverflowError, "rounded value too large to represent");
+        return py_float(d);
+    }
     if (!isfinite(d))
         return int_from_float(d);
     return int_from_float(nearbyint(d));

@@ -154,20 +154,6 @@ py_format_is_one_of(uint32_t type, const char *types)
     return type != 0 && type < 0x80 && strchr(types, (int) type) != NULL;
 }
 
-/* An underscore also groups other bases, a comma only decimal numbers. */
-static int
-check_grouping(const spec_t *s)
-{
-    bool plain = s->type == 0 || py_format_is_one_of(s->type, "deEfFgG%");
-    bool based = py_format_is_one_of(s->type, "boxX");
-
-    if (s->grouping == 0 || plain || (based && s->grouping == '_'))
-        return 0;
-    if (s->type > 32 && s->type < 128)
-        return py_raise_int(&py_ValueError, "Cannot specify '%c' with '%c'.", s->grouping, (char) s->type);
-    return py_raise_int(&py_ValueError, "Cannot specify '%c' with '\\x%x'.", s->grouping, s->type);
-}
-
 /* [[fill]align][sign][z][#][0][width][grouping][.precision][type]. */
 static int
 py_format_parse_spec(const char *p, size_t len, py_t *v, char default_align, uint32_t default_type, spec_t *s)
@@ -202,7 +188,15 @@ py_format_parse_spec(const char *p, size_t len, py_t *v, char default_align, uin
             return py_raise_int(&py_ValueError, "Invalid format specifier '%.*s' for object of type '%s'",
                                 (int) len, start, py_type_name(v));
     }
-    return check_grouping(s);
+
+    /* An underscore also groups other bases, a comma only decimal numbers. */
+    bool plain = s->type == 0 || py_format_is_one_of(s->type, "deEfFgG%");
+    bool based = py_format_is_one_of(s->type, "boxX");
+    if (s->grouping == 0 || plain || (based && s->grouping == '_'))
+        return 0;
+    if (s->type > 32 && s->type < 128)
+        return py_raise_int(&py_ValueError, "Cannot specify '%c' with '%c'.", s->grouping, (char) s->type);
+    return py_raise_int(&py_ValueError, "Cannot specify '%c' with '\\x%x'.", s->grouping, s->type);
 }
 
 static int
@@ -239,31 +233,6 @@ put_padded(buf_t *out, const spec_t *s, const char *text, size_t len, int64_t n)
     return 0;
 }
 
-/* Digits with separators, at least `min_width` wide by leading zeros. Groups are built from the right, then
- * reversed. */
-static void
-group_digits(buf_t *out, const number_t *num, char separator, int group, int64_t min_width)
-{
-    int64_t remaining = (int64_t) num->n_digits;
-    buf_auto_t back = BUF_INIT;
-
-    for (;;) {
-        int64_t len = remaining > min_width ? remaining : min_width;
-        len = len < 1 ? 1 : len > group ? group : len;
-        int64_t chars = remaining < len ? remaining : len;
-        for (int64_t i = 0; i < chars; i++)
-            buf_putc(&back, num->digits[--remaining]);
-        buf_fill(&back, '0', (size_t) (len - chars));
-        min_width -= len;
-        if (remaining <= 0 && min_width <= 0)
-            break;
-        buf_putc(&back, separator);
-        min_width--;
-    }
-    for (size_t i = back.len; i-- > 0;)
-        buf_putc(out, back.data[i]);
-}
-
 /* Writes sign, prefix, grouped digits and the rest, padded. Zero padding is part of the digits, as it is
  * grouped with them. */
 static int
@@ -275,10 +244,31 @@ py_format_put_number(buf_t *out, const spec_t *s, const number_t *num)
 
     if (s->width > 0 && py_room((size_t) s->width > SIZE_MAX / 8 ? SIZE_MAX : (size_t) s->width * 4) < 0)
         return -1;
-    if (s->grouping != 0)
-        group_digits(&digits, num, s->grouping, py_format_is_one_of(s->type, "boxX") ? 4 : 3, min_width);
-    else
+    if (s->grouping != 0) {
+        /* Digits with separators, at least `min_width` wide by leading zeros. Groups are built from the
+         * right, then reversed. */
+        char separator = s->grouping;
+        int group = py_format_is_one_of(s->type, "boxX") ? 4 : 3;
+        int64_t remaining = (int64_t) num->n_digits;
+        buf_auto_t back = BUF_INIT;
+        for (;;) {
+            int64_t len = remaining > min_width ? remaining : min_width;
+            len = len < 1 ? 1 : len > group ? group : len;
+            int64_t chars = remaining < len ? remaining : len;
+            for (int64_t i = 0; i < chars; i++)
+                buf_putc(&back, num->digits[--remaining]);
+            buf_fill(&back, '0', (size_t) (len - chars));
+            min_width -= len;
+            if (remaining <= 0 && min_width <= 0)
+                break;
+            buf_putc(&back, separator);
+            min_width--;
+        }
+        for (size_t i = back.len; i-- > 0;)
+            buf_putc(&digits, back.data[i]);
+    } else {
         buf_add(&digits, num->digits, num->n_digits);
+    }
     if (num->n_digits == 0)
         buf_clear(&digits);
     int64_t gap = s->width - (int64_t) (fixed + digits.len);
@@ -338,32 +328,6 @@ format_text(buf_t *out, py_t *v, const char *spec, size_t len)
     return rc;
 }
 
-/* Type c: the character with that code point. */
-static int
-format_char(buf_t *out, py_t *v, const spec_t *s)
-{
-    int64_t cp;
-    char bytes[4];
-
-    if (s->sign != 0)
-        return py_raise_int(&py_ValueError, "Sign not allowed with integer format specifier 'c'");
-    if (s->alternate)
-        return py_raise_int(&py_ValueError,
-                            "Alternate form (#) not allowed with integer format specifier 'c'");
-    if (!py_to_int64(v, &cp))
-        return py_raise_int(&py_OverflowError, "Python int too large to convert to C long");
-    if (cp < 0 || cp > 0x10ffff)
-        return py_raise_int(&py_OverflowError, "%%c arg not in range(0x110000)");
-    size_t n = utf8_encode((uint32_t) cp, bytes);
-    spec_t padded = *s;
-    if (s->align == '=')
-        padded.align = '>';
-    size_t at = out->len;
-    int rc = put_padded(out, &padded, bytes, n, 1);
-    py_put_made(out, at);
-    return rc;
-}
-
 static int
 format_integer(buf_t *out, py_t *v, const spec_t *s)
 {
@@ -381,8 +345,28 @@ format_integer(buf_t *out, py_t *v, const spec_t *s)
     if (s->no_minus_zero)
         return py_raise_int(&py_ValueError,
                             "Negative zero coercion (z) not allowed in integer format specifier");
-    if (s->type == 'c')
-        return format_char(out, v, s);
+    if (s->type == 'c') {
+        /* Type c: the character with that code point. */
+        int64_t cp;
+        char bytes[4];
+        if (s->sign != 0)
+            return py_raise_int(&py_ValueError, "Sign not allowed with integer format specifier 'c'");
+        if (s->alternate)
+            return py_raise_int(&py_ValueError,
+                                "Alternate form (#) not allowed with integer format specifier 'c'");
+        if (!py_to_int64(v, &cp))
+            return py_raise_int(&py_OverflowError, "Python int too large to convert to C long");
+        if (cp < 0 || cp > 0x10ffff)
+            return py_raise_int(&py_OverflowError, "%%c arg not in range(0x110000)");
+        size_t n = utf8_encode((uint32_t) cp, bytes);
+        spec_t padded = *s;
+        if (s->align == '=')
+            padded.align = '>';
+        size_t at = out->len;
+        int rc = put_padded(out, &padded, bytes, n, 1);
+        py_put_made(out, at);
+        return rc;
+    }
     while ((uint32_t) bases[row].type != s->type)
         row++;
     if (py_int_text(&text, v, bases[row].base) < 0)

@@ -804,19 +804,6 @@ py_html_forbidden(uint32_t cp)
            (cp >= 0xfdd0 && cp <= 0xfdef) || (cp & 0xfffe) == 0xfffe;
 }
 
-/* A numeric reference, with HTML 5's corrections: numbers of the C1 range mean Windows-1252, others that are
- * no character become U+FFFD. */
-static void
-py_html_put_number(buf_t *out, uint32_t cp)
-{
-    if (cp >= 0x80 && cp <= 0x9f)
-        py_put_char(out, windows_1252[cp - 0x80]);
-    else if (cp == 0 || cp > LAST_CODE_POINT || (cp >= 0xd800 && cp <= 0xdfff))
-        py_put_char(out, REPLACEMENT);
-    else if (!py_html_forbidden(cp))
-        py_put_char(out, cp);
-}
-
 /* Decodes "#38;" or "#x26;" after the '&'. Returns the bytes consumed, 0 when it is none. */
 static size_t
 numeric(buf_t *out, const char *p, const char *end)
@@ -838,7 +825,16 @@ numeric(buf_t *out, const char *p, const char *end)
     }
     if (p == digits)
         return 0;
-    py_html_put_number(out, cp);
+
+    /* A numeric reference, with HTML 5's corrections: numbers of the C1 range mean Windows-1252, others
+     * that are no character become U+FFFD. */
+    if (cp >= 0x80 && cp <= 0x9f)
+        py_put_char(out, windows_1252[cp - 0x80]);
+    else if (cp == 0 || cp > LAST_CODE_POINT || (cp >= 0xd800 && cp <= 0xdfff))
+        py_put_char(out, REPLACEMENT);
+    else if (!py_html_forbidden(cp))
+        py_put_char(out, cp);
+
     p += p < end && *p == ';';
     return (size_t) (p - start);
 }

@@ -251,49 +251,39 @@ element_at(py_t *v, int64_t i)
 /* Reason why an element was not found, without the cost of a message. */
 typedef enum why { FOUND, ABSENT_INDEX, ABSENT_KEY, BAD_INDEX, HUGE_INDEX, NO_ELEMENTS, RAISED } why_t;
 
-static why_t
-find_index(py_t *v, py_t *key, py_t **ret_v)
-{
-    int64_t i, n = length(v);
-
-    if (py_is(key, PY_SLICE)) {
-        *ret_v = get_slice(v, key);
-        return *ret_v != NULL ? FOUND : RAISED;
-    }
-    if (!py_to_int64(key, &i))
-        return py_is_int(key) ? HUGE_INDEX : BAD_INDEX;
-    if (i < 0)
-        i += n;
-    if (i < 0 || i >= n)
-        return ABSENT_INDEX;
-    *ret_v = element_at(v, i);
-    return FOUND;
-}
-
-static why_t
-py_item_find_key(py_t *dict, py_t *key, py_t **ret_v)
-{
-    uint64_t hash;
-    int bad;
-
-    if (py_hash(key, &hash) < 0)
-        return RAISED;
-    const pyentry_t *e = py_dict_find(dict, key, hash, &bad);
-    if (e == NULL)
-        return bad < 0 ? RAISED : ABSENT_KEY;
-    *ret_v = py_ref(e->value);
-    return FOUND;
-}
-
 /* The look-up behind [] and the template language's subscripts: a value, or the reason without a message,
  * since most callers need none. */
 static why_t
 py_item_find(py_t *v, py_t *key, py_t **ret_v)
 {
-    if (py_is(v, PY_DICT))
-        return py_item_find_key(v, key, ret_v);
-    if (is_sequence(v))
-        return find_index(v, key, ret_v);
+    if (py_is(v, PY_DICT)) {
+        /* Finds the value of a key. */
+        uint64_t hash;
+        int bad;
+        if (py_hash(key, &hash) < 0)
+            return RAISED;
+        const pyentry_t *e = py_dict_find(v, key, hash, &bad);
+        if (e == NULL)
+            return bad < 0 ? RAISED : ABSENT_KEY;
+        *ret_v = py_ref(e->value);
+        return FOUND;
+    }
+    if (is_sequence(v)) {
+        /* Finds the item of a sequence. */
+        int64_t i, n = length(v);
+        if (py_is(key, PY_SLICE)) {
+            *ret_v = get_slice(v, key);
+            return *ret_v != NULL ? FOUND : RAISED;
+        }
+        if (!py_to_int64(key, &i))
+            return py_is_int(key) ? HUGE_INDEX : BAD_INDEX;
+        if (i < 0)
+            i += n;
+        if (i < 0 || i >= n)
+            return ABSENT_INDEX;
+        *ret_v = element_at(v, i);
+        return FOUND;
+    }
     if (py_is(v, PY_UNDEFINED)) {
         if ((py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0) {
             *ret_v = py_ref(v);

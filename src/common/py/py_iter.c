@@ -334,21 +334,6 @@ add_unpacked(py_t *dict, py_t *pair)
     return py_dict_set(dict, py_seq_at(two, 0), py_seq_at(two, 1));
 }
 
-/* A dict updated with itself stays as it is. */
-static int
-update_from_dict(py_t *dict, const py_t *other)
-{
-    const pydict_t *d = py_as_dict(other);
-    int rc = 0;
-
-    for (uint32_t i = 0; rc == 0 && dict != other && i < d->fill; i++) {
-        const pyentry_t *e = &d->entries[i];
-        if (e->key != NULL)
-            rc = py_dict_put(dict, e->key, e->hash, e->value);
-    }
-    return rc;
-}
-
 int
 py_dict_update(py_t *dict, py_t *v)
 {
@@ -356,8 +341,17 @@ py_dict_update(py_t *dict, py_t *v)
     py_t *x;
     int rc = 0;
 
-    if (py_is(v, PY_DICT))
-        return update_from_dict(dict, v);
+    if (py_is(v, PY_DICT)) {
+        /* A dict updated with itself stays as it is. */
+        const pydict_t *d = py_as_dict(v);
+        int code = 0;
+        for (uint32_t i = 0; code == 0 && dict != v && i < d->fill; i++) {
+            const pyentry_t *e = &d->entries[i];
+            if (e->key != NULL)
+                code = py_dict_put(dict, e->key, e->hash, e->value);
+        }
+        return code;
+    }
     /* An undefined value has no keys. */
     if (py_is(v, PY_UNDEFINED)) {
         py_undef_raise(v);

@@ -15,22 +15,6 @@ typedef struct writer {
 
 static int py_json_dumps_put(writer_t *w, py_t *v);
 
-/* Characters beyond 16 bits become a surrogate pair. */
-static void
-py_json_dumps_put_escape(buf_t *out, uint32_t cp)
-{
-    static const char letters[] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };
-
-    if (cp == '"' || cp == '\\')
-        buf_printf(out, "\\%c", (char) cp);
-    else if (cp < sizeof(letters) && letters[cp] != 0)
-        buf_printf(out, "\\%c", letters[cp]);
-    else if (cp <= 0xffff)
-        buf_printf(out, "\\u%04x", cp);
-    else
-        buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
-}
-
 /* Writes a quoted text; `from` is its value, for the marks. */
 static int
 py_json_dumps_put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
@@ -45,10 +29,23 @@ py_json_dumps_put_text(const writer_t *w, const char *p, size_t len, const py_t 
         uint32_t cp;
         size_t n = py_decode(p, &cp);
         bool escape = cp < 0x20 || cp == '"' || cp == '\\' || (w->how->ensure_ascii && cp > 0x7e);
-        if (escape)
-            py_json_dumps_put_escape(w->out, cp);
-        else
+        if (escape) {
+            /* Characters beyond 16 bits become a surrogate pair. */
+            buf_t *out = w->out;
+            static const char letters[] = {
+                ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+            };
+            if (cp == '"' || cp == '\\')
+                buf_printf(out, "\\%c", (char) cp);
+            else if (cp < sizeof(letters) && letters[cp] != 0)
+                buf_printf(out, "\\%c", letters[cp]);
+            else if (cp <= 0xffff)
+                buf_printf(out, "\\u%04x", cp);
+            else
+                buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+        } else {
             buf_add(w->out, p, n);
+        }
         if (escape && py_room(w->out->len) < 0)
             return -1;
         p += n;

@@ -53,28 +53,22 @@ py_json_loads_take(reader_t *r, char c)
 
 /* ---- strings ---------------------------------------------------------------------------------- */
 
-/* Reads the digits after "\u". 0, or -1 raised. */
-static int
-read_unicode(reader_t *r, buf_t *out)
-{
-    uint32_t cp;
-
-    if (!scan_unicode(&r->p, r->end, &cp)) {
-        py_json_loads_bad(r, r->p - 1, "Invalid \\uXXXX escape");
-        return -1;
-    }
-    py_put_char(out, cp);
-    return 0;
-}
-
 static int
 read_escape(reader_t *r, buf_t *out)
 {
     const char *at = r->p - 1;
     char plain = r->p < r->end ? scan_escaped(*r->p) : '\0';
 
-    if (py_json_loads_take(r, 'u'))
-        return read_unicode(r, out);
+    if (py_json_loads_take(r, 'u')) {
+        /* Reads the digits after "\u". */
+        uint32_t cp;
+        if (!scan_unicode(&r->p, r->end, &cp)) {
+            py_json_loads_bad(r, r->p - 1, "Invalid \\uXXXX escape");
+            return -1;
+        }
+        py_put_char(out, cp);
+        return 0;
+    }
     if (plain == '\0') {
         py_json_loads_bad(r, at, "Invalid \\escape");
         return -1;

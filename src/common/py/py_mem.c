@@ -244,41 +244,6 @@ try_list(pyheld_t *first, tried_t *alive, tried_t *dead)
     }
 }
 
-/* Restores the backward links, which held counts during the trial. */
-static void
-relink(pyheld_t *first)
-{
-    pyheld_t *prev = NULL;
-
-    for (pyheld_t *v = first; v != NULL; v = v->next) {
-        v->prev = prev;
-        prev = v;
-    }
-}
-
-/* Empties the unreachable containers while holding a reference to each, so that none is freed while another
- * is visited. */
-static void
-free_cycles(void)
-{
-    tried_t alive = { NULL, 0, 0 }, dead = { NULL, 0, 0 };
-
-    if (budget.held == NULL)
-        return;
-    try_list(budget.held, &alive, &dead);
-    relink(budget.held);
-    for (size_t i = 0; i < dead.n; i++) {
-        dead.v[i]->h.flags &= (uint8_t) ~PY_F_TRIED;
-        py_ref(&dead.v[i]->h);
-    }
-    for (size_t i = 0; i < dead.n; i++)
-        py_drop_held(&dead.v[i]->h);
-    for (size_t i = 0; i < dead.n; i++)
-        py_unref(&dead.v[i]->h);
-    free(alive.v);
-    free(dead.v);
-}
-
 /* ---- scopes and limits ----------------------------------------------------------------------- */
 
 /* Bytes in use by values and buffers. */
@@ -348,7 +313,32 @@ py_scope_leave(py_scope_t *scope)
     pyheld_t *last;
 
     py_notes_drop(scope->notes);
-    free_cycles();
+
+    /* Empties the unreachable containers while holding a reference to each, so that none is freed while
+     * another is visited. */
+    tried_t alive = { NULL, 0, 0 }, dead = { NULL, 0, 0 };
+    if (budget.held != NULL) {
+        try_list(budget.held, &alive, &dead);
+
+        /* Restores the backward links, which held counts during the trial. */
+        pyheld_t *prev = NULL;
+        for (pyheld_t *v = budget.held; v != NULL; v = v->next) {
+            v->prev = prev;
+            prev = v;
+        }
+
+        for (size_t i = 0; i < dead.n; i++) {
+            dead.v[i]->h.flags &= (uint8_t) ~PY_F_TRIED;
+            py_ref(&dead.v[i]->h);
+        }
+        for (size_t i = 0; i < dead.n; i++)
+            py_drop_held(&dead.v[i]->h);
+        for (size_t i = 0; i < dead.n; i++)
+            py_unref(&dead.v[i]->h);
+        free(alive.v);
+        free(dead.v);
+    }
+
     for (last = budget.held; last != NULL && last->next != NULL;)
         last = last->next;
     if (last == NULL) {

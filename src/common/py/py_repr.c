@@ -88,18 +88,6 @@ py_repr_bytes(buf_t *out, const py_t *v)
 
 /* ---- containers ------------------------------------------------------------------------------- */
 
-static int
-put_items(buf_t *out, const py_t *seq)
-{
-    for (size_t i = 0; i < py_seq_len(seq); i++) {
-        if (i > 0)
-            buf_puts(out, ", ");
-        if (py_tick_out(out) < 0 || py_repr_to(out, py_seq_at(seq, i)) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* A tuple of one needs a comma. */
 static int
 repr_seq(buf_t *out, const py_t *v)
@@ -107,8 +95,15 @@ repr_seq(buf_t *out, const py_t *v)
     bool list = py_is(v, PY_LIST);
 
     buf_putc(out, list ? '[' : '(');
-    if (put_items(out, v) < 0)
-        return -1;
+
+    /* Writes the items between the brackets. */
+    for (size_t i = 0; i < py_seq_len(v); i++) {
+        if (i > 0)
+            buf_puts(out, ", ");
+        if (py_tick_out(out) < 0 || py_repr_to(out, py_seq_at(v, i)) < 0)
+            return -1;
+    }
+
     buf_puts(out, list ? "]" : py_seq_len(v) == 1 ? ",)" : ")");
     return 0;
 }
@@ -430,19 +425,6 @@ py_put_escaped(buf_t *out, const char *s, size_t len)
     buf_add(out, s + start, len - start);
 }
 
-/* A text that needs no escaping keeps its marks in place; else all of it is marked. */
-static void
-py_escape_to(buf_t *out, const py_t *text)
-{
-    py_put_escaped(out, PY_TEXT(text), PY_LEN(text));
-    if (out->len == PY_LEN(text)) {
-        buf_clear(out);
-        py_put(out, text);
-    } else {
-        py_put_like(out, 0, text);
-    }
-}
-
 py_t *
 py_escape(py_t *v)
 {
@@ -455,7 +437,16 @@ py_escape(py_t *v)
     AUTO(py) text = py_tostr(v);
     if (text == NULL || py_room(PY_LEN(text) * 5) < 0)
         return NULL;
-    py_escape_to(&out, text);
+
+    /* A text that needs no escaping keeps its marks in place; else all of it is marked. */
+    py_put_escaped(&out, PY_TEXT(text), PY_LEN(text));
+    if (out.len == PY_LEN(text)) {
+        buf_clear(&out);
+        py_put(&out, text);
+    } else {
+        py_put_like(&out, 0, text);
+    }
+
     py_t *markup = py_str_buf(&out);
     markup->flags |= PY_F_MARKUP;
     return markup;

@@ -223,21 +223,15 @@ is_all_said(const py_t *v)
     return (py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0;
 }
 
-/* A single tag around the container: a tag for each key would nest too deep for a message. */
-static json_t *
-wire_of_all_said(py_t *v)
-{
-    json_t *inside = wire_of_container(v);
-
-    return inside != NULL ? tagged("peer", json_pack("[o]", inside)) : NULL;
-}
-
 /* A container wholly of a peer gets a single tag; otherwise each text has its own. */
 static json_t *
 marked_container(py_t *v)
 {
-    if (is_all_said(v))
-        return wire_of_all_said(v);
+    if (is_all_said(v)) {
+        /* A single tag around the container: a tag for each key would nest too deep for a message. */
+        json_t *inside = wire_of_container(v);
+        return inside != NULL ? tagged("peer", json_pack("[o]", inside)) : NULL;
+    }
     if (!py_is(v, PY_DICT))
         return wire_of_items(v, to_wire_marked);
     return py_wire_is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
@@ -476,54 +470,44 @@ py_wire_kind_of(const json_t *tag)
     return NULL;
 }
 
-/* Converts the content once, whether or not the tag is valid; otherwise a peer could make each level double
- * the work of the one inside. */
-static py_t *
-from_tagged(const struct kind *kind, const json_t *tag, bool said)
-{
-    bool marks = kind->fn == from_peer;
-    AUTO(py) content = from_wire(json_array_get(tag, 1), said || marks);
-    py_t *out = py_is(content, kind->of) ? (marks && said ? from_said(content) : kind->fn(content)) : NULL;
-
-    if (out != NULL)
-        return out;
-    py_clear();
-    if (marks && !said)
-        content = py_peer(content, 0); /* for the tags in it */
-    AUTO(py) key = py_str(TAG, strlen(TAG));
-    AUTO(py) list = py_list();
-    py_append_new(list, py_str(kind->name, strlen(kind->name)));
-    py_append_new(list, py_ref(content));
-    out = py_dict();
-    (void) py_dict_set(out, key, list);
-    return out;
-}
-
-/* An object whose only key is the tag, with a kind that is known, is a tagged value; others are dicts. */
-static py_t *
-py_wire_from_object(const json_t *v, bool said)
-{
-    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
-    const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
-    const struct kind *kind = py_wire_kind_of(tag);
-
-    if (kind != NULL)
-        return from_tagged(kind, tag, said);
-    py_t *dict = py_dict();
-    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
-        AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
-        AUTO(py) value = from_wire(json_object_iter_value(it), said);
-        (void) py_dict_set(dict, key, value);
-    }
-    return dict;
-}
-
 /* Recursion is as deep as the parser of `v` allowed. */
 static py_t *
 from_wire(const json_t *v, bool said)
 {
-    if (json_is_object(v))
-        return py_wire_from_object(v, said);
+    if (json_is_object(v)) {
+        /* An object whose only key is the tag, with a kind that is known, is a tagged value; others are
+         * dicts. */
+        json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
+        const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
+        const struct kind *kind = py_wire_kind_of(tag);
+        if (kind != NULL) {
+            /* Converts the content once, whether or not the tag is valid; otherwise a peer could make each
+             * level double the work of the one inside. */
+            bool marks = kind->fn == from_peer;
+            AUTO(py) content = from_wire(json_array_get(tag, 1), said || marks);
+            py_t *out = py_is(content, kind->of) ? (marks && said ? from_said(content) : kind->fn(content))
+                                                 : NULL;
+            if (out != NULL)
+                return out;
+            py_clear();
+            if (marks && !said)
+                content = py_peer(content, 0); /* for the tags in it */
+            AUTO(py) key = py_str(TAG, strlen(TAG));
+            AUTO(py) list = py_list();
+            py_append_new(list, py_str(kind->name, strlen(kind->name)));
+            py_append_new(list, py_ref(content));
+            out = py_dict();
+            (void) py_dict_set(out, key, list);
+            return out;
+        }
+        py_t *dict = py_dict();
+        for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+            AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
+            AUTO(py) value = from_wire(json_object_iter_value(it), said);
+            (void) py_dict_set(dict, key, value);
+        }
+        return dict;
+    }
     return json_is_array(v) ? from_items(v, said) : py_from_json(v);
 }
 

@@ -202,17 +202,6 @@ is_plain_scalar(const dnode_t *node)
     return node->kind < YAML_IS_BINARY;
 }
 
-/* As PyYAML's default_flow_style: None means flow for containers of plain scalars only. */
-static void
-choose_style(const dumper_t *d, dnode_t *node)
-{
-    bool plain = true;
-
-    for (size_t i = 0; i < node->n; i++)
-        plain = plain && is_plain_scalar(node->kids[i]);
-    node->flow = d->flow == PY_YAML_FLOW || (d->flow == PY_YAML_AUTO && plain);
-}
-
 static int
 py_yaml_dump_fill_list(dumper_t *d, dnode_t *node, const py_t *v)
 {
@@ -308,7 +297,13 @@ container_node(dumper_t *d, py_t *v)
         return NULL;
     int rc = list ? py_yaml_dump_fill_list(d, node, v) : py_yaml_dump_fill_map(d, node, v);
     py_leave();
-    choose_style(d, node);
+
+    /* As PyYAML's default_flow_style: None means flow for containers of plain scalars only. */
+    bool plain = true;
+    for (size_t i = 0; i < node->n; i++)
+        plain = plain && is_plain_scalar(node->kids[i]);
+    node->flow = d->flow == PY_YAML_FLOW || (d->flow == PY_YAML_AUTO && plain);
+
     return rc == 0 ? node : NULL;
 }
 
@@ -351,19 +346,6 @@ number_anchors(dumper_t *d, dnode_t *node)
         number_anchors(d, node->kids[i]);
 }
 
-/* Scalars in the order in which they are written, for marked(). */
-static void
-py_yaml_dump_remember(dumper_t *d, dnode_t *node)
-{
-    if (!d->peers)
-        return;
-    if (d->n_written == d->cap_written) {
-        d->cap_written = d->cap_written * 2 + 16;
-        d->written = xrealloc(d->written, d->cap_written * sizeof(*d->written));
-    }
-    d->written[d->n_written++] = node;
-}
-
 /* A shared node is written once, with an anchor, and afterwards as an alias. */
 static void
 write_node(dumper_t *d, dnode_t *node)
@@ -378,7 +360,15 @@ write_node(dumper_t *d, dnode_t *node)
     }
     node->written = true;
     if (node->kind <= YAML_IS_BINARY) {
-        py_yaml_dump_remember(d, node);
+        /* Scalars in the order in which they are written, for marked(). */
+        if (d->peers) {
+            if (d->n_written == d->cap_written) {
+                d->cap_written = d->cap_written * 2 + 16;
+                d->written = xrealloc(d->written, d->cap_written * sizeof(*d->written));
+            }
+            d->written[d->n_written++] = node;
+        }
+
         yaml_write_scalar(d->writer, anchor, node->kind, node->text, node->len);
         return;
     }

@@ -241,22 +241,6 @@ static const struct kind_row {
     [YAML_IS_UNKNOWN] = { 0 },
 };
 
-/* A short text, from the cache when it has it. NEW. */
-static py_t *
-make_short(loader_t *l, const ynode_t *node)
-{
-    unsigned h = (unsigned) node->n;
-
-    for (size_t i = 0; i < node->n; i++)
-        h = h * 31 + (unsigned char) node->text[i];
-    py_t **at = &l->recent[(h ^ h >> 8) % RECENT];
-    if (*at == NULL || PY_LEN(*at) != node->n || memcmp(PY_TEXT(*at), node->text, node->n) != 0) {
-        py_unref(*at);
-        *at = py_str(node->text, node->n);
-    }
-    return py_ref(*at);
-}
-
 static scalar_fn *
 constructor(const loader_t *l, const struct kind_row *row)
 {
@@ -287,62 +271,12 @@ make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
     return v;
 }
 
-/* A scalar with peers' marks. NEW. */
-static py_t *
-make_said(loader_t *l, scalar_fn *construct, const ynode_t *node)
-{
-    AUTO(py) v = construct(node, l->problem);
-
-    if (v != NULL && py_is(v, PY_STR))
-        return py_str_spans(PY_TEXT(v), PY_LEN(v), node->said);
-    return v != NULL && py_is(v, PY_BYTES) ? py_peer(STEAL(v), node->said->v[0].flags) : STEAL(v);
-}
-
-static py_t *
-make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
-{
-    const ynode_t *scalar = yaml_default_value(node);
-    scalar_fn *construct = constructor(l, row);
-
-    if (scalar->shape == YSCALAR && scalar->said != NULL)
-        return make_said(l, construct, scalar);
-    if (scalar->shape == YSCALAR && construct == py_yaml_load_make_str && scalar->n <= SHORT)
-        return make_short(l, scalar);
-    if (scalar->shape == YSCALAR)
-        return scalar->n > SHORT && scalar == node ? make_long(l, construct, node)
-                                                   : construct(scalar, l->problem);
-    yaml_wrong_shape(scalar, YSCALAR, l->problem);
-    return NULL;
-}
-
 static py_t *
 empty_container(const loader_t *l, yaml_kind_t kind)
 {
     if (kind == YAML_IS_MAP)
         return l->ordered ? py_odict() : py_dict();
     return kind == YAML_IS_SET ? py_set(false) : py_list();
-}
-
-/* An empty container, queued to be filled, or the one that its anchor made. NEW reference. */
-static py_t *
-make_container(loader_t *l, const ynode_t *node)
-{
-    AUTO(py) address = py_yaml_load_address_of(node);
-    py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
-
-    if (v != NULL)
-        return py_ref(v);
-    v = empty_container(l, node->kind);
-    if (address != NULL)
-        py_dict_set(l->known, address, v);
-    if (l->n == l->cap) {
-        size_t cap = py_next_cap(l->cap, sizeof(*l->jobs));
-        py_count((int64_t) ((cap - l->cap) * sizeof(*l->jobs)));
-        l->cap = cap;
-        l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
-    }
-    l->jobs[l->n++] = (job_t){ node, py_ref(v) };
-    return v;
 }
 
 /* NEW value, or NULL with the problem set. */
@@ -361,10 +295,54 @@ py_yaml_load_make(loader_t *l, const ynode_t *node)
         yaml_unknown_tag(node, l->problem);
         return NULL;
     }
-    if (row->scalar != NULL)
-        return make_scalar(l, row, node);
-    if (row->shape == node->shape)
-        return make_container(l, node);
+    if (row->scalar != NULL) {
+        /* Makes a scalar by its kind. */
+        const ynode_t *scalar = yaml_default_value(node);
+        scalar_fn *construct = constructor(l, row);
+        if (scalar->shape == YSCALAR && scalar->said != NULL) {
+            /* A scalar with peers' marks. */
+            AUTO(py) v = construct(scalar, l->problem);
+            if (v != NULL && py_is(v, PY_STR))
+                return py_str_spans(PY_TEXT(v), PY_LEN(v), scalar->said);
+            return v != NULL && py_is(v, PY_BYTES) ? py_peer(STEAL(v), scalar->said->v[0].flags) : STEAL(v);
+        }
+        if (scalar->shape == YSCALAR && construct == py_yaml_load_make_str && scalar->n <= SHORT) {
+            /* A short text, from the cache when it has it. */
+            unsigned h = (unsigned) scalar->n;
+            for (size_t i = 0; i < scalar->n; i++)
+                h = h * 31 + (unsigned char) scalar->text[i];
+            py_t **at = &l->recent[(h ^ h >> 8) % RECENT];
+            if (*at == NULL || PY_LEN(*at) != scalar->n ||
+                memcmp(PY_TEXT(*at), scalar->text, scalar->n) != 0) {
+                py_unref(*at);
+                *at = py_str(scalar->text, scalar->n);
+            }
+            return py_ref(*at);
+        }
+        if (scalar->shape == YSCALAR)
+            return scalar->n > SHORT && scalar == node ? make_long(l, construct, node)
+                                                       : construct(scalar, l->problem);
+        yaml_wrong_shape(scalar, YSCALAR, l->problem);
+        return NULL;
+    }
+    if (row->shape == node->shape) {
+        /* An empty container, queued to be filled, or the one that its anchor made. */
+        AUTO(py) address = py_yaml_load_address_of(node);
+        py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
+        if (v != NULL)
+            return py_ref(v);
+        v = empty_container(l, node->kind);
+        if (address != NULL)
+            py_dict_set(l->known, address, v);
+        if (l->n == l->cap) {
+            size_t cap = py_next_cap(l->cap, sizeof(*l->jobs));
+            py_count((int64_t) ((cap - l->cap) * sizeof(*l->jobs)));
+            l->cap = cap;
+            l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
+        }
+        l->jobs[l->n++] = (job_t){ node, py_ref(v) };
+        return v;
+    }
     yaml_wrong_shape(node, row->shape, l->problem);
     return NULL;
 }
@@ -385,26 +363,6 @@ py_yaml_load_fill_seq(loader_t *l, const job_t *job)
 
 static void show_node(buf_t *out, ynode_t *node);
 
-/* Shows the elements of a sequence or pairs of a mapping, up to LONG_MESSAGE bytes. */
-static void
-show_kids(buf_t *out, ynode_t *node)
-{
-    buf_putc(out, '[');
-    for (size_t i = 0; i < node->n && out->len <= LONG_MESSAGE; i++) {
-        buf_puts(out, i > 0 ? ", " : "");
-        if (node->shape == YSEQ) {
-            show_node(out, node->items[i]);
-            continue;
-        }
-        buf_putc(out, '(');
-        show_node(out, node->pairs[i].key);
-        buf_puts(out, ", ");
-        show_node(out, node->pairs[i].value);
-        buf_putc(out, ')');
-    }
-    buf_putc(out, ']');
-}
-
 /* repr() of a node's value as PyYAML's node classes show it; "[...]" for a cycle and beyond LONG_MESSAGE
  * bytes. */
 static void
@@ -420,7 +378,23 @@ show_value(buf_t *out, ynode_t *node)
         return;
     }
     node->open = true;
-    show_kids(out, node);
+
+    /* Shows the elements of a sequence or pairs of a mapping, up to LONG_MESSAGE bytes. */
+    buf_putc(out, '[');
+    for (size_t i = 0; i < node->n && out->len <= LONG_MESSAGE; i++) {
+        buf_puts(out, i > 0 ? ", " : "");
+        if (node->shape == YSEQ) {
+            show_node(out, node->items[i]);
+            continue;
+        }
+        buf_putc(out, '(');
+        show_node(out, node->pairs[i].key);
+        buf_puts(out, ", ");
+        show_node(out, node->pairs[i].value);
+        buf_putc(out, ')');
+    }
+    buf_putc(out, ']');
+
     node->open = false;
 }
 
@@ -446,18 +420,6 @@ show_node(buf_t *out, ynode_t *node)
     buf_putc(out, ')');
 }
 
-/* Salt's message for an unhashable key, which shows PyYAML's tree of the key. False. */
-static bool
-unacceptable_key(loader_t *l, const job_t *job, ynode_t *key)
-{
-    buf_auto_t shown = BUF_INIT;
-
-    py_clear();
-    show_value(&shown, key);
-    return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
-                           key->at, "found unacceptable key %s", buf_str(&shown));
-}
-
 /* NEW key, or NULL with the problem set. */
 static py_t *
 py_yaml_load_make_key(loader_t *l, const job_t *job, ynode_t *node)
@@ -474,7 +436,14 @@ py_yaml_load_make_key(loader_t *l, const job_t *job, ynode_t *node)
     py_t *key = py_yaml_load_make(l, node);
     if (key == NULL || py_is(key, PY_STR) || py_hash(key, &hash) == 0)
         return key;
-    unacceptable_key(l, job, node);
+
+    /* Salt's message for an unhashable key, which shows PyYAML's tree of the key. False. */
+    buf_auto_t shown = BUF_INIT;
+    py_clear();
+    show_value(&shown, node);
+    (void) yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
+                           node->at, "found unacceptable key %s", buf_str(&shown));
+
     py_unref(key);
     return NULL;
 }

@@ -288,19 +288,6 @@ reaction_short(char *name)
     return xasprintf("#%s", hex);
 }
 
-/* Set "part", the key that keeps this reaction of this event from being done twice, also after a restart.
- * Repeated IDs are numbered. */
-static void
-reaction_name(const work_t *w, json_t *seen, json_t *reaction)
-{
-    const char *id = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
-    json_int_t n = value_int(seen, id, 0) + 1;
-    AUTO_FREE char *part = reaction_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id));
-
-    json_object_set_new(seen, id, json_integer(n));
-    json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));
-}
-
 static void
 reactions(work_t *w)
 {
@@ -329,7 +316,15 @@ reactions(work_t *w)
         json_object_set(reaction, "name", value_get(chunk, "name"));
         if (line > 0)
             json_object_set_new(reaction, "line", json_integer((json_int_t) line));
-        reaction_name(w, seen, reaction);
+
+        /* Set "part", the key that keeps this reaction of this event from being done twice, also after a
+         * restart. Repeated IDs are numbered. */
+        const char *who = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
+        json_int_t n = value_int(seen, who, 0) + 1;
+        AUTO_FREE char *part = reaction_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, who));
+        json_object_set_new(seen, who, json_integer(n));
+        json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));
+
         json_array_append(kept, chunk);
         json_array_append(list, reaction);
     }
@@ -424,23 +419,6 @@ reaction_file(const reaction_env_t *env, const json_t *firing, const char *path,
 
 static const char missing_text[] = "File missing or not found.";
 
-/* A pattern may match several files; each is processed on its own. */
-static void
-from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
-{
-    glob_t found;
-
-    int rc = fs_glob(file, 0, &found, NULL);
-    if (fs_is_passing(rc))
-        error_read(errors, file, rc, strerror(-rc));
-    else if (found.gl_pathc == 0)
-        reaction_error(errors, file, NULL, 0, missing_text);
-    else
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            reaction_file(env, firing, found.gl_pathv[i], found.gl_pathv[i], out, errors);
-    globfree(&found);
-}
-
 json_t *
 reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
 {
@@ -450,7 +428,18 @@ reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
     AUTO_FREE char *path = NULL;
 
     if (!str_starts(file, "salt://")) {
-        from_disk(env, firing, file, out, errors);
+        /* A pattern may match several files; each is processed on its own. */
+        glob_t found;
+        int rc = fs_glob(file, 0, &found, NULL);
+        if (fs_is_passing(rc))
+            error_read(errors, file, rc, strerror(-rc));
+        else if (found.gl_pathc == 0)
+            reaction_error(errors, file, NULL, 0, missing_text);
+        else
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                reaction_file(env, firing, found.gl_pathv[i], found.gl_pathv[i], out, errors);
+        globfree(&found);
+
         return out;
     }
     int rc = fileclient_cache(env->files, file, "base", &path, &err);

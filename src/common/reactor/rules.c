@@ -220,32 +220,6 @@ no_surplus(const json_t *entry, fail_t *err)
 }
 
 static int
-rules_rule(rules_t *self, const json_t *entry, fail_t *err)
-{
-    rule_t *rule = rules_add(self);
-    json_t *by = value_get(entry, "group_by");
-
-    rule->groups = json_object();
-    if (no_surplus(entry, err) < 0 || rules_when(rule, value_get(entry, "when"), err) < 0 ||
-        rules_seconds(value_get(entry, "within"), "within", &rule->within_us, err) < 0 ||
-        (by != NULL && (rule->by = rules_texts(by, "'group_by'", err)) == NULL) ||
-        throttle(rule, value_get(entry, "throttle"), err) < 0)
-        return -EINVAL;
-    if (rule->when == WHEN_NOT_ALL && rule->within_us == 0)
-        return fail_set(err, -EINVAL, "'not_all' needs 'within': how long to wait for the rest");
-    if (rule->when == WHEN_ANY && rule->within_us != 0)
-        return fail_set(err, -EINVAL, "'within' belongs to 'all' and 'not_all'");
-    rule->files = rules_texts(value_get(entry, "do"), "'do'", err);
-    if (rule->files == NULL)
-        return -EINVAL;
-    rule->key = rules_key(entry, rule);
-    for (size_t i = 0; i + 1 < self->n; i++)
-        if (str_eq(self->rule[i].key, rule->key))
-            return fail_set(err, -EINVAL, "'%s' is there twice: give each a 'name'", rule->key);
-    return 0;
-}
-
-static int
 rules_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
 {
     rule_t *rule = rules_add(self);
@@ -277,8 +251,29 @@ rules_entry(rules_t *self, const json_t *entry, fail_t *err)
         return fail_set(err, -EINVAL, "it is a mapping of a tag to files, 'TAG: [FILE]'%s%s",
                         json_is_string(entry) ? ", not the text " : "",
                         json_is_string(entry) ? json_string_value(entry) : "");
-    if (value_get(entry, "when") != NULL || value_get(entry, "do") != NULL)
-        return rules_rule(self, entry, err);
+    if (value_get(entry, "when") != NULL || value_get(entry, "do") != NULL) {
+        /* Reads a rule in the long form. */
+        rule_t *rule = rules_add(self);
+        json_t *by = value_get(entry, "group_by");
+        rule->groups = json_object();
+        if (no_surplus(entry, err) < 0 || rules_when(rule, value_get(entry, "when"), err) < 0 ||
+            rules_seconds(value_get(entry, "within"), "within", &rule->within_us, err) < 0 ||
+            (by != NULL && (rule->by = rules_texts(by, "'group_by'", err)) == NULL) ||
+            throttle(rule, value_get(entry, "throttle"), err) < 0)
+            return -EINVAL;
+        if (rule->when == WHEN_NOT_ALL && rule->within_us == 0)
+            return fail_set(err, -EINVAL, "'not_all' needs 'within': how long to wait for the rest");
+        if (rule->when == WHEN_ANY && rule->within_us != 0)
+            return fail_set(err, -EINVAL, "'within' belongs to 'all' and 'not_all'");
+        rule->files = rules_texts(value_get(entry, "do"), "'do'", err);
+        if (rule->files == NULL)
+            return -EINVAL;
+        rule->key = rules_key(entry, rule);
+        for (size_t i = 0; i + 1 < self->n; i++)
+            if (str_eq(self->rule[i].key, rule->key))
+                return fail_set(err, -EINVAL, "'%s' is there twice: give each a 'name'", rule->key);
+        return 0;
+    }
     json_object_foreach ((json_t *) entry, tag, files)
         rc = rc == 0 ? rules_tag(self, tag, files, err) : rc;
     return rc;
@@ -312,22 +307,17 @@ rules_check(const json_t *list, size_t *ret_entry, fail_t *err)
     return rules_entries(self, list, ret_entry, err);
 }
 
-/* Read the file of `reactor: /etc/salt/reactor.yaml`. NEW list, or NULL with *err. */
-static json_t *
-rules_read(const char *path, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-
-    if (fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
-        return NULL;
-    return yaml_load(buf_str(&text), text.len, path, NULL, err);
-}
-
 json_t *
 rules_list(const json_t *option, fail_t *err)
 {
-    if (json_is_string(option))
-        return rules_read(json_string_value(option), err);
+    if (json_is_string(option)) {
+        /* Read the file of `reactor: /etc/salt/reactor.yaml`. */
+        const char *path = json_string_value(option);
+        buf_auto_t text = BUF_INIT;
+        if (fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
+            return NULL;
+        return yaml_load(buf_str(&text), text.len, path, NULL, err);
+    }
     return value_truthy(option) ? json_incref((json_t *) option) : json_array();
 }
 

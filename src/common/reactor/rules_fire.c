@@ -162,25 +162,6 @@ rules_fire_firing(const rule_t *rule, const json_t *group, const json_t *events)
                      (json_int_t) json_array_size(events), "group", value_get(group, "value"));
 }
 
-/* Merge a firing into the held one; the newest LIMIT_REACTOR_EVENTS events stay. */
-static void
-rules_fire_hold(json_t *held, const json_t *firing)
-{
-    json_t *events = value_get(held, "events"), *one;
-    size_t i;
-
-    json_array_foreach (value_get(firing, "events"), i, one)
-        json_array_append(events, one);
-    while (json_array_size(events) > LIMIT_REACTOR_EVENTS)
-        json_array_remove(events, 0);
-    json_object_set_new(held, "count",
-                        json_integer(value_int(held, "count", 0) + value_int(firing, "count", 0)));
-    static const char *const last[] = { "seq", "tag", "data", "missing" };
-    for (size_t k = 0; k < NELEMS(last); k++)
-        if (value_get(firing, last[k]) != NULL)
-            json_object_set(held, last[k], value_get(firing, last[k]));
-}
-
 /* Apply the throttle to a firing at `us`: emit it now, hold it until it is quiet, or drop it. */
 static void
 throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int64_t us, json_t *out)
@@ -202,10 +183,23 @@ throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int6
         return;
     }
     json_t *held = value_get(group, "held");
-    if (held != NULL)
-        rules_fire_hold(held, firing);
-    else
+    if (held != NULL) {
+        /* Merge a firing into the held one; the newest LIMIT_REACTOR_EVENTS events stay. */
+        json_t *events = value_get(held, "events"), *one;
+        size_t i;
+        json_array_foreach (value_get(firing, "events"), i, one)
+            json_array_append(events, one);
+        while (json_array_size(events) > LIMIT_REACTOR_EVENTS)
+            json_array_remove(events, 0);
+        json_object_set_new(held, "count",
+                            json_integer(value_int(held, "count", 0) + value_int(firing, "count", 0)));
+        static const char *const last[] = { "seq", "tag", "data", "missing" };
+        for (size_t k = 0; k < NELEMS(last); k++)
+            if (value_get(firing, last[k]) != NULL)
+                json_object_set(held, last[k], value_get(firing, last[k]));
+    } else {
         json_object_set(group, "held", firing);
+    }
     json_object_set_new(group, "due", json_integer(us + rule->throttle_us));
     rules_fire_wake(self, us + rule->throttle_us);
     log_debug("reactor: rule '%s' waits for %.3f s without another such event (once_after)", rule->key,
@@ -320,17 +314,6 @@ rules_fire_complete(const json_t *seen)
     return true;
 }
 
-static void
-tell_missing(const rule_t *rule, const json_t *seen)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (seen, i, one)
-        if (!json_is_object(one))
-            log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
-}
-
 /* Feed an event to a rule with `all` or `not_all`; fires when all conditions are filled (`all`), or clears
  * the group (`not_all`: nothing is missing). */
 static void
@@ -352,7 +335,13 @@ rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     if (rule->within_us > 0)
         rules_fire_wake(self, rules_fire_stamp(event) + rule->within_us);
     if (!rules_fire_complete(seen)) {
-        tell_missing(rule, seen);
+        /* Tells which conditions were not filled. */
+        json_t *one;
+        size_t i;
+        json_array_foreach (seen, i, one)
+            if (!json_is_object(one))
+                log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
+
         return;
     }
     if (rule->when == WHEN_ALL) {
@@ -367,20 +356,6 @@ rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
         AUTO_FREE char *key = value_dump(value);
         json_object_del(rule->groups, key);
     }
-}
-
-static void
-rules_fire_any(rules_t *self, rule_t *rule, json_t *event, json_t *out)
-{
-    json_auto_t *value = group_value(rule, value_get(event, "data"));
-    json_auto_t *lone = json_pack("{s:O}", "value", value);
-    json_auto_t *events = json_pack("[O]", event);
-    json_t *group = rule->throttle != THROTTLE_NONE ? rules_fire_group(rule, value) : lone;
-    json_auto_t *firing = rules_fire_firing(rule, group, events);
-
-    throttled(self, rule, group, firing, rules_fire_stamp(event), out);
-    if (rule->throttle == THROTTLE_AFTER)
-        rules_fire_bound(rule, group, rules_fire_bytes(firing)); /* which has the last event twice */
 }
 
 static bool
@@ -428,10 +403,19 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
             continue;
         if (rule->when == WHEN_TAG)
             rules_fire_plain(rule, event, named, out);
-        else if (rule->when == WHEN_ANY)
-            rules_fire_any(self, rule, event, out);
-        else
+        else if (rule->when == WHEN_ANY) {
+            /* Fires a rule with `any` for each event. */
+            json_auto_t *value = group_value(rule, value_get(event, "data"));
+            json_auto_t *lone = json_pack("{s:O}", "value", value);
+            json_auto_t *events = json_pack("[O]", event);
+            json_t *group = rule->throttle != THROTTLE_NONE ? rules_fire_group(rule, value) : lone;
+            json_auto_t *firing = rules_fire_firing(rule, group, events);
+            throttled(self, rule, group, firing, rules_fire_stamp(event), out);
+            if (rule->throttle == THROTTLE_AFTER)
+                rules_fire_bound(rule, group, rules_fire_bytes(firing)); /* which has the last event twice */
+        } else {
             rules_fire_collect(self, rule, event, out);
+        }
     }
     if (json_array_size(out) > 0)
         log_debug("reactor: event %llu '%s' sets off %zu files", (unsigned long long) seq, tag,

@@ -115,7 +115,8 @@ run_check_json(run_t *run, size_t from, fail_t *err)
     return fits ? 0 : peer_refuse(run, &b, err);
 }
 
-/* ---- words with a meaning of their own ------------------------------------------------------------------- */
+/* ---- words with a meaning of their own
+ * ------------------------------------------------------------------- */
 
 #define SLOT    "__slot__:"
 #define KEYWORD "a keyword of the function"
@@ -245,7 +246,8 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     return peer_refuse(run, &b, err);
 }
 
-/* ---- files of minions ----------------------------------------------------------------------------------- */
+/* ---- files of minions
+ * ----------------------------------------------------------------------------------- */
 
 /* A path without doubled slashes and "/./". NEW. */
 static char *
@@ -337,21 +339,6 @@ sign(const char *own, const char *dflt)
     return own != NULL ? own : dflt;
 }
 
-/* Writes an expression in place of a span, so the value is printed and never parsed. Within {% raw %} that
- * block is closed and reopened around it. */
-static void
-put_name(buf_t *out, const jsyntax_t *syntax, jspan_place_t place, size_t i)
-{
-    const char *open = sign(syntax->block_start, "{%"), *close = sign(syntax->block_end, "%}");
-
-    if (place == JSPAN_RAW)
-        buf_printf(out, "%s+ endraw %s", open, close);
-    buf_printf(out, "%s peer_data__[%zu] %s", sign(syntax->variable_start, "{{"), i,
-               sign(syntax->variable_end, "}}"));
-    if (place == JSPAN_RAW)
-        buf_printf(out, "%s raw %s", open, close);
-}
-
 /* False when a peer's part within a tag is more than digits: the expression's results would lose their marks.
  */
 static bool
@@ -390,7 +377,18 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
         if (places[i] != JSPAN_TEXT && places[i] != JSPAN_RAW)
             continue;
         buf_add(&out, text + at, s->from - at);
-        put_name(&out, syntax, places[i], i);
+
+        /* Writes an expression in place of a span, so the value is printed and never parsed. Within {% raw
+         * %} that block is closed and reopened around it. */
+        jspan_place_t place = places[i];
+        const char *open = sign(syntax->block_start, "{%"), *close = sign(syntax->block_end, "%}");
+        if (place == JSPAN_RAW)
+            buf_printf(&out, "%s+ endraw %s", open, close);
+        buf_printf(&out, "%s peer_data__[%zu] %s", sign(syntax->variable_start, "{{"), i,
+                   sign(syntax->variable_end, "}}"));
+        if (place == JSPAN_RAW)
+            buf_printf(&out, "%s raw %s", open, close);
+
         at = s->to;
     }
     buf_add(&out, text + at, run->text.len - at);

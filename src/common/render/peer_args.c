@@ -51,45 +51,34 @@ said_key(const py_t *list)
     return NULL;
 }
 
-/* Searches a state's `names`: a mapping there has arguments of its own, {name: [{argument: value}]}. */
-static const py_t *
-find_in_names(const py_t *names)
-{
-    const py_t *found = NULL;
-    py_t *name, *own;
-
-    for (size_t i = 0; py_is(names, PY_LIST) && i < py_seq_len(names); i++) {
-        const py_t *one = py_seq_at(names, i);
-        for (size_t k = 0; py_is(one, PY_DICT) && found == NULL && py_dict_next(one, &k, &name, &own);)
-            found = said_key(own);
-    }
-    return found;
-}
-
-/* Searches the value of `arg`, `args` or `job_args`. A text of a step's `arg` is split into words, so any '='
- * counts. */
-static const py_t *
-find_in_arguments(const keywords_t *self, const char *key, const py_t *v)
-{
-    bool words = !self->reaction && str_eq(key, "arg");
-
-    if (py_is(v, PY_LIST)) {
-        const py_t *found = find_text(v);
-        return found != NULL || !self->reaction || !str_eq(key, "args") ? found : said_key(v);
-    }
-    if (!py_is(v, PY_STR) || !py_is_peer(v) || (!words && !self->reaction))
-        return NULL;
-    return names_keyword(v) || (words && memchr(PY_TEXT(v), '=', PY_LEN(v)) != NULL) ? v : NULL;
-}
-
 /* Searches a key's value when the key holds arguments. */
 static const py_t *
 find_below(const keywords_t *self, const char *key, const py_t *v, int depth)
 {
-    if (str_eq(key, "arg") || str_eq(key, "args") || str_eq(key, "job_args"))
-        return find_in_arguments(self, key, v);
-    if (str_eq(key, "names"))
-        return find_in_names(v);
+    if (str_eq(key, "arg") || str_eq(key, "args") || str_eq(key, "job_args")) {
+        /* Searches the value of `arg`, `args` or `job_args`. A text of a step's `arg` is split into words,
+         * so any '=' counts. */
+        bool words = !self->reaction && str_eq(key, "arg");
+        if (py_is(v, PY_LIST)) {
+            const py_t *found = find_text(v);
+            return found != NULL || !self->reaction || !str_eq(key, "args") ? found : said_key(v);
+        }
+        if (!py_is(v, PY_STR) || !py_is_peer(v) || (!words && !self->reaction))
+            return NULL;
+        return names_keyword(v) || (words && memchr(PY_TEXT(v), '=', PY_LEN(v)) != NULL) ? v : NULL;
+    }
+    if (str_eq(key, "names")) {
+        /* Searches a state's `names`: a mapping there has arguments of its own, {name: [{argument:
+         * value}]}. */
+        const py_t *found = NULL;
+        py_t *name, *own;
+        for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++) {
+            const py_t *one = py_seq_at(v, i);
+            for (size_t k = 0; py_is(one, PY_DICT) && found == NULL && py_dict_next(one, &k, &name, &own);)
+                found = said_key(own);
+        }
+        return found;
+    }
     /* A function of module.run, in a state's list of arguments. */
     return !self->reaction && depth == 2 && strchr(key, '.') != NULL ? said_key(v) : NULL;
 }

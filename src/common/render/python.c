@@ -191,20 +191,6 @@ python_patience(const python_t *self, int64_t deadline_ms)
     return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
 
-/* First call: sends SIGXCPU and goes on waiting. Second: kills, -ETIMEDOUT. */
-static int
-out_of_time(python_t *self, fail_t *err)
-{
-    if (!self->told) {
-        self->told = true;
-        kill(self->pid, SIGXCPU);
-        return 0;
-    }
-    self->failed = true;
-    kill(self->pid, SIGKILL);
-    return fail_set(err, -ETIMEDOUT, "python3 did not end in time, and was killed");
-}
-
 static int
 read_more(python_t *self, fail_t *err)
 {
@@ -230,8 +216,17 @@ wait_more(python_t *self, int64_t deadline_ms, fail_t *err)
 
     if (n < 0 && errno != EINTR)
         return python_ended(self, err);
-    if (n == 0)
-        return out_of_time(self, err);
+    if (n == 0) {
+        /* First call: sends SIGXCPU and goes on waiting. Second: kills, -ETIMEDOUT. */
+        if (!self->told) {
+            self->told = true;
+            kill(self->pid, SIGXCPU);
+            return 0;
+        }
+        self->failed = true;
+        kill(self->pid, SIGKILL);
+        return fail_set(err, -ETIMEDOUT, "python3 did not end in time, and was killed");
+    }
     return n > 0 ? read_more(self, err) : 0;
 }
 

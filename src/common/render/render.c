@@ -167,27 +167,21 @@ render_is_blank(const char *text, size_t len)
     return true;
 }
 
-static int
-run_step(run_t *run, const pipeline_t *pipeline, size_t i, fail_t *err)
-{
-    int64_t started = clock_mono_us();
-    int rc = pipeline->steps[i].renderer->fn(run, pipeline->steps[i].argline, err);
-
-    log_profile("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
-                run->source->path != NULL ? run->source->path : ":string:", pipeline->steps[i].renderer->name,
-                (double) (clock_mono_us() - started) / 1e6);
-    run->untouched = false;
-    return rc;
-}
-
 /* A step that fails without a message gets the pending exception's, or that of its errno. */
 static int
 render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < pipeline->n; i++)
-        rc = run_step(run, pipeline, i, err);
+    for (size_t i = 0; rc == 0 && i < pipeline->n; i++) {
+        /* Runs the renderer on the text so far. */
+        int64_t started = clock_mono_us();
+        rc = pipeline->steps[i].renderer->fn(run, pipeline->steps[i].argline, err);
+        log_profile("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
+                    run->source->path != NULL ? run->source->path : ":string:",
+                    pipeline->steps[i].renderer->name, (double) (clock_mono_us() - started) / 1e6);
+        run->untouched = false;
+    }
     if (rc < 0 && (err == NULL || err->code == 0))
         return fail_set(err, rc, "%s", py_raised() != NULL ? py_raised_text() : strerror(-rc));
     return rc;

@@ -234,29 +234,6 @@ decrypt_said(const gpg_t *g, py_t *v, fail_t *err)
     return py_is(bare, PY_STR) ? py_str_spans(text, len, &after) : py_peer(STEAL(bare), 0);
 }
 
-static py_t *
-decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
-{
-    size_t len;
-    const char *text = py_text(v, &len);
-    buf_auto_t broken = BUF_INIT, out = BUF_INIT;
-
-    if (py_is_peer(v))
-        return decrypt_said(g, v, err);
-    if (memmem(text, len, begin_mark, strlen(begin_mark)) == NULL && !g->translate_newlines)
-        return py_ref(v);
-    if (g->translate_newlines)
-        add_broken(&broken, text, len);
-    else
-        buf_add(&broken, text, len);
-    int rc = decrypt_text(g, buf_str(&broken), broken.len, NULL, &out, err);
-    if (rc < 0)
-        return NULL;
-    /* a replaced line break shortens the text */
-    bool same = rc == 0 && broken.len == len;
-    return same && py_is(v, PY_STR) ? py_ref(v) : text_or_bytes(&out);
-}
-
 static py_t *decrypt_value(const gpg_t *g, py_t *v, fail_t *err);
 
 static int
@@ -279,8 +256,26 @@ decrypt_items(const gpg_t *g, py_t *container, fail_t *err)
 static py_t *
 decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
 {
-    if (py_is(v, PY_STR) || py_is(v, PY_BYTES))
-        return decrypt_str(g, v, err);
+    if (py_is(v, PY_STR) || py_is(v, PY_BYTES)) {
+        /* Decrypts every message in the text. */
+        size_t len;
+        const char *text = py_text(v, &len);
+        buf_auto_t broken = BUF_INIT, out = BUF_INIT;
+        if (py_is_peer(v))
+            return decrypt_said(g, v, err);
+        if (memmem(text, len, begin_mark, strlen(begin_mark)) == NULL && !g->translate_newlines)
+            return py_ref(v);
+        if (g->translate_newlines)
+            add_broken(&broken, text, len);
+        else
+            buf_add(&broken, text, len);
+        int rc = decrypt_text(g, buf_str(&broken), broken.len, NULL, &out, err);
+        if (rc < 0)
+            return NULL;
+        /* a replaced line break shortens the text */
+        bool same = rc == 0 && broken.len == len;
+        return same && py_is(v, PY_STR) ? py_ref(v) : text_or_bytes(&out);
+    }
     if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST))
         return py_ref(v);
     if (py_enter() < 0) {

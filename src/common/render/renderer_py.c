@@ -198,19 +198,6 @@ renderer_py_give(run_t *run, const json_t *wire)
     return 0;
 }
 
-/* For a KeyError of `salt[...]`: appends why the function is missing. */
-static void
-renderer_py_put_missing(buf_t *b, const run_t *run, const char *text)
-{
-    const char *name = run->render->missing;
-    AUTO_FREE char *key = xasprintf("KeyError: '%s'", name != NULL ? name : "");
-
-    if (name == NULL || strcmp(text, key) != 0)
-        return;
-    AUTO_FREE char *why = call_missing(run->render->ctx, name);
-    buf_printf(b, "\n%s", why);
-}
-
 /* *err from a traceback: the innermost frame in the file with its lines, then the callers. */
 static int
 tell_failure(const run_t *run, const json_t *failed, fail_t *err)
@@ -231,7 +218,15 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
         else
             buf_printf(&b, "\ncalled from %s, line %d", file != NULL ? file : "the text", line);
     }
-    renderer_py_put_missing(&b, run, text);
+
+    /* For a KeyError of `salt[...]`: appends why the function is missing. */
+    const char *name = run->render->missing;
+    AUTO_FREE char *key = xasprintf("KeyError: '%s'", name != NULL ? name : "");
+    if (name != NULL && strcmp(text, key) == 0) {
+        AUTO_FREE char *why = call_missing(run->render->ctx, name);
+        buf_printf(&b, "\n%s", why);
+    }
+
     return fail_set(err, -EINVAL, "%s%s", fail_text(&where), buf_str(&b));
 }
 
@@ -254,17 +249,6 @@ converse(run_t *run, fail_t *err)
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
-
-/* Starts the interpreter, or replaces one that failed or belongs to the parent process. */
-static int
-need_python(render_t *self, fail_t *err)
-{
-    if (self->python != NULL && !python_usable(self->python))
-        python_destroy(&self->python);
-    if (self->python == NULL)
-        self->python = python_new(err);
-    return self->python != NULL ? 0 : -ENOENT;
-}
 
 static json_t *
 request_of(const run_t *run)
@@ -298,7 +282,15 @@ render_py(run_t *run, const char *argline, fail_t *err)
         return -EINVAL;
     if (render_may_python(run->render, &why) < 0)
         return tell_file(run, why.code, &why, err);
-    int rc = need_python(run->render, err);
+
+    /* Starts the interpreter, or replaces one that failed or belongs to the parent process. */
+    render_t *self = run->render;
+    if (self->python != NULL && !python_usable(self->python))
+        python_destroy(&self->python);
+    if (self->python == NULL)
+        self->python = python_new(err);
+    int rc = self->python != NULL ? 0 : -ENOENT;
+
     if (rc < 0)
         return rc;
     call_note(run->render->ctx, "py");

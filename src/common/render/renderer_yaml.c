@@ -91,27 +91,21 @@ has_tab(const buf_t *text, ymark_t at)
     return p != NULL && p[strspn(p, " ")] == '\t';
 }
 
-/* Salt shows a scanner error with the lines around it and renames the one about tabs. */
-static int
-scanner_failed(const run_t *run, const yproblem_t *p, fail_t *err)
-{
-    static const char tab[] = "found character '\\t' that cannot start any token";
-    int begun = p->context != NULL ? p->context_at.line + 1 : 0;
-    fail_auto_t why = FAIL_INIT;
-
-    run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, p->at.line + 1, begun,
-                  &why);
-    return fail_set(err, -EINVAL, "%s%s", fail_text(&why),
-                    has_tab(&run->text, p->at) ? "\nIt is indented with a tab; YAML wants spaces." : "");
-}
-
 static int
 yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 {
     int line = p->at.line + 1;
 
-    if (p->cls == YAML_SCANNER)
-        return scanner_failed(run, p, err);
+    if (p->cls == YAML_SCANNER) {
+        /* Salt shows a scanner error with the lines around it and renames the one about tabs. */
+        static const char tab[] = "found character '\\t' that cannot start any token";
+        int begun = p->context != NULL ? p->context_at.line + 1 : 0;
+        fail_auto_t why = FAIL_INIT;
+        run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, p->at.line + 1,
+                      begun, &why);
+        return fail_set(err, -EINVAL, "%s%s", fail_text(&why),
+                        has_tab(&run->text, p->at) ? "\nIt is indented with a tab; YAML wants spaces." : "");
+    }
     /* A mapping as a key is mostly a template without a renderer: "{{ x }}". */
     if (str_starts(p->text, "found unacceptable key [("))
         return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, 0, err);

@@ -108,15 +108,6 @@ first_when(const sjob_t *job, int64_t from_us)
     return best;
 }
 
-static void
-splay(schedule_t *self, entry_t *e)
-{
-    int64_t span = e->job.splay_max - e->job.splay_min;
-    e->splay_ms = 0;
-    if (e->job.splay_max > 0)
-        e->splay_ms = (e->job.splay_min + self->env.roll(self->env.cookie, (uint32_t) span + 1)) * 1000;
-}
-
 /* Arm the next time of day; a time that was just due is not due again if the clock was set back. */
 static void
 arm_wall(entry_t *e, int64_t now_us)
@@ -142,7 +133,12 @@ arm(schedule_t *self, entry_t *e, schedule_now_t now)
     } else {
         arm_wall(e, now.wall_us);
     }
-    splay(self, e);
+
+    /* Draws a delay between the bounds of the job's splay. */
+    int64_t span = e->job.splay_max - e->job.splay_min;
+    e->splay_ms = 0;
+    if (e->job.splay_max > 0)
+        e->splay_ms = (e->job.splay_min + self->env.roll(self->env.cookie, (uint32_t) span + 1)) * 1000;
 }
 
 static int64_t
@@ -216,15 +212,6 @@ schedule_tell(const schedule_t *self, int rc, const char *why)
     self->env.tell(self->env.cookie, rc, why);
 }
 
-/* Drop extra times that are past already. */
-static void
-drop_past(entry_t *e, int64_t now_us)
-{
-    for (size_t i = 0; i < e->job.n_runs; i++)
-        if (e->job.runs[i] < now_us)
-            e->job.runs[i] = 0;
-}
-
 /* Reads an entry's settings and sets its first run. An entry with an error stays in the list and does not
  * run, so that its user sees it. */
 static void
@@ -243,7 +230,13 @@ schedule_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whe
     }
     e->start = e->job.run_on_start;
     e->due_mono = now.mono_ms;
-    drop_past(e, now.wall_us);
+
+    /* Drop extra times that are past already. */
+    int64_t now_us = now.wall_us;
+    for (size_t i = 0; i < e->job.n_runs; i++)
+        if (e->job.runs[i] < now_us)
+            e->job.runs[i] = 0;
+
     arm(self, e, now);
 }
 
@@ -273,39 +266,6 @@ schedule_times(const json_t *item, json_t *named)
     return times;
 }
 
-/* Carry the times over from a job with other content but the same times: it goes on as if unchanged. */
-static void
-schedule_go_on(entry_t *e, const entry_t *before)
-{
-    if (e->error != NULL || before->error != NULL || !json_equal(e->times, before->times))
-        return;
-    e->start = before->start;
-    e->due_mono = before->due_mono;
-    e->due_us = before->due_us;
-    e->extra_us = before->extra_us;
-    e->nominal_us = before->nominal_us;
-    e->last_us = before->last_us;
-    e->skipped_us = before->skipped_us;
-    e->skip_reason = before->skip_reason;
-    if (e->job.splay_min == before->job.splay_min && e->job.splay_max == before->job.splay_max)
-        e->splay_ms = before->splay_ms;
-}
-
-/* Take the entry of this name out of the list. The caller owns it; NULL: none. */
-static entry_t *
-take_old(entry_t **old, const char *name)
-{
-    entry_t **at = old;
-    while (*at && !str_eq((*at)->name, name))
-        at = &(*at)->next;
-    entry_t *e = *at;
-    if (e != NULL) {
-        *at = e->next;
-        e->next = NULL;
-    }
-    return e;
-}
-
 /* Keep an unchanged job's entry; else make a new one, which keeps the old times if they are the same. */
 static entry_t *
 schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
@@ -314,7 +274,17 @@ schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, c
     json_auto_t *named = schedule_named(item, whens);
     json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O}", "item", item, "splay", value_get(all, "splay"),
                                    "skip", value_get(all, "skip_during_range"), "named", named);
-    entry_t *before = take_old(old, name);
+
+    /* Take the entry of this name out of the list. The caller owns it. */
+    entry_t **at = old;
+    while (*at && !str_eq((*at)->name, name))
+        at = &(*at)->next;
+    entry_t *before = *at;
+    if (before != NULL) {
+        *at = before->next;
+        before->next = NULL;
+    }
+
     if (before != NULL && json_equal(before->meant, meant))
         return before;
     entry_t *e = xcalloc(1, sizeof(*e));
@@ -324,7 +294,21 @@ schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, c
     e->times = schedule_times(e->item, named);
     schedule_read(self, e, all, whens, now);
     if (before != NULL) {
-        schedule_go_on(e, before);
+        /* Carry the times over from a job with other content but the same times: it goes on as if
+         * unchanged. */
+        if (e->error == NULL && before->error == NULL && json_equal(e->times, before->times)) {
+            e->start = before->start;
+            e->due_mono = before->due_mono;
+            e->due_us = before->due_us;
+            e->extra_us = before->extra_us;
+            e->nominal_us = before->nominal_us;
+            e->last_us = before->last_us;
+            e->skipped_us = before->skipped_us;
+            e->skip_reason = before->skip_reason;
+            if (e->job.splay_min == before->job.splay_min && e->job.splay_max == before->job.splay_max)
+                e->splay_ms = before->splay_ms;
+        }
+
         entry_free(before);
     }
     return e;
@@ -365,19 +349,6 @@ schedule_check(const char *name, const json_t *item, const json_t *whens)
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */
-
-/* The wall clock was set back: times of day that were waited for otherwise are armed again. */
-static void
-clock_set(schedule_t *self, schedule_now_t now)
-{
-    int64_t jump = schedule_jump(self, now);
-    if (llabs(jump) < JUMP_US)
-        return;
-    self->offset_us += jump;
-    for (entry_t *e = self->entries; e != NULL && jump < 0; e = e->next)
-        if (e->error == NULL && e->job.kind != SJOB_EVERY)
-            arm_wall(e, now.wall_us);
-}
 
 static void
 skipped(entry_t *e, const char *reason, int64_t now_us)
@@ -475,7 +446,16 @@ json_t *
 schedule_due(schedule_t *self, schedule_now_t now)
 {
     json_t *out = json_array();
-    clock_set(self, now);
+
+    /* The wall clock was set back: times of day that were waited for otherwise are armed again. */
+    int64_t jump = schedule_jump(self, now);
+    if (llabs(jump) >= JUMP_US) {
+        self->offset_us += jump;
+        for (entry_t *e = self->entries; e != NULL && jump < 0; e = e->next)
+            if (e->error == NULL && e->job.kind != SJOB_EVERY)
+                arm_wall(e, now.wall_us);
+    }
+
     for (entry_t *e = self->entries; e; e = e->next)
         if (until(e, now) == 0)
             entry_due(self, e, now, out);

@@ -98,19 +98,6 @@ highstate_say_lists(const highstate_t *self, json_t *errors)
         add_error(errors, "%s", self->list_problem);
 }
 
-/* List the file server's environments. NEW array; NULL when there is no file server or its list failed. */
-static json_t *
-served_envs(highstate_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_t *served = self->env.files != NULL ? fileclient_envs(self->env.files, &err) : NULL;
-
-    if (self->env.files != NULL && served == NULL)
-        keep_problem(self,
-                     xasprintf("The environments of the file server can't be listed: %s", fail_text(&err)));
-    return served;
-}
-
 /* Salt's _get_envs(): `env_order` restricted to what the file server has, if it names any; otherwise base,
  * the environments of file_roots, and the file server's. Cached. */
 json_t *
@@ -118,7 +105,14 @@ highstate_envs(highstate_t *self)
 {
     if (self->envs != NULL)
         return self->envs;
-    json_auto_t *served = served_envs(self);
+
+    /* List the file server's environments. */
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *served = self->env.files != NULL ? fileclient_envs(self->env.files, &err) : NULL;
+    if (self->env.files != NULL && served == NULL)
+        keep_problem(self,
+                     xasprintf("The environments of the file server can't be listed: %s", fail_text(&err)));
+
     json_t *order = json_object_get(self->opts, "env_order"), *item;
     const char *name;
     size_t i;

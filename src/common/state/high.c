@@ -99,33 +99,6 @@ resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
     return envs;
 }
 
-/* Reports an include that matches no environment, or more than one, with Salt's texts and a suggestion. */
-static void
-say_unresolved(const sls_run_t *self, const char *saltenv, const char *target, const json_t *envs)
-{
-    json_t *errors = self->run->errors;
-    AUTO_FREE char *found = show_envs(envs);
-
-    if (json_array_size(envs) > 1) {
-        add_error(
-            errors,
-            "Ambiguous include: Specified SLS %s: %s is available on the salt master in multiple available "
-            "saltenvs: %s",
-            saltenv, target, found);
-        return;
-    }
-    json_auto_t *asked = json_array();
-    const char *name;
-    json_t *value;
-    json_object_foreach (self->run->matches, name, value)
-        json_array_append_new(asked, json_string(name));
-    AUTO_FREE char *all = show_envs(asked);
-    add_error(errors,
-              "Unknown include: Specified SLS %s: %s is not available on the salt master in saltenv(s): %s ",
-              saltenv, target, strcmp(saltenv, "_xenv") == 0 ? all : saltenv);
-    suggest_sls(errors, highstate_avail_env(self->run->high, saltenv), target);
-}
-
 static bool
 was_rendered(const highstate_t *high, const char *saltenv, const char *sls)
 {
@@ -151,7 +124,30 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
     }
     json_auto_t *envs = resolve_envs(self, saltenv, target);
     if (json_array_size(envs) != 1 && !value_lists(envs, self->saltenv)) {
-        say_unresolved(self, saltenv, target, envs);
+        /* Reports an include that matches no environment, or more than one, with Salt's texts and a
+         * suggestion. */
+        json_t *errors = self->run->errors;
+        AUTO_FREE char *found = show_envs(envs);
+        if (json_array_size(envs) > 1) {
+            add_error(
+                errors,
+                "Ambiguous include: Specified SLS %s: %s is available on the salt master in multiple available "
+                "saltenvs: %s",
+                saltenv, target, found);
+            return;
+        }
+        json_auto_t *asked = json_array();
+        const char *named;
+        json_t *value;
+        json_object_foreach (self->run->matches, named, value)
+            json_array_append_new(asked, json_string(named));
+        AUTO_FREE char *all = show_envs(asked);
+        add_error(
+            errors,
+            "Unknown include: Specified SLS %s: %s is not available on the salt master in saltenv(s): %s ",
+            saltenv, target, strcmp(saltenv, "_xenv") == 0 ? all : saltenv);
+        suggest_sls(errors, highstate_avail_env(self->run->high, saltenv), target);
+
         return;
     }
     json_auto_t *found = highstate_find(run->high, self->saltenv, target);
@@ -168,53 +164,7 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
     }
 }
 
-/* "nginx", or {"dev": "nginx"}. */
-static void
-include_item(const sls_run_t *self, py_t *item)
-{
-    json_t *errors = self->run->errors;
-    AUTO_FREE char *saltenv = xstrdup(self->saltenv);
-    py_t *key, *value, *target = item;
-
-    if (py_is(item, PY_DICT)) {
-        for (size_t at = 0; py_dict_next(item, &at, &key, &value);) {
-            free(saltenv);
-            saltenv = py_show(key); /* the last one counts, as in Salt */
-            target = value;
-        }
-    }
-    if (!py_is(target, PY_STR)) {
-        AUTO_FREE char *text = py_show(item);
-        add_error(errors, "Include Declaration in SLS %s: '%s' is a %s, not the name of an SLS", self->sls,
-                  text, py_type_name(target));
-        return;
-    }
-    if (!highstate_has_env(self->run->high, saltenv) && !highstate_has_env(self->run->high, "__env__")) {
-        add_error(errors, "Nonexistent saltenv '%s' found in include of '%s' within SLS '%s:%s'", saltenv,
-                  py_cstr(target), self->saltenv, self->sls);
-        return;
-    }
-    include_sls(self, saltenv, py_cstr(target));
-}
-
 /* ---- one SLS --------------------------------------------------------------------------------- */
-
-/* Reports an ID that two SLS declare, with the places of both. */
-static void
-say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
-{
-    AUTO_FREE char *id = py_show(name);
-    const char *env1 = dict_text(one, "__env__", ""), *sls1 = dict_text(one, "__sls__", "");
-    const char *env2 = dict_text(two, "__env__", ""), *sls2 = dict_text(two, "__sls__", "");
-    const high_env_t env = { .from = run->high };
-
-    add_error(run->errors,
-              "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is "
-              "'%s' and is found in SLS '%s:%s' and SLS '%s:%s'",
-              id, env1, sls1, env2, sls2);
-    place_add(&env, run->errors, env1, sls1, id);
-    place_add(&env, run->errors, env2, sls2, id);
-}
 
 /* Merge the IDs of `state` into `into`, and append its extensions and exclusions. The same ID with an equal
  * body is no conflict: two SLS may include the same YAML. */
@@ -238,8 +188,20 @@ merge_state(render_run_t *run, py_t *into, py_t *state)
     }
     for (size_t at = 0; py_dict_next(state, &at, &name, &body);) {
         py_t *there = py_dict_get(into, name);
-        if (there != NULL && py_eq(there, body) != 1)
-            say_conflict(run, name, there, body);
+        if (there != NULL && py_eq(there, body) != 1) {
+            /* Reports an ID that two SLS declare, with the places of both. */
+            AUTO_FREE char *id = py_show(name);
+            const char *env1 = dict_text(there, "__env__", ""), *sls1 = dict_text(there, "__sls__", "");
+            const char *env2 = dict_text(body, "__env__", ""), *sls2 = dict_text(body, "__sls__", "");
+            const high_env_t env = { .from = run->high };
+            add_error(
+                run->errors,
+                "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is "
+                "'%s' and is found in SLS '%s:%s' and SLS '%s:%s'",
+                id, env1, sls1, env2, sls2);
+            place_add(&env, run->errors, env1, sls1, id);
+            place_add(&env, run->errors, env2, sls2, id);
+        }
         py_dict_set(into, name, body);
     }
 }
@@ -283,8 +245,32 @@ merge_sls(const sls_run_t *self, py_t *state)
         py_append(bodies, body);
     const sls_run_t *outer = run->includer;
     run->includer = self;
-    for (size_t i = 0; include != NULL && i < py_seq_len(include); i++)
-        include_item(self, py_seq_at(include, i));
+    for (size_t i = 0; include != NULL && i < py_seq_len(include); i++) {
+        /* "nginx", or {"dev": "nginx"}. */
+        py_t *item = py_seq_at(include, i);
+        json_t *errors = self->run->errors;
+        AUTO_FREE char *saltenv = xstrdup(self->saltenv);
+        py_t *key, *value, *target = item;
+        if (py_is(item, PY_DICT)) {
+            for (size_t at = 0; py_dict_next(item, &at, &key, &value);) {
+                free(saltenv);
+                saltenv = py_show(key); /* the last one counts, as in Salt */
+                target = value;
+            }
+        }
+        if (!py_is(target, PY_STR)) {
+            AUTO_FREE char *text = py_show(item);
+            add_error(errors, "Include Declaration in SLS %s: '%s' is a %s, not the name of an SLS",
+                      self->sls, text, py_type_name(target));
+            continue;
+        }
+        if (!highstate_has_env(self->run->high, saltenv) && !highstate_has_env(self->run->high, "__env__")) {
+            add_error(errors, "Nonexistent saltenv '%s' found in include of '%s' within SLS '%s:%s'", saltenv,
+                      py_cstr(target), self->saltenv, self->sls);
+            continue;
+        }
+        include_sls(self, saltenv, py_cstr(target));
+    }
     run->includer = outer;
     if (value_bool(run->high->opts, "state_auto_order", true))
         decl_order(bodies, &run->high->iorder);
@@ -371,24 +357,6 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
 
 /* ---- high data ------------------------------------------------------------------------------- */
 
-/* Give the errors since `from` Salt's wording for an SLS that a top file or a command names and that does not
- * exist. */
-static void
-reword_missing(json_t *errors, size_t from, const char *pattern, const char *saltenv)
-{
-    AUTO_FREE char *named = xasprintf("SLS %s in saltenv", pattern);
-
-    for (size_t i = from; i < json_array_size(errors); i++) {
-        const char *text = json_string_value(json_array_get(errors, i));
-        if (strstr(text, "is not available") == NULL || strstr(text, named) == NULL)
-            continue;
-        const char *hint = strstr(text, "\n    Did you mean ");
-        json_array_set_new(errors, i,
-                           value_fmt("No matching sls found for '%s' in env '%s'%s", pattern, saltenv,
-                                     hint != NULL ? hint : ""));
-    }
-}
-
 /* Renders every SLS that a pattern matches, once each. An error about a missing SLS is reworded to name the
  * pattern. */
 static void
@@ -411,7 +379,20 @@ render_pattern(render_run_t *run, py_t *high, const char *saltenv, const char *p
         run->tree = tree;
         render_sls(run, json_string_value(name), saltenv);
         merge_state(run, high, tree);
-        reword_missing(run->errors, from, pattern, saltenv);
+
+        /* Give the errors since `from` Salt's wording for an SLS that a top file or a command names and
+         * that does not exist. */
+        json_t *errors = run->errors;
+        AUTO_FREE char *named = xasprintf("SLS %s in saltenv", pattern);
+        for (size_t j = from; j < json_array_size(errors); j++) {
+            const char *text = json_string_value(json_array_get(errors, j));
+            if (strstr(text, "is not available") == NULL || strstr(text, named) == NULL)
+                continue;
+            const char *hint = strstr(text, "\n    Did you mean ");
+            json_array_set_new(errors, j,
+                               value_fmt("No matching sls found for '%s' in env '%s'%s", pattern, saltenv,
+                                         hint != NULL ? hint : ""));
+        }
     }
 }
 

@@ -74,23 +74,6 @@ high_decl_say_where(const decl_t *self, const char *id)
     place_add(&env, self->errors, self->saltenv, self->sls, id);
 }
 
-static void
-say_twice(const decl_t *self, const char *id)
-{
-    add_error(self->errors, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", id,
-              self->sls);
-    high_decl_say_where(self, id);
-}
-
-static void
-say_key(const decl_t *self, const char *id, py_t *key)
-{
-    AUTO_FREE char *text = py_show(key);
-    add_error(self->errors, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text,
-              id, self->sls, py_type_name(key));
-    high_decl_say_where(self, id);
-}
-
 /* Split every "module.function" key of an ID. The keys are copied first, as the dict changes meanwhile. */
 static void
 split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
@@ -100,12 +83,23 @@ split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
     for (size_t i = 0; i < py_seq_len(keys); i++) {
         py_t *key = py_seq_at(keys, i);
         if (!py_is(key, PY_STR)) {
-            say_key(self, id, key);
+            /* Reports a key that is no text. */
+            AUTO_FREE char *text = py_show(key);
+            add_error(self->errors,
+                      "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text, id,
+                      self->sls, py_type_name(key));
+            high_decl_say_where(self, id);
+
             continue;
         }
         if (*py_cstr(key) != '_' && py_is(py_dict_get(body, key), PY_LIST) &&
-            !high_decl_split_key(body, key, seen))
-            say_twice(self, id);
+            !high_decl_split_key(body, key, seen)) {
+            /* Reports a second state of the same type. */
+            add_error(self->errors,
+                      "ID '%s' in SLS '%s' contains multiple state declarations of the same type", id,
+                      self->sls);
+            high_decl_say_where(self, id);
+        }
     }
 }
 

@@ -47,31 +47,6 @@ key_pattern(const char *line, size_t len, buf_t *out, bool *ret_wild, bool *ret_
     return false;
 }
 
-/* Keep the best match and count the lines that match as well. */
-static void
-try_line(finder_t *self, const char *line, size_t len, size_t number)
-{
-    buf_auto_t pattern = BUF_INIT;
-    bool wild = false, text = false;
-    size_t indent = 0;
-
-    while (indent < len && line[indent] == ' ')
-        indent++;
-    while (len > indent && strchr(" \r", line[len - 1]) != NULL)
-        len--;
-    if (len == indent || line[indent] == '#' ||
-        !key_pattern(line + indent, len - indent, &pattern, &wild, &text) ||
-        !match_glob(buf_str(&pattern), self->id))
-        return;
-    fit_t fit = !wild ? (indent == 0 ? FIT_EXACT : FIT_INNER) : text ? FIT_PART : FIT_WILD;
-    if (fit > self->best) {
-        self->best = fit;
-        self->line = number;
-        self->same = 0;
-    }
-    self->same += fit == self->best;
-}
-
 size_t
 sls_line_of(const char *text, const char *id)
 {
@@ -80,7 +55,27 @@ sls_line_of(const char *text, const char *id)
 
     for (const char *line = text, *end; *line != '\0'; line = *end != '\0' ? end + 1 : end, number++) {
         end = strchrnul(line, '\n');
-        try_line(&finder, line, (size_t) (end - line), number);
+
+        /* Keep the best match and count the lines that match as well. */
+        size_t len = (size_t) (end - line);
+        buf_auto_t pattern = BUF_INIT;
+        bool wild = false, words = false;
+        size_t indent = 0;
+        while (indent < len && line[indent] == ' ')
+            indent++;
+        while (len > indent && strchr(" \r", line[len - 1]) != NULL)
+            len--;
+        if (len == indent || line[indent] == '#' ||
+            !key_pattern(line + indent, len - indent, &pattern, &wild, &words) ||
+            !match_glob(buf_str(&pattern), finder.id))
+            continue;
+        fit_t fit = !wild ? (indent == 0 ? FIT_EXACT : FIT_INNER) : words ? FIT_PART : FIT_WILD;
+        if (fit > finder.best) {
+            finder.best = fit;
+            finder.line = number;
+            finder.same = 0;
+        }
+        finder.same += fit == finder.best;
     }
     return finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1) ? finder.line : 0;
 }

@@ -20,22 +20,6 @@ say_where(verify_t *v)
     place_add(v->env, v->errors, dict_text(v->body, "__env__", "base"), v->sls, v->name);
 }
 
-/* Report two IDs that require each other. Salt finds only these direct circles here; longer ones are found by
- * the runner. */
-static void
-check_mutual(verify_t *v, py_t *state, py_t *mine, py_t *target)
-{
-    py_t *theirs = py_dict_get(v->reqs, target);
-    py_t *back = theirs != NULL ? py_dict_get(theirs, v->id) : NULL;
-
-    if (back == NULL || py_eq(back, state) != 1)
-        return;
-    if (py_eq(py_dict_gets(theirs, "state"), py_dict_get(mine, target)) == 1) {
-        AUTO_FREE char *other = py_show(target);
-        SAY(v, "A recursive requisite was found, SLS \"%s\" ID \"%s\" ID \"%s\"", v->sls, v->name, other);
-    }
-}
-
 /* True when a requisite's value is hashable. Salt hashes a dict by identity: legal here, but never found
  * later. */
 static bool
@@ -84,7 +68,17 @@ verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
         py_clear();
         return;
     }
-    check_mutual(v, state, mine, target);
+
+    /* Report two IDs that require each other. Salt finds only these direct circles here; longer ones are
+     * found by the runner. */
+    py_t *theirs = py_dict_get(v->reqs, target);
+    py_t *back = theirs != NULL ? py_dict_get(theirs, v->id) : NULL;
+    if (back == NULL || py_eq(back, state) != 1)
+        return;
+    if (py_eq(py_dict_gets(theirs, "state"), py_dict_get(mine, target)) == 1) {
+        AUTO_FREE char *other = py_show(target);
+        SAY(v, "A recursive requisite was found, SLS \"%s\" ID \"%s\" ID \"%s\"", v->sls, v->name, other);
+    }
 }
 
 /* Each of require, watch, prereq and onchanges replaces what the ID's earlier one noted in `reqs`, as in
@@ -113,19 +107,6 @@ is_word_of(const char *word, const char *const *words)
         if (strcmp(word, *words) == 0)
             return true;
     return false;
-}
-
-/* These requisites must be lists. Salt iterates a string letter by letter when the state's turn comes; here
- * it would mean no requisites at all. */
-static void
-verify_is_list(verify_t *v, const char *word, const py_t *list)
-{
-    static const char *const words[] = { "require_any", "watch_any",  "onchanges_any", "onfail",
-                                         "onfail_any",  "onfail_all", "listen_in",     NULL };
-
-    if (is_word_of(word, words) && !py_is(list, PY_LIST) && !py_is(list, PY_NONE))
-        SAY(v, "The %s statement in state '%s' in SLS '%s' needs to be formed as a list", word, v->name,
-            v->sls);
 }
 
 static bool
@@ -170,41 +151,16 @@ verify_arg(verify_t *v, py_t *state, py_t *arg)
             v->sls);
     if (is_word_of(word, checked))
         verify_requisites(v, state, word, arg, value);
-    verify_is_list(v, word, value);
-    return 0;
-}
 
-/* Checks a state of an ID: a list of arguments with exactly one function, in the key ("pkg.installed") or in
- * the list. */
-static void
-verify_state(verify_t *v, py_t *state, py_t *run)
-{
-    if (!py_is(state, PY_STR)) {
-        AUTO_FREE char *text = py_show(state);
-        SAY(v, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text, v->name,
-            v->sls, py_type_name(state));
-        return;
-    }
-    const char *word = py_cstr(state);
-    if (py_is(run, PY_NONE)) {
-        SAY(v,
-            "ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing "
-            "any arguments to a state, the colon must be omitted.",
-            v->name, v->sls, word);
-        return;
-    }
-    if (!py_is(run, PY_LIST)) {
-        SAY(v, "State '%s' in SLS '%s' is not formed as a list", v->name, v->sls);
-        place_note(v->errors, "Each argument is an item of its own: \"- name: value\".");
-        return;
-    }
-    int functions = strchr(word, '.') != NULL;
-    for (size_t i = 0; i < py_seq_len(run); i++)
-        functions += verify_arg(v, state, py_seq_at(run, i));
-    if (functions == 0 && strcmp(word, "require") != 0 && strcmp(word, "watch") != 0)
-        SAY(v, "No function declared in state '%s' in SLS '%s'", word, v->sls);
-    else if (functions > 1)
-        SAY(v, "Too many functions declared in state '%s' in SLS '%s'", word, v->sls);
+    /* These requisites must be lists. Salt iterates a string letter by letter when the state's turn comes;
+     * here it would mean no requisites at all. */
+    static const char *const words[] = { "require_any", "watch_any",  "onchanges_any", "onfail",
+                                         "onfail_any",  "onfail_all", "listen_in",     NULL };
+    if (is_word_of(word, words) && !py_is(value, PY_LIST) && !py_is(value, PY_NONE))
+        SAY(v, "The %s statement in state '%s' in SLS '%s' needs to be formed as a list", word, v->name,
+            v->sls);
+
+    return 0;
 }
 
 /* Checks an ID and all its states. Keys that the compiler adds itself are skipped. */
@@ -222,8 +178,36 @@ verify_id(verify_t *v)
         return;
     }
     for (size_t at = 0; py_dict_next(v->body, &at, &state, &run);)
-        if (!high_internal(state))
-            verify_state(v, state, run);
+        if (!high_internal(state)) {
+            /* Checks a state of an ID: a list of arguments with exactly one function, in the key
+             * ("pkg.installed") or in the list. */
+            if (!py_is(state, PY_STR)) {
+                AUTO_FREE char *text = py_show(state);
+                SAY(v, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text,
+                    v->name, v->sls, py_type_name(state));
+                continue;
+            }
+            const char *word = py_cstr(state);
+            if (py_is(run, PY_NONE)) {
+                SAY(v,
+                    "ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing "
+                    "any arguments to a state, the colon must be omitted.",
+                    v->name, v->sls, word);
+                continue;
+            }
+            if (!py_is(run, PY_LIST)) {
+                SAY(v, "State '%s' in SLS '%s' is not formed as a list", v->name, v->sls);
+                place_note(v->errors, "Each argument is an item of its own: \"- name: value\".");
+                continue;
+            }
+            int functions = strchr(word, '.') != NULL;
+            for (size_t i = 0; i < py_seq_len(run); i++)
+                functions += verify_arg(v, state, py_seq_at(run, i));
+            if (functions == 0 && strcmp(word, "require") != 0 && strcmp(word, "watch") != 0)
+                SAY(v, "No function declared in state '%s' in SLS '%s'", word, v->sls);
+            else if (functions > 1)
+                SAY(v, "Too many functions declared in state '%s' in SLS '%s'", word, v->sls);
+        }
 }
 
 void

@@ -115,30 +115,6 @@ low_add_names(low_t *self, py_t *list)
     py_iter_end(&it);
 }
 
-/* A string is the function, a dict holds arguments. A `name` that is no text gives way to the ID. */
-static void
-low_add_arg(low_t *self, py_t *arg)
-{
-    py_t *key, *value;
-
-    if (py_is(arg, PY_STR)) {
-        py_set_add(self->funs, arg);
-        return;
-    }
-    if (!py_is(arg, PY_DICT))
-        return;
-    for (size_t at = 0; py_dict_next(arg, &at, &key, &value);) {
-        if (py_str_is(key, "names"))
-            low_add_names(self, value);
-        else if (py_str_is(key, "state"))
-            continue; /* an argument does not change the module */
-        else if (py_str_is(key, "name") && !py_is(value, PY_STR))
-            json_object_set_new(self->chunk, "name", json_string(self->name));
-        else
-            low_set_key(self, self->chunk, key, value);
-    }
-}
-
 /* Salt makes one chunk per function; `live` is shared by them, so the last `fun` would win if there were two:
  * high_verify() refuses that. */
 static void
@@ -178,23 +154,6 @@ apply_named(low_t *self, json_t *live, py_t *entry)
     }
 }
 
-/* name_order keeps the entries of `names` in their order: low_order() adds it as a fraction. */
-static void
-add_named_chunks(low_t *self)
-{
-    for (size_t i = 0; i < py_seq_len(self->names); i++) {
-        py_t *entry = py_seq_at(self->names, i);
-        json_auto_t *live = json_deep_copy(self->chunk);
-
-        if (py_is(entry, PY_DICT))
-            apply_named(self, live, entry);
-        else
-            json_object_set_new(live, "name", to_json(self, entry));
-        json_object_set_new(live, "name_order", json_integer((json_int_t) i + 1));
-        add_chunks(self, live);
-    }
-}
-
 /* Makes the chunks of one state of an ID: the arguments are gathered first, because `names` and the function
  * may stand anywhere in the list. */
 static void
@@ -219,12 +178,42 @@ compile_state(low_t *self, py_t *state, py_t *run)
     if (saltenv != NULL)
         json_object_set_new(chunk, "__env__", to_json(self, saltenv));
     json_object_set_new(chunk, "__id__", to_json(self, self->id));
-    for (size_t i = 0; i < py_seq_len(run); i++)
-        low_add_arg(self, py_seq_at(run, i));
-    if (py_seq_len(names) > 0)
-        add_named_chunks(self);
-    else
+    for (size_t i = 0; i < py_seq_len(run); i++) {
+        /* A string is the function, a dict holds arguments. A `name` that is no text gives way to the ID. */
+        py_t *arg = py_seq_at(run, i);
+        py_t *key, *value;
+        if (py_is(arg, PY_STR)) {
+            py_set_add(self->funs, arg);
+            continue;
+        }
+        if (!py_is(arg, PY_DICT))
+            continue;
+        for (size_t at = 0; py_dict_next(arg, &at, &key, &value);) {
+            if (py_str_is(key, "names"))
+                low_add_names(self, value);
+            else if (py_str_is(key, "state"))
+                continue; /* an argument does not change the module */
+            else if (py_str_is(key, "name") && !py_is(value, PY_STR))
+                json_object_set_new(self->chunk, "name", json_string(self->name));
+            else
+                low_set_key(self, self->chunk, key, value);
+        }
+    }
+    if (py_seq_len(names) > 0) {
+        /* name_order keeps the entries of `names` in their order: low_order() adds it as a fraction. */
+        for (size_t i = 0; i < py_seq_len(self->names); i++) {
+            py_t *entry = py_seq_at(self->names, i);
+            json_auto_t *live = json_deep_copy(self->chunk);
+            if (py_is(entry, PY_DICT))
+                apply_named(self, live, entry);
+            else
+                json_object_set_new(live, "name", to_json(self, entry));
+            json_object_set_new(live, "name_order", json_integer((json_int_t) i + 1));
+            add_chunks(self, live);
+        }
+    } else {
         add_chunks(self, chunk);
+    }
 }
 
 json_t *

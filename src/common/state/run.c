@@ -345,34 +345,6 @@ run_more(run_t *first, json_t *chunks, const char *run_id)
     json_decref(run.running);
 }
 
-/* `listen` first, then beacons: both act on what the run has changed. */
-static void
-run_listening(run_t *run, const char *run_id)
-{
-    json_auto_t *errors = json_object(), *listeners = run_listeners(run, errors),
-                *beacons = run_beacons(run->chunks);
-    const char *tag;
-    json_t *ret;
-
-    run_more(run, listeners, run_id);
-    json_object_foreach (errors, tag, ret) {
-        json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
-        json_object_set(run->running, tag, ret);
-    }
-    run_more(run, beacons, run_id);
-}
-
-/* Delete the run's pauses; they hold for one run only. */
-static void
-forget_pauses(const state_run_env_t *env)
-{
-    fail_auto_t err = FAIL_INIT;
-    const char *cachedir = value_str(ctx_opts(env->ctx), "cachedir", "");
-
-    if (!str_empty(env->jid) && *cachedir != '\0' && state_pauses_set(cachedir, env->jid, NULL, &err) < 0)
-        log_debug("%s", fail_text(&err));
-}
-
 json_t *
 state_run(const state_run_env_t *env, json_t *chunks)
 {
@@ -385,10 +357,27 @@ state_run(const state_run_env_t *env, json_t *chunks)
     take_disabled(&run);
     make_steps(&run);
     state_run_all(&run);
-    if (env->only_id == NULL)
-        run_listening(&run, run_id);
+    if (env->only_id == NULL) {
+        /* `listen` first, then beacons: both act on what the run has changed. */
+        json_auto_t *errors = json_object(), *listeners = run_listeners(&run, errors),
+                    *beacons = run_beacons(run.chunks);
+        const char *tag;
+        json_t *ret;
+        run_more(&run, listeners, run_id);
+        json_object_foreach (errors, tag, ret) {
+            json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run.caller.run_num++));
+            json_object_set(run.running, tag, ret);
+        }
+        run_more(&run, beacons, run_id);
+    }
     free_steps(&run);
-    forget_pauses(env);
+
+    /* Deletes the run's pauses; they hold for one run only. */
+    fail_auto_t err = FAIL_INIT;
+    const char *cachedir = value_str(ctx_opts(env->ctx), "cachedir", "");
+    if (!str_empty(env->jid) && *cachedir != '\0' && state_pauses_set(cachedir, env->jid, NULL, &err) < 0)
+        log_debug("%s", fail_text(&err));
+
     map_destroy(&inited);
     return run.running;
 }

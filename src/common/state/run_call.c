@@ -173,35 +173,6 @@ unified(const json_t *low, json_t *ret)
 
 /* ---- the call ------------------------------------------------------------------------------ */
 
-/* Names are joined by \001, a separator that no name has; refuse_extra() turns it into ", " and " and ". */
-static void
-add_extra(buf_t *names, size_t *n, const char *key)
-{
-    AUTO_FREE char *quoted = xasprintf("'%s'", key);
-    buf_puts(names, *n > 0 ? "\001" : "");
-    buf_puts(names, quoted);
-    ++*n;
-}
-
-/* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
-static int
-refuse_extra(const buf_t *names, size_t n, const char *full, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    size_t seen = 1;
-
-    for (const char *at = buf_str(names); *at != '\0'; at++) {
-        if (*at == '\001')
-            buf_puts(&text, ++seen == n ? " and " : ", ");
-        else
-            buf_putc(&text, *at);
-    }
-    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
-                     n == 1 ? "%s is an invalid keyword argument for '%s'"
-                            : "%s are invalid keyword arguments for '%s'",
-                     buf_str(&text), full);
-}
-
 /* Salt's format_call: select the function's arguments from the chunk; unknown ones are an error. NEW, or NULL
  * with *err. */
 static json_t *
@@ -217,11 +188,30 @@ arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
     json_object_foreach (low, key, v) {
         if (declares(f, key) || (any && !is_common(key)))
             json_object_set(kwargs, key, v);
-        else if (!is_common(key) && strcmp(key, "name") != 0)
-            add_extra(&extra, &n_extra, key);
+        else if (!is_common(key) && strcmp(key, "name") != 0) {
+            /* Names are joined by \001, a separator that no name has; refuse_extra() turns it into ", "
+             * and " and ". */
+            AUTO_FREE char *quoted = xasprintf("'%s'", key);
+            buf_puts(&extra, n_extra > 0 ? "\001" : "");
+            buf_puts(&extra, quoted);
+            ++n_extra;
+        }
     }
     if (n_extra > 0) {
-        (void) refuse_extra(&extra, n_extra, full, err);
+        /* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
+        buf_auto_t text = BUF_INIT;
+        size_t seen = 1;
+        for (const char *at = buf_str(&extra); *at != '\0'; at++) {
+            if (*at == '\001')
+                buf_puts(&text, ++seen == n_extra ? " and " : ", ");
+            else
+                buf_putc(&text, *at);
+        }
+        (void) fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
+                         n_extra == 1 ? "%s is an invalid keyword argument for '%s'"
+                                      : "%s are invalid keyword arguments for '%s'",
+                         buf_str(&text), full);
+
         return NULL;
     }
     return json_incref(kwargs);
@@ -508,37 +498,12 @@ retry_number(const json_t *retry, const char *key, json_int_t dflt)
     return dflt;
 }
 
-/* Salt's defaults; a value out of range is logged and replaced by its default. Times in seconds. */
-static retry_t
-retry_of(const json_t *low)
-{
-    const json_t *given = value_get(low, "retry"), *until = value_get(given, "until");
-
-    if (!json_is_object(given))
-        log_warning("State is set to retry, but a valid dict for retry configuration was not found.  Using "
-                    "retry defaults");
-    return (retry_t){ .until = until == NULL || !json_is_false(until),
-                      .attempts = retry_number(given, "attempts", 2),
-                      .interval = retry_number(given, "interval", 30),
-                      .splay = retry_number(given, "splay", 0) };
-}
-
 static bool
 is_until(const json_t *ret, const retry_t *retry)
 {
     const json_t *result = value_get(ret, "result");
 
     return retry->until ? json_is_true(result) : json_is_false(result);
-}
-
-/* Wait through the run where there is one, so that workers' returns are collected meanwhile. */
-static void
-retry_wait(state_caller_t *self, json_int_t seconds)
-{
-    if (self->wait != NULL)
-        self->wait(self->wait_cookie, seconds * 1000);
-    else
-        clock_pause((double) seconds);
 }
 
 /* Python's str() of a result. */
@@ -564,18 +529,6 @@ retry_in_test(json_t *ret, const retry_t *retry)
     return ret;
 }
 
-/* The last return with the comments and durations of all attempts and the first start time. TAKES both. */
-static json_t *
-retry_joined(json_t *first, json_t *last, buf_t *comments, double ms)
-{
-    buf_puts(comments, value_str(last, "comment", ""));
-    json_object_set_new(last, "comment", value_utf8(buf_str(comments), comments->len));
-    json_object_set_new(last, "duration", json_real(value_num(last, "duration", 0) + ms));
-    json_object_set(last, "start_time", value_get(first, "start_time"));
-    json_decref(first);
-    return last;
-}
-
 /* Retry until the result matches or the attempts are used up; the waits count into the duration, as in
  * Salt. */
 static json_t *
@@ -591,7 +544,13 @@ call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retr
             interval += (json_int_t) arc4random_uniform((uint32_t) retry->splay + 1);
         log_info("State result does not match retry until value, state will be re-run in %lld seconds",
                  (long long) interval);
-        retry_wait(self, interval);
+
+        /* Wait through the run where there is one, so that workers' returns are collected meanwhile. */
+        if (self->wait != NULL)
+            self->wait(self->wait_cookie, interval * 1000);
+        else
+            clock_pause((double) interval);
+
         buf_printf(&comments,
                    "Attempt %lld: Returned a result of \"%s\", with the following comment: \"%s\"\n",
                    (long long) n, result_text(last), value_str(last, "comment", ""));
@@ -599,7 +558,14 @@ call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retr
         json_decref(last);
         last = call_once(self, low, false);
     }
-    return retry_joined(first, last, &comments, ms);
+
+    /* The last return with the comments and durations of all attempts and the first start time. */
+    buf_puts(&comments, value_str(last, "comment", ""));
+    json_object_set_new(last, "comment", value_utf8(buf_str(&comments), comments.len));
+    json_object_set_new(last, "duration", json_real(value_num(last, "duration", 0) + ms));
+    json_object_set(last, "start_time", value_get(first, "start_time"));
+    json_decref(first);
+    return last;
 }
 
 json_t *
@@ -609,7 +575,17 @@ state_call(state_caller_t *self, json_t *low, bool prereq)
 
     if (prereq || value_get(low, "retry") == NULL || value_get(ret, "duration") == NULL)
         return ret;
-    retry_t retry = retry_of(low);
+
+    /* Salt's defaults; a value out of range is logged and replaced by its default. Times in seconds. */
+    const json_t *given = value_get(low, "retry"), *until = value_get(given, "until");
+    if (!json_is_object(given))
+        log_warning("State is set to retry, but a valid dict for retry configuration was not found.  Using "
+                    "retry defaults");
+    retry_t retry = (retry_t){ .until = until == NULL || !json_is_false(until),
+                               .attempts = retry_number(given, "attempts", 2),
+                               .interval = retry_number(given, "interval", 30),
+                               .splay = retry_number(given, "splay", 0) };
+
     return ctx_test(self->ctx) ? retry_in_test(ret, &retry) : call_again(self, low, ret, &retry);
 }
 

@@ -71,35 +71,29 @@ run_cond_command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
     return (int) json_integer_value(ret) & 0xff;
 }
 
-/* Call {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. 1 true, 0 false, or a
- * negative errno. The exit code decides if the function sets one. */
-static int
-run_cond_function(call_ctx_t *ctx, json_t *entry, fail_t *err)
-{
-    json_auto_t *kwargs = json_copy(entry), *ret = NULL;
-    json_t *args = value_get(entry, "args"), *path = value_get(entry, "get_return"), *shown;
-    json_auto_t *wrapped = json_pack("{s:o}", "args", args != NULL ? json_deep_copy(args) : json_array());
-
-    json_object_del(kwargs, "fun");
-    json_object_del(kwargs, "args");
-    json_object_del(kwargs, "get_return");
-    if (state_slots(ctx, kwargs, err) < 0 || state_slots(ctx, wrapped, err) < 0)
-        return -EIO;
-    ctx_set_retcode(ctx, 0);
-    if (ctx_call(ctx, value_str(entry, "fun", ""), value_get(wrapped, "args"), kwargs, &ret, err) < 0)
-        return -EIO;
-    if (ctx_retcode(ctx) != 0)
-        return 0;
-    shown = value_truthy(path) ? value_path(ret, json_string_value(path), ":") : ret;
-    return value_truthy(shown) ? 1 : 0;
-}
-
 /* Evaluate one entry of onlyif or unless: 1 true, 0 false, -1 with *err. */
 static int
 run_cond_holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
 {
-    if (json_is_object(entry))
-        return run_cond_function(ctx, entry, err);
+    if (json_is_object(entry)) {
+        /* Call {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. The exit code
+         * decides if the function sets one. */
+        json_auto_t *kwargs = json_copy(entry), *ret = NULL;
+        json_t *args = value_get(entry, "args"), *path = value_get(entry, "get_return"), *shown;
+        json_auto_t *wrapped = json_pack("{s:o}", "args", args != NULL ? json_deep_copy(args) : json_array());
+        json_object_del(kwargs, "fun");
+        json_object_del(kwargs, "args");
+        json_object_del(kwargs, "get_return");
+        if (state_slots(ctx, kwargs, err) < 0 || state_slots(ctx, wrapped, err) < 0)
+            return -EIO;
+        ctx_set_retcode(ctx, 0);
+        if (ctx_call(ctx, value_str(entry, "fun", ""), value_get(wrapped, "args"), kwargs, &ret, err) < 0)
+            return -EIO;
+        if (ctx_retcode(ctx) != 0)
+            return 0;
+        shown = value_truthy(path) ? value_path(ret, json_string_value(path), ":") : ret;
+        return value_truthy(shown) ? 1 : 0;
+    }
     int code = run_cond_command(ctx, entry, options, err);
     if (code >= 0)
         return code == 0;

@@ -106,19 +106,6 @@ state_fork_destroy(state_fork_t **self_p)
     *self_p = NULL;
 }
 
-/* Handle a child's frame: its return, or a question to answer. */
-static void
-take_frame(state_fork_t *self, child_t *child, json_t *frame)
-{
-    if (str_eq(value_str(frame, "t", ""), "ret")) {
-        child->ended = true;
-        child->value = json_incref(value_get(frame, "value"));
-        return;
-    }
-    json_auto_t *answer = run_relay_answer(self->ctx, frame);
-    (void) run_relay_send(child->fd, answer);
-}
-
 /* Read what is there and take complete frames. End of file, a read error or a bad frame end the child. */
 static void
 run_fork_listen_to(state_fork_t *self, child_t *child)
@@ -129,8 +116,16 @@ run_fork_listen_to(state_fork_t *self, child_t *child)
     while (taken > 0 && !child->ended) {
         json_auto_t *frame = NULL;
         taken = frame_take(&child->in, LIMIT_LOCAL_MSG, &frame, &err);
-        if (taken > 0)
-            take_frame(self, child, frame);
+        if (taken > 0) {
+            /* Handle a child's frame: its return, or a question to answer. */
+            if (str_eq(value_str(frame, "t", ""), "ret")) {
+                child->ended = true;
+                child->value = json_incref(value_get(frame, "value"));
+                continue;
+            }
+            json_auto_t *answer = run_relay_answer(self->ctx, frame);
+            (void) run_relay_send(child->fd, answer);
+        }
     }
     child->ended = child->ended || rc <= 0 || taken < 0;
 }

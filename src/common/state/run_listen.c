@@ -47,22 +47,6 @@ any_changed(const run_t *run, const steps_t *steps)
     return false;
 }
 
-/* Appends a chunk for each listener that runs mod_watch. It has no requisites, as those were met by the
- * listener itself. */
-static void
-add_listeners(const listening_t *self, const steps_t *listeners)
-{
-    for (size_t i = 0; i < listeners->n; i++) {
-        json_t *low = json_copy(self->run->steps[listeners->v[i]].low);
-        json_object_set(low, "sfun", value_get(low, "fun"));
-        json_object_set_new(low, "fun", json_string("mod_watch"));
-        json_object_set_new(low, "__id__", value_fmt("listener_%s", value_str(low, "__id__", "")));
-        for (size_t k = 0; k < NELEMS(requisites); k++)
-            json_object_del(low, requisites[k]);
-        json_array_append_new(self->out, low);
-    }
-}
-
 /* Make `state`: `name` listen to `to_state`: `to_name`. */
 static void
 run_listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
@@ -77,10 +61,21 @@ run_listen_to(const listening_t *self, const char *state, const char *name, cons
     if (!any_changed(self->run, to))
         return;
     listeners = run_listen_find(self->run, state, name);
-    if (listeners == NULL)
+    if (listeners == NULL) {
         run_listen_not_there(self, state, name);
-    else
-        add_listeners(self, listeners);
+    } else {
+        /* Appends a chunk for each listener that runs mod_watch. It has no requisites, as those were met
+         * by the listener itself. */
+        for (size_t i = 0; i < listeners->n; i++) {
+            json_t *low = json_copy(self->run->steps[listeners->v[i]].low);
+            json_object_set(low, "sfun", value_get(low, "fun"));
+            json_object_set_new(low, "fun", json_string("mod_watch"));
+            json_object_set_new(low, "__id__", value_fmt("listener_%s", value_str(low, "__id__", "")));
+            for (size_t k = 0; k < NELEMS(requisites); k++)
+                json_object_del(low, requisites[k]);
+            json_array_append_new(self->out, low);
+        }
+    }
 }
 
 /* A bare ID or name may be of any state; each match counts. */

@@ -52,28 +52,6 @@ candidates(run_t *run, const json_t *low)
     return out;
 }
 
-/* The module returns the chunk with merged arguments and marks the others "__agg__", so that they are not
- * merged twice. */
-static void
-aggregate(run_t *run, step_t *step)
-{
-    json_t *low = step->low;
-
-    if (!wants_aggregation(run, low) || value_truthy(value_get(low, "__agg__")) ||
-        !state_has(run->env->ctx, low, "mod_aggregate"))
-        return;
-    json_auto_t *chunks = candidates(run, low);
-    json_object_set_new(low, "__agg__", json_true());
-    json_auto_t *args = json_pack("{s:O, s:O, s:O}", "low", low, "chunks", chunks, "running", run->running);
-    json_t *made = run_prepare_special(run, low, "mod_aggregate", args);
-    if (json_is_object(made)) {
-        json_decref(step->low);
-        step->low = made;
-    } else {
-        json_decref(made);
-    }
-}
-
 /* Calls the module's mod_init before its first state, and before later ones until it returns True, as Salt
  * does. */
 static void
@@ -101,6 +79,24 @@ run_prepare(run_t *run, step_t *step)
     step->prepared = true;
     if (step->reqs == NULL)
         run_read_reqs(run, step);
-    aggregate(run, step);
+
+    /* The module returns the chunk with merged arguments and marks the others "__agg__", so that they are
+     * not merged twice. */
+    json_t *low = step->low;
+    if (wants_aggregation(run, low) && !value_truthy(value_get(low, "__agg__")) &&
+        state_has(run->env->ctx, low, "mod_aggregate")) {
+        json_auto_t *chunks = candidates(run, low);
+        json_object_set_new(low, "__agg__", json_true());
+        json_auto_t *args = json_pack("{s:O, s:O, s:O}", "low", low, "chunks", chunks, "running",
+                                      run->running);
+        json_t *made = run_prepare_special(run, low, "mod_aggregate", args);
+        if (json_is_object(made)) {
+            json_decref(step->low);
+            step->low = made;
+        } else {
+            json_decref(made);
+        }
+    }
+
     init_module(run, step->low);
 }

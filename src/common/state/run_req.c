@@ -132,28 +132,6 @@ run_req_settle(req_kind_t k, unsigned flags)
     return flags;
 }
 
-/* Decides the status from the flags of all requisites. The order matters: an unmet requisite outweighs one
- * that is still running, and that outweighs a failed one. */
-static run_status_t
-run_req_status_of(unsigned flags)
-{
-    if ((flags & F_UNMET) != 0)
-        return STATUS_UNMET;
-    if ((flags & F_PENDING) != 0)
-        return STATUS_PENDING;
-    if ((flags & F_FAIL) != 0)
-        return STATUS_FAIL;
-    if ((flags & F_PRE) != 0)
-        return (flags & F_PREMET) != 0 ? STATUS_MET : STATUS_PRE;
-    if ((flags & F_ONFAIL) != 0 && (flags & F_ONCHANGESMET) == 0)
-        return STATUS_ONFAIL;
-    if ((flags & F_ONCHANGES) != 0 && (flags & F_ONCHANGESMET) == 0)
-        return STATUS_ONCHANGES;
-    if ((flags & F_CHANGE) != 0)
-        return STATUS_CHANGE;
-    return (flags & F_ONFAIL) != 0 ? STATUS_ONFAIL : STATUS_MET;
-}
-
 /* `prerequired` does not hold back a test run: that would be a circle. */
 static bool
 run_req_counts(const req_t *req, bool pre)
@@ -180,7 +158,24 @@ run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
             of_kind = 0;
         }
     }
-    return run_req_status_of(all);
+
+    /* Decides the status from the flags of all requisites. The order matters: an unmet requisite outweighs
+     * one that is still running, and that outweighs a failed one. */
+    if ((all & F_UNMET) != 0)
+        return STATUS_UNMET;
+    if ((all & F_PENDING) != 0)
+        return STATUS_PENDING;
+    if ((all & F_FAIL) != 0)
+        return STATUS_FAIL;
+    if ((all & F_PRE) != 0)
+        return (all & F_PREMET) != 0 ? STATUS_MET : STATUS_PRE;
+    if ((all & F_ONFAIL) != 0 && (all & F_ONCHANGESMET) == 0)
+        return STATUS_ONFAIL;
+    if ((all & F_ONCHANGES) != 0 && (all & F_ONCHANGESMET) == 0)
+        return STATUS_ONCHANGES;
+    if ((all & F_CHANGE) != 0)
+        return STATUS_CHANGE;
+    return (all & F_ONFAIL) != 0 ? STATUS_ONFAIL : STATUS_MET;
 }
 
 /* ---- texts --------------------------------------------------------------------------------- */

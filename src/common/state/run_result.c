@@ -29,20 +29,6 @@ run_result_names_it(const json_t *chunk, const char *state, const char *id)
     return false;
 }
 
-/* List the chunks that handle failures. NEW array. */
-static json_t *
-caretakers(const json_t *chunks)
-{
-    json_t *out = json_array(), *chunk;
-    size_t i;
-
-    json_array_foreach ((json_t *) chunks, i, chunk) {
-        if (takes_care(chunk))
-            json_array_append(out, chunk);
-    }
-    return out;
-}
-
 /* A failed state is handled when at least one chunk handles it and all that do succeeded. The tag is
  * "state_|-ID_|-name_|-fun". */
 static bool
@@ -94,7 +80,15 @@ run_result_went_well(const json_t *ret, bool nested)
 bool
 state_succeeded(const json_t *running, const json_t *chunks)
 {
-    json_auto_t *takers = caretakers(chunks);
+    /* List the chunks that handle failures. */
+    json_t *out = json_array(), *chunk;
+    size_t i;
+    json_array_foreach ((json_t *) chunks, i, chunk) {
+        if (takes_care(chunk))
+            json_array_append(out, chunk);
+    }
+    json_auto_t *takers = out;
+
     const char *tag;
     json_t *ret;
 

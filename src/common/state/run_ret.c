@@ -122,20 +122,6 @@ state_changed(const json_t *ret)
     return value_truthy(value_get(ret, "changes"));
 }
 
-/* Append a part of a tag as Python's str.format would print it. */
-static void
-run_ret_add_part(buf_t *out, const json_t *chunk, const char *key)
-{
-    const json_t *part = value_get(chunk, key);
-
-    if (json_is_string(part)) {
-        buf_add(out, json_string_value(part), json_string_length(part));
-    } else if (part != NULL) {
-        AUTO_FREE char *text = value_pystr(part);
-        buf_puts(out, text);
-    }
-}
-
 char *
 state_tag(const json_t *chunk)
 {
@@ -145,7 +131,16 @@ state_tag(const json_t *chunk)
     for (size_t i = 0; i < NELEMS(parts); i++) {
         if (i > 0)
             buf_puts(&out, "_|-");
-        run_ret_add_part(&out, chunk, parts[i]);
+
+        /* Append a part of a tag as Python's str.format would print it. */
+        const char *key = parts[i];
+        const json_t *part = value_get(chunk, key);
+        if (json_is_string(part)) {
+            buf_add(&out, json_string_value(part), json_string_length(part));
+        } else if (part != NULL) {
+            AUTO_FREE char *text = value_pystr(part);
+            buf_puts(&out, text);
+        }
     }
     return buf_steal(&out);
 }

@@ -190,33 +190,6 @@ with_rest(json_t *ret, const char *rest)
     return found != NULL ? json_incref(found) : json_null();
 }
 
-/* Evaluate a slot. *ret_value NEW, or NULL when the text stays. *ret_said becomes true if a peer's data took
- * part. */
-static int
-slot_value(call_ctx_t *ctx, const char *text, json_t **ret_value, bool *ret_said, fail_t *err)
-{
-    slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
-    fail_auto_t why = FAIL_INIT;
-    json_t *ret = NULL;
-    bool said = false;
-    int rc = 0;
-
-    *ret_value = NULL;
-    if (!str_starts(text, SLOT_SALT) || !read_call(text + strlen(SLOT_SALT), &call) ||
-        !ctx_has(ctx, buf_str(&call.fun)))
-        log_warning("Malformed slot: %s", text);
-    else if ((rc = call_said(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &said, &why)) < 0)
-        (void) fail_set(err, rc, "slot %s: %s", text, fail_text(&why));
-    else
-        *ret_value = with_rest(ret, call.rest);
-    *ret_said = *ret_said || said;
-    json_decref(ret);
-    json_decref(call.args);
-    json_decref(call.kwargs);
-    buf_free(&call.fun);
-    return rc;
-}
-
 static bool
 is_slot(const json_t *v)
 {
@@ -235,8 +208,29 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_sai
     int rc = 0;
 
     *ret_made = NULL;
-    if (is_slot(v))
-        return slot_value(ctx, json_string_value(v), ret_made, ret_said, err);
+    if (is_slot(v)) {
+        /* Evaluate a slot; the text stays when it is none. A peer's data that takes part is noted. */
+        const char *text = json_string_value(v);
+        slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
+        fail_auto_t why = FAIL_INIT;
+        json_t *ret = NULL;
+        bool said = false;
+        int code = 0;
+        *ret_made = NULL;
+        if (!str_starts(text, SLOT_SALT) || !read_call(text + strlen(SLOT_SALT), &call) ||
+            !ctx_has(ctx, buf_str(&call.fun)))
+            log_warning("Malformed slot: %s", text);
+        else if ((code = call_said(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &said, &why)) < 0)
+            (void) fail_set(err, code, "slot %s: %s", text, fail_text(&why));
+        else
+            *ret_made = with_rest(ret, call.rest);
+        *ret_said = *ret_said || said;
+        json_decref(ret);
+        json_decref(call.args);
+        json_decref(call.kwargs);
+        buf_free(&call.fun);
+        return code;
+    }
     json_object_foreach (depth > 0 ? v : NULL, key, inner) {
         if ((rc = replaced(ctx, inner, 0, &one, ret_said, err)) < 0)
             return rc;

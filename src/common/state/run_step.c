@@ -24,24 +24,6 @@ event_tag(const run_t *run, const json_t *low, const json_t *ret)
     return xasprintf("salt/job/%s/prog/%s/%lld", jid, id, (long long) value_int(ret, "__run_num__", 0));
 }
 
-/* Fires the event of a state's end, if the state or the configuration asks for it. Without a job no event is
- * sent. */
-static void
-fire_event(run_t *run, const json_t *low, json_t *ret)
-{
-    fail_auto_t err = FAIL_INIT;
-    bool asked = value_truthy(value_get(low, "fire_event"));
-
-    if (str_empty(run->env->jid) || !(asked || value_bool(ctx_opts(run->env->ctx), "state_events", false)))
-        return;
-    AUTO_FREE char *tag = event_tag(run, low, ret);
-    json_auto_t *data = json_pack("{s:O}", "ret", ret);
-    if (!asked)
-        json_object_set_new(data, "len", json_integer((json_int_t) run->n));
-    if (ctx_fire(run->env->ctx, tag, data, &err) < 0)
-        log_debug("%s: %s", tag, fail_text(&err));
-}
-
 static json_t *
 or_new(const json_t *from, const char *key, json_t *other)
 {
@@ -51,32 +33,6 @@ or_new(const json_t *from, const char *key, json_t *other)
         return other;
     json_decref(other);
     return json_incref(v);
-}
-
-/* Record each entry of sub_state_run as a return of its own, then remove the list. */
-static void
-add_sub_states(run_t *run, const step_t *step)
-{
-    json_t *subs = value_get(step->slot->ret, "sub_state_run"), *sub;
-    static const char *const keys[] = { "__sls__", "__id__", "name" };
-    size_t i;
-
-    json_array_foreach (subs, i, sub) {
-        json_auto_t *low = json_copy(value_get(sub, "low"));
-        AUTO_FREE char *tag = state_tag(low);
-        run->caller.run_num++;
-        json_t *ret = state_not_called(low, true, "", false, run->caller.run_num);
-        json_object_set_new(ret, "changes", or_new(sub, "changes", json_object()));
-        json_object_set_new(ret, "result", or_new(sub, "result", json_null()));
-        json_object_set_new(ret, "duration", or_new(sub, "duration", json_real(0)));
-        json_object_set_new(ret, "comment", or_new(sub, "comment", json_string("")));
-        json_object_set_new(ret, "__state_ran__", json_true());
-        for (size_t k = 0; k < NELEMS(keys); k++)
-            json_object_set_new(ret, keys[k], or_new(step->low, keys[k], json_null()));
-        json_object_set_new(run->running, tag, ret);
-    }
-    if (subs != NULL)
-        json_object_del(step->slot->ret, "sub_state_run");
 }
 
 static bool
@@ -99,8 +55,43 @@ run_ended(run_t *run, size_t i)
     run_log_end(step, slot->ret);
     if (run->env->ended != NULL)
         run->env->ended(run->env->watch_cookie, step->low, slot->ret);
-    fire_event(run, step->low, slot->ret);
-    add_sub_states(run, step);
+
+    /* Fires the event of a state's end, if the state or the configuration asks for it. Without a job no
+     * event is sent. */
+    const json_t *low = step->low;
+    json_t *ret = slot->ret;
+    fail_auto_t err = FAIL_INIT;
+    bool asked = value_truthy(value_get(low, "fire_event"));
+    if (!str_empty(run->env->jid) && (asked || value_bool(ctx_opts(run->env->ctx), "state_events", false))) {
+        AUTO_FREE char *tag = event_tag(run, low, ret);
+        json_auto_t *data = json_pack("{s:O}", "ret", ret);
+        if (!asked)
+            json_object_set_new(data, "len", json_integer((json_int_t) run->n));
+        if (ctx_fire(run->env->ctx, tag, data, &err) < 0)
+            log_debug("%s: %s", tag, fail_text(&err));
+    }
+
+    /* Record each entry of sub_state_run as a return of its own, then remove the list. */
+    json_t *subs = value_get(step->slot->ret, "sub_state_run"), *sub;
+    static const char *const keys[] = { "__sls__", "__id__", "name" };
+
+    json_array_foreach (subs, i, sub) {
+        json_auto_t *chunk = json_copy(value_get(sub, "low"));
+        AUTO_FREE char *tag = state_tag(chunk);
+        run->caller.run_num++;
+        json_t *answer = state_not_called(chunk, true, "", false, run->caller.run_num);
+        json_object_set_new(answer, "changes", or_new(sub, "changes", json_object()));
+        json_object_set_new(answer, "result", or_new(sub, "result", json_null()));
+        json_object_set_new(answer, "duration", or_new(sub, "duration", json_real(0)));
+        json_object_set_new(answer, "comment", or_new(sub, "comment", json_string("")));
+        json_object_set_new(answer, "__state_ran__", json_true());
+        for (size_t k = 0; k < NELEMS(keys); k++)
+            json_object_set_new(answer, keys[k], or_new(step->low, keys[k], json_null()));
+        json_object_set_new(run->running, tag, answer);
+    }
+    if (subs != NULL)
+        json_object_del(step->slot->ret, "sub_state_run");
+
     if (fails_hard(run, step))
         run->stop = true;
     for (size_t k = 0; k < slot->waiters.n; k++)
@@ -120,13 +111,6 @@ run_record(run_t *run, size_t i, json_t *ret)
 
 /* ---- what is not called -------------------------------------------------------------------- */
 
-static void
-keep_pre(slot_t *slot, json_t *ret)
-{
-    json_decref(slot->pre);
-    slot->pre = json_incref(ret);
-}
-
 /* Record a return without a call. `pre`: it also counts as the test run's return. */
 static void
 not_called(run_t *run, size_t i, bool pre, bool result, const char *comment, bool skipped)
@@ -134,8 +118,12 @@ not_called(run_t *run, size_t i, bool pre, bool result, const char *comment, boo
     step_t *step = &run->steps[i];
     json_t *ret = state_not_called(step->low, result, comment, skipped, run->caller.run_num++);
 
-    if (pre)
-        keep_pre(step->slot, ret);
+    if (pre) {
+        /* Replaces the return that the step had before its turn. */
+        slot_t *slot = step->slot;
+        json_decref(slot->pre);
+        slot->pre = json_incref(ret);
+    }
     run_record(run, i, ret);
 }
 
@@ -167,15 +155,6 @@ failed_after_pre(run_t *run, size_t i)
 
 /* ---- what is called ------------------------------------------------------------------------ */
 
-static void
-run_step_show_progress(run_t *run, const step_t *step)
-{
-    state_progress_t at = { .done = run->finished, .total = run->n, .chunk = step->low };
-
-    if (run->env->progress != NULL)
-        run->env->progress(run->env->progress_cookie, &at);
-}
-
 /* The test run for a `prereq`: find out whether the step would change something. */
 static void
 call_pre(run_t *run, step_t *step, bool change)
@@ -192,18 +171,6 @@ call_pre(run_t *run, step_t *step, bool change)
     }
 }
 
-/* Ask the embedder whether it has a return already. NEW, or NULL. */
-static json_t *
-had_before(run_t *run, const step_t *step, bool pre)
-{
-    json_t *ret = !pre && run->env->begins != NULL ? run->env->begins(run->env->watch_cookie, step->low)
-                                                   : NULL;
-
-    if (ret != NULL)
-        json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
-    return ret;
-}
-
 /* Runs a step in the way that fits: a return from before an interruption, a pre-check, a child of its own,
  * mod_watch or the plain function. */
 static void
@@ -211,8 +178,17 @@ run_step_call(run_t *run, size_t i, bool pre, bool change)
 {
     step_t *step = &run->steps[i];
 
-    run_step_show_progress(run, step);
-    json_t *had = had_before(run, step, pre);
+    /* Reports the progress to the embedder. */
+    state_progress_t at = { .done = run->finished, .total = run->n, .chunk = step->low };
+    if (run->env->progress != NULL)
+        run->env->progress(run->env->progress_cookie, &at);
+
+    /* Ask the embedder whether it has a return already. */
+    json_t *had = !pre && run->env->begins != NULL ? run->env->begins(run->env->watch_cookie, step->low)
+                                                   : NULL;
+    if (had != NULL)
+        json_object_set_new(had, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
+
     if (had != NULL) {
         run_record(run, i, had);
     } else if (pre) {

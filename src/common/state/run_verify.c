@@ -17,17 +17,6 @@ state_has(call_ctx_t *ctx, const json_t *low, const char *special)
     return ctx_find_state(ctx, fun, &err) != NULL;
 }
 
-static void
-verify_keys(const json_t *low, json_t *errors)
-{
-    static const char *const needed[] = { "state", "fun", "name" };
-
-    for (size_t i = 0; i < NELEMS(needed); i++) {
-        if (value_get(low, needed[i]) == NULL)
-            json_array_append_new(errors, value_fmt("Missing \"%s\" data", needed[i]));
-    }
-}
-
 static const char *
 run_verify_python_type(const json_t *v)
 {
@@ -39,69 +28,60 @@ run_verify_python_type(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Refuses a name that is not a text, such as a number that YAML made of it. */
-static void
-verify_name(const json_t *low, json_t *errors)
-{
-    const json_t *name = value_get(low, "name");
-    const char *sls = value_str(low, "__sls__", NULL);
-
-    if (name == NULL || json_is_string(name) || !value_truthy(name))
-        return;
-    AUTO_FREE char *text = value_pystr(name), *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
-    json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
-                                            where != NULL ? where : "", run_verify_python_type(name)));
-}
-
-/* Parse umask as octal from the text as written: YAML may have made 022 a decimal number. */
-static void
-verify_umask(json_t *low, json_t *errors)
-{
-    const json_t *umask_given = value_get(low, "umask");
-
-    if (umask_given == NULL)
-        return;
-    AUTO_FREE char *text = value_pystr(umask_given);
-    char *end;
-    long mask = strtol(text, &end, 8);
-    if (end == text || *end != '\0' || mask < 0 || mask > 0777)
-        json_array_append_new(errors, value_fmt("Invalid umask: %s", text));
-    else
-        json_object_set_new(low, "__umask__", json_integer(mask));
-    json_object_del(low, "umask");
-}
-
-/* Checks that a chunk's state function exists here and gets its required arguments, before it is called. */
-static void
-verify_function(call_ctx_t *ctx, const json_t *low, json_t *errors)
-{
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *full = state_full_name(low);
-    const func_t *f = ctx_find_state(ctx, full, &err);
-    const char *sls = value_str(low, "__sls__", NULL);
-
-    if (f == NULL && sls != NULL) {
-        json_array_append_new(errors, value_fmt("State '%s' was not found in SLS '%s'", full, sls));
-        AUTO_FREE char *why = call_missing_state(ctx, full);
-        json_array_append_new(errors, value_fmt("Reason: %s", why));
-    } else if (f == NULL) {
-        json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
-    }
-    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
-        if (row->dflt == ARG_REQUIRED && value_get(low, row->name) == NULL)
-            json_array_append_new(errors, value_fmt("Missing parameter %s for state %s", row->name, full));
-    }
-}
-
 json_t *
 state_verify(call_ctx_t *ctx, json_t *chunk)
 {
     json_t *errors = json_array();
 
-    verify_keys(chunk, errors);
-    verify_name(chunk, errors);
-    verify_umask(chunk, errors);
-    if (json_array_size(errors) == 0)
-        verify_function(ctx, chunk, errors);
+    /* Checks that the chunk has its keys. */
+    static const char *const needed[] = { "state", "fun", "name" };
+    for (size_t i = 0; i < NELEMS(needed); i++) {
+        if (value_get(chunk, needed[i]) == NULL)
+            json_array_append_new(errors, value_fmt("Missing \"%s\" data", needed[i]));
+    }
+
+    /* Refuses a name that is not a text, such as a number that YAML made of it. */
+    const json_t *name = value_get(chunk, "name");
+    const char *sls = value_str(chunk, "__sls__", NULL);
+    if (name != NULL && !json_is_string(name) && value_truthy(name)) {
+        AUTO_FREE char *text = value_pystr(name),
+                       *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
+        json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
+                                                where != NULL ? where : "", run_verify_python_type(name)));
+    }
+
+    /* Parse umask as octal from the text as written: YAML may have made 022 a decimal number. */
+    const json_t *umask_given = value_get(chunk, "umask");
+    if (umask_given != NULL) {
+        AUTO_FREE char *text = value_pystr(umask_given);
+        char *end;
+        long mask = strtol(text, &end, 8);
+        if (end == text || *end != '\0' || mask < 0 || mask > 0777)
+            json_array_append_new(errors, value_fmt("Invalid umask: %s", text));
+        else
+            json_object_set_new(chunk, "__umask__", json_integer(mask));
+        json_object_del(chunk, "umask");
+    }
+
+    if (json_array_size(errors) == 0) {
+        /* Checks that a chunk's state function exists here and gets its required arguments, before it is
+         * called. */
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *full = state_full_name(chunk);
+        const func_t *f = ctx_find_state(ctx, full, &err);
+        sls = value_str(chunk, "__sls__", NULL);
+        if (f == NULL && sls != NULL) {
+            json_array_append_new(errors, value_fmt("State '%s' was not found in SLS '%s'", full, sls));
+            AUTO_FREE char *why = call_missing_state(ctx, full);
+            json_array_append_new(errors, value_fmt("Reason: %s", why));
+        } else if (f == NULL) {
+            json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
+        }
+        for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
+            if (row->dflt == ARG_REQUIRED && value_get(chunk, row->name) == NULL)
+                json_array_append_new(errors,
+                                      value_fmt("Missing parameter %s for state %s", row->name, full));
+        }
+    }
     return errors;
 }

@@ -63,43 +63,10 @@ returns_for(const run_t *run, const step_t *step)
     return out;
 }
 
-/* Copies what a state in a child of its own needs. The run goes on changing its data meanwhile, so nothing is
- * shared but the list of chunks, which is copied once. */
-static work_t *
-work_new(run_t *run, const step_t *step, bool watch)
-{
-    work_t *self = xcalloc(1, sizeof(*self));
-
-    self->caller = run->caller;
-    self->caller.wait = NULL;
-    self->caller.elsewhere = true;
-    self->low = json_deep_copy(step->low);
-    if (run->shared == NULL)
-        run->shared = json_deep_copy(run->chunks);
-    self->chunks = json_incref(run->shared);
-    self->running = watch ? returns_for(run, step) : json_object();
-    if (watch) {
-        json_auto_t *shown = run_reqs_shown(run, step);
-        self->reqs = json_deep_copy(shown);
-    }
-    return self;
-}
-
 bool
 run_is_parallel(const run_t *run, const step_t *step)
 {
     return run->env->workers != NULL && value_truthy(value_get(step->low, "parallel"));
-}
-
-/* The return until the worker's arrives. NEW. */
-static json_t *
-place_holder(run_t *run, const step_t *step)
-{
-    json_t *ret = state_not_called(step->low, true, "Started in a separate process", false,
-                                   run->caller.run_num++);
-
-    json_object_set_new(ret, "result", json_null());
-    return ret;
 }
 
 /* Complete the return. `value` BORROWED; NULL: the worker failed, `why` says how. */
@@ -135,8 +102,30 @@ run_start(run_t *run, size_t i, bool watch)
         run_record(run, i, state_call(&run->caller, step->low, false));
         return;
     }
-    step->work = work_new(run, step, watch);
-    step->slot->ret = place_holder(run, step);
+
+    /* Copies what a state in a child of its own needs. The run goes on changing its data meanwhile, so
+     * nothing is shared but the list of chunks, which is copied once. */
+    work_t *self = xcalloc(1, sizeof(*self));
+    self->caller = run->caller;
+    self->caller.wait = NULL;
+    self->caller.elsewhere = true;
+    self->low = json_deep_copy(step->low);
+    if (run->shared == NULL)
+        run->shared = json_deep_copy(run->chunks);
+    self->chunks = json_incref(run->shared);
+    self->running = watch ? returns_for(run, step) : json_object();
+    if (watch) {
+        json_auto_t *shown = run_reqs_shown(run, step);
+        self->reqs = json_deep_copy(shown);
+    }
+    step->work = self;
+
+    /* The return until the worker's arrives. */
+    json_t *ret = state_not_called(step->low, true, "Started in a separate process", false,
+                                   run->caller.run_num++);
+    json_object_set_new(ret, "result", json_null());
+    step->slot->ret = ret;
+
     step->slot->state = SLOT_STARTED;
     json_object_set(run->running, step->tag, step->slot->ret);
     if (run->env->workers->start(run->env->workers_self, i, do_work, step->work, &err) < 0)
@@ -167,17 +156,6 @@ try_again(run_t *run, size_t i)
         run_finish(run, i, false, status);
 }
 
-/* Start steps that need not wait any more; each may release others, which the loop appends and visits too. */
-static void
-begin_ready(run_t *run)
-{
-    for (size_t i = 0; i < run->ready.n && !run->stop; i++) {
-        if (run->steps[run->ready.v[i]].slot->state == SLOT_WAITING)
-            try_again(run, run->ready.v[i]);
-    }
-    run->ready.n = 0;
-}
-
 void
 run_reap(run_t *run, int timeout_ms)
 {
@@ -193,7 +171,14 @@ run_reap(run_t *run, int timeout_ms)
         run_work_complete(run, i, value, &err);
         timeout_ms = 0;
     }
-    begin_ready(run);
+
+    /* Start steps that need not wait any more; each may release others, which the loop appends and visits
+     * too. */
+    for (size_t i = 0; i < run->ready.n && !run->stop; i++) {
+        if (run->steps[run->ready.v[i]].slot->state == SLOT_WAITING)
+            try_again(run, run->ready.v[i]);
+    }
+    run->ready.n = 0;
 }
 
 void

@@ -216,27 +216,6 @@ verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
     }
 }
 
-/* Checks the shape of a top file: environments, and in each a mapping of targets to lists. */
-static void
-verify_top(py_t *top, json_t *errors)
-{
-    py_t *saltenv, *matches;
-
-    for (size_t at = 0; py_dict_next(top, &at, &saltenv, &matches);) {
-        AUTO_FREE char *env = py_show(saltenv);
-        if (py_str_is(saltenv, "include"))
-            continue;
-        if (!py_is(saltenv, PY_STR))
-            add_error(errors, "Environment %s in top file is not formed as a string", env);
-        if (py_str_is(saltenv, ""))
-            add_error(errors, "Empty saltenv statement in top file");
-        if (py_is(matches, PY_DICT))
-            verify_matches(saltenv, matches, errors);
-        else
-            add_error(errors, "The top file matches for saltenv %s are not formatted as a dict", env);
-    }
-}
-
 json_t *
 highstate_top(highstate_t *self, json_t *errors)
 {
@@ -255,6 +234,22 @@ highstate_top(highstate_t *self, json_t *errors)
     AUTO(py) top = highstate_merge(self, tops, errors);
     if (json_array_size(errors) > before)
         return json_object();
-    verify_top(top, errors);
+
+    /* Checks the shape of a top file: environments, and in each a mapping of targets to lists. */
+    py_t *saltenv, *matches;
+    for (size_t at = 0; py_dict_next(top, &at, &saltenv, &matches);) {
+        AUTO_FREE char *env = py_show(saltenv);
+        if (py_str_is(saltenv, "include"))
+            continue;
+        if (!py_is(saltenv, PY_STR))
+            add_error(errors, "Environment %s in top file is not formed as a string", env);
+        if (py_str_is(saltenv, ""))
+            add_error(errors, "Empty saltenv statement in top file");
+        if (py_is(matches, PY_DICT))
+            verify_matches(saltenv, matches, errors);
+        else
+            add_error(errors, "The top file matches for saltenv %s are not formatted as a dict", env);
+    }
+
     return highstate_match(self, top);
 }

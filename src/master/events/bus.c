@@ -221,26 +221,22 @@ bus_due(front_t *self)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Tell listeners once, after a start, which numbers were skipped. */
-static void
-tell_gap(front_t *self)
-{
-    uint64_t last;
-    const char *why;
-    if (!numbers_gap(self, &last, &why))
-        return;
-    json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
-    log_warning("%s; events go on with number %llu", why, (unsigned long long) self->seq + 1);
-    (void) bus_fire(self, EVENT_GAP, &data);
-}
-
 static int
 bus_start(front_t *self, fail_t *err)
 {
     self->bus = xcalloc(1, sizeof(*self->bus));
     self->bus->ring = ring_new(LIMIT_EVENTS_RECENT, listen_dropped, self);
     self->bus->stamp_s = -1;
-    tell_gap(self);
+
+    /* Tell listeners once, after a start, which numbers were skipped. */
+    uint64_t last;
+    const char *why;
+    if (!numbers_gap(self, &last, &why))
+        return 0;
+    json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
+    log_warning("%s; events go on with number %llu", why, (unsigned long long) self->seq + 1);
+    (void) bus_fire(self, EVENT_GAP, &data);
+
     return 0;
 }
 

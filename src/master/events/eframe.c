@@ -30,26 +30,21 @@ eframe_put(char *at, const char *bytes, size_t n)
     return at + n;
 }
 
-static char *
-eframe_put_number(char *at, uint64_t n)
-{
-    char text[SEQ_DIGITS];
-    size_t i = sizeof(text);
-
-    do {
-        text[--i] = (char) ('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return eframe_put(at, text + i, sizeof(text) - i);
-}
-
 size_t
 eframe_write(char *out, uint64_t seq, const char *tag, size_t tag_len, const char *data, size_t data_len,
              const char *stamp)
 {
     char *at = eframe_put(out + LENGTH, HEAD, LIT(HEAD));
 
-    at = eframe_put_number(at, seq);
+    /* Writes the number in decimal, from its last digit on. */
+    char text[SEQ_DIGITS];
+    size_t i = sizeof(text);
+    do {
+        text[--i] = (char) ('0' + seq % 10);
+        seq /= 10;
+    } while (seq > 0);
+    at = eframe_put(at, text + i, sizeof(text) - i);
+
     at = eframe_put(at, TAG, LIT(TAG));
     at = eframe_put(at, tag, tag_len);
     at = eframe_put(at, DATA, LIT(DATA));

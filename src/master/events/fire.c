@@ -49,21 +49,6 @@ fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *err)
     return 0;
 }
 
-/* The request as values: NEW {seq} of the last event, or NULL with *err. *ret_ticket is the store's, of the
- * last. */
-static json_t *
-fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
-{
-    const json_t *events = value_get(request, "events");
-    int rc = bus_room(self, err);
-    *ret_ticket = 0;
-    if (rc == 0)
-        rc = events != NULL ? fire_all(self, events, ret_ticket, err) : fire_check(self, request, err);
-    if (rc == 0 && events == NULL)
-        *ret_ticket = fire(self, request);
-    return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
-}
-
 /* ---- as text --------------------------------------------------------------------------------- */
 
 typedef struct shot {
@@ -203,7 +188,18 @@ static json_t *
 fire_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     uint64_t ticket;
-    json_auto_t *reply = fire_request(self, request, &ticket, err);
+
+    /* The request as values; the answer is the number of the last event. */
+    uint64_t *ret_ticket = &ticket;
+    const json_t *events = value_get(request, "events");
+    int rc = bus_room(self, err);
+    *ret_ticket = 0;
+    if (rc == 0)
+        rc = events != NULL ? fire_all(self, events, ret_ticket, err) : fire_check(self, request, err);
+    if (rc == 0 && events == NULL)
+        *ret_ticket = fire(self, request);
+    json_auto_t *reply = rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
+
     fired(self, c);
     if (reply != NULL && fire_is_kept(request)) {
         if (!ticket) {

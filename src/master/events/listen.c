@@ -206,47 +206,42 @@ is_over(const listener_t *self)
     return self->brief && self->looked && clock_mono_ms() >= self->until;
 }
 
-/* Fill iovecs with the wanted frames of the current block; adjacent frames share one. A listener of
- * everything gets the rest of the block as one piece, without a scan. */
-static size_t
-pieces(listener_t *self, struct iovec *iov, size_t max)
-{
-    ring_block_t *block = self->at.block;
-    size_t n = 0, at = self->at.offset;
-    eframe_t frame;
-    if (globs_all(self->tags) && !self->since[0] && at < block->len) {
-        iov[0] = (struct iovec){ block->bytes + at, block->len - at };
-        self->end = block->len;
-        return 1;
-    }
-    for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
-        if (is_over(self)) {
-            self->more = n == 0;
-            break;
-        }
-        self->looked = true;
-        if (!wants(self, &frame))
-            continue;
-        if (n > 0 && (char *) iov[n - 1].iov_base + iov[n - 1].iov_len == frame.at) {
-            iov[n - 1].iov_len += frame.len;
-            continue;
-        }
-        if (n == max)
-            break;
-        iov[n++] = (struct iovec){ block->bytes + at, frame.len };
-    }
-    self->end = at;
-    return n;
-}
-
 size_t
 listener_next(listener_t *self, struct iovec *iov, size_t max)
 {
     self->more = false;
     while (self->at.block != NULL) {
-        size_t n = pieces(self, iov, max);
+        /* Fill iovecs with the wanted frames of the current block; adjacent frames share one. A listener
+         * of everything gets the rest of the block as one piece, without a scan. */
+        ring_block_t *block = self->at.block;
+        size_t count = 0, at = self->at.offset;
+        eframe_t frame;
+        if (globs_all(self->tags) && !self->since[0] && at < block->len) {
+            iov[0] = (struct iovec){ block->bytes + at, block->len - at };
+            self->end = block->len;
+            return 1;
+        }
+        for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
+            if (is_over(self)) {
+                self->more = count == 0;
+                break;
+            }
+            self->looked = true;
+            if (!wants(self, &frame))
+                continue;
+            if (count > 0 && (char *) iov[count - 1].iov_base + iov[count - 1].iov_len == frame.at) {
+                iov[count - 1].iov_len += frame.len;
+                continue;
+            }
+            if (count == max)
+                break;
+            iov[count++] = (struct iovec){ block->bytes + at, frame.len };
+        }
+        self->end = at;
+        size_t n = count;
         if (n > 0)
             return n;
+
         self->at.offset = self->end;
         if (self->more)
             break;
@@ -300,16 +295,6 @@ listen_tell_missed(listener_t *self, buf_t *out)
     frame_add(out, msg);
 }
 
-static void
-add_wanted(listener_t *self, const buf_t *block, buf_t *out)
-{
-    eframe_t frame;
-    for (size_t at = 0; at < block->len && eframe_read(block->data + at, block->len - at, &frame);
-         at += frame.len)
-        if (wants(self, &frame))
-            buf_add(out, frame.at, frame.len);
-}
-
 /* Count events missing before the first frame: they have expired from the journal. A listener from the
  * beginning expects that, and numbers before the event that reports a gap were never used. */
 static void
@@ -338,7 +323,14 @@ from_journal(listener_t *self, buf_t *out, size_t *budget)
         return false;
     gap(self, &block);
     listen_tell_missed(self, out);
-    add_wanted(self, &block, out);
+
+    /* Adds those frames of the block that the listener wants. */
+    eframe_t frame;
+    for (size_t at = 0; at < block.len && eframe_read(block.data + at, block.len - at, &frame);
+         at += frame.len)
+        if (wants(self, &frame))
+            buf_add(out, frame.at, frame.len);
+
     self->after = last;
     *budget -= block.len < *budget ? block.len : *budget;
     return true;

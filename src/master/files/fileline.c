@@ -81,17 +81,6 @@ chunk_sent(void *data, void *hint)
     free(data);
 }
 
-/* Send a chunk without copying: libzmq takes over out->data and frees it. */
-static int
-fileline_send(front_t *front, files_out_t *out)
-{
-    zmq_msg_t frame;
-    if (zmq_msg_init_data(&frame, out->data, out->len, chunk_sent, NULL) != 0)
-        salt_no_memory(out->len);
-    out->data = NULL;
-    return sock_send_frame_to(front->router, out->rid, out->rid_len, &frame);
-}
-
 /* Answers for local connections first, then up to TURN_BUDGET messages. A connection that can't be sent to
  * loses all its requests. */
 static void
@@ -107,7 +96,14 @@ fileline_readable(front_t *front)
         files_out_t *out = files_next(self);
         if (out == NULL)
             break;
-        int rc = fileline_send(front, out);
+
+        /* Send a chunk without copying: libzmq takes over out->data and frees it. */
+        zmq_msg_t frame;
+        if (zmq_msg_init_data(&frame, out->data, out->len, chunk_sent, NULL) != 0)
+            salt_no_memory(out->len);
+        out->data = NULL;
+        int rc = sock_send_frame_to(front->router, out->rid, out->rid_len, &frame);
+
         front->counters.out += rc == 0;
         const peer_t *peer = rc == 0 ? peers_by_rid(front->peers, out->rid, out->rid_len) : NULL;
         if (peer != NULL)

@@ -76,17 +76,6 @@ each(files_t *self, const void *rid, size_t rid_len,
     return n;
 }
 
-/* The minion's share, made with its first request; files_forget frees it with the last. */
-static files_share_t *
-files_share(files_t *self, const char *id)
-{
-    files_share_t *share = map_get(self->shares, id);
-    if (share == NULL)
-        map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
-    share->n_asking++;
-    return share;
-}
-
 /* A member as a string without NUL bytes, on which C and JSON agree; "" for any other. */
 static const char *
 files_text(const json_t *body, const char *key, const char *dflt)
@@ -94,34 +83,6 @@ files_text(const json_t *body, const char *key, const char *dflt)
     const char *text = value_str(body, key, dflt);
     json_t *v = value_get(body, key);
     return json_is_string(v) && strlen(text) != json_string_length(v) ? "" : text;
-}
-
-/* Build a request from a message. Numbers are clamped to limits; a missing or unknown `op` leaves op NULL. */
-static asking_t *
-asking_new(const peer_t *peer, const json_t *body)
-{
-    const char *op = value_str(body, "op", "");
-    asking_t *a = xcalloc(1, sizeof(*a));
-    json_int_t credit = value_int(body, "credit", 0);
-    memcpy(a->rid, peer->rid, peer->rid_len);
-    a->rid_len = peer->rid_len;
-    a->id = xstrdup(peer->minion != NULL ? peer->minion->id : "");
-    a->in_tail = &a->in;
-    a->granted = LIMIT_FILE_CREDIT;
-    a->folder = a->taken = -1;
-    a->n = value_int(body, "n", 0);
-    a->path = xstrdup(files_text(body, "path", ""));
-    a->saltenv = xstrdup(files_text(body, "saltenv", "base"));
-    a->start = a->at = value_int(body, "at", 0);
-    a->known_size = value_int(body, "size", -1);
-    a->credit = credit > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : credit < 0 ? 0 : (int) credit;
-    a->heard_ms = clock_mono_ms();
-    a->file = (served_t) SERVED_INIT;
-    a->tag = tag_new(value_str(body, "key", ""));
-    for (size_t i = 0; i < NELEMS(ops); i++)
-        if (str_eq(op, ops[i]))
-            a->op = xstrdup(op);
-    return a;
 }
 
 /* Why a request is refused, with *ret_code; NULL: accepted. */
@@ -144,7 +105,30 @@ files_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
 void
 files_open(files_t *self, const peer_t *peer, const json_t *body)
 {
-    asking_t *a = asking_new(peer, body);
+    /* Build a request from a message. Numbers are clamped to limits; a missing or unknown `op` leaves op
+     * NULL. */
+    const char *op = value_str(body, "op", "");
+    asking_t *a = xcalloc(1, sizeof(*a));
+    json_int_t credit = value_int(body, "credit", 0);
+    memcpy(a->rid, peer->rid, peer->rid_len);
+    a->rid_len = peer->rid_len;
+    a->id = xstrdup(peer->minion != NULL ? peer->minion->id : "");
+    a->in_tail = &a->in;
+    a->granted = LIMIT_FILE_CREDIT;
+    a->folder = a->taken = -1;
+    a->n = value_int(body, "n", 0);
+    a->path = xstrdup(files_text(body, "path", ""));
+    a->saltenv = xstrdup(files_text(body, "saltenv", "base"));
+    a->start = a->at = value_int(body, "at", 0);
+    a->known_size = value_int(body, "size", -1);
+    a->credit = credit > LIMIT_FILE_CREDIT ? LIMIT_FILE_CREDIT : credit < 0 ? 0 : (int) credit;
+    a->heard_ms = clock_mono_ms();
+    a->file = (served_t) SERVED_INIT;
+    a->tag = tag_new(value_str(body, "key", ""));
+    for (size_t i = 0; i < NELEMS(ops); i++)
+        if (str_eq(op, ops[i]))
+            a->op = xstrdup(op);
+
     int code;
     (void) pthread_mutex_lock(&self->lock);
     const char *why = files_refusal(self, a, each(self, peer->rid, peer->rid_len, NULL, NULL), &code);
@@ -158,7 +142,15 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
         *bucket = a;
         a->worker = w;
         a->serial = ++self->serial;
-        a->share = files_share(self, a->id);
+
+        /* The minion's share, made with its first request; files_forget frees it with the last. */
+        const char *id = a->id;
+        files_share_t *share = map_get(self->shares, id);
+        if (share == NULL)
+            map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
+        share->n_asking++;
+        a->share = share;
+
         *w->tail = a;
         w->tail = &a->next;
         self->n_asking++;

@@ -84,36 +84,6 @@ start_data(asking_t *a, files_out_t ***tail)
         files_serve_info(a, json_pack("{s:i}", "at", 0), tail);
 }
 
-/* "get" starts sending; "hash" answers at once when the hash is cached or the size differs already. */
-static void
-files_serve_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
-{
-    fail_auto_t err = FAIL_INIT;
-    int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
-    if (rc < 0) {
-        log_trouble(a, rc, fail_text(&err));
-        asking_fail(a, false, rc, &err, tail);
-        return;
-    }
-    log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
-              a->saltenv, (long long) a->file.size);
-    a->size = a->file.size;
-    if (str_eq(a->op, "get")) {
-        start_data(a, tail);
-        return;
-    }
-    a->at = 0;
-    a->state = ASKING_HASH;
-    const char *known = fileserver_known_hash(server, &a->file);
-    bool other = a->known_size >= 0 && a->known_size != a->size;
-    if (known == NULL && !other)
-        return;
-    files_serve_info(
-        a, json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
-        tail);
-    a->state = ASKING_DONE;
-}
-
 static const struct {
     const char *op;
     files_kind_t kind;
@@ -277,10 +247,38 @@ files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
     if (str_eq(a->op, "put"))
         take_open(a, worker->opts, tail);
-    else if (str_eq(a->op, "get") || str_eq(a->op, "hash"))
-        files_serve_open_file(a, worker->server, tail);
-    else
+    else if (str_eq(a->op, "get") || str_eq(a->op, "hash")) {
+        /* "get" starts sending; "hash" answers at once when the hash is cached or the size differs
+         * already. */
+        fileserver_t *server = worker->server;
+        fail_auto_t err = FAIL_INIT;
+        int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
+        if (rc < 0) {
+            log_trouble(a, rc, fail_text(&err));
+            asking_fail(a, false, rc, &err, tail);
+            return;
+        }
+        log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
+                  a->saltenv, (long long) a->file.size);
+        a->size = a->file.size;
+        if (str_eq(a->op, "get")) {
+            start_data(a, tail);
+            return;
+        }
+        a->at = 0;
+        a->state = ASKING_HASH;
+        const char *known = fileserver_known_hash(server, &a->file);
+        bool other = a->known_size >= 0 && a->known_size != a->size;
+        if (known == NULL && !other)
+            return;
+        files_serve_info(
+            a,
+            json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
+            tail);
+        a->state = ASKING_DONE;
+    } else {
         open_list(a, worker, tail);
+    }
 }
 
 /* Errors set ASKING_DONE. The file is closed as soon as it is not needed, not when the request is freed. */

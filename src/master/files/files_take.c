@@ -135,27 +135,6 @@ take_free(asking_t *self)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Compare size and tag, then rename into place. -EBADMSG when the file arrived damaged. */
-static void
-files_take_end(asking_t *a, const char *tag, files_out_t ***tail)
-{
-    fail_auto_t err = FAIL_INIT;
-    char hex[TAG_HEX + 1];
-    tag_end(a->tag, hex);
-    int rc = a->at != a->size || !str_eq(hex, tag)
-                 ? fail_set(&err, -EBADMSG, "'%s' did not arrive as it was sent", a->path)
-                 : 0;
-    if (rc == 0 && renameat(AT_FDCWD, a->part, a->folder, a->name) != 0)
-        rc = fail_set(&err, -errno, "'%s' can't be put there: %s", a->path, strerror(errno));
-    if (rc < 0) {
-        asking_fail(a, true, rc, &err, tail);
-        return;
-    }
-    free(STEAL(a->part));
-    a->state = ASKING_DONE;
-    asking_put(tail, asking_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
-}
-
 /* Write one chunk, which must continue where the last ended; grant more for every GRANT chunks. */
 void
 take_step(asking_t *self, files_out_t ***out_tail)
@@ -163,7 +142,23 @@ take_step(asking_t *self, files_out_t ***out_tail)
     const files_in_t *in = self->in;
     fail_auto_t err = FAIL_INIT;
     if (in->tag != NULL) {
-        files_take_end(self, in->tag, out_tail);
+        /* Compare size and tag, then rename into place. */
+        fail_auto_t why = FAIL_INIT;
+        char hex[TAG_HEX + 1];
+        tag_end(self->tag, hex);
+        int code = self->at != self->size || !str_eq(hex, in->tag)
+                       ? fail_set(&why, -EBADMSG, "'%s' did not arrive as it was sent", self->path)
+                       : 0;
+        if (code == 0 && renameat(AT_FDCWD, self->part, self->folder, self->name) != 0)
+            code = fail_set(&why, -errno, "'%s' can't be put there: %s", self->path, strerror(errno));
+        if (code < 0) {
+            asking_fail(self, true, code, &why, out_tail);
+            return;
+        }
+        free(STEAL(self->part));
+        self->state = ASKING_DONE;
+        asking_put(out_tail, asking_message(self, MSG_file_end, json_pack("{s:s}", "tag", hex)));
+
         return;
     }
     int rc = in->at != self->at || (int64_t) in->n > self->size - self->at ? -EPROTO : 0;

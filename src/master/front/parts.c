@@ -18,33 +18,25 @@ front_parts_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return 0;
 }
 
-static void
-front_parts_watch(front_t *front, int fd)
-{
-    zmq_pollitem_t item = { NULL, fd, ZMQ_POLLIN, 0 };
-    (void) zloop_poller(front->loop, &item, front_parts_readable, front);
-    zloop_poller_set_tolerant(front->loop, &item);
-}
-
-static int
-front_parts_start(front_t *front, size_t i, fail_t *err)
-{
-    const front_part_t *part = front->parts[i];
-    if (part->size > 0)
-        front->own[i] = xcalloc(1, part->size);
-    front->n_started++; /* before start: a part that fails halfway is destroyed too */
-    int rc = part->start != NULL ? part->start(front, err) : 0;
-    if (rc == 0 && part->fd != NULL)
-        front_parts_watch(front, part->fd(front));
-    return rc;
-}
-
 int
 parts_start(front_t *front, fail_t *err)
 {
     int rc = 0;
-    for (size_t i = 0; i < front->n_parts && rc == 0; i++)
-        rc = front_parts_start(front, i, err);
+    for (size_t i = 0; i < front->n_parts && rc == 0; i++) {
+        /* Starts each part in the table's order. */
+        const front_part_t *part = front->parts[i];
+        if (part->size > 0)
+            front->own[i] = xcalloc(1, part->size);
+        front->n_started++; /* before start: a part that fails halfway is destroyed too */
+        rc = part->start != NULL ? part->start(front, err) : 0;
+        if (rc == 0 && part->fd != NULL) {
+            /* Watches the part's descriptor. */
+            int fd = part->fd(front);
+            zmq_pollitem_t item = { NULL, fd, ZMQ_POLLIN, 0 };
+            (void) zloop_poller(front->loop, &item, front_parts_readable, front);
+            zloop_poller_set_tolerant(front->loop, &item);
+        }
+    }
     return rc;
 }
 

@@ -109,24 +109,6 @@ is_taken_back(lconn_t *c, bool changes, const char *op, fail_t *err)
     return true;
 }
 
-/* Send the reply now, or after the commit that it waits for; then call `answered`. TAKES reply; NULL:
- * *err. */
-static void
-requests_reply(front_t *self, lconn_t *c, const request_row_t *row, const json_t *request, json_t *reply,
-               const fail_t *err)
-{
-    AUTO_FREE char *jid = xstrdup(value_str(reply, "jid", ""));
-    request_done_t done = { request, jid, value_bool(reply, "again", false) };
-    json_int_t n = value_int(request, "n", 0);
-    bool ok = reply != NULL;
-    if (ok && row->waits != NULL && row->waits(request))
-        later_answer(self, request_message(n, reply, err), c);
-    else
-        request_answer(c, n, reply, err);
-    if (ok && row->answered != NULL)
-        row->answered(self, c, &done);
-}
-
 static void
 operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *request)
 {
@@ -138,7 +120,20 @@ operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *req
     if (!allowed || op->audited == AUDITED_AUDIT)
         requests_audit(self, c, request, allowed, reply, &err);
     if (reply != NULL || err.code != 0) /* neither: the handler answers later */
-        requests_reply(self, c, op->row, request, reply, &err);
+    {
+        /* Send the reply now, or after the commit that it waits for; then call `answered`. */
+        const request_row_t *row = op->row;
+        AUTO_FREE char *jid = xstrdup(value_str(reply, "jid", ""));
+        request_done_t done = { request, jid, value_bool(reply, "again", false) };
+        json_int_t n = value_int(request, "n", 0);
+        bool ok = reply != NULL;
+        if (ok && row->waits != NULL && row->waits(request))
+            later_answer(self, request_message(n, reply, &err), c);
+        else
+            request_answer(c, n, reply, &err);
+        if (ok && row->answered != NULL)
+            row->answered(self, c, &done);
+    }
 }
 
 static void

@@ -62,32 +62,6 @@ add_frame(buf_t *out, json_t *msg)
         frame_add(out, own);
 }
 
-/* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored document
- * into the push as it is. The fields of the push win over those of the document. */
-static void
-add_values(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
-{
-    json_auto_t *doc = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
-    json_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", jid, "id", id);
-    (void) json_object_update_missing(msg, doc);
-    add_frame(out, msg);
-}
-
-/* A return in its plain form goes from the store to the connection as text, without building values. */
-static void
-catchup_add_return(const char *jid, const char *id, const char *text, size_t len, buf_t *out)
-{
-    ret_t ret;
-    buf_auto_t push = BUF_INIT;
-    if (ret_begin(&ret, text, len, NULL) == 0)
-        ret_add_push(&ret, id, &push);
-    ret_end(&ret);
-    if (push.len > 0)
-        frame_add_text(out, push.data, push.len);
-    else
-        add_values(jid, id, text, len, out);
-}
-
 typedef struct piece {
     catchup_t *job;
     buf_t *out;
@@ -99,23 +73,29 @@ static bool
 catchup_take(void *cookie, const char *id, const char *text, size_t len)
 {
     piece_t *piece = cookie;
-    catchup_add_return(piece->job->jid, id, text, len, piece->out);
+
+    /* A return in its plain form goes from the store to the connection as text, without building values. */
+    buf_t *out = piece->out;
+    ret_t ret;
+    buf_auto_t push = BUF_INIT;
+    if (ret_begin(&ret, text, len, NULL) == 0)
+        ret_add_push(&ret, id, &push);
+    ret_end(&ret);
+    if (push.len > 0) {
+        frame_add_text(out, push.data, push.len);
+    } else {
+        /* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored
+         * document into the push as it is. The fields of the push win over those of the document. */
+        json_auto_t *doc = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
+        json_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", piece->job->jid, "id", id);
+        (void) json_object_update_missing(msg, doc);
+        add_frame(out, msg);
+    }
+
     free(piece->job->after);
     piece->job->after = xstrdup(id);
     piece->full = piece->out->len >= PIECE;
     return !piece->full;
-}
-
-/* The job is still in the table: send the verdicts so far, and the end only when no target is open. A job
- * that left the table has ended. */
-static void
-add_end(front_t *front, const char *jid, buf_t *out)
-{
-    job_t *job = jobs_get(front->jobs, jid);
-    for (size_t i = 0; job != NULL && i < job->n_targets; i++)
-        add_frame(out, verdict_push(front, job, &job->targets[i]));
-    if (job == NULL || job->n_open == 0)
-        add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
 }
 
 /* A read error ends the job's replay as if it were complete: the follower gets the verdicts and the end
@@ -129,6 +109,15 @@ catchup_fill(catchup_t **self_p, front_t *front, buf_t *out)
         log_error("job %s: not all of its returns can be told: %s", piece.job->jid, fail_text(&err));
     if (piece.full)
         return;
-    add_end(front, piece.job->jid, out);
+
+    /* The job is still in the table: send the verdicts so far, and the end only when no target is open. A
+     * job that left the table has ended. */
+    const char *jid = piece.job->jid;
+    job_t *job = jobs_get(front->jobs, jid);
+    for (size_t i = 0; job != NULL && i < job->n_targets; i++)
+        add_frame(out, verdict_push(front, job, &job->targets[i]));
+    if (job == NULL || job->n_open == 0)
+        add_frame(out, json_pack("{s:s, s:s}", "push", "done", "jid", jid));
+
     drop_first(self_p);
 }

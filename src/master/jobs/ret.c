@@ -100,31 +100,6 @@ ret_values(ret_t *self, fail_t *err)
     return 0;
 }
 
-/* A job of several functions has {fun: code}; take the largest. One function has an integer. */
-static int
-ret_worst(const json_t *codes)
-{
-    json_t *one;
-    const char *fun;
-    json_int_t worst = json_integer_value(codes);
-    json_object_foreach ((json_t *) codes, fun, one)
-        if (json_integer_value(one) > worst)
-            worst = json_integer_value(one);
-    return (int) worst;
-}
-
-/* The same for `success`: false when any function's is; absent or not boolean counts as true. */
-static bool
-ret_all(const json_t *oks)
-{
-    json_t *one;
-    const char *fun;
-    bool all = !json_is_false(oks);
-    json_object_foreach ((json_t *) oks, fun, one)
-        all = all && !json_is_false(one);
-    return all;
-}
-
 static bool
 ret_is(jtext_t field, const char *text)
 {
@@ -144,8 +119,24 @@ judge(ret_t *self, fail_t *err)
     int rc = ret_parse(self, err);
     if (rc < 0)
         return rc;
-    self->retcode = ret_worst(value_get(self->body, rows[RET_RETCODE].name));
-    self->success = ret_all(value_get(self->body, rows[RET_SUCCESS].name));
+
+    /* A job of several functions has {fun: code}; take the largest. One function has an integer. */
+    const json_t *codes = value_get(self->body, rows[RET_RETCODE].name);
+    json_t *one;
+    const char *fun;
+    json_int_t worst = json_integer_value(codes);
+    json_object_foreach ((json_t *) codes, fun, one)
+        if (json_integer_value(one) > worst)
+            worst = json_integer_value(one);
+    self->retcode = (int) worst;
+
+    /* The same for `success`: false when any function's is; absent or not boolean counts as true. */
+    const json_t *oks = value_get(self->body, rows[RET_SUCCESS].name);
+    bool all = !json_is_false(oks);
+    json_object_foreach ((json_t *) oks, fun, one)
+        all = all && !json_is_false(one);
+    self->success = all;
+
     return 0;
 }
 

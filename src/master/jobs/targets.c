@@ -27,41 +27,6 @@ read_known(front_t *self, const target_t *target, match_work_t *work)
     match_work_excuse(work, since_us);
 }
 
-/* Log a match at debug level. A pillar target contains a pillar value, which may be secret: not shown. */
-static void
-targets_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
-             int64_t since_us)
-{
-    if (!log_wants(LEVEL_DEBUG))
-        return;
-    AUTO_FREE char *shown = target_needs_pillar(target) ? xstrdup("(by pillar)") : value_pystr(expr);
-    log_debug("Target '%s' (%s): %zu of %zu minions in %.6f s", shown, type, n,
-              peers_count(self->peers, KEY_ACCEPTED), (double) (clock_mono_us() - since_us) / 1e6);
-}
-
-/* Append the matching slots, in order. -EDQUOT with the minion's id when the work is used up. */
-static int
-match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t *slots, size_t *n, fail_t *err)
-{
-    bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
-    minion_t *m;
-    read_known(self, target, work);
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
-            continue;
-        match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
-                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
-        if (target_match(target, &subject))
-            slots[(*n)++] = i;
-        if (work->spent) {
-            (void) match_work_fail(err);
-            fail_prefix(err, "at minion %s: ", m->id);
-            return err->code;
-        }
-    }
-    return 0;
-}
-
 /* NEW list of ids that a list target names and no accepted minion has. */
 static json_t *
 targets_missing(front_t *self, const target_t *target)
@@ -145,10 +110,33 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     AUTO_FREE uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
     *ret_n = 0;
     int64_t since_us = clock_mono_us();
-    int rc = match_all(self, target, work, slots, ret_n, err);
-    if (rc < 0)
-        return rc;
-    targets_tell(self, target, expr, word, *ret_n, since_us);
+
+    /* Append the matching slots, in order. */
+    bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
+    minion_t *m;
+    read_known(self, target, work);
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
+            continue;
+        match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
+                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
+        if (target_match(target, &subject))
+            slots[(*ret_n)++] = i;
+        if (work->spent) {
+            (void) match_work_fail(err);
+            fail_prefix(err, "at minion %s: ", m->id);
+            return err->code;
+        }
+    }
+
+    /* Log a match at debug level. A pillar target contains a pillar value, which may be secret: not shown. */
+    size_t n = *ret_n;
+    if (log_wants(LEVEL_DEBUG)) {
+        AUTO_FREE char *shown = target_needs_pillar(target) ? xstrdup("(by pillar)") : value_pystr(expr);
+        log_debug("Target '%s' (%s): %zu of %zu minions in %.6f s", shown, word, n,
+                  peers_count(self->peers, KEY_ACCEPTED), (double) (clock_mono_us() - since_us) / 1e6);
+    }
+
     *ret_slots = STEAL(slots);
     *ret_missing = type == TGT_LIST ? targets_missing(self, target) : json_array();
     return 0;

@@ -24,28 +24,6 @@ keylife_since(front_t *self, minion_t *m)
     return m->key_since_s;
 }
 
-/* Handle an accepted key by its age: expired, due for renewal, or nearly expired. Renewal is asked for again
- * every twentieth of the lifetime. */
-static void
-keylife_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
-{
-    if (age_s >= life_s) {
-        auth_expire(self, m);
-        return;
-    }
-    if (age_s >= life_s / 2 && m->peer != NULL && now_ms >= m->renew_ms) {
-        int64_t pause = (int64_t) (life_s * 1000 / 20);
-        m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
-        (void) post_send(self, m->peer, MSG_renew, NULL);
-    }
-    if (age_s >= life_s * 0.9 && !m->expiring) {
-        m->expiring = true;
-        log_warning("minion %s: its key will be too old in %d s", m->id, (int) (life_s - age_s));
-        keychange_tell(self, NULL, m->id, "expiring",
-                       json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
-    }
-}
-
 /* Look at every key. A pending key is only deleted when no connection uses it. */
 static void
 keylife_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
@@ -60,9 +38,26 @@ keylife_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, doubl
         int64_t since = limit > 0 ? keylife_since(self, m) : 0;
         if (since == 0)
             continue;
-        if (m->state == KEY_ACCEPTED)
-            keylife_accepted(self, m, (double) (wall_s - since), life_s, now_ms);
-        else if (back && (double) (wall_s - since) >= wait_s && peers_of_key(self->peers, m->z85) == 0)
+        if (m->state == KEY_ACCEPTED) {
+            /* Handle an accepted key by its age: expired, due for renewal, or nearly expired. Renewal is
+             * asked for again every twentieth of the lifetime. */
+            double age_s = (double) (wall_s - since);
+            if (age_s >= life_s) {
+                auth_expire(self, m);
+                continue;
+            }
+            if (age_s >= life_s / 2 && m->peer != NULL && now_ms >= m->renew_ms) {
+                int64_t pause = (int64_t) (life_s * 1000 / 20);
+                m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
+                (void) post_send(self, m->peer, MSG_renew, NULL);
+            }
+            if (age_s >= life_s * 0.9 && !m->expiring) {
+                m->expiring = true;
+                log_warning("minion %s: its key will be too old in %d s", m->id, (int) (life_s - age_s));
+                keychange_tell(self, NULL, m->id, "expiring",
+                               json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
+            }
+        } else if (back && (double) (wall_s - since) >= wait_s && peers_of_key(self->peers, m->z85) == 0)
             auth_expire(self, m);
     }
 }

@@ -33,48 +33,6 @@ greeted(front_t *self, peer_t *peer)
         (void) rotate_tell(self, peer);
 }
 
-static json_int_t
-tell_all(front_t *self)
-{
-    json_int_t told = 0;
-    peer_t *peer;
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
-        if (peer->minion != NULL && peer->minion->peer == peer)
-            peer->minion->seen = false; /* as after a start: it is expected back */
-        told += rotate_tell(self, peer);
-    }
-    return told;
-}
-
-/* Closing a listener makes libzmq end the connections made through it, without a monitor event; their
- * descriptors are reused. Forget them all. */
-static void
-forget_lines(front_t *self)
-{
-    peer_t *peer;
-    minion_t *m;
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
-        if (peer->fd >= 0)
-            peers_end(self->peers, peer->fd);
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        while ((m = peers_by_slot(self->peers, i)) && peers_take_sub(self->peers, m) >= 0)
-            ;
-    gate_all_went(self);
-}
-
-/* A master with unreachable ports is useless: end, and let the next start use the new key. */
-static void
-rotate_rekey(front_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    if (sock_rekey(self->router, identity_key(self)->pair, &err) == 0 &&
-        sock_rekey(self->pub, identity_key(self)->pair, &err) == 0)
-        return;
-    log_critical("%s; the master ends, so that it is started again with its new key", fail_text(&err));
-    self->exit_code = 1;
-    self->stop = true;
-}
-
 /* The request key_rotate: NEW {finger, serial, told: number of connections}, or NULL with *err. */
 static json_t *
 rotate(front_t *self, fail_t *err)
@@ -91,10 +49,38 @@ rotate(front_t *self, fail_t *err)
         return NULL;
     }
     identity_take(self, &key);
-    json_int_t told = tell_all(self);
+
+    /* Announces the next key to all connections. */
+    json_int_t told = 0;
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+        if (peer->minion != NULL && peer->minion->peer == peer)
+            peer->minion->seen = false; /* as after a start: it is expected back */
+        told += rotate_tell(self, peer);
+    }
+
     ports_look(self);
-    rotate_rekey(self);
-    forget_lines(self);
+
+    /* A master with unreachable ports is useless: end, and let the next start use the new key. */
+    fail_auto_t why = FAIL_INIT;
+    if (sock_rekey(self->router, identity_key(self)->pair, &why) != 0 ||
+        sock_rekey(self->pub, identity_key(self)->pair, &why) != 0) {
+        log_critical("%s; the master ends, so that it is started again with its new key", fail_text(&why));
+        self->exit_code = 1;
+        self->stop = true;
+    }
+
+    /* Closing a listener makes libzmq end the connections made through it, without a monitor event; their
+     * descriptors are reused. Forget them all. */
+    minion_t *m;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (peer->fd >= 0)
+            peers_end(self->peers, peer->fd);
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        while ((m = peers_by_slot(self->peers, i)) && peers_take_sub(self->peers, m) >= 0)
+            ;
+    gate_all_went(self);
+
     own->tell_ms = now + GATE_SILENT_MS;
     grace_begin(self, now);
     key_finger(key_pair_public(key.pair), finger);

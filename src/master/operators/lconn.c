@@ -40,15 +40,6 @@ lconn_poll(lconn_t *c)
         c->owner->unpolled = true;
 }
 
-static void
-lconn_watch(lconn_t *c, bool write)
-{
-    if (c->want_write == write)
-        return;
-    c->want_write = write;
-    lconn_poll(c);
-}
-
 /* Shut down; the resulting hang-up makes the loop come by and free the connection. Safe inside callbacks. */
 void
 lconn_kill(lconn_t *c)
@@ -212,7 +203,13 @@ lconn_flush(lconn_t *c)
         buf_consume(&c->out, c->out_at);
         c->out_at = 0;
     }
-    lconn_watch(c, more && !c->dead);
+
+    /* Asks epoll for output only while some waits. */
+    bool write = more && !c->dead;
+    if (c->want_write == write)
+        return;
+    c->want_write = write;
+    lconn_poll(c);
 }
 
 /* Keep order: events fired before a message go first, into `out`, as far as they are in the ring and a user's
@@ -362,22 +359,17 @@ lconn_user(const lconn_t *c)
     return c->user;
 }
 
-/* The program's name is its own claim; uid and pid come from the kernel (SO_PEERCRED). */
-static void
-ask_program(lconn_t *c)
-{
-    AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int) c->pid);
-    buf_auto_t text = BUF_INIT;
-    bool read = fs_read(path, PROGRAM_MAX, &text, NULL) == 0;
-    (void) str_copy(c->program, sizeof(c->program), read ? buf_str(&text) : "?");
-    c->program[strcspn(c->program, "\n")] = '\0';
-}
-
 void
 lconn_sign(lconn_t *c, json_t *line)
 {
-    if (!c->program[0])
-        ask_program(c);
+    if (!c->program[0]) {
+        /* The program's name is its own claim; uid and pid come from the kernel (SO_PEERCRED). */
+        AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int) c->pid);
+        buf_auto_t text = BUF_INIT;
+        bool read = fs_read(path, PROGRAM_MAX, &text, NULL) == 0;
+        (void) str_copy(c->program, sizeof(c->program), read ? buf_str(&text) : "?");
+        c->program[strcspn(c->program, "\n")] = '\0';
+    }
     json_auto_t *program = value_utf8(c->program, strlen(c->program));
     (void) json_object_update_new(line, json_pack("{s:i, s:s, s:i, s:O}", "uid", (int) c->uid, "user",
                                                   c->user, "pid", (int) c->pid, "program", program));
@@ -416,14 +408,6 @@ must_ask(const lconn_t *c)
     return !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0;
 }
 
-static void
-lconn_ask(lconn_t *c)
-{
-    c->asking = true;
-    lconn_poll(c);
-    c->owner->asks = true;
-}
-
 /* Users get one request per turn, over all connections, and none while their answers are unread: a user can
  * occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
@@ -438,21 +422,16 @@ has_turn(lconn_t *c)
     return true;
 }
 
-static void
-lconn_wait(lconn_t *c, bool waits)
-{
-    if (c->waits == waits)
-        return;
-    c->waits = waits;
-    lconn_poll(c);
-}
-
 /* Handle complete frames in `in`, unless the name is still looked up or the connection is paused. */
 void
 lconn_frames(lconn_t *c)
 {
-    if (!c->asking && must_ask(c))
-        lconn_ask(c);
+    if (!c->asking && must_ask(c)) {
+        /* Marks the connection as one that has asked. */
+        c->asking = true;
+        lconn_poll(c);
+        c->owner->asks = true;
+    }
     if (c->asking)
         return;
     size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG, at = 0, len = 0;
@@ -471,7 +450,13 @@ lconn_frames(lconn_t *c)
             break;
     }
     buf_consume(&c->in, at);
-    lconn_wait(c, waits);
+
+    /* Reading stops while the connection waits. */
+    if (c->waits != waits) {
+        c->waits = waits;
+        lconn_poll(c);
+    }
+
     if (rc < 0) {
         noise_warn(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
                    fail_text(&err));

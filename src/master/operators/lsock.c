@@ -93,33 +93,6 @@ lsock_named(lsock_t *self)
 
 /* ---- the connections -------------------------------------------------------------------------- */
 
-/* Read paused connections again once the journal has room. Runs from a hook whose caller holds no pointers
- * that a request could free, such as a minion or worker. */
-static void
-resume(lsock_t *self)
-{
-    if (self->n_paused == 0 || (storage_trouble(self->front) == NULL &&
-                                store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
-        return;
-    for (lconn_t *c = self->conns; c; c = c->next) {
-        if (!c->paused)
-            continue;
-        c->paused = false;
-        self->n_paused--;
-        lconn_poll(c);
-        lconn_frames(c);
-    }
-}
-
-/* Send new events to every listener that does not wait for its socket already. */
-static void
-lsock_own_serve(lsock_t *self)
-{
-    for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
-        if (c->listener != NULL && c->begun && !c->want_write && !c->dead)
-            lconn_flush(c);
-}
-
 /* Send the answers that were collected during the turn. */
 static void
 lsock_answer(lsock_t *self)
@@ -187,22 +160,6 @@ keep_spare(lsock_t *self)
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a connection of
- * our own, closed at once: all before it have waited since now. False: the backlog is full. */
-static bool
-lsock_mark(lsock_t *self)
-{
-    struct sockaddr_un addr = { .sun_family = AF_UNIX };
-    (void) str_copy(addr.sun_path, sizeof(addr.sun_path), self->path);
-    lend_spare(self);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool marked = fd >= 0 && connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0;
-    if (fd >= 0)
-        (void) close(fd);
-    keep_spare(self);
-    return marked;
-}
-
 static bool
 credentials(int fd, struct ucred *ret_who)
 {
@@ -231,7 +188,20 @@ turn_away(lsock_t *self, bool knocks)
     int64_t now = clock_mono_ms();
     if (knocks && !self->full_ms) {
         self->full_ms = now;
-        self->marked = lsock_mark(self);
+
+        /* The kernel tells neither how long clients have waited in the backlog nor how many. So queue a
+         * connection of our own, closed at once: all before it have waited since now. False: the backlog
+         * is full. */
+        struct sockaddr_un addr = { .sun_family = AF_UNIX };
+        (void) str_copy(addr.sun_path, sizeof(addr.sun_path), self->path);
+        lend_spare(self);
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        bool marked = fd >= 0 && connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0;
+        if (fd >= 0)
+            (void) close(fd);
+        keep_spare(self);
+        self->marked = marked;
+
         return false;
     }
     if (!self->full_ms || now - self->full_ms < FULL_MS)
@@ -501,8 +471,13 @@ static void
 turn_ended(front_t *front, bool events)
 {
     lsock_answer(lsock_own(front));
-    if (events)
-        lsock_own_serve(lsock_own(front));
+    if (events) {
+        /* Send new events to every listener that does not wait for its socket already. */
+        lsock_t *self = lsock_own(front);
+        for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
+            if (c->listener != NULL && c->begun && !c->want_write && !c->dead)
+                lconn_flush(c);
+    }
 }
 
 /* Hook: the journal may have room again for paused clients, and listeners get events whose numbers are
@@ -512,7 +487,22 @@ lsock_committed(front_t *front)
 {
     bus_due(front);
     bus_hold(front);
-    resume(lsock_own(front));
+
+    /* Read paused connections again once the journal has room. Runs from a hook whose caller holds no
+     * pointers that a request could free, such as a minion or worker. */
+    lsock_t *self = lsock_own(front);
+    if (self->n_paused != 0 && !(storage_trouble(self->front) == NULL &&
+                                 store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2)) {
+        for (lconn_t *c = self->conns; c; c = c->next) {
+            if (!c->paused)
+                continue;
+            c->paused = false;
+            self->n_paused--;
+            lconn_poll(c);
+            lconn_frames(c);
+        }
+    }
+
     bus_release(front);
 }
 

@@ -111,49 +111,12 @@ run_key(const json_t *task)
     return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
 }
 
-/* Record the task for the next master, in case this one is killed. */
-static void
-keep_begun(workers_t *self, const json_t *task)
-{
-    AUTO_FREE char *key = run_key(task), *arg = value_dump(value_get(task, "arg"));
-    json_auto_t *kept = json_copy((json_t *) task);
-    if (strlen(arg) > RUN_ARG_MAX)
-        json_object_set_new(kept, "arg", json_array());
-    AUTO_FREE char *text = value_dump(kept);
-    (void) store_put_meta(self->front->store, key, text);
-}
-
-/* Store the task and fire salt/run/JID/new (or salt/wheel/...) in one transaction. */
-static void
-tell_begin(workers_t *self, const json_t *task)
-{
-    json_t *data = event_data(task);
-    AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
-    bus_together(self->front);
-    keep_begun(self, task);
-    (void) bus_fire(self->front, tag, &data);
-    bus_apart(self->front);
-}
-
 /* The return as shown to others than the caller: secret ones are left out, errors are not. BORROWED. */
 static const char *
 workers_shown(const run_t *run, const ending_t *end)
 {
     bool is_error = value_get(end->head, "failed") != NULL || value_get(end->head, "unknown") != NULL;
     return run->secret && !is_error ? TRIMMED : end->ret;
-}
-
-/* As in Salt, a return larger than an event may be is left out of it. */
-static void
-fire_end(workers_t *self, const run_t *run, const ending_t *end)
-{
-    const char *ret = workers_shown(run, end);
-    size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
-    json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
-    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
-    AUTO_FREE char *data = with_return(event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
-                                       &len);
-    bus_fire_text(self->front, tag, data, len);
 }
 
 static void
@@ -251,14 +214,6 @@ next_queued(workers_t *self, worker_t *w)
     workers_assign(w, run);
 }
 
-static void
-workers_enqueue(workers_t *self, run_t *run)
-{
-    *self->queue_end = run;
-    self->queue_end = &run->next;
-    self->n_queue++;
-}
-
 /* NEW row of the job that stands for a function. */
 static json_t *
 workers_row(workers_t *self, const json_t *task)
@@ -282,39 +237,6 @@ workers_keep_job(workers_t *self, json_t **row_p, fail_t *err)
     return 0;
 }
 
-/* Keep the return as the master's own, under its id; secret ones without their value. */
-static void
-workers_keep_return(workers_t *self, const run_t *run, const ending_t *end)
-{
-    const json_t *task = run->task;
-    const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
-    json_auto_t *row = workers_row(self, task);
-    json_t *ret = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
-                            args_shown(value_get(task, "arg")));
-    size_t len;
-    char *raw = with_return(ret, workers_shown(run, end), end->head, &len);
-    uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
-                                       (int) value_int(end->head, "retcode", 0),
-                                       value_bool(end->head, "success", false));
-    if (ticket > 0)
-        self->front->row_ticket = ticket;
-}
-
-/* Keep the return as a job's for jobs.lookup_jid: when no caller waits for it any more, and always with a
- * note, which may be asked for again. */
-static void
-workers_keep(workers_t *self, const run_t *run, const ending_t *end)
-{
-    bool noted = value_get(run->task, "note");
-    if (!noted && run->n_who > 0)
-        return;
-    if (!noted) {
-        json_t *row = workers_row(self, run->task);
-        (void) workers_keep_job(self, &row, NULL);
-    }
-    workers_keep_return(self, run, end);
-}
-
 /* Push the end to the followers; only they get a secret return. */
 static void
 tell_end(const run_t *run, const ending_t *end)
@@ -328,28 +250,55 @@ tell_end(const run_t *run, const ending_t *end)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
-/* Audit the end; the request's line has the beginning. */
-static void
-audit_end(workers_t *self, const run_t *run, const ending_t *end)
-{
-    json_t *line = json_pack(
-        "{s:s, s:s, s:s, s:s, s:b, s:I}", "op", "ended", "jid", value_str(run->task, "jid", ""), "fun",
-        value_str(run->task, "fun", ""), "user", value_str(run->task, "user", ""), "success",
-        value_bool(end->head, "success", false), "retcode", value_int(end->head, "retcode", 1));
-    audit_write(self->front->audit, &line);
-}
-
 /* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
 workers_over(workers_t *self, run_t *run, const ending_t *end)
 {
     AUTO_FREE char *key = run_key(run->task);
     bus_together(self->front);
-    fire_end(self, run, end);
-    workers_keep(self, run, end);
+
+    /* As in Salt, a return larger than an event may be is left out of it. */
+    const char *ret = workers_shown(run, end);
+    size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
+    json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
+    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
+    AUTO_FREE char *data = with_return(event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
+                                       &len);
+    bus_fire_text(self->front, tag, data, len);
+
+    /* Keep the return as a job's for jobs.lookup_jid: when no caller waits for it any more, and always
+     * with a note, which may be asked for again. */
+    bool noted = value_get(run->task, "note");
+    if (noted || run->n_who <= 0) {
+        if (!noted) {
+            json_t *row = workers_row(self, run->task);
+            (void) workers_keep_job(self, &row, NULL);
+        }
+        /* Keep the return as the master's own, under its id; secret ones without their value. */
+        const json_t *task = run->task;
+        const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
+        json_auto_t *row = workers_row(self, task);
+        json_t *answer = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
+                                   args_shown(value_get(task, "arg")));
+        size_t size;
+        char *raw = with_return(answer, workers_shown(run, end), end->head, &size);
+        uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
+                                           (int) value_int(end->head, "retcode", 0),
+                                           value_bool(end->head, "success", false));
+        if (ticket > 0)
+            self->front->row_ticket = ticket;
+    }
+
     (void) store_del_meta(self->front->store, key);
     bus_apart(self->front);
-    audit_end(self, run, end);
+
+    /* Audit the end; the request's line has the beginning. */
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:I}", "op", "ended", "jid", value_str(run->task, "jid", ""), "fun",
+        value_str(run->task, "fun", ""), "user", value_str(run->task, "user", ""), "success",
+        value_bool(end->head, "success", false), "retcode", value_int(end->head, "retcode", 1));
+    audit_write(self->front->audit, &line);
+
     tell_end(run, end);
     free_run(run);
 }
@@ -494,28 +443,6 @@ workers_destroy(front_t *front)
     return all_ended;
 }
 
-/* Cut off the functions that an earlier, killed process had begun. */
-static void
-workers_restore(workers_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
-    const char *key;
-    json_t *text;
-    if (begun == NULL)
-        log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
-    json_object_foreach (begun, key, text) {
-        json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
-        AUTO_FREE char *own = run_key(task);
-        if (str_eq(own, key)) {
-            cut_off(self, new_run(self, task, ""), CUT_OFF);
-            continue;
-        }
-        log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
-        (void) store_del_meta(self->front->store, key);
-    }
-}
-
 static void
 workers_reload(front_t *front)
 {
@@ -535,15 +462,6 @@ workers_run_of(const workers_t *self, const char *jid)
         if (str_eq(value_str(run->task, "jid", ""), jid))
             return run;
     return NULL;
-}
-
-/* A function's callers may return its result as their own: mark them secret, too. */
-static void
-spread_secret(workers_t *self, const run_t *run)
-{
-    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent != NULL;
-         parent = workers_run_of(self, parent->within))
-        parent->secret = true;
 }
 
 /* NEW task, or NULL with *err: invalid, or nested too deep (-ELOOP). */
@@ -583,19 +501,6 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
     return task;
 }
 
-/* Store the job of a function with a note before it begins, so that a repeated request finds it. */
-static int
-keep_note(workers_t *self, const json_t *task, fail_t *err)
-{
-    json_t *note = value_get(task, "note");
-    if (note == NULL)
-        return 0;
-    json_t *row = workers_row(self, task);
-    json_object_set(row, "note", note);
-    json_object_set(row, "tag", value_get(task, "tag"));
-    return workers_keep_job(self, &row, err);
-}
-
 static void
 add_follower(run_t *run, lconn_t *follower)
 {
@@ -620,11 +525,39 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
                         LIMIT_RUNNER_WORKERS);
         return NULL;
     }
-    if (keep_note(self, task, err) < 0)
-        return NULL;
-    tell_begin(self, task);
+
+    /* Store the job of a function with a note before it begins, so that a repeated request finds it. */
+    json_t *note = value_get(task, "note");
+    if (note != NULL) {
+        json_t *row = workers_row(self, task);
+        json_object_set(row, "note", note);
+        json_object_set(row, "tag", value_get(task, "tag"));
+        if (workers_keep_job(self, &row, err) < 0)
+            return NULL;
+    }
+
+    /* Store the task and fire salt/run/JID/new (or salt/wheel/...) in one transaction. */
+    json_t *data = event_data(task);
+    AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
+    bus_together(self->front);
+    /* Record the task for the next master, in case this one is killed. */
+    AUTO_FREE char *key = run_key(task), *arg = value_dump(value_get(task, "arg"));
+    json_auto_t *kept = json_copy((json_t *) task);
+    if (strlen(arg) > RUN_ARG_MAX)
+        json_object_set_new(kept, "arg", json_array());
+    AUTO_FREE char *text = value_dump(kept);
+    (void) store_put_meta(self->front->store, key, text);
+
+    (void) bus_fire(self->front, tag, &data);
+    bus_apart(self->front);
+
     run_t *run = new_run(self, task, value_str(request, "within", ""));
-    spread_secret(self, run);
+
+    /* A function's callers may return its result as their own: mark them secret, too. */
+    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent != NULL;
+         parent = workers_run_of(self, parent->within))
+        parent->secret = true;
+
     json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
     if (follower != NULL)
         add_follower(run, follower);
@@ -633,28 +566,15 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
     if (!may_begin)
         json_object_set_new(reply, "waits_for",
                             json_integer((json_int_t) self->n_busy + (json_int_t) self->n_kept));
-    if (w != NULL)
+    if (w != NULL) {
         workers_assign(w, run);
-    else
-        workers_enqueue(self, run);
+    } else {
+        /* Puts the task at the queue's end. */
+        *self->queue_end = run;
+        self->queue_end = &run->next;
+        self->n_queue++;
+    }
     return reply;
-}
-
-/* Push the end of a function that has ended, from the store, or of one that an earlier process began. */
-static void
-tell_kept(front_t *front, const char *jid, lconn_t *follower)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *returns = store_returns(front->reader, jid, &err);
-    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
-    json_t *ret = json_object_iter_value(json_object_iter(returns));
-    const char *why = returns != NULL ? CUT_OFF : fail_text(&err);
-    if (json_is_object(ret))
-        (void) json_object_update_missing(msg, ret);
-    else
-        (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", why, "retcode", 1,
-                                                     "success", false, "unknown", true));
-    (void) lconn_push(follower, msg);
 }
 
 /* later_fn: follow a function of an earlier request; its end is pushed, at once if it has ended. */
@@ -664,10 +584,23 @@ workers_follow(front_t *front, const char *jid, lconn_t *follower)
     run_t *run = workers_run_of(workers_own(front), jid);
     if (follower == NULL)
         return;
-    if (run != NULL)
+    if (run != NULL) {
         add_follower(run, follower);
-    else
-        tell_kept(front, jid, follower);
+    } else {
+        /* Push the end of a function that has ended, from the store, or of one that an earlier process
+         * began. */
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *returns = store_returns(front->reader, jid, &err);
+        json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
+        json_t *ret = json_object_iter_value(json_object_iter(returns));
+        const char *why = returns != NULL ? CUT_OFF : fail_text(&err);
+        if (json_is_object(ret))
+            (void) json_object_update_missing(msg, ret);
+        else
+            (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", why, "retcode", 1,
+                                                         "success", false, "unknown", true));
+        (void) lconn_push(follower, msg);
+    }
 }
 
 /* Push a function's progress to its followers. */
@@ -797,7 +730,25 @@ workers_start(front_t *front, fail_t *err)
     self->front = front;
     self->store_path = storage_path(front);
     self->queue_end = &self->queue;
-    workers_restore(self);
+
+    /* Cut off the functions that an earlier, killed process had begun. */
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &why);
+    const char *key;
+    json_t *text;
+    if (begun == NULL)
+        log_error("functions that an earlier master has begun can't be read: %s", fail_text(&why));
+    json_object_foreach (begun, key, text) {
+        json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
+        AUTO_FREE char *own = run_key(task);
+        if (str_eq(own, key)) {
+            cut_off(self, new_run(self, task, ""), CUT_OFF);
+            continue;
+        }
+        log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
+        (void) store_del_meta(self->front->store, key);
+    }
+
     return 0;
 }
 

@@ -136,47 +136,8 @@ refused_text(const json_t *task, const fail_t *err)
     return value_dump(told);
 }
 
-/* Send {retcode, success, failed?} and the return's JSON text: a long return is dumped here, so that the
- * front loop need not. TAKES result. */
-static void
-send_result(zsock_t *pipe, const json_t *task, json_t *result)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_t *value = json_incref(value_get(result, "return"));
-    json_object_del(result, "return");
-    AUTO_FREE char *text = return_text(value, &err);
-    json_decref(value);
-    if (text == NULL) {
-        text = refused_text(task, &err);
-        (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
-    }
-    AUTO_FREE char *head = value_dump(result);
-    json_decref(result);
-    sock_tell(pipe, head, text, NULL);
-    /* The function itself used more than its return. */
-    if (strlen(text) > RETURN_LONG || err.code < 0)
-        (void) malloc_trim(0);
-}
-
 /* Texts that workers.c sends, in order. */
 enum { TASK, OPTS, TICKET, N_TEXTS };
-
-/* Apply a new configuration, wait for the rows that the function must see, run it and answer. */
-static void
-workers_actor_work(workers_env_t *env, zsock_t *pipe, char **texts)
-{
-    json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
-    const bool noted = value_get(task, "note");
-    /* Wait for rows queued before the request, so that an operator who saw a return finds it in the store. */
-    bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
-                           noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
-    json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
-    if (fresh != NULL) {
-        json_decref(env->opts);
-        env->opts = fresh;
-    }
-    send_result(pipe, task, kept || !noted ? run_task(env, task) : workers_actor_failed(STORE_LOST));
-}
 
 void
 workers_env_destroy(workers_env_t **self_p)
@@ -196,8 +157,39 @@ workers_actor(zsock_t *pipe, void *arg)
     for (bool ended = false; !ended;) {
         char *texts[N_TEXTS];
         ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is a single text */
-        if (!ended)
-            workers_actor_work(env, pipe, texts);
+        if (!ended) {
+            /* Apply a new configuration, wait for the rows that the function must see, run it and answer. */
+            json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
+            const bool noted = value_get(task, "note");
+            /* Wait for rows queued before the request, so that an operator who saw a return finds it in
+             * the store. */
+            bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
+                                   noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
+            json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
+            if (fresh != NULL) {
+                json_decref(env->opts);
+                env->opts = fresh;
+            }
+            /* Send {retcode, success, failed?} and the return's JSON text: a long return is dumped here,
+             * so that the front loop need not. */
+            json_t *result = kept || !noted ? run_task(env, task) : workers_actor_failed(STORE_LOST);
+            fail_auto_t err = FAIL_INIT;
+            json_t *value = json_incref(value_get(result, "return"));
+            json_object_del(result, "return");
+            AUTO_FREE char *text = return_text(value, &err);
+            json_decref(value);
+            if (text == NULL) {
+                text = refused_text(task, &err);
+                (void) json_object_update_new(result,
+                                              json_pack("{s:i, s:b}", "retcode", 1, "success", false));
+            }
+            AUTO_FREE char *head = value_dump(result);
+            json_decref(result);
+            sock_tell(pipe, head, text, NULL);
+            /* The function itself used more than its return. */
+            if (strlen(text) > RETURN_LONG || err.code < 0)
+                (void) malloc_trim(0);
+        }
         for (size_t i = 0; i < NELEMS(texts); i++)
             free(texts[i]);
     }

@@ -40,14 +40,6 @@ pillargit_all(const pillargit_t *self, json_t *opts)
     return all;
 }
 
-/* Fetch what is due. Returns seconds until the next fetch; 0 or less: none. */
-static int
-pillargit_update(const pillargit_t *self, json_t *opts)
-{
-    pillar_env_t env = { .opts = opts, .registry = self->modules, .id = value_str(opts, "id", "") };
-    return pillar_git_update(&env);
-}
-
 /* Lock held. Sleep until the next interval, a change or the stop. */
 static void
 pillargit_rest(pillargit_t *self, int wait_s)
@@ -78,7 +70,11 @@ pillargit_thread(void *arg)
         self->news = false;
         self->fetching = true;
         (void) pthread_mutex_unlock(&self->lock);
-        int wait_s = pillargit_update(self, all);
+
+        /* Fetch what is due, and wait for the seconds until the next fetch; 0 or less: none. */
+        pillar_env_t env = { .opts = all, .registry = self->modules, .id = value_str(all, "id", "") };
+        int wait_s = pillar_git_update(&env);
+
         (void) pthread_mutex_lock(&self->lock);
         self->fetching = false;
         pillargit_rest(self, wait_s);

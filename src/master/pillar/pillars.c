@@ -158,19 +158,6 @@ pillars_answer(task_t *t, json_t *pillar, const char *error)
     t->frame = wire_encode(MSG_pillar, failed, &t->frame_len, NULL);
 }
 
-/* NEW digest of all inputs but files. Members of the request that do not change the result are left out. */
-static char *
-pillars_key(const task_t *t)
-{
-    json_auto_t *ask = json_copy(t->ask);
-    static const char *const no_input[] = { "n", "clean", "keep", "grains", "jid" };
-    for (size_t i = 0; i < NELEMS(no_input); i++)
-        (void) json_object_del(ask, no_input[i]);
-    json_auto_t *all = json_pack("[I, s, O, O*]", (json_int_t) t->generation, t->id, ask, t->grains);
-    AUTO_FREE char *text = value_dump(all);
-    return digest_bytes("sha256", text, strlen(text), NULL);
-}
-
 /* True when the cached pillar equals what a compile would give. With pillar_cache, results of functions count
  * as unchanged for pillar_cache_ttl seconds. */
 static bool
@@ -211,17 +198,6 @@ static bool
 has_errors(const py_t *pillar)
 {
     return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
-}
-
-/* Attach a compiled pillar to its task, for the cache. TAKES *key_p and *reads_p. */
-static void
-pillars_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
-{
-    t->kept = xcalloc(1, sizeof(*t->kept));
-    t->kept->key = STEAL(*key_p);
-    t->kept->text = value_dump(pillar);
-    t->kept->reads = STEAL(*reads_p);
-    t->kept->made_ms = clock_mono_ms();
 }
 
 /* call_env's `refused`: collect values for events, fired when the task is back in the loop. */
@@ -277,7 +253,16 @@ pillars_work(const actor_env_t *env, task_t *t)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO(pillar_reads) reads = pillar_reads_new();
-    AUTO_FREE char *key = pillars_key(t);
+
+    /* Members of the request that do not change the result are left out. */
+    json_auto_t *ask = json_copy(t->ask);
+    static const char *const no_input[] = { "n", "clean", "keep", "grains", "jid" };
+    for (size_t i = 0; i < NELEMS(no_input); i++)
+        (void) json_object_del(ask, no_input[i]);
+    json_auto_t *all = json_pack("[I, s, O, O*]", (json_int_t) t->generation, t->id, ask, t->grains);
+    AUTO_FREE char *text = value_dump(all);
+    AUTO_FREE char *key = digest_bytes("sha256", text, strlen(text), NULL);
+
     if (answer_kept(env, t, key))
         return;
     AUTO(py) pillar = pillars_compile(env, t, reads, &err);
@@ -294,8 +279,14 @@ pillars_work(const actor_env_t *env, task_t *t)
     t->shown = py_to_json(pillar);
     py_clear();
     kept_free(STEAL(t->kept));
-    if (!has_errors(pillar))
-        pillars_keep(t, &key, wire, &reads);
+    if (!has_errors(pillar)) {
+        /* Attach a compiled pillar to its task, for the cache. */
+        t->kept = xcalloc(1, sizeof(*t->kept));
+        t->kept->key = STEAL(key);
+        t->kept->text = value_dump(wire);
+        t->kept->reads = STEAL(reads);
+        t->kept->made_ms = clock_mono_ms();
+    }
 }
 
 /* TAKES env. */
@@ -327,36 +318,6 @@ pillars_actor(zsock_t *pipe, void *arg)
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
-/* Tell a minion to repeat its request in AGAIN_MS; it is not queued. */
-static void
-pillars_tell_again(front_t *front, peer_t *peer, const json_t *body)
-{
-    json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
-                                    "the master has too many pillars to compile", "again", AGAIN_MS);
-    (void) post_send(front, peer, MSG_pillar, answer);
-}
-
-/* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be compiled
- * again soonest. */
-static void
-put_kept(pillars_t *self, const char *id, kept_t *k)
-{
-    kept_t *old = map_take(self->kept, id);
-    const char *key;
-    void *v;
-    if (old != NULL)
-        self->kept_bytes -= strlen(old->text);
-    kept_free(old);
-    if (k == NULL)
-        return;
-    self->kept_bytes += strlen(k->text);
-    map_set(self->kept, id, k);
-    for (size_t i = 0; self->kept_bytes > LIMIT_PILLAR_KEPT && map_next(self->kept, &i, &key, &v);) {
-        self->kept_bytes -= strlen(((kept_t *) v)->text);
-        (void) map_del(self->kept, key);
-    }
-}
-
 /* Take a minion's pillar out of the cache: the task owns it until it returns. */
 static kept_t *
 take_kept(pillars_t *self, const char *id)
@@ -365,25 +326,6 @@ take_kept(pillars_t *self, const char *id)
     if (k != NULL)
         self->kept_bytes -= strlen(k->text);
     return k;
-}
-
-/* Tell listeners that the master's data of this minion is new, with minion_data_cache_events, as in Salt. */
-static void
-fire_refresh(front_t *front, minion_t *m)
-{
-    if (!conf_bool(front->conf, "minion_data_cache_events") || !minion_may_tell(m, 0, clock_mono_ms()))
-        return;
-    json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
-    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
-    (void) bus_fire(front, tag, &data);
-}
-
-/* Keep the pillar for targets, unless minion_data_cache is off. */
-static void
-pillars_remember(front_t *front, minion_t *m, json_t *shown)
-{
-    if (conf_bool(front->conf, "minion_data_cache"))
-        known_keep(front, m, STORE_PILLAR, shown);
 }
 
 /* Fire events about values of the minion that pillar files must not depend on. */
@@ -411,13 +353,42 @@ pillars_deliver(pillars_t *self, task_t *t)
     bool known = m != NULL && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
     if (!known)
         return;
-    put_kept(self, t->id, STEAL(t->kept));
+
+    /* Cache a pillar (NULL: drop it). Beyond LIMIT_PILLAR_KEPT the oldest entries go, as they would be
+     * compiled again soonest. */
+    const char *id = t->id;
+    kept_t *k = STEAL(t->kept);
+    kept_t *old = map_take(self->kept, id);
+    const char *key;
+    void *v;
+    if (old != NULL)
+        self->kept_bytes -= strlen(old->text);
+    kept_free(old);
+    if (k != NULL) {
+        self->kept_bytes += strlen(k->text);
+        map_set(self->kept, id, k);
+        for (size_t i = 0; self->kept_bytes > LIMIT_PILLAR_KEPT && map_next(self->kept, &i, &key, &v);) {
+            self->kept_bytes -= strlen(((kept_t *) v)->text);
+            (void) map_del(self->kept, key);
+        }
+    }
+
     fire_refused(front, m, t->refused);
-    if (t->shown != NULL)
-        pillars_remember(front, m, t->shown);
+    if (t->shown != NULL) {
+        /* Keep the pillar for targets, unless minion_data_cache is off. */
+        if (conf_bool(front->conf, "minion_data_cache"))
+            known_keep(front, m, STORE_PILLAR, t->shown);
+    }
     /* A connecting minion's refresh event was fired with its grains. */
-    if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false))
-        fire_refresh(front, m);
+    if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false)) {
+        /* Tell listeners that the master's data of this minion is new, with minion_data_cache_events, as
+         * in Salt. */
+        if (conf_bool(front->conf, "minion_data_cache_events") && minion_may_tell(m, 0, clock_mono_ms())) {
+            json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
+            AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
+            (void) bus_fire(front, tag, &data);
+        }
+    }
     if (peer == NULL || peer->minion != m || !str_eq(peer->z85, t->z85) || t->frame == NULL)
         return;
     front->counters.out++;
@@ -433,25 +404,6 @@ is_worked_on(const pillars_t *self, uint32_t slot)
         if (self->pool[i].busy && self->pool[i].slot == slot)
             return true;
     return false;
-}
-
-/* Fill a task with deep copies for its actor. False: the minion is gone. */
-static bool
-pillars_prepare(pillars_t *self, worker_t *w, task_t *t)
-{
-    minion_t *m = peers_by_slot(self->front->peers, t->slot);
-    json_t *grains = value_get(t->ask, "grains");
-    if (m == NULL || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
-        return false;
-    t->id = xstrdup(m->id);
-    if (!json_is_object(grains))
-        grains = known_get(self->front, m, STORE_GRAINS);
-    t->grains = grains != NULL ? json_deep_copy(grains) : json_object();
-    t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
-    t->generation = self->generation;
-    t->kept = take_kept(self, t->id);
-    w->stale = false;
-    return true;
 }
 
 /* The first queued task whose minion has none at work; NULL without one. */
@@ -480,10 +432,22 @@ assign_all(pillars_t *self)
     worker_t *w;
     task_t *t;
     while ((w = pillars_idle_worker(self)) && (t = pillars_next(self))) {
-        if (!pillars_prepare(self, w, t)) {
+        /* Fill a task with deep copies for its actor, unless the minion is gone. */
+        minion_t *m = peers_by_slot(self->front->peers, t->slot);
+        json_t *grains = value_get(t->ask, "grains");
+        if (m == NULL || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85)) {
             task_free(t);
             continue;
         }
+        t->id = xstrdup(m->id);
+        if (!json_is_object(grains))
+            grains = known_get(self->front, m, STORE_GRAINS);
+        t->grains = grains != NULL ? json_deep_copy(grains) : json_object();
+        t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
+        t->generation = self->generation;
+        t->kept = take_kept(self, t->id);
+        w->stale = false;
+
         w->busy = true;
         w->slot = t->slot;
         pillars_pass(w->actor, t);
@@ -580,7 +544,11 @@ pillars_ask(front_t *front, peer_t *peer, const inbound_t *in)
     if (m == NULL || !json_is_integer(value_get(body, "n")))
         return;
     if (!pillars_has_room(self, m->slot, len)) {
-        pillars_tell_again(self->front, peer, body);
+        /* Tell a minion to repeat its request in AGAIN_MS; it is not queued. */
+        json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
+                                        "the master has too many pillars to compile", "again", AGAIN_MS);
+        (void) post_send(self->front, peer, MSG_pillar, answer);
+
         return;
     }
     task_t *t = xcalloc(1, sizeof(*t));

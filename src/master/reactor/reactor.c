@@ -59,20 +59,6 @@ reactor_tell(reactor_t *self, bool opts, fail_t *err)
     return 0;
 }
 
-/* Store a cursor for a reactor that has none, so that events from now on are seen even if the master dies
- * before the thread's first snapshot. */
-static void
-mark_begin(reactor_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
-    self->shared.begin = self->front->seq;
-    if (err.text != NULL || !str_empty(json_string_value(kept))) /* an unreadable cursor is not overwritten */
-        return;
-    AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
-    (void) store_put_meta(self->front->store, STORE_REACTOR, text);
-}
-
 /* Start the thread, or tell it of the new list. Without reactors there is no thread, and an empty cursor:
  * later reactors do not look at events of before. */
 static int
@@ -84,20 +70,21 @@ reactor_begin(reactor_t *self, bool opts, fail_t *err)
         (void) store_put_meta(self->front->store, STORE_REACTOR, "");
         return 0;
     }
-    mark_begin(self);
+
+    /* Store a cursor for a reactor that has none, so that events from now on are seen even if the master
+     * dies before the thread's first snapshot. */
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &why);
+    self->shared.begin = self->front->seq;
+    if (why.text == NULL && str_empty(json_string_value(kept))) {
+        AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
+        (void) store_put_meta(self->front->store, STORE_REACTOR, text);
+    }
+
     self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
     return self->actor != NULL
                ? reactor_tell(self, true, err)
                : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
-}
-
-/* Take the list from the option; changes by the runner are dropped. */
-static void
-reactor_take_option(reactor_t *self)
-{
-    json_t *option = conf_get(self->front->conf, "reactor");
-    json_decref(self->list);
-    self->list = value_truthy(option) ? json_deep_copy(option) : json_array();
 }
 
 static void
@@ -105,7 +92,12 @@ reactor_reload(front_t *front)
 {
     fail_auto_t err = FAIL_INIT;
     reactor_t *self = reactor_own(front);
-    reactor_take_option(self);
+
+    /* Take the list from the option; changes by the runner are dropped. */
+    json_t *option = conf_get(self->front->conf, "reactor");
+    json_decref(self->list);
+    self->list = value_truthy(option) ? json_deep_copy(option) : json_array();
+
     if (reactor_begin(self, true, &err) < 0)
         log_error("reactor: %s", fail_text(&err));
 }

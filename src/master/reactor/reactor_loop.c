@@ -76,26 +76,6 @@ reactor_loop_mark(rloop_t *self)
     return n;
 }
 
-/* Take a snapshot when the last one is written, the pause is over and something changed. */
-static void
-snap(rloop_t *self, int64_t now_ms)
-{
-    reactor_loop_settle(self);
-    snap_done(self);
-    if (self->snap_rules != NULL || now_ms < self->snap_next_ms ||
-        (!self->dirty && self->routed == self->written))
-        return;
-    int64_t begin_ms = clock_mono_ms();
-    json_auto_t *state = rules_state(self->rules);
-    self->snap_rules = value_dump(state);
-    self->snap_seq = self->routed;
-    self->snap_open = reactor_loop_mark(self);
-    self->dirty = false;
-    snap_done(self);
-    int64_t end_ms = clock_mono_ms(), rest_ms = (end_ms - begin_ms) * SNAP_PART;
-    self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
-}
-
 /* Report events before `to` that the journal dropped before they were looked at. */
 static void
 tell_gone(rloop_t *self, uint64_t to)
@@ -108,32 +88,6 @@ tell_gone(rloop_t *self, uint64_t to)
         return;
     work_error(self, NULL, self->routed, "events %llu to %llu are no longer in the journal",
                (unsigned long long) self->routed + 1, (unsigned long long) (first <= to ? first - 1 : to));
-}
-
-/* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were under way
- * then are reported as failed unless they returned: they are not repeated. */
-static void
-reactor_loop_restore(rloop_t *self, const json_t *meta)
-{
-    const char *text = json_string_value(meta);
-    json_auto_t *kept = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-    json_t *one;
-    size_t i;
-    self->routed = (uint64_t) value_int(kept, "seq", (json_int_t) self->shared->begin);
-    self->written = self->routed;
-    rules_restore(self->rules, value_get(kept, "rules"));
-    tell_gone(self, UINT64_MAX);
-    json_array_foreach (value_get(kept, "begun"), i, one) {
-        fail_auto_t err = FAIL_INIT;
-        json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), &err);
-        if (returns == NULL)
-            log_error("reactor: whether job %s has ended can't be known: %s", value_str(one, "jid", ""),
-                      fail_text(&err));
-        else if (json_object_size(returns) == 0)
-            work_error(self, one, self->routed,
-                       "%s (job %s) was under way when the master ended: it is not begun again",
-                       value_str(one, "fun", ""), value_str(one, "jid", ""));
-    }
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------- */
@@ -208,10 +162,17 @@ new_rules(rloop_t *self, json_t *option, bool anew)
     return self->rules != NULL ? NULL : rules_new(NULL, NULL);
 }
 
-/* Handle the front loop's message {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
-static void
-reactor_loop_configure(rloop_t *self, const char *text)
+/* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go on
+ * sending to a thread that had ended itself. */
+static bool
+reactor_loop_told(rloop_t *self)
 {
+    AUTO_FREE char *text = NULL;
+    if (sock_hear(self->pipe, &text, 1) != 1 || str_eq(text, "$TERM"))
+        return false;
+    self->heard++;
+
+    /* Handle the front loop's message {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
     json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
     json_t *opts = value_get(said, "opts");
     change_t **end = &self->changes, *change = xcalloc(1, sizeof(*change));
@@ -230,18 +191,7 @@ reactor_loop_configure(rloop_t *self, const char *text)
         reactor_loop_change(self); /* the first applies at once: no rules hold for events of before */
     self->in_tune = false;
     self->fence = 0; /* a fence under way was for other tags */
-}
 
-/* Read one message of the front loop. False: terminate. Only the front loop decides that, as it would go on
- * sending to a thread that had ended itself. */
-static bool
-reactor_loop_told(rloop_t *self)
-{
-    AUTO_FREE char *text = NULL;
-    if (sock_hear(self->pipe, &text, 1) != 1 || str_eq(text, "$TERM"))
-        return false;
-    self->heard++;
-    reactor_loop_configure(self, text);
     return true;
 }
 
@@ -255,25 +205,21 @@ hear_changes(rloop_t *self)
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-static void
-reactor_loop_task(rloop_t *self, const json_t *firing)
-{
-    rtask_t *task = xcalloc(1, sizeof(*task));
-    task->firing = value_dump(firing);
-    task->seq = (uint64_t) value_int(firing, "seq", 0);
-    task->jids = kin_jids(task->seq, value_str(firing, "tag", ""), value_get(firing, "data"));
-    rtask_open(self, task);
-    rrender_add(self, &task);
-}
-
 /* TAKES firings. */
 static void
 tasks(rloop_t *self, json_t *firings)
 {
     json_t *one;
     size_t i;
-    json_array_foreach (firings, i, one)
-        reactor_loop_task(self, one);
+    json_array_foreach (firings, i, one) {
+        /* Queues the reaction's task. */
+        rtask_t *task = xcalloc(1, sizeof(*task));
+        task->firing = value_dump(one);
+        task->seq = (uint64_t) value_int(one, "seq", 0);
+        task->jids = kin_jids(task->seq, value_str(one, "tag", ""), value_get(one, "data"));
+        rtask_open(self, task);
+        rrender_add(self, &task);
+    }
     json_decref(firings);
 }
 
@@ -335,36 +281,6 @@ is_closed(const rloop_t *self, const json_t *found)
 {
     AUTO_FREE char *trouble = store_trouble(self->shared->store);
     return found == NULL || trouble != NULL;
-}
-
-/* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store works, are given
- * up with a warning. */
-static void
-catch_turn(rloop_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    uint64_t cursor = self->routed;
-    json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
-    json_t *event;
-    size_t i;
-    if (events == NULL && !self->shown_unread)
-        log_error("reactor: %s; nothing reacts to events behind number %llu until they can be read",
-                  fail_text(&err), (unsigned long long) self->routed);
-    self->shown_unread = events == NULL;
-    if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
-        tell_gone(self, self->catch_to);
-    json_array_foreach (events, i, event)
-        if ((uint64_t) value_int(event, "seq", 0) <= self->catch_to)
-            reactor_loop_event(self, event);
-    if (cursor >= self->catch_to)
-        reactor_loop_reach(self, self->catch_to);
-    else if (i > 0 || is_closed(self, events))
-        self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
-    else if (clock_mono_ms() > self->catch_until_ms) {
-        log_warning("reactor: events %llu to %llu are not in the journal: nothing reacts to them",
-                    (unsigned long long) self->routed + 1, (unsigned long long) self->catch_to);
-        reactor_loop_reach(self, self->catch_to);
-    }
 }
 
 /* ---- the line ------------------------------------------------------------------------------------------ */
@@ -437,7 +353,29 @@ is_ready(rloop_t *self, int64_t now_ms)
     if (self->shown_unread)
         log_info("reactor: the store can be read again");
     reactor_loop_connect(self);
-    reactor_loop_restore(self, meta);
+
+    /* Restore cursor and rules from `meta`, the stored text or null. Functions of the master that were
+     * under way then are reported as failed unless they returned: they are not repeated. */
+    const char *text = json_string_value(meta);
+    json_auto_t *kept = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    json_t *one;
+    size_t i;
+    self->routed = (uint64_t) value_int(kept, "seq", (json_int_t) self->shared->begin);
+    self->written = self->routed;
+    rules_restore(self->rules, value_get(kept, "rules"));
+    tell_gone(self, UINT64_MAX);
+    json_array_foreach (value_get(kept, "begun"), i, one) {
+        fail_auto_t why = FAIL_INIT;
+        json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), &why);
+        if (returns == NULL)
+            log_error("reactor: whether job %s has ended can't be known: %s", value_str(one, "jid", ""),
+                      fail_text(&why));
+        else if (json_object_size(returns) == 0)
+            work_error(self, one, self->routed,
+                       "%s (job %s) was under way when the master ended: it is not begun again",
+                       value_str(one, "fun", ""), value_str(one, "jid", ""));
+    }
+
     rrender_warm(self);
     self->restored = true;
     return true;
@@ -458,38 +396,6 @@ fence(rloop_t *self, int64_t now_ms)
     self->fence_next_ms = now_ms + FENCE_MS;
     if (local_post(self->ears, &request, &self->fence, &err) < 0)
         hang_up(self, fail_text(&err));
-}
-
-/* After a change of tags the journal is read up to the fence; otherwise its number becomes the cursor. */
-static void
-fenced(rloop_t *self, const json_t *reply)
-{
-    uint64_t seq = (uint64_t) value_int(reply, "seq", 0);
-    self->fence = 0;
-    if (!self->in_tune) {
-        self->in_tune = true;
-        catch (self, seq);
-        return;
-    }
-    if (seq > self->routed)
-        reactor_loop_reach(self, seq);
-    json_t *firings = rules_due(self->rules, self->fence_us);
-    self->dirty = self->dirty || json_array_size(firings) > 0;
-    tasks(self, firings);
-}
-
-/* While the subscription is out of date, gaps between events are unknown: ignore them, the journal is read
- * instead. */
-static void
-reactor_loop_heard(rloop_t *self, const json_t *msg)
-{
-    const char *kind = value_str(msg, "push", "");
-    if (str_eq(kind, "event") && self->in_tune)
-        reactor_loop_event(self, msg);
-    else if (str_eq(kind, "missed") && self->in_tune)
-        catch (self, (uint64_t) value_int(msg, "to", 0));
-    else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence)
-        fenced(self, msg);
 }
 
 /* Read the messages of one of the two connections, up to PIECE. False: it broke. */
@@ -518,7 +424,30 @@ reactor_loop_drain(rloop_t *self, local_client_t *line, bool events)
             continue;
         }
         hear_changes(self);
-        reactor_loop_heard(self, msg);
+
+        /* While the subscription is out of date, gaps between events are unknown: ignore them, the journal
+         * is read instead. */
+        const char *kind = value_str(msg, "push", "");
+        if (str_eq(kind, "event") && self->in_tune)
+            reactor_loop_event(self, msg);
+        else if (str_eq(kind, "missed") && self->in_tune)
+            catch (self, (uint64_t) value_int(msg, "to", 0));
+        else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence) {
+            /* After a change of tags the journal is read up to the fence; otherwise its number becomes the
+             * cursor. */
+            uint64_t seq = (uint64_t) value_int(msg, "seq", 0);
+            self->fence = 0;
+            if (!self->in_tune) {
+                self->in_tune = true;
+                catch (self, seq);
+                continue;
+            }
+            if (seq > self->routed)
+                reactor_loop_reach(self, seq);
+            json_t *firings = rules_due(self->rules, self->fence_us);
+            self->dirty = self->dirty || json_array_size(firings) > 0;
+            tasks(self, firings);
+        }
     }
     *more = true;
     return true;
@@ -546,25 +475,6 @@ tell_backlog(rloop_t *self)
     json_t *data = json_pack("{s:I, s:I, s:I}", "waiting", (json_int_t) waiting, "under_way",
                              (json_int_t) self->n_running, "seq", (json_int_t) self->routed);
     work_fire(self, RULES_OWN_TAG "backlog", &data);
-}
-
-/* ---- the rules' files ---------------------------------------------------------------------------------- */
-
-/* Report files of the rules that do not exist, once per change. */
-static void
-check_files(rloop_t *self)
-{
-    json_auto_t *files = rules_files(self->rules);
-    fileclient_t *client = fileclient_local(self->opts, NULL);
-    json_t *one;
-    size_t i;
-    self->unchecked = false;
-    json_array_foreach (files, i, one) {
-        AUTO_FREE char *why = reaction_missing(client, value_str(one, "file", ""));
-        if (why != NULL)
-            work_error(self, one, self->routed, "for %s: %s", value_str(one, "for", ""), why);
-    }
-    fileclient_destroy(&client);
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
@@ -608,18 +518,70 @@ reactor_loop_turn(rloop_t *self)
         return;
     if (self->ears == NULL && now_ms >= self->connect_next_ms)
         reactor_loop_connect(self);
-    if (self->ears != NULL && is_catching(self) && reactor_loop_has_room(self))
-        catch_turn(self);
-    else if (self->ears_more && self->ears != NULL)
+    if (self->ears != NULL && is_catching(self) && reactor_loop_has_room(self)) {
+        /* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store
+         * works, are given up with a warning. */
+        fail_auto_t err = FAIL_INIT;
+        uint64_t cursor = self->routed;
+        json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
+        json_t *event;
+        size_t i;
+        if (events == NULL && !self->shown_unread)
+            log_error("reactor: %s; nothing reacts to events behind number %llu until they can be read",
+                      fail_text(&err), (unsigned long long) self->routed);
+        self->shown_unread = events == NULL;
+        if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
+            tell_gone(self, self->catch_to);
+        json_array_foreach (events, i, event)
+            if ((uint64_t) value_int(event, "seq", 0) <= self->catch_to)
+                reactor_loop_event(self, event);
+        if (cursor >= self->catch_to)
+            reactor_loop_reach(self, self->catch_to);
+        else if (i > 0 || is_closed(self, events))
+            self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
+        else if (clock_mono_ms() > self->catch_until_ms) {
+            log_warning("reactor: events %llu to %llu are not in the journal: nothing reacts to them",
+                        (unsigned long long) self->routed + 1, (unsigned long long) self->catch_to);
+            reactor_loop_reach(self, self->catch_to);
+        }
+    } else if (self->ears_more && self->ears != NULL)
         (void) reactor_loop_drain(self, self->ears, true);
     if (self->line_more && self->line != NULL)
         (void) reactor_loop_drain(self, self->line, false);
     fence(self, now_ms);
-    if (self->unchecked && self->line != NULL)
-        check_files(self);
+    if (self->unchecked && self->line != NULL) {
+        /* Report files of the rules that do not exist, once per change. */
+        json_auto_t *files = rules_files(self->rules);
+        fileclient_t *client = fileclient_local(self->opts, NULL);
+        json_t *one;
+        size_t i;
+        self->unchecked = false;
+        json_array_foreach (files, i, one) {
+            AUTO_FREE char *why = reaction_missing(client, value_str(one, "file", ""));
+            if (why != NULL)
+                work_error(self, one, self->routed, "for %s: %s", value_str(one, "for", ""), why);
+        }
+        fileclient_destroy(&client);
+    }
     rrender_turn(self);
     work_turn(self);
-    snap(self, now_ms);
+
+    /* Take a snapshot when the last one is written, the pause is over and something changed. */
+    reactor_loop_settle(self);
+    snap_done(self);
+    if (self->snap_rules == NULL && now_ms >= self->snap_next_ms &&
+        !(!self->dirty && self->routed == self->written)) {
+        int64_t begin_ms = clock_mono_ms();
+        json_auto_t *state = rules_state(self->rules);
+        self->snap_rules = value_dump(state);
+        self->snap_seq = self->routed;
+        self->snap_open = reactor_loop_mark(self);
+        self->dirty = false;
+        snap_done(self);
+        int64_t end_ms = clock_mono_ms(), rest_ms = (end_ms - begin_ms) * SNAP_PART;
+        self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
+    }
+
     tell_backlog(self);
 }
 

@@ -78,36 +78,6 @@ reactor_render_close(actor_t *self)
     api_destroy(&self->api);
 }
 
-/* Make the template context, anew when it is older than reactor_refresh_interval, so that grains and
- * functions' caches do not go stale. */
-static void
-reactor_render_open(actor_t *self)
-{
-    int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
-
-    if (self->host != NULL && clock_mono_ms() - self->made_ms < ttl)
-        return;
-    reactor_render_close(self);
-    self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
-    if (self->api != NULL) {
-        api_set_functions(self->api, NULL, self->shared->wheels);
-        api_set_modules(self->api, self->shared->host->modules);
-        api_set_host(self->api, self->shared->host);
-    }
-    masterctx_env_t env = { .tables = self->shared->host,
-                            .opts = self->opts,
-                            .renders = "renderer_functions_reactor",
-                            .fire = reactor_render_fire,
-                            .cookie = self,
-                            .request = api_request_of,
-                            .private_data = self->api };
-    self->host = masterctx_new(&env);
-    call_ctx_t *ctx = masterctx_ctx(self->host);
-    (void) ctx_grains(ctx); /* gather grains now rather than when an event waits */
-    self->render = render_new(ctx, ctx_files(ctx));
-    self->made_ms = clock_mono_ms();
-}
-
 /* The first error that may pass by itself, BORROWED; NULL: none. */
 static const json_t *
 reactor_render_passing(const json_t *errors)
@@ -167,7 +137,32 @@ reactor_render_actor(zsock_t *pipe, void *arg)
             json_decref(self->opts);
             self->opts = STEAL(batch->opts);
         }
-        reactor_render_open(self);
+
+        /* Make the template context, anew when it is older than reactor_refresh_interval, so that grains
+         * and functions' caches do not go stale. */
+        int64_t ttl = value_int(self->opts, "reactor_refresh_interval", 60) * 1000;
+        if (self->host == NULL || clock_mono_ms() - self->made_ms >= ttl) {
+            reactor_render_close(self);
+            self->api = api_new(self->shared->sock_dir, self->shared->store_path, NULL);
+            if (self->api != NULL) {
+                api_set_functions(self->api, NULL, self->shared->wheels);
+                api_set_modules(self->api, self->shared->host->modules);
+                api_set_host(self->api, self->shared->host);
+            }
+            masterctx_env_t env = { .tables = self->shared->host,
+                                    .opts = self->opts,
+                                    .renders = "renderer_functions_reactor",
+                                    .fire = reactor_render_fire,
+                                    .cookie = self,
+                                    .request = api_request_of,
+                                    .private_data = self->api };
+            self->host = masterctx_new(&env);
+            call_ctx_t *ctx = masterctx_ctx(self->host);
+            (void) ctx_grains(ctx); /* gather grains now rather than when an event waits */
+            self->render = render_new(ctx, ctx_files(ctx));
+            self->made_ms = clock_mono_ms();
+        }
+
         /* In order: tasks behind one that must wait are not rendered. */
         for (rtask_t *t = batch->tasks; t != NULL && reactor_render_work(self, t);)
             t = t->next;
@@ -280,20 +275,6 @@ rrender_add(rloop_t *self, rtask_t **task_p)
     self->n_waiting++;
 }
 
-/* Return tasks that were not rendered to the front of the queue, and rest the file. TAKES the chain. */
-static void
-put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
-{
-    rtask_t **end = &rest;
-    for (; *end; end = &(*end)->next)
-        self->n_waiting++;
-    if (file->head == NULL)
-        file->tail = end;
-    *end = file->head;
-    file->head = rest;
-    file->after_ms = clock_mono_ms() + RENDER_AGAIN_MS;
-}
-
 /* Take back an actor's batch: rendered tasks continue, the rest return to their queue. */
 void
 rrender_ready(rloop_t *self, rworker_t *w)
@@ -315,8 +296,18 @@ rrender_ready(rloop_t *self, rworker_t *w)
         t->next = NULL;
         work_take(self, t);
     }
-    if (t != NULL)
-        put_back(self, file, t);
+    if (t != NULL) {
+        /* Return tasks that were not rendered to the front of the queue, and rest the file. */
+        rtask_t *rest = t;
+        rtask_t **end = &rest;
+        for (; *end; end = &(*end)->next)
+            self->n_waiting++;
+        if (file->head == NULL)
+            file->tail = end;
+        *end = file->head;
+        file->head = rest;
+        file->after_ms = clock_mono_ms() + RENDER_AGAIN_MS;
+    }
     batch_free(batch);
 }
 

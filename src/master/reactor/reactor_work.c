@@ -72,17 +72,6 @@ reactor_work_enqueue(rloop_t *self, react_t *r)
     self->ready_tail[which] = &r->next;
 }
 
-/* Free a task without open reactions. */
-static void
-end_task(rloop_t *self, rtask_t *task)
-{
-    if (task->n_open > 0)
-        return;
-    self->n_tasks--;
-    rtask_close(self, task);
-    rtask_free(task);
-}
-
 /* The reaction is durable, or never will be: the cursor may pass it. */
 static void
 now_begun(rloop_t *self, react_t *r)
@@ -136,19 +125,6 @@ reactor_work_outlook(const rtask_t *task, const react_t *r, const react_t **ret_
     return outlook;
 }
 
-/* A requisite failed: the reaction does not run. Broken reactions (no cause) were reported when compiled. */
-static void
-reactor_work_skip(rloop_t *self, react_t *r, const react_t *cause)
-{
-    r->step = STEP_FALSE;
-    r->task->n_open--;
-    if (cause != NULL)
-        work_error(self, r->what, r->task->seq, "%s.%s was not run: it requires '%s', which failed",
-                   value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
-                   value_str(cause->what, "id", ""));
-    now_begun(self, r);
-}
-
 /* Re-examine blocked reactions after a change, until nothing more changes: a skipped one may decide others.
  * Frees the task when all are over. */
 static void
@@ -165,41 +141,30 @@ release(rloop_t *self, rtask_t *task)
                 reactor_work_enqueue(self, r);
             if (outlook != STEP_FALSE)
                 continue;
-            reactor_work_skip(self, r, cause);
+
+            /* A requisite failed: the reaction does not run. Broken reactions (no cause) were reported
+             * when compiled. */
+            r->step = STEP_FALSE;
+            r->task->n_open--;
+            if (cause != NULL)
+                work_error(self, r->what, r->task->seq, "%s.%s was not run: it requires '%s', which failed",
+                           value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
+                           value_str(cause->what, "id", ""));
+            now_begun(self, r);
+
             again = true;
         }
     }
-    end_task(self, task);
+
+    /* Free a task without open reactions. */
+    if (task->n_open > 0)
+        return;
+    self->n_tasks--;
+    rtask_close(self, task);
+    rtask_free(task);
 }
 
 /* ---- from the renderers -------------------------------------------------------------------------------- */
-
-/* Warn about each ignored key once; LIMIT_REACTIONS bounds the memory of warnings. */
-static void
-warn_ignored(rloop_t *self, const json_t *what)
-{
-    json_t *key;
-    size_t i;
-    json_array_foreach (value_get(what, "ignored"), i, key) {
-        AUTO_FREE char *once = xasprintf("%s#%s#%s", value_str(what, "file", ""), value_str(what, "id", ""),
-                                         json_string_value(key));
-        if (map_get(self->warned, once) != NULL || map_len(self->warned) >= LIMIT_REACTIONS)
-            continue;
-        map_set(self->warned, once, self);
-        log_warning("reactor: %s, %s: '%s' is ignored; arguments of the function stand below 'args'",
-                    value_str(what, "file", ""), value_str(what, "id", ""), json_string_value(key));
-    }
-}
-
-/* Errors of compiling: each in the log and as an event. */
-static void
-tell_errors(rloop_t *self, const json_t *errors, uint64_t seq)
-{
-    json_t *error;
-    size_t i;
-    json_array_foreach (errors, i, error)
-        work_error(self, error, seq, "%s", value_str(error, "error", ""));
-}
 
 /* True when another reaction of the list requires number `self`. */
 static bool
@@ -221,7 +186,15 @@ work_take(rloop_t *self, rtask_t *task)
     json_auto_t *outcome = json_loads(task->outcome, JSON_ALLOW_NUL, NULL);
     json_t *what;
     size_t i;
-    tell_errors(self, value_get(outcome, "errors"), task->seq);
+
+    /* Errors of compiling: each in the log and as an event. */
+    const json_t *errors = value_get(outcome, "errors");
+    uint64_t seq = task->seq;
+    json_t *error;
+    size_t k;
+    json_array_foreach (errors, k, error)
+        work_error(self, error, seq, "%s", value_str(error, "error", ""));
+
     task->list = json_incref(value_get(outcome, "reactions"));
     size_t n = json_array_size(task->list);
     task->work = xcalloc(n + 1, sizeof(react_t));
@@ -234,7 +207,19 @@ work_take(rloop_t *self, rtask_t *task)
         r->what = what;
         r->step = STEP_BLOCKED;
         r->watched = !str_eq(value_str(what, "client", ""), "local") || is_required(task->list, i);
-        warn_ignored(self, what);
+
+        /* Warn about each ignored key once; LIMIT_REACTIONS bounds the memory of warnings. */
+        json_t *key;
+        size_t j;
+        json_array_foreach (value_get(what, "ignored"), j, key) {
+            AUTO_FREE char *once = xasprintf("%s#%s#%s", value_str(what, "file", ""),
+                                             value_str(what, "id", ""), json_string_value(key));
+            if (map_get(self->warned, once) != NULL || map_len(self->warned) >= LIMIT_REACTIONS)
+                continue;
+            map_set(self->warned, once, self);
+            log_warning("reactor: %s, %s: '%s' is ignored; arguments of the function stand below 'args'",
+                        value_str(what, "file", ""), value_str(what, "id", ""), json_string_value(key));
+        }
     }
     if (n == 0)
         rtask_begun(self, task);
@@ -272,27 +257,6 @@ requires_key(const react_t *r)
     return false;
 }
 
-/* NEW request for a reaction. The note makes it idempotent; `follow` asks for pushes until its end. */
-static json_t *
-reactor_work_request(const rloop_t *self, const react_t *r)
-{
-    static const char *const words[] = { "tgt", "tgt_type", "ret", "timeout", "metadata", "subset" };
-    const char *client = value_str(r->what, "client", "");
-    bool local = str_eq(client, "local");
-    json_t *request = json_pack("{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client,
-                                "fun", value_get(r->what, "fun"), "arg", reactor_work_arg(r->what), "follow",
-                                r->watched, "note", "kind", NOTE_REACT, "ref",
-                                value_fmt("%llu", (unsigned long long) r->task->seq), "part",
-                                value_get(r->what, "part"));
-    for (size_t i = 0; local && i < NELEMS(words); i++)
-        if (value_get(r->what, words[i]) != NULL)
-            json_object_set(request, words[i], value_get(r->what, words[i]));
-    if (local && requires_key(r))
-        json_object_set_new(request, "wait_ms",
-                            json_integer(value_int(self->opts, "gather_job_timeout", 10) * 1000));
-    return request;
-}
-
 /* False: the reaction is its own ancestor LIMIT_REACTOR_CHAIN times, or the ancestry can't be read; it is
  * over then. */
 static bool
@@ -316,7 +280,23 @@ static void
 reactor_work_ask(rloop_t *self, react_t *r)
 {
     fail_auto_t err = FAIL_INIT;
-    json_t *request = reactor_work_request(self, r);
+
+    /* The note makes it idempotent; `follow` asks for pushes until its end. */
+    static const char *const words[] = { "tgt", "tgt_type", "ret", "timeout", "metadata", "subset" };
+    const char *client = value_str(r->what, "client", "");
+    bool local = str_eq(client, "local");
+    json_t *request = json_pack("{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client,
+                                "fun", value_get(r->what, "fun"), "arg", reactor_work_arg(r->what), "follow",
+                                r->watched, "note", "kind", NOTE_REACT, "ref",
+                                value_fmt("%llu", (unsigned long long) r->task->seq), "part",
+                                value_get(r->what, "part"));
+    for (size_t i = 0; local && i < NELEMS(words); i++)
+        if (value_get(r->what, words[i]) != NULL)
+            json_object_set(request, words[i], value_get(r->what, words[i]));
+    if (local && requires_key(r))
+        json_object_set_new(request, "wait_ms",
+                            json_integer(value_int(self->opts, "gather_job_timeout", 10) * 1000));
+
     if (local_post(self->line, &request, &r->n, &err) < 0) {
         /* -EMSGSIZE is the request's fault. Any other error is the connection's, and is handled where it is
          * read. */
@@ -373,31 +353,6 @@ work_turn(rloop_t *self)
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 
-/* A job was published: over when no minion matched or nobody waits for it, else its returns are awaited. */
-static void
-reactor_work_published(rloop_t *self, react_t *r, const json_t *reply)
-{
-    json_t *id;
-    size_t i;
-    if (json_array_size(value_get(reply, "minions")) == 0) {
-        AUTO_FREE char *tgt = value_pystr(value_get(r->what, "tgt"));
-        reactor_work_over(
-            self, r,
-            xasprintf("local.%s: no minion matched the target '%s'", value_str(r->what, "fun", ""), tgt));
-        return;
-    }
-    if (!r->watched) {
-        reactor_work_over(self, r, NULL);
-        return;
-    }
-    r->left = json_object();
-    json_array_foreach (value_get(reply, "minions"), i, id)
-        json_object_set_new(r->left, json_string_value(id), json_true());
-    r->step = STEP_BEGUN;
-    map_set(self->begun, r->jid, r);
-    now_begun(self, r);
-}
-
 /* True when the master only lacks something for now, such as room for another runner: the reaction is queued
  * again, for PASSES_MS at most. */
 static bool
@@ -418,45 +373,6 @@ is_put_off(rloop_t *self, react_t *r, const json_t *reply)
     *after_ms = now_ms + RENDER_AGAIN_MS;
     reactor_work_enqueue(self, r);
     return true;
-}
-
-/* The answer to a request: refused, done, or begun with a jid. */
-static void
-reactor_work_answered(rloop_t *self, react_t *r, const json_t *reply)
-{
-    bool local = str_eq(value_str(r->what, "client", ""), "local");
-    if (!value_bool(reply, "ok", false)) {
-        if (is_put_off(self, r, reply))
-            return;
-        reactor_work_over(self, r,
-                          xasprintf("%s.%s: %s", value_str(r->what, "client", ""),
-                                    value_str(r->what, "fun", ""), value_str(reply, "error", "refused")));
-        return;
-    }
-    if (map_get(self->begun, value_str(reply, "jid", "")) != NULL) {
-        /* The file was matched twice, as "*.sls" and "x.sls": it reacts once. */
-        reactor_work_over(self, r, NULL);
-        return;
-    }
-    r->jid = xstrdup(value_str(reply, "jid", ""));
-    log_debug("reactor: event %llu, %s '%s': it is job %s", (unsigned long long) r->task->seq,
-              value_str(r->what, "file", ""), value_str(r->what, "id", ""), r->jid);
-    if (*r->jid) {
-        atomic_fetch_add(&self->shared->begun, !value_bool(reply, "again", false));
-        kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
-    }
-    self->dirty = true;
-    if (value_bool(reply, "forgotten", false)) {
-        reactor_work_over(self, r, NULL);
-        return;
-    }
-    if (local) {
-        reactor_work_published(self, r, reply);
-        return;
-    }
-    r->step = STEP_BEGUN;
-    map_set(self->begun, r->jid, r);
-    now_begun(self, r);
 }
 
 /* Push "runner": a function of the master has ended; `unknown` when its outcome was lost with an earlier
@@ -520,7 +436,62 @@ work_heard(rloop_t *self, const json_t *msg)
         if (r == NULL)
             return; /* the answer to an event's fire request */
         self->n_asked--;
-        reactor_work_answered(self, r, msg);
+
+        /* The answer to a request: refused, done, or begun with a jid. */
+        bool local = str_eq(value_str(r->what, "client", ""), "local");
+        if (!value_bool(msg, "ok", false)) {
+            if (is_put_off(self, r, msg))
+                return;
+            reactor_work_over(self, r,
+                              xasprintf("%s.%s: %s", value_str(r->what, "client", ""),
+                                        value_str(r->what, "fun", ""), value_str(msg, "error", "refused")));
+            return;
+        }
+        if (map_get(self->begun, value_str(msg, "jid", "")) != NULL) {
+            /* The file was matched twice, as "*.sls" and "x.sls": it reacts once. */
+            reactor_work_over(self, r, NULL);
+            return;
+        }
+        r->jid = xstrdup(value_str(msg, "jid", ""));
+        log_debug("reactor: event %llu, %s '%s': it is job %s", (unsigned long long) r->task->seq,
+                  value_str(r->what, "file", ""), value_str(r->what, "id", ""), r->jid);
+        if (*r->jid) {
+            atomic_fetch_add(&self->shared->begun, !value_bool(msg, "again", false));
+            kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
+        }
+        self->dirty = true;
+        if (value_bool(msg, "forgotten", false)) {
+            reactor_work_over(self, r, NULL);
+            return;
+        }
+        if (local) {
+            /* A job was published: over when no minion matched or nobody waits for it, else its returns
+             * are awaited. */
+            json_t *id;
+            size_t i;
+            if (json_array_size(value_get(msg, "minions")) == 0) {
+                AUTO_FREE char *tgt = value_pystr(value_get(r->what, "tgt"));
+                reactor_work_over(self, r,
+                                  xasprintf("local.%s: no minion matched the target '%s'",
+                                            value_str(r->what, "fun", ""), tgt));
+                return;
+            }
+            if (!r->watched) {
+                reactor_work_over(self, r, NULL);
+                return;
+            }
+            r->left = json_object();
+            json_array_foreach (value_get(msg, "minions"), i, id)
+                json_object_set_new(r->left, json_string_value(id), json_true());
+            r->step = STEP_BEGUN;
+            map_set(self->begun, r->jid, r);
+            now_begun(self, r);
+            return;
+        }
+        r->step = STEP_BEGUN;
+        map_set(self->begun, r->jid, r);
+        now_begun(self, r);
+
         return;
     }
     react_t *r = map_get(self->begun, value_str(msg, "jid", ""));

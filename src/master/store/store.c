@@ -69,21 +69,6 @@ row_new(row_kind_t kind, const char *text0)
     return row;
 }
 
-/* Allocate a row and its two short texts in one block; for returns, which come in crowds. */
-static row_t *
-row_with(row_kind_t kind, const char *text0, const char *text1)
-{
-    size_t len0 = strlen(text0) + 1, len1 = strlen(text1) + 1;
-    row_t *row = xcalloc(1, sizeof(*row) + len0 + len1);
-
-    row->kind = kind;
-    row->items = 1;
-    row->inside = 2;
-    row->text[0] = memcpy(row->own, text0, len0);
-    row->text[1] = memcpy(row->own + len0, text1, len1);
-    return row;
-}
-
 /* Approximate bytes in memory, for the queue's limits. */
 static size_t
 row_size(const row_t *row)
@@ -249,7 +234,14 @@ store_end_job(store_t *self, const char *jid, int64_t end_us)
 uint64_t
 store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode, bool success)
 {
-    row_t *row = row_with(ROW_RETURN, jid, id);
+    /* Allocate a row and its two short texts in one block; for returns, which come in crowds. */
+    size_t len0 = strlen(jid) + 1, len1 = strlen(id) + 1;
+    row_t *row = xcalloc(1, sizeof(*row) + len0 + len1);
+    row->kind = ROW_RETURN;
+    row->items = 1;
+    row->inside = 2;
+    row->text[0] = memcpy(row->own, jid, len0);
+    row->text[1] = memcpy(row->own + len0, id, len1);
 
     row->text[2] = STEAL(*raw_p);
     row->num[0] = retcode;

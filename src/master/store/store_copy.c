@@ -98,18 +98,6 @@ store_copy_folder_of(const char *path)
     return slash == path ? xstrdup("/") : xasprintf("%.*s", (int) (slash - path), path);
 }
 
-/* The target must be an absolute path that does not exist: -EINVAL, -EEXIST. */
-static int
-need_name(const char *to, fail_t *err)
-{
-    if (to[0] != '/' || to[strlen(to) - 1] == '/')
-        return fail_set(err, -EINVAL,
-                        "'%s': name a file by its whole path, such as /var/lib/salt/jobs.backup", to);
-    if (!fs_absent(to))
-        return fail_set(err, -EEXIST, "%s: is there already; name another file, or move it away", to);
-    return 0;
-}
-
 /* Check the free space before writing: -ENOSPC. On the store's own file system RESERVE is added, so that a
  * copy does not take the space that commits need. */
 static int
@@ -144,15 +132,6 @@ typedef struct copy {
     const store_watch_t *watch;
 } copy_t;
 
-/* Pause as long as the piece took, so that at least half of the disk's time is left to commits. */
-static void
-store_copy_rest(int64_t took_us)
-{
-    int64_t ms = took_us / 1000 + 1;
-
-    (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
-}
-
 /* Write back the file's pages without its metadata: an fsync would make the file system's journal, and with
  * it concurrent commits, wait. fs_settle makes the copy durable at the end. */
 static int
@@ -183,8 +162,12 @@ copy_pages(const copy_t *self, fail_t *err)
         uint64_t of = (uint64_t) sqlite3_backup_pagecount(pages);
         go = store_copy_goes_on(self->watch, of - (uint64_t) sqlite3_backup_remaining(pages), of,
                                 "pages of the store are copied");
-        if (step == SQLITE_OK && go)
-            store_copy_rest(took);
+        if (step == SQLITE_OK && go) {
+            /* Pause as long as the piece took, so that at least half of the disk's time is left to
+             * commits. */
+            int64_t ms = took / 1000 + 1;
+            (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
+        }
     }
     int rc = sqlite3_backup_finish(pages);
     if (!go)
@@ -553,8 +536,17 @@ store_backup(const char *path, const char *to, const store_watch_t *watch, fail_
 {
     AUTO_FREE char *part = xasprintf("%s" PART, to);
 
-    if (need_name(to, err) < 0)
+    /* The target must be an absolute path that does not exist: -EINVAL, -EEXIST. */
+    if (to[0] != '/' || to[strlen(to) - 1] == '/') {
+        (void) fail_set(err, -EINVAL,
+                        "'%s': name a file by its whole path, such as /var/lib/salt/jobs.backup", to);
         return NULL;
+    }
+    if (!fs_absent(to)) {
+        (void) fail_set(err, -EEXIST, "%s: is there already; name another file, or move it away", to);
+        return NULL;
+    }
+
     if (!begin_copying(err))
         return NULL;
     json_t *out = backup(path, to, part, watch, err);

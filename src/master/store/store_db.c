@@ -259,22 +259,6 @@ upgrade_events(sqlite3 *db, const char *path, fail_t *err)
     return rc;
 }
 
-/* All or nothing: the format number changes in the same transaction. */
-static int
-store_db_upgrade(sqlite3 *db, const char *path, fail_t *err)
-{
-    int rc = db_exec(db, path, "BEGIN IMMEDIATE; " EVENT_TABLE, err);
-
-    if (rc == 0)
-        rc = upgrade_events(db, path, err);
-    if (rc == 0)
-        rc = db_exec(db, path,
-                     "DROP TABLE events; PRAGMA user_version = " STRINGIFY(STORE_VERSION) "; COMMIT;", err);
-    if (rc < 0)
-        (void) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    return rc;
-}
-
 /* The release that opened the database last, for the message of one that finds its format too new. */
 #define OPENED_BY "halite_version"
 #define NOTE_OPENED                                                                                          \
@@ -338,8 +322,18 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
         rc = db_format(db, path, &version, err);
     if (rc < 0)
         return rc;
-    if (version == 1)
-        rc = store_db_upgrade(db, path, err);
+    if (version == 1) {
+        /* All or nothing: the format number changes in the same transaction. */
+        rc = db_exec(db, path, "BEGIN IMMEDIATE; " EVENT_TABLE, err);
+        if (rc == 0)
+            rc = upgrade_events(db, path, err);
+        if (rc == 0)
+            rc = db_exec(db, path,
+                         "DROP TABLE events; PRAGMA user_version = " STRINGIFY(STORE_VERSION) "; COMMIT;",
+                         err);
+        if (rc < 0)
+            (void) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    }
     if (rc == 0)
         rc = db_exec(db, path,
                      PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES
@@ -392,21 +386,6 @@ db_open_file(const char *path, sqlite3 **ret_db, fail_t *err)
     return rc;
 }
 
-static int
-begin_anew(const char *path, fail_t *err)
-{
-    sqlite3 *db = NULL;
-    AUTO_FREE char *sql = xasprintf("INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_REPLACED
-                                    "', '%lld')",
-                                    (long long) clock_wall_us());
-    int rc = db_open_file(path, &db, err);
-
-    if (rc == 0)
-        rc = db_exec(db, path, sql, err);
-    sqlite3_close(db);
-    return rc;
-}
-
 /* Rename the database and its files. The database goes last: its absence means that all are done, and a
  * repeat skips them. */
 static int
@@ -433,8 +412,17 @@ store_db_replace(const char *path, const char *stamp, const char *why, char **re
     AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
     int rc = move_aside(path, aside, err);
 
-    if (rc == 0)
-        rc = begin_anew(path, err);
+    if (rc == 0) {
+        /* Opens the new file and records when it was put in place. */
+        sqlite3 *db = NULL;
+        AUTO_FREE char *sql = xasprintf("INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_REPLACED
+                                        "', '%lld')",
+                                        (long long) clock_wall_us());
+        rc = db_open_file(path, &db, err);
+        if (rc == 0)
+            rc = db_exec(db, path, sql, err);
+        sqlite3_close(db);
+    }
     if (rc < 0)
         return rc;
     (void) unlink(mark);

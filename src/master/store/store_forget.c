@@ -371,20 +371,6 @@ count_docs(forgetter_t *self, int which, int64_t *total_p, fail_t *err)
     return more;
 }
 
-/* Count all documents unless the cached sum is valid. */
-static int
-read_docs(forgetter_t *self, fail_t *err)
-{
-    int64_t total = 0;
-    int rc = 0;
-
-    for (size_t i = 0; i < NELEMS(docs) && rc == 0 && self->docs < 0; i++)
-        rc = count_docs(self, (int) i, &total, err);
-    if (rc == 0 && self->docs < 0)
-        self->docs = total;
-    return rc;
-}
-
 void
 forgetter_docs_changed(forgetter_t *self)
 {
@@ -406,7 +392,15 @@ store_forget_too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
     int64_t bytes = used * self->page - (end[END_AT] - first[BLOCK_AT]);
     if (rc < 0 || bytes <= (int64_t) keep_bytes)
         return rc < 0 ? rc : 0;
-    rc = read_docs(self, err);
+
+    /* Count all documents unless the cached sum is valid. */
+    int64_t total = 0;
+    rc = 0;
+    for (size_t i = 0; i < NELEMS(docs) && rc == 0 && self->docs < 0; i++)
+        rc = count_docs(self, (int) i, &total, err);
+    if (rc == 0 && self->docs < 0)
+        self->docs = total;
+
     return rc < 0 ? rc : bytes - self->docs > (int64_t) keep_bytes;
 }
 
@@ -418,73 +412,36 @@ typedef struct oldest {
 } oldest_t;
 
 static int
-take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err)
-{
-    AUTO_FREE char *name = NULL;
-    int rc = first_named(self, which, &name, err);
-    int64_t start_us = rc > 0 ? sqlite3_column_int64(self->stmt[which], 1) : INT64_MAX;
-
-    if (rc > 0 && (oldest->name == NULL || start_us < oldest->start_us)) {
-        free(oldest->name);
-        *oldest = (oldest_t){ kind, STEAL(name), start_us };
-    }
-    sqlite3_reset(self->stmt[which]);
-    return rc;
-}
-
-/* Bind the times of the statements that find the oldest: ?1 the future, ?2 the limit for unfinished ones, ?3
- * the end before which a job is old. */
-static int
-bind_times(forgetter_t *self, int which, const store_keep_t *keep, fail_t *err)
-{
-    snprintf(self->end, sizeof(self->end), NOTE_TIME, keep->now_us - keep->jobs_s * 1000000);
-    sqlite3_bind_int64(self->stmt[which], 1, keep->now_us + FUTURE_US);
-    sqlite3_bind_int64(self->stmt[which], 2, keep->now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
-    return sqlite3_bind_parameter_count(self->stmt[which]) < 3
-               ? 0
-               : db_bind_text(self->db, self->path, self->stmt[which], 3, self->end, err);
-}
-
-static int
 find_oldest(forgetter_t *self, const store_keep_t *keep, bool by_age, oldest_t *ret_oldest, fail_t *err)
 {
     int rc = 0;
 
     for (int kind = 0; rc >= 0 && kind < KINDS; kind++) {
         int which = by_age ? kinds[kind].old : kinds[kind].first;
-        rc = bind_times(self, which, keep, err);
-        if (rc == 0)
-            rc = take_older(self, kind, which, ret_oldest, err);
+
+        /* Bind the times of the statements that find the oldest: ?1 the future, ?2 the limit for
+         * unfinished ones, ?3 the end before which a job is old. */
+        snprintf(self->end, sizeof(self->end), NOTE_TIME, keep->now_us - keep->jobs_s * 1000000);
+        sqlite3_bind_int64(self->stmt[which], 1, keep->now_us + FUTURE_US);
+        sqlite3_bind_int64(self->stmt[which], 2, keep->now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
+        rc = sqlite3_bind_parameter_count(self->stmt[which]) < 3
+                 ? 0
+                 : db_bind_text(self->db, self->path, self->stmt[which], 3, self->end, err);
+
+        if (rc == 0) {
+            /* Takes the first row of the statement if it is older. */
+            oldest_t *oldest = ret_oldest;
+            AUTO_FREE char *name = NULL;
+            rc = first_named(self, which, &name, err);
+            int64_t start_us = rc > 0 ? sqlite3_column_int64(self->stmt[which], 1) : INT64_MAX;
+            if (rc > 0 && (oldest->name == NULL || start_us < oldest->start_us)) {
+                free(oldest->name);
+                *oldest = (oldest_t){ kind, STEAL(name), start_us };
+            }
+            sqlite3_reset(self->stmt[which]);
+        }
     }
     return rc < 0 ? rc : 0;
-}
-
-/* Delete the oldest job or run if it is too old. */
-static int
-drop_aged(forgetter_t *self, const store_keep_t *keep, fail_t *err)
-{
-    oldest_t oldest = { 0 };
-    int rc = keep->jobs_s > 0 ? find_oldest(self, keep, true, &oldest, err) : 0;
-
-    if (rc == 0 && oldest.name != NULL && oldest.start_us < keep->now_us - keep->jobs_s * 1000000)
-        rc = drop_one(self, oldest.kind, oldest.name, keep, err);
-    free(oldest.name);
-    return rc;
-}
-
-/* Delete the oldest job or run if all together are too large. */
-static int
-drop_excess(forgetter_t *self, const store_keep_t *keep, fail_t *err)
-{
-    oldest_t oldest = { 0 };
-    int rc = keep->bytes > 0 ? find_oldest(self, keep, false, &oldest, err) : 0;
-
-    if (rc == 0 && oldest.name != NULL && oldest.start_us < clock_wall_us() - YOUNG_US)
-        rc = store_forget_too_large(self, keep->bytes, err);
-    if (rc > 0)
-        rc = drop_one(self, oldest.kind, oldest.name, keep, err);
-    free(oldest.name);
-    return rc;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -542,10 +499,24 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
             continue;
         n = n == 0 ? drop_expired(self, err) : n;
         n = n == 0 ? drop_spared(self, keep, err) : n;
-        if (n == 0)
-            n = drop_aged(self, keep, err);
-        if (n == 0)
-            n = drop_excess(self, keep, err);
+        if (n == 0) {
+            /* Delete the oldest job or run if it is too old. */
+            oldest_t oldest = { 0 };
+            n = keep->jobs_s > 0 ? find_oldest(self, keep, true, &oldest, err) : 0;
+            if (n == 0 && oldest.name != NULL && oldest.start_us < keep->now_us - keep->jobs_s * 1000000)
+                n = drop_one(self, oldest.kind, oldest.name, keep, err);
+            free(oldest.name);
+        }
+        if (n == 0) {
+            /* Delete the oldest job or run if all together are too large. */
+            oldest_t oldest = { 0 };
+            n = keep->bytes > 0 ? find_oldest(self, keep, false, &oldest, err) : 0;
+            if (n == 0 && oldest.name != NULL && oldest.start_us < clock_wall_us() - YOUNG_US)
+                n = store_forget_too_large(self, keep->bytes, err);
+            if (n > 0)
+                n = drop_one(self, oldest.kind, oldest.name, keep, err);
+            free(oldest.name);
+        }
         if (n == 0)
             n = forgetter_events(self, keep->events, err);
         dropped += n > 0 ? n : 0;

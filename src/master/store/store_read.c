@@ -705,19 +705,6 @@ store_jids(store_reader_t *self, const char *prefix, size_t limit, fail_t *err)
 
 /* ---- events, grains, texts ------------------------------------------------------------------- */
 
-/* Append a block's frames, skipping events up to `after`. */
-static void
-add_frames(const char *bytes, size_t len, uint64_t after, buf_t *out)
-{
-    eframe_t frame;
-
-    while (len > 0 && eframe_read(bytes, len, &frame) && frame.seq <= after) {
-        bytes += frame.len;
-        len -= frame.len;
-    }
-    buf_add(out, bytes, len);
-}
-
 /* The subquery finds by the primary key the block that contains the number; blocks do not overlap. */
 int
 store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
@@ -732,7 +719,15 @@ store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *re
     if (found) {
         const char *bytes = sqlite3_column_blob(stmt, 1);
         *ret_last = (uint64_t) sqlite3_column_int64(stmt, 0);
-        add_frames(bytes, (size_t) sqlite3_column_bytes(stmt, 1), after, out);
+
+        /* Append a block's frames, skipping events up to `after`. */
+        size_t len = (size_t) sqlite3_column_bytes(stmt, 1);
+        eframe_t frame;
+        while (len > 0 && eframe_read(bytes, len, &frame) && frame.seq <= after) {
+            bytes += frame.len;
+            len -= frame.len;
+        }
+        buf_add(out, bytes, len);
     }
     rc = end_rows(self, stmt, rc, err);
     return rc < 0 ? rc : found;
@@ -810,18 +805,6 @@ static const struct {
                               [STORE_PILLAR] = { Q_PILLAR, Q_PILLAR_OF },
                               [STORE_MINE] = { Q_MINE, Q_MINE_OF } };
 
-/* Earlier masters stored the grain `id` that the minion claimed; the row's key is the true one. */
-static void
-correct_ids(json_t *all)
-{
-    const char *id;
-    json_t *grains;
-
-    json_object_foreach (all, id, grains)
-        if (json_is_object(grains))
-            grains_set_id(grains, id);
-}
-
 json_t *
 store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
 {
@@ -830,8 +813,13 @@ store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
 
     json_t *all = stmt != NULL ? collect_docs(self, stmt, err) : NULL;
 
-    if (what == STORE_GRAINS)
-        correct_ids(all);
+    if (what == STORE_GRAINS) {
+        /* Earlier masters stored the grain `id` that the minion claimed; the row's key is the true one. */
+        json_t *grains;
+        json_object_foreach (all, id, grains)
+            if (json_is_object(grains))
+                grains_set_id(grains, id);
+    }
     return all;
 }
 

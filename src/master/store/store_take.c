@@ -61,26 +61,6 @@ merge_present(const take_t *self, sqlite3 *db, fail_t *err)
     return rc == 0 ? db_exec(db, self->waits, "COMMIT", err) : rc;
 }
 
-/* Upgrade and merge the backup; set self->kept, the name that the present store gets. */
-static int
-make_ready(take_t *self, fail_t *err)
-{
-    AUTO_FREE char *name = NULL;
-    sqlite3 *db = NULL;
-    int rc = db_open_file(self->waits, &db, err);
-
-    if (rc == 0)
-        rc = db_text(db, self->waits, "SELECT value FROM meta WHERE key = ?1", STORE_KEPT, &name, err);
-    if (rc == 0 && (name == NULL || strchr(name, '/') != NULL))
-        rc = fail_set(err, -EINVAL, "%s: store.restore has not made it", self->waits);
-    if (rc == 0)
-        rc = merge_present(self, db, err);
-    sqlite3_close(db);
-    if (rc == 0)
-        self->kept = xasprintf("%.*s%s", (int) (strrchr(self->path, '/') - self->path + 1), self->path, name);
-    return rc;
-}
-
 /* A database is complete in its one file when no process has it open, that is without a -wal file. */
 static int
 need_one_file(const char *path, fail_t *err)
@@ -125,28 +105,22 @@ look_at_present(const take_t *self, sqlite3 *db, fail_t *err)
     return rc;
 }
 
-/* Open and close the present store, which moves its log into the file. A damaged one is moved aside. */
-static int
-fold_present(const take_t *self, fail_t *err)
-{
-    AUTO_FREE char *notice = NULL;
-    fail_auto_t damage = FAIL_INIT;
-    sqlite3 *db = NULL;
-    int rc = db_open_writer(self->path, &db, &notice, err);
-    bool damaged = rc == 0 && look_at_present(self, db, &damage) == -EUCLEAN;
-
-    sqlite3_close(db);
-    if (damaged)
-        rc = db_set_aside(self->path, fail_text(&damage), &notice, err);
-    if (notice != NULL)
-        log_error("%s", notice);
-    return rc;
-}
-
 static int
 store_take(take_t *self, fail_t *err)
 {
-    int rc = make_ready(self, err);
+    /* Upgrade and merge the backup; set self->kept, the name that the present store gets. */
+    AUTO_FREE char *name = NULL;
+    sqlite3 *db = NULL;
+    int rc = db_open_file(self->waits, &db, err);
+    if (rc == 0)
+        rc = db_text(db, self->waits, "SELECT value FROM meta WHERE key = ?1", STORE_KEPT, &name, err);
+    if (rc == 0 && (name == NULL || strchr(name, '/') != NULL))
+        rc = fail_set(err, -EINVAL, "%s: store.restore has not made it", self->waits);
+    if (rc == 0)
+        rc = merge_present(self, db, err);
+    sqlite3_close(db);
+    if (rc == 0)
+        self->kept = xasprintf("%.*s%s", (int) (strrchr(self->path, '/') - self->path + 1), self->path, name);
 
     if (rc == 0)
         rc = need_one_file(self->path, err);
@@ -169,7 +143,19 @@ store_restore_take(const char *path, fail_t *err)
 
     if (fs_absent(waits))
         return 0;
-    int rc = fold_present(&self, err);
+
+    /* Open and close the present store, which moves its log into the file. A damaged one is moved aside. */
+    AUTO_FREE char *notice = NULL;
+    fail_auto_t damage = FAIL_INIT;
+    sqlite3 *db = NULL;
+    int rc = db_open_writer(self.path, &db, &notice, err);
+    bool damaged = rc == 0 && look_at_present(&self, db, &damage) == -EUCLEAN;
+    sqlite3_close(db);
+    if (damaged)
+        rc = db_set_aside(self.path, fail_text(&damage), &notice, err);
+    if (notice != NULL)
+        log_error("%s", notice);
+
     if (rc < 0)
         return rc;
     if (store_take(&self, &why) == 0)

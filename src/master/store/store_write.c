@@ -373,24 +373,6 @@ add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
     return rc == 0 ? store_write_run(self, stmt, err) : rc;
 }
 
-/* Insert the batch's returns of this job again, after the job's expired ones were deleted. */
-static int
-insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
-{
-    uint64_t again = 0;
-    int changed = 0;
-
-    counts->returned = counts->failed = 0;
-    for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
-        if (row->kind != ROW_RETURN || strcmp(row->text[0], counts->jid) != 0)
-            continue;
-        changed = insert_row(self, row, &again, err);
-        if (changed > 0)
-            store_write_count_return(counts, row);
-    }
-    return changed;
-}
-
 /* Write a job's counts. Without a job row: finish its expiry if it is under way, then adopt the returns of
  * this batch. */
 static int
@@ -403,8 +385,19 @@ count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err
     /* New returns for a job that is being deleted: what remains of the old ones goes, and these are all that
      * is known of it. */
     changed = forgetter_finish(self->forgetter, counts->jid, err);
-    if (changed > 0)
-        changed = insert_again(self, rows, counts, err);
+    if (changed > 0) {
+        /* Insert the batch's returns of this job again, after the job's expired ones were deleted. */
+        uint64_t again = 0;
+        changed = 0;
+        counts->returned = counts->failed = 0;
+        for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
+            if (row->kind != ROW_RETURN || strcmp(row->text[0], counts->jid) != 0)
+                continue;
+            changed = insert_row(self, row, &again, err);
+            if (changed > 0)
+                store_write_count_return(counts, row);
+        }
+    }
     if (changed < 0 || counts->returned == 0)
         return changed;
     changed = run_extra(self, X_ADOPT, counts->jid, err);

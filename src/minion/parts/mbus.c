@@ -65,16 +65,6 @@ mbus_close_line(mbus_t *self, mline_t *line)
     *line = (mline_t){ .fd = -1 };
 }
 
-/* Asks epoll for EPOLLOUT only while output waits. */
-static void
-mbus_poll(mbus_t *self, mline_t *line, bool blocked)
-{
-    struct epoll_event ev = { .events = EPOLLIN | (blocked ? EPOLLOUT : 0), .data.ptr = line };
-    if (line->blocked != blocked)
-        (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_MOD, line->fd, &ev);
-    line->blocked = blocked;
-}
-
 /* Queues a note about the events that were skipped. */
 static void
 mbus_tell_missed(mline_t *line)
@@ -105,7 +95,13 @@ mbus_flush(mbus_t *self, mline_t *line)
         if (line->out.len == 0)
             mbus_tell_missed(line);
     }
-    mbus_poll(self, line, line->out.len > 0);
+
+    /* Asks epoll for EPOLLOUT only while output waits. */
+    bool blocked = line->out.len > 0;
+    struct epoll_event ev = { .events = EPOLLIN | (blocked ? EPOLLOUT : 0), .data.ptr = line };
+    if (line->blocked != blocked)
+        (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_MOD, line->fd, &ev);
+    line->blocked = blocked;
 }
 
 /* Queues an event for a client, or counts it as missed when too much waits. */

@@ -178,24 +178,6 @@ mgrains_next_ms(void *part)
     return part_sooner(self->fd < 0 ? 0 : self->until_ms, part_sooner(self->next_ms, self->retry_ms));
 }
 
-/* Takes the child's grains, when they differ from the last. */
-static void
-mgrains_arrived(mgrains_t *self, json_t *slow)
-{
-    fail_auto_t err = FAIL_INIT;
-    bool same = json_equal(slow, self->slow);
-    log_debug("%zu grains gathered, %s before", json_object_size(slow), same ? "as" : "others than");
-    if (same)
-        return;
-    json_decref(self->slow);
-    self->slow = json_incref(slow);
-    if (grains_cache_save(conf_str(self->js->conf, "cachedir"), slow, &err) < 0)
-        log_warning("%s", fail_text(&err));
-    mgrains_assemble(self);
-    mgrains_push(self);
-    EACH_PART(self->js, grains_changed);
-}
-
 static int
 mgrains_fd(const void *part, short *ret_ask)
 {
@@ -214,8 +196,21 @@ mgrains_ready(void *part, short events)
     if (n > 0)
         self->in.len += (size_t) n;
     json_auto_t *slow = NULL;
-    if (frame_take(&self->in, LIMIT_WIRE_MSG, &slow, NULL) > 0)
-        mgrains_arrived(self, slow);
+    if (frame_take(&self->in, LIMIT_WIRE_MSG, &slow, NULL) > 0) {
+        /* Takes the child's grains, when they differ from the last. */
+        fail_auto_t err = FAIL_INIT;
+        bool same = json_equal(slow, self->slow);
+        log_debug("%zu grains gathered, %s before", json_object_size(slow), same ? "as" : "others than");
+        if (!same) {
+            json_decref(self->slow);
+            self->slow = json_incref(slow);
+            if (grains_cache_save(conf_str(self->js->conf, "cachedir"), slow, &err) < 0)
+                log_warning("%s", fail_text(&err));
+            mgrains_assemble(self);
+            mgrains_push(self);
+            EACH_PART(self->js, grains_changed);
+        }
+    }
     self->said |= slow != NULL;
     if (n > 0)
         return;

@@ -124,21 +124,6 @@ mreactor_tick(void *part, int64_t now_ms)
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-static void
-mreactor_check_files(mreactor_t *self)
-{
-    json_auto_t *files = rules_files(self->rules);
-    json_t *one;
-    size_t i;
-    /* A salt:// file is fetched when it is needed, so only local ones are checked. */
-    json_array_foreach (files, i, one) {
-        const char *file = value_str(one, "file", "");
-        AUTO_FREE char *why = str_starts(file, "salt://") ? NULL : reaction_missing(NULL, file);
-        if (why != NULL)
-            log_error("reactor: %s: for %s: %s", file, value_str(one, "for", ""), why);
-    }
-}
-
 /* Parses the option `reactor`. Broken rules are logged and the old ones stay; throttles go on by
  * rules_state(). */
 static void
@@ -160,7 +145,18 @@ mreactor_reload(void *part)
         return;
     }
     self->rules = rules;
-    mreactor_check_files(self);
+
+    /* Reports files of the rules that do not exist. */
+    json_auto_t *files = rules_files(self->rules);
+    json_t *one;
+    size_t i;
+    /* A salt:// file is fetched when it is needed, so only local ones are checked. */
+    json_array_foreach (files, i, one) {
+        const char *file = value_str(one, "file", "");
+        AUTO_FREE char *why = str_starts(file, "salt://") ? NULL : reaction_missing(NULL, file);
+        if (why != NULL)
+            log_error("reactor: %s: for %s: %s", file, value_str(one, "for", ""), why);
+    }
 }
 
 /* Rules that can't be parsed are logged; the minion starts without them. */

@@ -343,26 +343,6 @@ static const struct {
     { "reload", mschedule_merge, true, false, NULL },
 };
 
-/* NEW schedule by `where`: "opts", "pillar", or both, where the configuration wins. */
-static json_t *
-mschedule_list(const mschedule_t *self, const char *where)
-{
-    json_t *all = json_object();
-    if (!str_eq(where, "opts") && json_is_object(self->pillar))
-        json_object_update(all, self->pillar);
-    if (!str_eq(where, "pillar"))
-        json_object_update(all, self->own);
-    return all;
-}
-
-static json_t *
-mschedule_status(const mschedule_t *self, const json_t *request)
-{
-    const char *format = value_str(request, "time_fmt", SCHEDULE_FORMAT);
-    json_t *status = schedule_status(self->engine, value_str(request, "name", ""), format, mschedule_now());
-    return status != NULL ? status : json_object();
-}
-
 /* Handles {do: "list" (where), "status" (name, time_fmt), "set" (name, schedule), "delete", "enable_job",
  * "skip_job" (name, time, time_fmt), "postpone_job" (new_time too), "enable" (enabled), "run_job", "save",
  * "reload" (schedule); persist}. NEW schedule as it is afterwards; for "status" the job's part, with its
@@ -384,9 +364,22 @@ mschedule_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     if (changes[i].persists && value_bool(request, "persist", true) &&
         schedule_file_save(self->js->opts, self->own, err) < 0)
         return NULL;
-    if (str_eq(name, "status"))
-        return mschedule_status(self, request);
-    json_t *all = mschedule_list(self, value_str(request, "where", ""));
+    if (str_eq(name, "status")) {
+        /* Reports whether the schedule runs. */
+        const char *format = value_str(request, "time_fmt", SCHEDULE_FORMAT);
+        json_t *status = schedule_status(self->engine, value_str(request, "name", ""), format,
+                                         mschedule_now());
+        return status != NULL ? status : json_object();
+    }
+
+    /* Lists the jobs with their times. */
+    const char *where = value_str(request, "where", "");
+    json_t *all = json_object();
+    if (!str_eq(where, "opts") && json_is_object(self->pillar))
+        json_object_update(all, self->pillar);
+    if (!str_eq(where, "pillar"))
+        json_object_update(all, self->own);
+
     if (changes[i].event != NULL) {
         AUTO_FREE char *tag = xasprintf("/salt/minion/minion_schedule_%s_complete", changes[i].event);
         json_auto_t *data = json_pack("{s:b, s:O}", "complete", true, "schedule", all);

@@ -35,23 +35,6 @@ named_grains(jobserver_t *js)
     return named;
 }
 
-/* Fires Salt's start events, the legacy minion_start among them. */
-static void
-started_event(jobserver_t *js)
-{
-    char when[64];
-    struct tm tm;
-    time_t now = time(NULL);
-    (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
-    json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
-    json_auto_t *grains = named_grains(js);
-    json_auto_t *more = grains != NULL ? json_pack("{s:O}", "grains", grains) : NULL;
-    AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
-    if (value_bool(js->opts, "enable_legacy_startup_events", true))
-        jobserver_event(js, "minion_start", text, more);
-    jobserver_event(js, tag, text, more);
-}
-
 /* Runs startup_states as a job with a return, once. */
 static void
 states_once(started_t *self)
@@ -84,7 +67,21 @@ started_master_up(void *part, int master)
     if (self->told)
         return;
     self->told = true;
-    started_event(self->js);
+
+    /* Fires Salt's start events, the legacy minion_start among them. */
+    jobserver_t *js = self->js;
+    char when[64];
+    struct tm tm;
+    time_t now = time(NULL);
+    (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
+    json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
+    json_auto_t *grains = named_grains(js);
+    json_auto_t *more = grains != NULL ? json_pack("{s:O}", "grains", grains) : NULL;
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
+    if (value_bool(js->opts, "enable_legacy_startup_events", true))
+        jobserver_event(js, "minion_start", text, more);
+    jobserver_event(js, tag, text, more);
+
     states_once(self);
 }
 

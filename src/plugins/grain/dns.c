@@ -99,22 +99,6 @@ static const struct {
     { "sortlist", take_sortlist },     { "options", dns_take_options },
 };
 
-/* Directive and arguments; a comment begins at the start of a word. */
-static void
-dns_take_line(json_t *dns, char *line)
-{
-    char *comment = line + strcspn(line, "#;");
-
-    if (comment == line || strchr(" \t", comment[-1]) != NULL)
-        *comment = '\0';
-    char **words = str_split(line, " \t\r", true);
-    for (size_t i = 0; words[0] != NULL && words[1] != NULL && i < NELEMS(rows); i++) {
-        if (strcasecmp(words[0], rows[i].directive) == 0)
-            rows[i].take(dns, words + 1);
-    }
-    strv_free(words);
-}
-
 static int
 dns_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -126,8 +110,18 @@ dns_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
         return 0;
     json_t *dns = json_pack("{s:[], s:[], s:[], s:[], s:s, s:[], s:[]}", "nameservers", "ip4_nameservers",
                             "ip6_nameservers", "sortlist", "domain", "", "search", "options");
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;)
-        dns_take_line(dns, line);
+    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
+        /* Directive and arguments; a comment begins at the start of a word. */
+        char *comment = line + strcspn(line, "#;");
+        if (comment == line || strchr(" \t", comment[-1]) != NULL)
+            *comment = '\0';
+        char **words = str_split(line, " \t\r", true);
+        for (size_t i = 0; words[0] != NULL && words[1] != NULL && i < NELEMS(rows); i++) {
+            if (strcasecmp(words[0], rows[i].directive) == 0)
+                rows[i].take(dns, words + 1);
+        }
+        strv_free(words);
+    }
     json_object_set_new(out, "dns", dns);
     return 0;
 }

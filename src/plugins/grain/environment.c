@@ -7,78 +7,57 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-static void
-environment_add_path(json_t *out)
+static int
+environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
+    const char *shell = getenv("SHELL");
+
+    /* Adds the folder that the minion runs in. */
+    AUTO_FREE char *cwd = getcwd(NULL, 0);
+    if (cwd != NULL)
+        json_object_set_new(out, "cwd", value_utf8(cwd, strlen(cwd)));
+
+    /* Splits PATH into the systempath grain. */
     const char *path = getenv("PATH");
     AUTO_FREE char *text = xstrdup(path != NULL ? path : "");
     char **folders = str_split(str_trim(text), ":", false);
     json_t *list = json_array();
-
     for (size_t i = 0; folders[i] != NULL; i++)
         json_array_append_new(list, value_utf8(folders[i], strlen(folders[i])));
     strv_free(folders);
     json_object_set_new(out, "path", value_utf8(text, strlen(text)));
     json_object_set_new(out, "systempath", list);
-}
 
-static void
-add_cwd(json_t *out)
-{
-    AUTO_FREE char *cwd = getcwd(NULL, 0);
-
-    if (cwd != NULL)
-        json_object_set_new(out, "cwd", value_utf8(cwd, strlen(cwd)));
-}
-
-/* Python's spelling: a language without an encoding has its old one, and C.UTF-8 counts as English. */
-static void
-set_locale(json_t *info, char *name)
-{
-    name[strcspn(name, "@:")] = '\0';
-    char *encoding = line_value(name, '.');
-    bool utf8 = encoding != NULL && (strcasecmp(encoding, "UTF-8") == 0 || strcasecmp(encoding, "utf8") == 0);
-    const char *language = name;
-    bool plain = str_eq(name, "C") || str_eq(name, "POSIX") || name[0] == '\0';
-
-    if (plain && encoding == NULL)
-        return;
-    if (plain)
-        language = str_eq(name, "C") ? "en_US" : "C";
-    const char *spelt = utf8 ? "UTF-8" : encoding != NULL ? encoding : "ISO8859-1";
-    json_object_set_new(info, "defaultlanguage", value_utf8(language, strlen(language)));
-    json_object_set_new(info, "defaultencoding", value_utf8(spelt, strlen(spelt)));
-}
-
-/* The first variable that is set decides. */
-static void
-add_locale(json_t *out)
-{
+    /* The first variable that is set decides. */
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG", "LANGUAGE" };
     const char *value = NULL;
     time_t now = time(NULL);
     struct tm tm;
     json_t *info = json_pack("{s:n, s:n, s:s}", "defaultlanguage", "defaultencoding", "detectedencoding",
                              "utf-8");
-
     for (size_t i = 0; i < NELEMS(names) && str_empty(value); i++)
         value = getenv(names[i]);
     AUTO_FREE char *name = xstrdup(value != NULL ? value : "C");
-    set_locale(info, name);
+
+    /* Python's spelling: a language without an encoding has its old one, and C.UTF-8 counts as English. */
+    name[strcspn(name, "@:")] = '\0';
+    char *encoding = line_value(name, '.');
+    bool utf8 = encoding != NULL && (strcasecmp(encoding, "UTF-8") == 0 || strcasecmp(encoding, "utf8") == 0);
+    const char *language = name;
+    bool plain = str_eq(name, "C") || str_eq(name, "POSIX") || name[0] == '\0';
+    if (!plain || encoding != NULL) {
+        if (plain)
+            language = str_eq(name, "C") ? "en_US" : "C";
+        const char *spelt = utf8 ? "UTF-8" : encoding != NULL ? encoding : "ISO8859-1";
+        json_object_set_new(info, "defaultlanguage", value_utf8(language, strlen(language)));
+        json_object_set_new(info, "defaultencoding", value_utf8(spelt, strlen(spelt)));
+    }
+
     json_object_set_new(
         info, "timezone",
         json_string(localtime_r(&now, &tm) != NULL && tm.tm_zone != NULL ? tm.tm_zone : "unknown"));
     json_object_set_new(out, "locale_info", info);
-}
 
-static int
-environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
-{
-    const char *shell = getenv("SHELL");
-
-    add_cwd(out);
-    environment_add_path(out);
-    add_locale(out);
     json_object_set_new(out, "shell", json_string(shell != NULL ? shell : "/bin/sh"));
     return 0;
 }

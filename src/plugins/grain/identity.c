@@ -14,18 +14,6 @@ server_id(const char *id)
     return (json_int_t) (strtoul(hex + strlen(hex) - 8, NULL, 16) & 0x7fffffffU);
 }
 
-static void
-add_machine_id(const char *root, json_t *out)
-{
-    static const char *const paths[] = { "/etc/machine-id", "/var/lib/dbus/machine-id" };
-    AUTO_FREE char *text = NULL;
-
-    for (size_t i = 0; i < NELEMS(paths) && text == NULL; i++)
-        text = root_read_trimmed(root, paths[i]);
-    if (text != NULL)
-        json_object_set_new(out, "machine_id", value_utf8(text, strlen(text)));
-}
-
 static int
 grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -40,7 +28,15 @@ grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
         json_object_set_new(out, "localhost", value_utf8(name, strlen(name)));
     if (value_truthy(domain))
         json_object_set(out, "append_domain", domain);
-    add_machine_id(ctx->root, out);
+
+    /* Reads the machine's id. */
+    static const char *const paths[] = { "/etc/machine-id", "/var/lib/dbus/machine-id" };
+    AUTO_FREE char *text = NULL;
+    for (size_t i = 0; i < NELEMS(paths) && text == NULL; i++)
+        text = root_read_trimmed(ctx->root, paths[i]);
+    if (text != NULL)
+        json_object_set_new(out, "machine_id", value_utf8(text, strlen(text)));
+
     return 0;
 }
 

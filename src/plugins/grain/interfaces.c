@@ -154,20 +154,6 @@ add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
     }
 }
 
-/* Interfaces without addresses have empty lists. */
-static void
-add_links(found_t *found, const struct ifaddrs *all)
-{
-    for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
-        if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_PACKET)
-            continue;
-        interfaces_list_of(found->all, i->ifa_name);
-        interfaces_list_of(found->v4, i->ifa_name);
-        interfaces_list_of(found->v6, i->ifa_name);
-        add_hardware(found->hardware, i->ifa_name, (const struct sockaddr_ll *) (const void *) i->ifa_addr);
-    }
-}
-
 static int
 interfaces_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -177,7 +163,17 @@ interfaces_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
     if (getifaddrs(&all) < 0)
         rc = fail_set(err, -errno, "cannot list the network interfaces: %s", strerror(errno));
-    add_links(&found, all);
+
+    /* Interfaces without addresses have empty lists. */
+    for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+        if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_PACKET)
+            continue;
+        interfaces_list_of(found.all, i->ifa_name);
+        interfaces_list_of(found.v4, i->ifa_name);
+        interfaces_list_of(found.v6, i->ifa_name);
+        add_hardware(found.hardware, i->ifa_name, (const struct sockaddr_ll *) (const void *) i->ifa_addr);
+    }
+
     add_pass(&found, all, AF_INET, false);
     add_pass(&found, all, AF_INET6, false);
     add_pass(&found, all, AF_INET, true);

@@ -30,14 +30,23 @@ kernel_next_word(const char **at)
     return word.len > 0 ? buf_steal(&word) : xstrdup("");
 }
 
-/* Pairs of name and value. A value that has an equals sign itself is None, as Salt has it. */
-static void
-add_params(const char *root, json_t *out)
+static int
+kernel_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    AUTO_FREE char *line = root_read(root, "/proc/cmdline");
+    struct utsname name;
 
+    if (uname(&name) == 0) {
+        json_object_set_new(out, "kernel", json_string(name.sysname));
+        json_object_set_new(out, "nodename", value_utf8(name.nodename, strlen(name.nodename)));
+        json_object_set_new(out, "kernelrelease", json_string(name.release));
+        json_object_set_new(out, "kernelversion", json_string(name.version));
+        json_object_set_new(out, "cpuarch", json_string(name.machine));
+    }
+
+    /* Pairs of name and value. A value that has an equals sign itself is None, as Salt has it. */
+    AUTO_FREE char *line = root_read(ctx->root, "/proc/cmdline");
     if (line == NULL)
-        return;
+        return 0;
     json_t *params = json_array();
     const char *at = line;
     for (char *word; (word = kernel_next_word(&at)) != NULL; free(word)) {
@@ -51,21 +60,7 @@ add_params(const char *root, json_t *out)
         json_array_append_new(params, pair);
     }
     json_object_set_new(out, "kernelparams", params);
-}
 
-static int
-kernel_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
-{
-    struct utsname name;
-
-    if (uname(&name) == 0) {
-        json_object_set_new(out, "kernel", json_string(name.sysname));
-        json_object_set_new(out, "nodename", value_utf8(name.nodename, strlen(name.nodename)));
-        json_object_set_new(out, "kernelrelease", json_string(name.release));
-        json_object_set_new(out, "kernelversion", json_string(name.version));
-        json_object_set_new(out, "cpuarch", json_string(name.machine));
-    }
-    add_params(ctx->root, out);
     return 0;
 }
 

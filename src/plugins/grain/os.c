@@ -58,37 +58,6 @@ read_os_release(const char *root)
     return release;
 }
 
-/* lsb-release of Ubuntu, Arch and others. */
-static void
-add_lsb_release(const char *root, json_t *out)
-{
-    static const pair_t rows[] = {
-        { "DISTRIB_ID", "lsb_distrib_id" },
-        { "DISTRIB_RELEASE", "lsb_distrib_release" },
-        { "DISTRIB_CODENAME", "lsb_distrib_codename" },
-        { "DISTRIB_DESCRIPTION", "lsb_distrib_description" },
-    };
-    AUTO_FREE char *text = root_read(root, "/etc/lsb-release");
-
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
-        char *value = line_value(line, '=');
-        if (value == NULL)
-            continue;
-        value += strcspn(value, "\"'") == 0 ? 1 : 0;
-        size_t len = 0;
-        while (isalnum((unsigned char) value[len]) || (unsigned char) value[len] >= 0x80 ||
-               (value[len] != '\0' && strchr(" \t._-", value[len]) != NULL))
-            len++;
-        value[len] = '\0';
-        for (size_t i = 0; i < NELEMS(rows) && len > 0; i++) {
-            if (str_eq(line, rows[i].key)) {
-                const char *trimmed = str_trim(value);
-                json_object_set_new(out, rows[i].value, value_utf8(trimmed, strlen(trimmed)));
-            }
-        }
-    }
-}
-
 /* "CentOS Linux release 7.9.2009 (Core)": name, version and codename, each NEW and may be "". */
 typedef struct old_release {
     char *name, *version, *codename;
@@ -151,26 +120,6 @@ os_find(const pair_t *rows, size_t n, const char *key)
     return NULL;
 }
 
-/* "Debian GNU/Linux" is "Debian", "Oracle Linux Server" is "Oracle Server". */
-static void
-drop_linux(char *name)
-{
-    static const char *const words[] = { "gnu/linux", "linux" };
-
-    for (char *at = name; *at != '\0';) {
-        size_t drop = 0;
-        for (size_t i = 0; i < NELEMS(words) && drop == 0; i++) {
-            if (!isalnum((unsigned char) *at) && *at != '_' &&
-                strncasecmp(at + 1, words[i], strlen(words[i])) == 0)
-                drop = strlen(words[i]) + 1;
-        }
-        if (drop > 0)
-            memmove(at, at + drop, strlen(at + drop) + 1);
-        else
-            at++;
-    }
-}
-
 /* NEW. `id` may be NULL. */
 static char *
 derive_os(const char *full_name, const char *id)
@@ -190,7 +139,22 @@ derive_os(const char *full_name, const char *id)
         if (str_eq(kept[i].id, id) && str_eq(kept[i].name, full_name))
             return xstrdup(kept[i].os);
     }
-    drop_linux(name);
+
+    /* "Debian GNU/Linux" is "Debian", "Oracle Linux Server" is "Oracle Server". */
+    static const char *const words[] = { "gnu/linux", "linux" };
+    for (char *at = name; *at != '\0';) {
+        size_t drop = 0;
+        for (size_t i = 0; i < NELEMS(words) && drop == 0; i++) {
+            if (!isalnum((unsigned char) *at) && *at != '_' &&
+                strncasecmp(at + 1, words[i], strlen(words[i])) == 0)
+                drop = strlen(words[i]) + 1;
+        }
+        if (drop > 0)
+            memmove(at, at + drop, strlen(at + drop) + 1);
+        else
+            at++;
+    }
+
     const char *trimmed = str_trim(name);
     for (const char *c = trimmed; *c != '\0' && n < sizeof(start) - 1; c++) {
         if (*c != ' ')
@@ -238,44 +202,6 @@ in_parentheses(const char *text)
     return close != NULL ? xstrndup(open + 1, (size_t) (close - open - 1)) : NULL;
 }
 
-/* Distributions that leave a field of os-release out and say it elsewhere. */
-static void
-add_quirks(const json_t *release, json_t *out)
-{
-    static const pair_t in_version[] = { { "almalinux", "VERSION" }, { "rocky", "VERSION" } };
-    const char *id = value_str(release, "ID", "");
-
-    if (value_get(out, "oscodename") == NULL && str_eq(id, "astra"))
-        os_set_unless_empty(out, "oscodename", value_str(release, "VARIANT_ID", ""));
-    const char *field = os_find(in_version, NELEMS(in_version), id);
-    if (value_get(out, "oscodename") == NULL && field != NULL) {
-        AUTO_FREE char *codename = in_parentheses(value_str(release, field, ""));
-        os_set_unless_empty(out, "oscodename", codename);
-    }
-    if (value_get(out, "osrelease") == NULL && str_eq(id, "mendel")) {
-        const char *pretty = value_str(release, "PRETTY_NAME", "");
-        AUTO_FREE char *version = xstrdup(pretty + strcspn(pretty, "0123456789"));
-        version[strcspn(version, " ")] = '\0';
-        os_set_unless_empty(out, "osrelease", version);
-    }
-}
-
-static void
-add_os_release(const json_t *release, json_t *out)
-{
-    AUTO_FREE char *name = xstrdup(value_str(release, "NAME", ""));
-    const char *id = value_str(release, "ID", ""), *full_name = str_trim(name);
-    AUTO_FREE char *os = derive_os(value_str(release, "NAME", ""), id);
-    AUTO_FREE char *family = derive_family(id, value_str(release, "ID_LIKE", ""));
-
-    os_set_unless_empty(out, "os", os);
-    os_set_unless_empty(out, "os_family", family);
-    os_set_unless_empty(out, "oscodename", value_str(release, "VERSION_CODENAME", ""));
-    os_set_unless_empty(out, "osfullname", full_name);
-    os_set_unless_empty(out, "osrelease", value_str(release, "VERSION_ID", ""));
-    add_quirks(release, out);
-}
-
 /* ---- distributions whose old spelling is kept ------------------------------------------------ */
 
 static bool
@@ -291,30 +217,6 @@ os_is_checked(const char *id)
     return false;
 }
 
-/* SUSE says in CPE_NAME what it is: "cpe:/o:opensuse:leap:15.5" or "cpe:2.3:o:vendor:product:version:...". */
-static void
-add_suse(const json_t *release, json_t *out)
-{
-    char **part = str_split(value_str(release, "CPE_NAME", ""), ":", false);
-    size_t n = strv_len(part);
-    size_t at = n > 4 && str_eq(part[0], "cpe") && part[1][0] == '/'                              ? 2
-                : n >= 6 && n != 7 && n <= 13 && str_eq(part[0], "cpe") && str_eq(part[1], "2.3") ? 3
-                                                                                                  : 0;
-    bool open = at > 0 && strcasecmp(part[at], "opensuse") == 0;
-
-    if (open || (at > 0 && strcasecmp(part[at], "suse") == 0)) {
-        const char *name = value_str(release, "NAME", ""), *version = part[at + 2];
-        json_object_set_new(out, "os", json_string("SUSE"));
-        if (str_eq(name, "openSUSE Leap"))
-            json_object_set_new(out, "osfullname", json_string("Leap"));
-        else if (str_eq(value_str(release, "VERSION", NULL), "Tumbleweed"))
-            json_object_set_new(out, "osfullname", json_string("Tumbleweed"));
-        if (str_eq(part[at], "opensuse") && !str_empty(version) && !str_eq(version, "*"))
-            json_object_set_new(out, "lsb_distrib_release", json_string(version));
-    }
-    strv_free(part);
-}
-
 /* Derives lsb grains where there is no lsb-release. */
 static void
 add_lsb_from_os_release(const json_t *release, json_t *out)
@@ -326,8 +228,27 @@ add_lsb_from_os_release(const json_t *release, json_t *out)
     if (value_get(release, "VERSION_ID") != NULL)
         json_object_set(out, "lsb_distrib_release", value_get(release, "VERSION_ID"));
     json_object_set_new(out, "lsb_distrib_codename", json_string(codename));
-    if (value_get(release, "CPE_NAME") != NULL)
-        add_suse(release, out);
+    if (value_get(release, "CPE_NAME") != NULL) {
+        /* SUSE says in CPE_NAME what it is: "cpe:/o:opensuse:leap:15.5" or
+         * "cpe:2.3:o:vendor:product:version:...". */
+        char **part = str_split(value_str(release, "CPE_NAME", ""), ":", false);
+        size_t n = strv_len(part);
+        size_t at = n > 4 && str_eq(part[0], "cpe") && part[1][0] == '/'                              ? 2
+                    : n >= 6 && n != 7 && n <= 13 && str_eq(part[0], "cpe") && str_eq(part[1], "2.3") ? 3
+                                                                                                      : 0;
+        bool open = at > 0 && strcasecmp(part[at], "opensuse") == 0;
+        if (open || (at > 0 && strcasecmp(part[at], "suse") == 0)) {
+            const char *named = value_str(release, "NAME", ""), *version = part[at + 2];
+            json_object_set_new(out, "os", json_string("SUSE"));
+            if (str_eq(named, "openSUSE Leap"))
+                json_object_set_new(out, "osfullname", json_string("Leap"));
+            else if (str_eq(value_str(release, "VERSION", NULL), "Tumbleweed"))
+                json_object_set_new(out, "osfullname", json_string("Tumbleweed"));
+            if (str_eq(part[at], "opensuse") && !str_empty(version) && !str_eq(version, "*"))
+                json_object_set_new(out, "lsb_distrib_release", json_string(version));
+        }
+        strv_free(part);
+    }
 }
 
 /* Codename as Python's `distro` derives it. NEW. */
@@ -399,9 +320,61 @@ add_distribution(const char *root, json_t *out)
     json_auto_t *release = read_os_release(root);
     old_release_t old;
 
-    add_lsb_release(root, out);
-    if (release != NULL)
-        add_os_release(release, out);
+    /* lsb-release of Ubuntu, Arch and others. */
+    static const pair_t rows[] = {
+        { "DISTRIB_ID", "lsb_distrib_id" },
+        { "DISTRIB_RELEASE", "lsb_distrib_release" },
+        { "DISTRIB_CODENAME", "lsb_distrib_codename" },
+        { "DISTRIB_DESCRIPTION", "lsb_distrib_description" },
+    };
+    AUTO_FREE char *text = root_read(root, "/etc/lsb-release");
+    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
+        char *value = line_value(line, '=');
+        if (value == NULL)
+            continue;
+        value += strcspn(value, "\"'") == 0 ? 1 : 0;
+        size_t len = 0;
+        while (isalnum((unsigned char) value[len]) || (unsigned char) value[len] >= 0x80 ||
+               (value[len] != '\0' && strchr(" \t._-", value[len]) != NULL))
+            len++;
+        value[len] = '\0';
+        for (size_t i = 0; i < NELEMS(rows) && len > 0; i++) {
+            if (str_eq(line, rows[i].key)) {
+                const char *trimmed = str_trim(value);
+                json_object_set_new(out, rows[i].value, value_utf8(trimmed, strlen(trimmed)));
+            }
+        }
+    }
+
+    if (release != NULL) {
+        /* Reads the grains of os-release. */
+        AUTO_FREE char *name = xstrdup(value_str(release, "NAME", ""));
+        const char *id = value_str(release, "ID", ""), *full_name = str_trim(name);
+        AUTO_FREE char *os = derive_os(value_str(release, "NAME", ""), id);
+        AUTO_FREE char *family = derive_family(id, value_str(release, "ID_LIKE", ""));
+        os_set_unless_empty(out, "os", os);
+        os_set_unless_empty(out, "os_family", family);
+        os_set_unless_empty(out, "oscodename", value_str(release, "VERSION_CODENAME", ""));
+        os_set_unless_empty(out, "osfullname", full_name);
+        os_set_unless_empty(out, "osrelease", value_str(release, "VERSION_ID", ""));
+
+        /* Distributions that leave a field of os-release out and say it elsewhere. */
+        static const pair_t in_version[] = { { "almalinux", "VERSION" }, { "rocky", "VERSION" } };
+        id = value_str(release, "ID", "");
+        if (value_get(out, "oscodename") == NULL && str_eq(id, "astra"))
+            os_set_unless_empty(out, "oscodename", value_str(release, "VARIANT_ID", ""));
+        const char *field = os_find(in_version, NELEMS(in_version), id);
+        if (value_get(out, "oscodename") == NULL && field != NULL) {
+            AUTO_FREE char *codename = in_parentheses(value_str(release, field, ""));
+            os_set_unless_empty(out, "oscodename", codename);
+        }
+        if (value_get(out, "osrelease") == NULL && str_eq(id, "mendel")) {
+            const char *pretty = value_str(release, "PRETTY_NAME", "");
+            AUTO_FREE char *version = xstrdup(pretty + strcspn(pretty, "0123456789"));
+            version[strcspn(version, " ")] = '\0';
+            os_set_unless_empty(out, "osrelease", version);
+        }
+    }
     if (release != NULL && os_is_checked(value_str(release, "ID", ""))) {
         os_add_missing(out);
         return;
@@ -426,33 +399,6 @@ os_is_one_of(const char *word, const char *const *words, size_t n)
             return true;
     }
     return false;
-}
-
-/* osrelease_info, osmajorrelease and osfinger from osrelease. */
-static void
-add_release_parts(json_t *out)
-{
-    static const char *const by_os[] = { "Debian", "Raspbian" }, *const full[] = { "Ubuntu", "Pop" };
-    const char *release = value_str(out, "osrelease", ""), *os = value_str(out, "os", "");
-    char **parts = str_split(release, ".", false);
-    json_t *info = json_array();
-    long long number;
-
-    for (size_t i = 0; parts[i] != NULL; i++) {
-        bool digits = parts[i][0] != '\0' && strspn(parts[i], "0123456789") == strlen(parts[i]);
-        if (digits && str_to_int(parts[i], 0, INT64_MAX, &number))
-            json_array_append_new(info, json_integer(number));
-        else
-            json_array_append_new(info, json_string(parts[i]));
-    }
-    if (json_is_integer(json_array_get(info, 0)))
-        json_object_set(out, "osmajorrelease", json_array_get(info, 0));
-    json_object_set_new(out, "osrelease_info", info);
-    json_object_set_new(
-        out, "osfinger",
-        value_fmt("%s-%s", os_is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
-                  os_is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
-    strv_free(parts);
 }
 
 /* The architecture of the distribution's packages is that of this program, which came in one. */
@@ -481,23 +427,40 @@ add_release_parts(json_t *out)
 #error "add this processor's names in Debian and in RPM"
 #endif
 
-static void
-add_arch(const grain_ctx_t *ctx, json_t *out)
-{
-    static const pair_t rows[] = { { "Debian", ARCH_DEB }, { "RedHat", ARCH_RPM }, { "Suse", ARCH_RPM } };
-    const char *arch = os_find(rows, NELEMS(rows), value_str(out, "os_family", ""));
-
-    json_object_set_new(out, "osarch",
-                        json_string(arch != NULL ? arch : value_str(ctx->grains, "cpuarch", ARCH_RPM)));
-}
-
 static int
 os_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     add_distribution(ctx->root, out);
-    if (!str_empty(value_str(out, "osrelease", "")))
-        add_release_parts(out);
-    add_arch(ctx, out);
+    if (!str_empty(value_str(out, "osrelease", ""))) {
+        /* osrelease_info, osmajorrelease and osfinger from osrelease. */
+        static const char *const by_os[] = { "Debian", "Raspbian" }, *const full[] = { "Ubuntu", "Pop" };
+        const char *release = value_str(out, "osrelease", ""), *os = value_str(out, "os", "");
+        char **parts = str_split(release, ".", false);
+        json_t *info = json_array();
+        long long number;
+        for (size_t i = 0; parts[i] != NULL; i++) {
+            bool digits = parts[i][0] != '\0' && strspn(parts[i], "0123456789") == strlen(parts[i]);
+            if (digits && str_to_int(parts[i], 0, INT64_MAX, &number))
+                json_array_append_new(info, json_integer(number));
+            else
+                json_array_append_new(info, json_string(parts[i]));
+        }
+        if (json_is_integer(json_array_get(info, 0)))
+            json_object_set(out, "osmajorrelease", json_array_get(info, 0));
+        json_object_set_new(out, "osrelease_info", info);
+        json_object_set_new(
+            out, "osfinger",
+            value_fmt("%s-%s", os_is_one_of(os, by_os, NELEMS(by_os)) ? os : value_str(out, "osfullname", ""),
+                      os_is_one_of(os, full, NELEMS(full)) ? release : parts[0]));
+        strv_free(parts);
+    }
+
+    /* Adds the architecture under Salt's names. */
+    static const pair_t rows[] = { { "Debian", ARCH_DEB }, { "RedHat", ARCH_RPM }, { "Suse", ARCH_RPM } };
+    const char *arch = os_find(rows, NELEMS(rows), value_str(out, "os_family", ""));
+    json_object_set_new(out, "osarch",
+                        json_string(arch != NULL ? arch : value_str(ctx->grains, "cpuarch", ARCH_RPM)));
+
     return 0;
 }
 

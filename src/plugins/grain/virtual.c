@@ -124,28 +124,6 @@ ask_processor(const char *root)
     return NULL;
 }
 
-/* Firmware that is certain, then the processor, then other firmware, then /sys and /proc. */
-static void
-apply_hypervisor(const char *root, json_t *out)
-{
-    static const rule_t types[] = { { "xen", "xen", NULL } };
-    static const rule_t device_tree[] = { { "linux,kvm", "kvm", NULL },
-                                          { "xen", "xen", NULL },
-                                          { "vmware", "VMware", NULL } };
-    static const rule_t mainframe[] = { { "KVM/Linux", "kvm", NULL } };
-    const rule_t *rule = find_firmware(root);
-    const char *processor = firmware_decides(rule) ? NULL : ask_processor(root);
-
-    if (processor != NULL)
-        virtual_set(out, processor, NULL);
-    else if (rule != NULL)
-        virtual_set(out, rule->virtual, rule->subtype);
-    else if (!apply_file(root, out, "/sys/hypervisor/type", types, NELEMS(types)) &&
-             !apply_file(root, out, "/proc/device-tree/hypervisor/compatible", device_tree,
-                         NELEMS(device_tree)))
-        apply_file(root, out, "/proc/sysinfo", mainframe, NELEMS(mainframe));
-}
-
 /* ---- containers ------------------------------------------------------------------------------ */
 
 /* A container's manager, where it says so. An unknown one hides what is under it, as it does from Salt. */
@@ -168,41 +146,6 @@ apply_manager(const char *root, json_t *out)
             virtual_set(out, managers[i].virtual, managers[i].subtype);
     }
     return manager != NULL || root_exists(root, "/.dockerenv") || root_exists(root, "/run/.containerenv");
-}
-
-/* Refines the kind of container by its control groups; they decide over what was found before. */
-static void
-apply_container(const char *root, json_t *out)
-{
-    static const rule_t groups[] = {
-        { ":/lxc/", "container", "LXC" },       { ":/kubepods/", NULL, "kubernetes" },
-        { ":/libpod_parent/", NULL, "libpod" }, { ":/system.slice/docker", "container", "Docker" },
-        { ":/docker/", "container", "Docker" }, { ":/docker-ce/", "container", "Docker" },
-    };
-    static const rule_t environment[] = { { "container=lxc", "container", "LXC" } };
-
-    if (apply_file(root, out, "/proc/1/cgroup", groups, NELEMS(groups)))
-        return;
-    /* The second hierarchy of control groups shows nothing from inside. */
-    if (!apply_file(root, out, "/proc/1/environ", environment, NELEMS(environment)) &&
-        value_get(out, "virtual_subtype") == NULL && root_exists(root, "/.dockerenv"))
-        virtual_set(out, "container", "Docker");
-}
-
-static void
-apply_openvz(const char *root, json_t *out)
-{
-    AUTO_FREE char *status = root_read(root, "/proc/self/status");
-
-    if (root_exists(root, "/proc/vz/version"))
-        virtual_set(out, "openvzhn", NULL);
-    else if (root_exists(root, "/proc/vz/veinfo"))
-        virtual_set(out, "openvzve", NULL);
-    for (char *at = status, *line; (line = line_next(&at)) != NULL;) {
-        const char *value = line_value(line, ':');
-        if (value != NULL && str_eq(line, "envID"))
-            virtual_set(out, str_eq(value, "0") ? "openvzhn" : "openvzve", NULL);
-    }
 }
 
 /* True when process 1 has another root folder. */
@@ -230,18 +173,6 @@ xen_subtype(const char *root)
     if (capabilities != NULL)
         return strstr(capabilities, "control_d") != NULL ? "Xen Dom0" : "Xen PV DomU";
     return root_is_dir(root, "/sys/bus/xen/drivers/xenconsole") ? "Xen PV DomU" : NULL;
-}
-
-static void
-apply_xen(const char *root, json_t *out)
-{
-    const char *subtype = NULL;
-
-    if (root_is_dir(root, "/proc/sys/xen") || root_is_dir(root, "/sys/bus/xen") ||
-        root_is_dir(root, "/proc/xen"))
-        subtype = xen_subtype(root);
-    if (subtype != NULL)
-        virtual_set(out, "xen", subtype);
 }
 
 static void
@@ -348,14 +279,63 @@ virtual_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     const char *root = ctx->root;
 
     virtual_set(out, "physical", NULL);
-    if (!apply_manager(root, out))
-        apply_hypervisor(root, out);
+    if (!apply_manager(root, out)) {
+        /* Firmware that is certain, then the processor, then other firmware, then /sys and /proc. */
+        static const rule_t types[] = { { "xen", "xen", NULL } };
+        static const rule_t device_tree[] = { { "linux,kvm", "kvm", NULL },
+                                              { "xen", "xen", NULL },
+                                              { "vmware", "VMware", NULL } };
+        static const rule_t mainframe[] = { { "KVM/Linux", "kvm", NULL } };
+        const rule_t *rule = find_firmware(root);
+        const char *processor = firmware_decides(rule) ? NULL : ask_processor(root);
+        if (processor != NULL)
+            virtual_set(out, processor, NULL);
+        else if (rule != NULL)
+            virtual_set(out, rule->virtual, rule->subtype);
+        else if (!apply_file(root, out, "/sys/hypervisor/type", types, NELEMS(types)) &&
+                 !apply_file(root, out, "/proc/device-tree/hypervisor/compatible", device_tree,
+                             NELEMS(device_tree)))
+            apply_file(root, out, "/proc/sysinfo", mainframe, NELEMS(mainframe));
+    }
     if (is_chroot(root))
         virtual_set(out, NULL, "chroot");
-    apply_openvz(root, out);
-    apply_xen(root, out);
+
+    /* OpenVZ shows itself by its files. */
+    AUTO_FREE char *status = root_read(root, "/proc/self/status");
+    if (root_exists(root, "/proc/vz/version"))
+        virtual_set(out, "openvzhn", NULL);
+    else if (root_exists(root, "/proc/vz/veinfo"))
+        virtual_set(out, "openvzve", NULL);
+    for (char *at = status, *line; (line = line_next(&at)) != NULL;) {
+        const char *value = line_value(line, ':');
+        if (value != NULL && str_eq(line, "envID"))
+            virtual_set(out, str_eq(value, "0") ? "openvzhn" : "openvzve", NULL);
+    }
+
+    /* Xen shows itself in /proc and /sys. */
+    const char *subtype = NULL;
+    if (root_is_dir(root, "/proc/sys/xen") || root_is_dir(root, "/sys/bus/xen") ||
+        root_is_dir(root, "/proc/xen"))
+        subtype = xen_subtype(root);
+    if (subtype != NULL)
+        virtual_set(out, "xen", subtype);
+
     apply_product(root, out);
-    apply_container(root, out);
+
+    /* Refines the kind of container by its control groups; they decide over what was found before. */
+    static const rule_t groups[] = {
+        { ":/lxc/", "container", "LXC" },       { ":/kubepods/", NULL, "kubernetes" },
+        { ":/libpod_parent/", NULL, "libpod" }, { ":/system.slice/docker", "container", "Docker" },
+        { ":/docker/", "container", "Docker" }, { ":/docker-ce/", "container", "Docker" },
+    };
+    static const rule_t environment[] = { { "container=lxc", "container", "LXC" } };
+    if (!apply_file(root, out, "/proc/1/cgroup", groups, NELEMS(groups))) {
+        /* The second hierarchy of control groups shows nothing from inside. */
+        if (!apply_file(root, out, "/proc/1/environ", environment, NELEMS(environment)) &&
+            value_get(out, "virtual_subtype") == NULL && root_exists(root, "/.dockerenv"))
+            virtual_set(out, "container", "Docker");
+    }
+
     if (value_get(out, "virtual_subtype") != NULL && str_eq(value_str(out, "virtual", ""), "physical"))
         virtual_set(out, "virtual", NULL);
     apply_amazon(root, out);

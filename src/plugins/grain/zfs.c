@@ -25,24 +25,6 @@ zfs_size_of(const char *text)
     return json_integer((json_int_t) number);
 }
 
-static void
-add_pools(const char *program, json_t *out)
-{
-    buf_auto_t printed = BUF_INIT;
-    json_t *pools = json_object();
-
-    proc_output(&printed, TIMEOUT_MS, program, "list", "-H", "-o", "name,size", NULL);
-    for (char *at = printed.data, *line; (line = line_next(&at)) != NULL;) {
-        char **words = str_split(line, " \t", true);
-        if (strv_len(words) >= 2)
-            json_object_set_new(pools, words[0], zfs_size_of(words[1]));
-        strv_free(words);
-    }
-    if (json_object_size(pools) > 0)
-        json_object_set(out, "zpool", pools);
-    json_decref(pools);
-}
-
 /* Looks for zfs's manual page directly. Salt runs `man`, which takes longer to fail than all other grains
  * together. */
 static bool
@@ -74,7 +56,20 @@ zfs_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "zfs_feature_flags", json_boolean(documented));
     if (supported) {
         AUTO_FREE char *program = root_path(ctx->root, zpool);
-        add_pools(program, out);
+
+        /* Adds the pools that zpool lists. */
+        buf_auto_t printed = BUF_INIT;
+        json_t *pools = json_object();
+        proc_output(&printed, TIMEOUT_MS, program, "list", "-H", "-o", "name,size", NULL);
+        for (char *at = printed.data, *line; (line = line_next(&at)) != NULL;) {
+            char **words = str_split(line, " \t", true);
+            if (strv_len(words) >= 2)
+                json_object_set_new(pools, words[0], zfs_size_of(words[1]));
+            strv_free(words);
+        }
+        if (json_object_size(pools) > 0)
+            json_object_set(out, "zpool", pools);
+        json_decref(pools);
     }
     return 0;
 }

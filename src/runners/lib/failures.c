@@ -193,20 +193,6 @@ failures_by_size(const void *a, const void *b)
     return n != m ? (n < m) - (n > m) : (x->order > y->order) - (x->order < y->order);
 }
 
-static void
-failures_add_line(buf_t *out, const group_t *group)
-{
-    size_t n = json_array_size(group->ids);
-    AUTO_FREE char *ids = failures_ids(group->ids);
-
-    if (out->len > 0)
-        buf_putc(out, '\n');
-    if (n > IDS_ALL)
-        buf_printf(out, "%zu minions (%s): %s", n, ids, group->text);
-    else
-        buf_printf(out, "%s: %s", ids, group->text);
-}
-
 char *
 failures_text(const failures_t *self)
 {
@@ -219,8 +205,18 @@ failures_text(const failures_t *self)
     for (size_t i = 0; map_next(self->groups, &i, &key, &value);)
         sorted[at++] = value;
     qsort(sorted, n, sizeof(*sorted), failures_by_size);
-    for (size_t i = 0; i < n && i < GROUPS; i++)
-        failures_add_line(&out, sorted[i]);
+    for (size_t i = 0; i < n && i < GROUPS; i++) {
+        /* Adds the failure's line. */
+        const group_t *group = sorted[i];
+        size_t count = json_array_size(group->ids);
+        AUTO_FREE char *ids = failures_ids(group->ids);
+        if (out.len > 0)
+            buf_putc(&out, '\n');
+        if (count > IDS_ALL)
+            buf_printf(&out, "%zu minions (%s): %s", count, ids, group->text);
+        else
+            buf_printf(&out, "%s: %s", ids, group->text);
+    }
     if (n > GROUPS)
         buf_printf(&out, "\nand %zu more kinds of failures", n - GROUPS);
     free(sorted);

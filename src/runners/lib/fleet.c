@@ -224,30 +224,6 @@ read_rollout(const fleet_t *self, rollout_t *plan, fail_t *err)
     return rc;
 }
 
-/* *ret_left NEW: those whose turn never came; *ret_why NEW or NULL. */
-static int
-run_waves(fleet_t *self, json_t **ret_left, char **ret_why, fail_t *err)
-{
-    rollout_t plan = { 0 };
-    json_auto_t *all = fleet_match(self, err);
-    json_auto_t *ids = all != NULL ? pick_subset(self, json_incref(all), err) : NULL;
-    int rc = ids != NULL ? 0 : -EINVAL;
-    size_t n = 0;
-
-    self->of = json_array_size(ids);
-    if (rc == 0)
-        rc = read_rollout(self, &plan, err);
-    while (rc == 0 &&
-           (n = rollout_next(&plan, self->of, json_object_size(self->minions), self->failed, ret_why)) > 0) {
-        json_auto_t *wave = fleet_next_ids(self, ids, n);
-        if (json_array_size(wave) == 0)
-            break;
-        rc = run_wave(self, wave, "list", err);
-    }
-    *ret_left = *ret_why != NULL ? fleet_next_ids(self, ids, SIZE_MAX) : json_array();
-    return rc;
-}
-
 /* Seconds without news, from the call or the configuration; 0 means the default. */
 static int
 read_timeout(fleet_t *self, fail_t *err)
@@ -279,9 +255,27 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
     self.wait.news = tell_news;
     self.wait.cookie = &self;
     if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) ||
-                    fleet_given(ask->subset)))
-        rc = run_waves(&self, &left, &why, err);
-    else if (rc == 0)
+                    fleet_given(ask->subset))) {
+        /* One wave after the other; those whose turn never came are left. */
+        json_t **ret_left = &left;
+        char **ret_why = &why;
+        rollout_t plan = { 0 };
+        json_auto_t *all = fleet_match(&self, err);
+        json_auto_t *ids = all != NULL ? pick_subset(&self, json_incref(all), err) : NULL;
+        rc = ids != NULL ? 0 : -EINVAL;
+        size_t n = 0;
+        self.of = json_array_size(ids);
+        if (rc == 0)
+            rc = read_rollout(&self, &plan, err);
+        while (rc == 0 &&
+               (n = rollout_next(&plan, self.of, json_object_size(self.minions), self.failed, ret_why)) > 0) {
+            json_auto_t *wave = fleet_next_ids(&self, ids, n);
+            if (json_array_size(wave) == 0)
+                break;
+            rc = run_wave(&self, wave, "list", err);
+        }
+        *ret_left = *ret_why != NULL ? fleet_next_ids(&self, ids, SIZE_MAX) : json_array();
+    } else if (rc == 0)
         rc = run_wave(&self, ask->tgt, ask->tgt_type, err);
     if (rc == 0) {
         take_missing(&self, self.missing);

@@ -15,27 +15,6 @@ jobshape_member(const json_t *job, const char *key, const char *dflt)
     return v != NULL ? json_incref(v) : json_string(dflt);
 }
 
-static void
-jobshape_add_minions(json_t *out, const json_t *job)
-{
-    const json_t *minions = json_object_get(job, "minions");
-
-    if (json_array_size(minions) > 0)
-        json_object_set_new(out, "Minions", value_sorted_texts(minions));
-}
-
-/* From the job, or from its keyword arguments. */
-static void
-jobshape_add_metadata(json_t *out, const json_t *job)
-{
-    json_t *metadata = json_object_get(job, "metadata");
-
-    if (metadata == NULL)
-        metadata = json_object_get(json_object_get(job, "kwargs"), "metadata");
-    if (metadata != NULL && !json_is_null(metadata))
-        json_object_set(out, "Metadata", metadata);
-}
-
 /* Without a job, only Salt's "Error". */
 static json_t *
 instance(const json_t *job)
@@ -51,8 +30,19 @@ instance(const json_t *job)
     json_object_set_new(out, "Target", jobshape_member(job, "tgt", "unknown-target"));
     json_object_set_new(out, "Target-type", jobshape_member(job, "tgt_type", "list"));
     json_object_set_new(out, "User", jobshape_member(job, "user", "root"));
-    jobshape_add_metadata(out, job);
-    jobshape_add_minions(out, job);
+
+    /* From the job, or from its keyword arguments. */
+    json_t *metadata = json_object_get(job, "metadata");
+    if (metadata == NULL)
+        metadata = json_object_get(json_object_get(job, "kwargs"), "metadata");
+    if (metadata != NULL && !json_is_null(metadata))
+        json_object_set(out, "Metadata", metadata);
+
+    /* Lists the job's minions. */
+    const json_t *minions = json_object_get(job, "minions");
+    if (json_array_size(minions) > 0)
+        json_object_set_new(out, "Minions", value_sorted_texts(minions));
+
     return out;
 }
 

@@ -30,23 +30,6 @@ keyfiles_begin(const char *part, fail_t *err)
     return 0;
 }
 
-static int
-run_tar(call_ctx_t *ctx, const char *part, fail_t *err)
-{
-    const char *const argv[] = { "tar", "--create", "--file", part, "--directory", pki_dir(ctx), ".", NULL };
-    proc_spec_t spec = PROC_SPEC_INIT;
-    proc_result_t done = { 0 };
-
-    spec.argv = (char *const *) argv;
-    spec.timeout_ms = TAR_MS;
-    spec.merge_stderr = true;
-    int rc = proc_run(&spec, &done, err);
-    if (rc == 0 && done.status != 0)
-        rc = fail_set(err, -EIO, "%s: tar: %s", part, buf_str(&done.out));
-    proc_result_free(&done);
-    return rc;
-}
-
 int
 keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
 {
@@ -55,7 +38,19 @@ keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
 
     if (rc < 0)
         return rc;
-    rc = run_tar(ctx, part, err);
+
+    /* Runs tar on the folder. */
+    const char *const argv[] = { "tar", "--create", "--file", part, "--directory", pki_dir(ctx), ".", NULL };
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t done = { 0 };
+    spec.argv = (char *const *) argv;
+    spec.timeout_ms = TAR_MS;
+    spec.merge_stderr = true;
+    rc = proc_run(&spec, &done, err);
+    if (rc == 0 && done.status != 0)
+        rc = fail_set(err, -EIO, "%s: tar: %s", part, buf_str(&done.out));
+    proc_result_free(&done);
+
     if (rc < 0)
         (void) unlink(part);
     return rc < 0 ? rc : fs_settle_new(part, to, err);

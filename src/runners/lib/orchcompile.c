@@ -22,26 +22,6 @@ orchcompile_given(const json_t *v)
     return v != NULL && !json_is_null(v);
 }
 
-/* `ask` of ctx_compile_pillar from a runner's arguments. NEW. */
-static json_t *
-pillar_ask(call_ctx_t *ctx, const json_t *args)
-{
-    const json_t *saltenv = value_get(args, "saltenv"), *pillarenv = value_get(args, "pillarenv");
-    json_t *ask = json_object();
-
-    if (!orchcompile_given(pillarenv))
-        pillarenv = value_get(ctx_opts(ctx), "pillarenv");
-    if (!orchcompile_given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
-        pillarenv = saltenv;
-    json_object_set_new(ask, "saltenv",
-                        orchcompile_given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
-    json_object_set_new(ask, "pillarenv",
-                        orchcompile_given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
-    if (orchcompile_given(value_get(args, "pillar")))
-        json_object_set(ask, "pillar", value_get(args, "pillar"));
-    return ask;
-}
-
 /* `pillar_enc`: the texts of the given pillar go through this renderer first. */
 static int
 decrypt(call_ctx_t *host, const json_t *args, json_t *ask, fail_t *err)
@@ -62,18 +42,6 @@ decrypt(call_ctx_t *host, const json_t *args, json_t *ask, fail_t *err)
     }
     json_object_set_new(ask, "pillar", said);
     return 0;
-}
-
-/* Texts in the pillar's _errors. */
-static void
-pillar_errors(call_ctx_t *host, json_t *errors)
-{
-    const json_t *found = value_get(ctx_pillar(host), "_errors");
-
-    if (json_array_size(found) == 0)
-        return;
-    json_array_append_new(errors, json_string("Pillar failed to render with the following messages:"));
-    json_array_extend(errors, (json_t *) found);
 }
 
 /* Compiles the pillar with the run's override. NEW; NULL with *err, also on a master without state
@@ -101,7 +69,21 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
     }
     masterctx_t *self = masterctx_new(&env);
     call_ctx_t *host = masterctx_ctx(self);
-    json_auto_t *ask = pillar_ask(ctx, args);
+
+    /* `ask` of ctx_compile_pillar from a runner's arguments. */
+    const json_t *saltenv = value_get(args, "saltenv"), *pillarenv = value_get(args, "pillarenv");
+    json_auto_t *ask = json_object();
+    if (!orchcompile_given(pillarenv))
+        pillarenv = value_get(ctx_opts(ctx), "pillarenv");
+    if (!orchcompile_given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
+        pillarenv = saltenv;
+    json_object_set_new(ask, "saltenv",
+                        orchcompile_given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
+    json_object_set_new(ask, "pillarenv",
+                        orchcompile_given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
+    if (orchcompile_given(value_get(args, "pillar")))
+        json_object_set(ask, "pillar", value_get(args, "pillar"));
+
     AUTO(py) compiled = decrypt(host, args, ask, err) == 0 ? ctx_compile_pillar(host, ask, err) : NULL;
     if (compiled == NULL) {
         masterctx_destroy(&self);
@@ -111,7 +93,14 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
     ctx_set_test(host,
                  orchcompile_given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
     json_object_set_new(ctx_opts(host), "test", json_boolean(ctx_test(host)));
-    pillar_errors(host, errors);
+
+    /* Texts in the pillar's _errors. */
+    const json_t *found = value_get(ctx_pillar(host), "_errors");
+    if (json_array_size(found) == 0)
+        return self;
+    json_array_append_new(errors, json_string("Pillar failed to render with the following messages:"));
+    json_array_extend(errors, (json_t *) found);
+
     return self;
 }
 

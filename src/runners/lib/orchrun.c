@@ -42,21 +42,6 @@ static pthread_mutex_t claims_lock = PTHREAD_MUTEX_INITIALIZER;
 static map_t *claims;
 static const char kept_key;
 
-/* Reserves a run within this process; false when another thread has it. Runs of other masters are not
- * considered: one master owns a journal. */
-static bool
-orchrun_claim(const char *run)
-{
-    (void) pthread_mutex_lock(&claims_lock);
-    if (claims == NULL)
-        claims = map_new(NULL);
-    bool free_yet = map_get(claims, run) == NULL;
-    if (free_yet)
-        map_set(claims, run, &claims);
-    (void) pthread_mutex_unlock(&claims_lock);
-    return free_yet;
-}
-
 bool
 orchrun_under_way(const char *run)
 {
@@ -64,17 +49,6 @@ orchrun_under_way(const char *run)
     bool is = claims != NULL && map_get(claims, run) != NULL;
     (void) pthread_mutex_unlock(&claims_lock);
     return is;
-}
-
-/* The map goes with its last entry, so that leak checkers stay quiet at exit. */
-static void
-unclaim(const char *run)
-{
-    (void) pthread_mutex_lock(&claims_lock);
-    (void) map_take(claims, run);
-    if (map_len(claims) == 0)
-        map_destroy(&claims);
-    (void) pthread_mutex_unlock(&claims_lock);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -99,7 +73,18 @@ orchrun_make(master_api_t *api, const char *run, const orchrun_ask_t *ask, fail_
     (void) pthread_mutex_init(&self->lock, NULL);
     self->steps = map_new(free_step);
     self->before = map_new(NULL);
-    self->claimed = orchrun_claim(run);
+
+    /* Reserves a run within this process; false when another thread has it. Runs of other masters are not
+     * considered: one master owns a journal. */
+    (void) pthread_mutex_lock(&claims_lock);
+    if (claims == NULL)
+        claims = map_new(NULL);
+    bool free_yet = map_get(claims, run) == NULL;
+    if (free_yet)
+        map_set(claims, run, &claims);
+    (void) pthread_mutex_unlock(&claims_lock);
+    self->claimed = free_yet;
+
     if (self->claimed)
         return self;
     (void) fail_kind(err, FAIL_COMMAND, -EBUSY, "The orchestration %s is under way", run);
@@ -114,8 +99,14 @@ orchrun_destroy(orchrun_t **self_p)
 
     if (self == NULL)
         return;
-    if (self->claimed)
-        unclaim(self->run);
+    if (self->claimed) {
+        /* The map goes with its last entry, so that leak checkers stay quiet at exit. */
+        (void) pthread_mutex_lock(&claims_lock);
+        (void) map_take(claims, self->run);
+        if (map_len(claims) == 0)
+            map_destroy(&claims);
+        (void) pthread_mutex_unlock(&claims_lock);
+    }
     map_destroy(&self->steps);
     map_destroy(&self->before);
     json_decref(self->stop);
@@ -170,25 +161,6 @@ orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_as
     return self;
 }
 
-/* Keeps the newest go of each step; older ones only count. */
-static void
-read_step(orchrun_t *self, const json_t *row)
-{
-    const char *tag = value_str(row, "tag", "");
-    step_t *step = xcalloc(1, sizeof(*step));
-
-    step->go = value_int(row, "go", 1);
-    step->begin_us = value_int(row, "begin_us", 0);
-    step->end_us = value_int(row, "end_us", 0);
-    step->seq = (uint64_t) value_int(row, "seq", 0);
-    step->ret = json_incref(value_get(row, "ret"));
-    const step_t *other = map_get(self->steps, tag);
-    if (other == NULL || other->go < step->go)
-        map_set(self->steps, tag, step);
-    else
-        free_step(step);
-}
-
 /* The plan comes from the journal, not from the SLS files, which may have changed since. With `from` all
  * steps from there on run again. */
 orchrun_t *
@@ -213,8 +185,21 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
         return NULL;
     }
     self->anew = ask->from != NULL;
-    json_array_foreach (rows, i, row)
-        read_step(self, row);
+    json_array_foreach (rows, i, row) {
+        /* Keeps the newest go of each step; older ones only count. */
+        const char *tag = value_str(row, "tag", "");
+        step_t *step = xcalloc(1, sizeof(*step));
+        step->go = value_int(row, "go", 1);
+        step->begin_us = value_int(row, "begin_us", 0);
+        step->end_us = value_int(row, "end_us", 0);
+        step->seq = (uint64_t) value_int(row, "seq", 0);
+        step->ret = json_incref(value_get(row, "ret"));
+        const step_t *other = map_get(self->steps, tag);
+        if (other == NULL || other->go < step->go)
+            map_set(self->steps, tag, step);
+        else
+            free_step(step);
+    }
     *ret_chunks = json_incref(plan);
     *ret_doc = json_incref(found);
     return self;
@@ -413,15 +398,6 @@ unsure_text(const orchrun_t *self)
         self->run, self->run);
 }
 
-/* The failed return of a step whose outcome a crash hid. NEW. */
-static json_t *
-unsure(const orchrun_t *self, const json_t *chunk)
-{
-    AUTO_FREE char *text = unsure_text(self);
-
-    return instead(chunk, false, text);
-}
-
 /* The number of the last event, for steps that wait for some. */
 static uint64_t
 last_event(orchrun_t *self, const json_t *chunk)
@@ -435,23 +411,6 @@ last_event(orchrun_t *self, const json_t *chunk)
         return 0;
     }
     return api_request(self->api, &request, &reply, &err) == 0 ? (uint64_t) value_int(reply, "seq", 0) : 0;
-}
-
-/* Another go at the step. NEW return when it can't be. */
-static json_t *
-begin_go(orchrun_t *self, const char *tag, const json_t *chunk, step_t *step)
-{
-    fail_auto_t err = FAIL_INIT;
-
-    step->go++;
-    step->begin_us = clock_wall_us();
-    step->end_us = 0;
-    step->seq = last_event(self, chunk);
-    step->begun = step->open = true;
-    if (write_step(self, tag, step, NULL, !is_followed(chunk), &err) == 0)
-        return NULL;
-    step->open = false;
-    return instead(chunk, false, fail_text(&err));
 }
 
 /* With the lock held. What becomes of a step that the journal may have: NEW return, or NULL to call it. */
@@ -477,10 +436,24 @@ orchrun_decide(orchrun_t *self, const char *tag, const json_t *chunk)
             step->open = true;
             return NULL;
         }
-        if (!self->rerun_unsure)
-            return unsure(self, chunk);
+        if (!self->rerun_unsure) {
+            /* The failed return of a step whose outcome a crash hid. */
+            AUTO_FREE char *text = unsure_text(self);
+            return instead(chunk, false, text);
+        }
     }
-    return begin_go(self, tag, chunk, step);
+
+    /* Another go at the step. */
+    fail_auto_t err = FAIL_INIT;
+    step->go++;
+    step->begin_us = clock_wall_us();
+    step->end_us = 0;
+    step->seq = last_event(self, chunk);
+    step->begun = step->open = true;
+    if (write_step(self, tag, step, NULL, !is_followed(chunk), &err) == 0)
+        return NULL;
+    step->open = false;
+    return instead(chunk, false, fail_text(&err));
 }
 
 /* Called before each step: NEW return to use instead of calling it, or NULL to call it. */

@@ -10,16 +10,6 @@
 
 enum { COUNT_MAX = 1000000 };
 
-static int
-bad_number(const json_t *v, const char *what, size_t min, fail_t *err)
-{
-    AUTO_FREE char *shown = value_repr(v);
-
-    return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                     "'%s' is a number of minions from %zu on or a part of them as in '25%%', not %s", what,
-                     min, shown);
-}
-
 /* "25%" and "12.5%". */
 static bool
 per_cent(const char *text, size_t of, size_t *ret_n)
@@ -55,8 +45,13 @@ rollout_number(const json_t *v, const char *what, size_t of, size_t min, size_t 
         n = json_integer_value(v);
     else if (!str_to_int(word, 0, COUNT_MAX, &n))
         n = -1;
-    if (n < (long long) min || n > COUNT_MAX)
-        return bad_number(v, what, min, err);
+    if (n < (long long) min || n > COUNT_MAX) {
+        /* Reports a number that is none. */
+        AUTO_FREE char *shown = value_repr(v);
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "'%s' is a number of minions from %zu on or a part of them as in '25%%', not %s",
+                         what, min, shown);
+    }
     *ret_n = (size_t) n;
     return 0;
 }

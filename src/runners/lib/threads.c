@@ -217,23 +217,19 @@ wait_ended(threads_t *self, const struct timespec *until)
                          : pthread_cond_timedwait(&self->ended, &self->lock, until) == 0;
 }
 
-static struct timespec
-in_ms(int ms)
-{
-    struct timespec at;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &at);
-    int64_t ns = at.tv_nsec + ms % 1000 * 1000000LL;
-    at.tv_sec += ms / 1000 + ns / 1000000000;
-    at.tv_nsec = ns % 1000000000;
-    return at;
-}
-
 static int
 threads_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err)
 {
     threads_t *self = cookie;
-    struct timespec until = in_ms(timeout_ms > 0 ? timeout_ms : 0);
+
+    /* The time at which the wait ends. */
+    int ms = timeout_ms > 0 ? timeout_ms : 0;
+    struct timespec until;
+    (void) clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + ms % 1000 * 1000000LL;
+    until.tv_sec += ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+
     work_t *work;
 
     *ret_value = NULL;

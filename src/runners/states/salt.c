@@ -52,36 +52,6 @@ step_close(step_t *self)
 }
 #define step_auto_t __attribute__((cleanup(step_close))) step_t
 
-/* `fail_minions`: a list, or text with commas; anything else is passed over with a warning. */
-static void
-read_may_fail(step_t *self)
-{
-    const json_t *v = states_salt_arg(self, "fail_minions");
-
-    if (v != NULL && !json_is_string(v) && !json_is_array(v)) {
-        state_ret_warn(self->ret, "'fail_minions' needs to be a list or a comma separated string. Ignored.");
-        v = NULL;
-    }
-    self->may_fail = ask_split(v);
-}
-
-/* False: the comment says why. */
-static bool
-read_allowed(step_t *self)
-{
-    const json_t *v = states_salt_arg(self, "allow_fail");
-    long long n = 0;
-
-    if (json_is_integer(v))
-        n = json_integer_value(v);
-    else if (v != NULL && !(json_is_string(v) && str_to_int(json_string_value(v), 0, INT32_MAX, &n)))
-        n = -1;
-    self->allowed = n > 0 ? (size_t) n : 0;
-    if (n < 0)
-        (void) state_ret_set(self->ret, STATE_FALSE, "Passed invalid value for 'allow_fail', must be an int");
-    return n >= 0;
-}
-
 /* False: the state's return is complete. */
 static bool
 step_open(step_t *self, call_ctx_t *ctx, json_t *args)
@@ -107,8 +77,26 @@ step_open(step_t *self, call_ctx_t *ctx, json_t *args)
             "ssh: there is no salt-ssh here. Run salt-minion on the target and leave 'ssh' out.");
         return false;
     }
-    read_may_fail(self);
-    return read_allowed(self);
+
+    /* `fail_minions`: a list, or text with commas; anything else is passed over with a warning. */
+    const json_t *v = states_salt_arg(self, "fail_minions");
+    if (v != NULL && !json_is_string(v) && !json_is_array(v)) {
+        state_ret_warn(self->ret, "'fail_minions' needs to be a list or a comma separated string. Ignored.");
+        v = NULL;
+    }
+    self->may_fail = ask_split(v);
+
+    /* Reads the numbers of failures that are allowed; a wrong one is the comment. */
+    v = states_salt_arg(self, "allow_fail");
+    long long n = 0;
+    if (json_is_integer(v))
+        n = json_integer_value(v);
+    else if (v != NULL && !(json_is_string(v) && str_to_int(json_string_value(v), 0, INT32_MAX, &n)))
+        n = -1;
+    self->allowed = n > 0 ? (size_t) n : 0;
+    if (n < 0)
+        (void) state_ret_set(self->ret, STATE_FALSE, "Passed invalid value for 'allow_fail', must be an int");
+    return n >= 0;
 }
 
 /* Salt's own event of what a step asks for. */
@@ -264,29 +252,6 @@ has_changes(const json_t *ret)
     return false;
 }
 
-/* Sorts one minion's entry into changes, failures or those without changes. */
-static void
-take_states(step_t *self, const char *id, const json_t *entry)
-{
-    json_t *ret = value_get(entry, "return");
-
-    if (fleet_silence(entry) != NULL) {
-        json_auto_t *why = json_string(fleet_silence(entry));
-        if (is_silent(self, entry)) {
-            note_failure(self, id, why);
-            json_object_set_new(self->changes, id, json_false());
-        }
-    } else if (!states_salt_succeeded(ret)) {
-        json_auto_t *causes = failures_states(ret);
-        note_failure(self, id, causes);
-        json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
-    } else if (has_changes(ret)) {
-        json_object_set(self->changes, id, ret);
-    } else {
-        json_array_append_new(self->quiet, json_string(id));
-    }
-}
-
 /* The function and its arguments. NEW list; NULL: the comment says why. */
 static json_t *
 state_call_for(step_t *self, const char **ret_fun)
@@ -325,28 +290,6 @@ state_call_for(step_t *self, const char **ret_fun)
     return fleet_args(args, kwarg);
 }
 
-/* Makes the return of salt.state: result, lists of minions, causes; test mode with changes is None. */
-static void
-state_outcome(step_t *self, const json_t *answer)
-{
-    AUTO_FREE char *changed = states_salt_names(self->changes), *quiet = states_salt_names(self->quiet),
-                   *fail = states_salt_names(self->fail);
-    bool any = json_object_size(self->changes) > 0, failed = json_array_size(self->fail) > self->allowed;
-
-    if (any)
-        state_change_set(self->ret, json_pack("{s:s, s:O}", "out", "highstate", "ret", self->changes));
-    if (failed || value_str(answer, "stopped", NULL) != NULL)
-        (void) state_ret_set(self->ret, STATE_FALSE, "Run failed on minions: %s", fail);
-    else
-        (void) state_ret_set(self->ret, STATE_TRUE, "States ran successfully.%s%s%s%s%s%s",
-                             any ? " Updating " : "", any ? changed : "", any ? "." : "",
-                             *quiet ? " No changes made to " : "", quiet, *quiet ? "." : "");
-    add_failures(self, answer);
-    if ((value_truthy(states_salt_arg(self, "test")) || ctx_test(self->ctx)) && any &&
-        json_is_true(value_get(self->ret, "result")))
-        json_object_set_new(self->ret, "result", json_null());
-}
-
 static int
 salt_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -367,9 +310,43 @@ salt_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     if (json_object_size(value_get(answer, "minions")) == 0 && self.expect)
         return no_minions(&self, "No minions returned");
-    json_object_foreach (value_get(answer, "minions"), id, entry)
-        take_states(&self, id, entry);
-    state_outcome(&self, answer);
+    json_object_foreach (value_get(answer, "minions"), id, entry) {
+        /* Sorts one minion's entry into changes, failures or those without changes. */
+        json_t *ret = value_get(entry, "return");
+        if (fleet_silence(entry) != NULL) {
+            json_auto_t *why = json_string(fleet_silence(entry));
+            if (is_silent(&self, entry)) {
+                note_failure(&self, id, why);
+                json_object_set_new(self.changes, id, json_false());
+            }
+        } else if (!states_salt_succeeded(ret)) {
+            json_auto_t *causes = failures_states(ret);
+            note_failure(&self, id, causes);
+            json_object_set_new(self.changes, id, ret != NULL ? json_incref(ret) : json_null());
+        } else if (has_changes(ret)) {
+            json_object_set(self.changes, id, ret);
+        } else {
+            json_array_append_new(self.quiet, json_string(id));
+        }
+    }
+
+    /* Makes the return of salt.state: result, lists of minions, causes; test mode with changes is None. */
+    AUTO_FREE char *changed = states_salt_names(self.changes), *quiet = states_salt_names(self.quiet),
+                   *fail = states_salt_names(self.fail);
+    bool any = json_object_size(self.changes) > 0, failed = json_array_size(self.fail) > self.allowed;
+    if (any)
+        state_change_set(self.ret, json_pack("{s:s, s:O}", "out", "highstate", "ret", self.changes));
+    if (failed || value_str(answer, "stopped", NULL) != NULL)
+        (void) state_ret_set(self.ret, STATE_FALSE, "Run failed on minions: %s", fail);
+    else
+        (void) state_ret_set(self.ret, STATE_TRUE, "States ran successfully.%s%s%s%s%s%s",
+                             any ? " Updating " : "", any ? changed : "", any ? "." : "",
+                             *quiet ? " No changes made to " : "", quiet, *quiet ? "." : "");
+    add_failures(&self, answer);
+    if ((value_truthy(states_salt_arg(&self, "test")) || ctx_test(self.ctx)) && any &&
+        json_is_true(value_get(self.ret, "result")))
+        json_object_set_new(self.ret, "result", json_null());
+
     return 0;
 }
 
@@ -432,42 +409,6 @@ function_failed(void *cookie, const char *id, const json_t *entry)
     return !value_lists(self->may_fail, id) && cause_of(self, id, entry) != NULL;
 }
 
-/* Sorts one minion's entry of salt.function. Minions that returned count as run, failed or not, as in
- * Salt. */
-static void
-take_function(step_t *self, const char *id, const json_t *entry)
-{
-    const json_t *cause = cause_of(self, id, entry);
-    json_t *ret = value_get(entry, "return");
-
-    if (cause != NULL)
-        note_failure(self, id, cause);
-    if (fleet_silence(entry) == NULL) {
-        json_array_append_new(self->quiet, json_string(id));
-        json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
-    } else if (self->expect) {
-        json_object_set_new(self->changes, id, json_false());
-    }
-}
-
-static void
-function_outcome(step_t *self, const json_t *answer)
-{
-    AUTO_FREE char *ran = states_salt_names(self->quiet), *fail = states_salt_names(self->fail);
-    const char *fun = value_str(self->args, "name", "");
-    bool failed = json_array_size(self->fail) > self->allowed || value_str(answer, "stopped", NULL) != NULL;
-
-    state_change_set(self->ret, json_pack("{s:O}", "ret", self->changes));
-    if (failed)
-        (void) state_ret_set(self->ret, STATE_FALSE, "Running function %s failed on minions: %s%s%s%s%s%s",
-                             fun, fail, *ran ? " Function " : "", *ran ? fun : "", *ran ? " ran on " : "",
-                             ran, *ran ? "." : "");
-    else
-        (void) state_ret_set(self->ret, STATE_TRUE, "Function ran successfully. Function %s ran on %s.", fun,
-                             ran);
-    add_failures(self, answer);
-}
-
 static int
 salt_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -493,11 +434,37 @@ salt_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *answer = run_on_minions(&self, fun, list, &ask);
     if (answer == NULL)
         return 0;
-    json_object_foreach (value_get(answer, "minions"), id, entry)
-        take_function(&self, id, entry);
+    json_object_foreach (value_get(answer, "minions"), id, entry) {
+        /* Sorts one minion's entry of salt.function. Minions that returned count as run, failed or not, as
+         * in Salt. */
+        const json_t *cause = cause_of(&self, id, entry);
+        json_t *ret = value_get(entry, "return");
+        if (cause != NULL)
+            note_failure(&self, id, cause);
+        if (fleet_silence(entry) == NULL) {
+            json_array_append_new(self.quiet, json_string(id));
+            json_object_set_new(self.changes, id, ret != NULL ? json_incref(ret) : json_null());
+        } else if (self.expect) {
+            json_object_set_new(self.changes, id, json_false());
+        }
+    }
     if (json_object_size(self.changes) == 0)
         return no_minions(&self, "No minions responded");
-    function_outcome(&self, answer);
+
+    /* Makes the return of salt.function. */
+    AUTO_FREE char *ran = states_salt_names(self.quiet), *fail = states_salt_names(self.fail);
+    fun = value_str(self.args, "name", "");
+    bool failed = json_array_size(self.fail) > self.allowed || value_str(answer, "stopped", NULL) != NULL;
+    state_change_set(self.ret, json_pack("{s:O}", "ret", self.changes));
+    if (failed)
+        (void) state_ret_set(self.ret, STATE_FALSE, "Running function %s failed on minions: %s%s%s%s%s%s",
+                             fun, fail, *ran ? " Function " : "", *ran ? fun : "", *ran ? " ran on " : "",
+                             ran, *ran ? "." : "");
+    else
+        (void) state_ret_set(self.ret, STATE_TRUE, "Function ran successfully. Function %s ran on %s.", fun,
+                             ran);
+    add_failures(&self, answer);
+
     return 0;
 }
 

@@ -56,19 +56,6 @@ salt_runner_takes(const func_t *f, const char *name)
     return false;
 }
 
-/* Adds the keywords that Salt's saltutil.runner adds. `saltenv`: the step's own, or NULL. */
-static void
-add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, json_t *kwarg)
-{
-    const orchrun_t *run = orchrun_of(ctx);
-
-    if (salt_runner_takes(f, "saltenv") && json_object_get(kwarg, "saltenv") == NULL)
-        json_object_set_new(kwarg, "saltenv", json_string(saltenv != NULL ? saltenv : ctx_saltenv(ctx)));
-    if (salt_runner_is_orchestration(fun) && run != NULL &&
-        json_object_get(kwarg, "orchestration_jid") == NULL)
-        json_object_set_new(kwarg, "orchestration_jid", json_string(orchrun_name(run)));
-}
-
 /* Prepares a call: arguments as Salt's list, the note for the journal, and whether it may be repeated. */
 static void
 call_begin(call_t *self, call_ctx_t *ctx, bool wheel, const char *fun, const json_t *arg, const json_t *kwarg,
@@ -77,7 +64,14 @@ call_begin(call_t *self, call_ctx_t *ctx, bool wheel, const char *fun, const jso
     const func_t *f = api_function(api_of(ctx), ctx, wheel, fun);
     json_auto_t *more = kwarg != NULL ? json_copy((json_t *) kwarg) : json_object();
 
-    add_own(ctx, f, fun, saltenv, more);
+    /* Adds the keywords that Salt's saltutil.runner adds. `saltenv`: the step's own. */
+    const orchrun_t *run = orchrun_of(ctx);
+    if (salt_runner_takes(f, "saltenv") && json_object_get(more, "saltenv") == NULL)
+        json_object_set_new(more, "saltenv", json_string(saltenv != NULL ? saltenv : ctx_saltenv(ctx)));
+    if (salt_runner_is_orchestration(fun) && run != NULL &&
+        json_object_get(more, "orchestration_jid") == NULL)
+        json_object_set_new(more, "orchestration_jid", json_string(orchrun_name(run)));
+
     *self = (call_t){ .api = api_of(ctx),
                       .wheel = wheel,
                       .fun = fun,
@@ -153,19 +147,6 @@ call_succeeded(const call_t *self)
 
 /* ---- the state's return -------------------------------------------------------------------- */
 
-/* Steps that failed in an orchestration that this one began. */
-static void
-failures_nested(failures_t *failures, const json_t *ret)
-{
-    const char *id;
-    json_t *running;
-
-    json_object_foreach (value_get(ret, "data"), id, running) {
-        json_auto_t *causes = failures_states(running);
-        failures_add(failures, id, causes);
-    }
-}
-
 /* Explains a failed call: an unknown outcome, the failures of a nested orchestration, or the text
  * returned. */
 static void
@@ -179,8 +160,15 @@ add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
         state_ret_add(state, "%s", text);
         return;
     }
-    if (json_is_object(value_get(ret, "data")))
-        failures_nested(failures, ret);
+    if (json_is_object(value_get(ret, "data"))) {
+        /* Steps that failed in an orchestration that this one began. */
+        const char *id;
+        json_t *running;
+        json_object_foreach (value_get(ret, "data"), id, running) {
+            json_auto_t *causes = failures_states(running);
+            failures_add(failures, id, causes);
+        }
+    }
     AUTO_FREE char *text = json_is_string(ret) ? xstrdup(json_string_value(ret)) : failures_text(failures);
     const char *shown = str_trim(text);
     if (*shown != '\0')
@@ -205,21 +193,6 @@ salt_runner_outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call
     return 0;
 }
 
-/* The step's keywords that are the function's. NEW. */
-static json_t *
-salt_runner_keywords(json_t *args)
-{
-    json_t *out = json_object(), *v;
-    const char *key;
-
-    json_object_update(out, value_get(args, "kwarg"));
-    json_object_foreach (value_get(args, "kwargs"), key, v) {
-        if (!str_starts(key, "__"))
-            json_object_set(out, key, v);
-    }
-    return out;
-}
-
 static int
 salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -230,7 +203,17 @@ salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (ctx_test(ctx))
         return state_ret_set(state, STATE_NONE, "%s function '%s' would be executed.", kind, fun);
-    json_auto_t *kwarg = salt_runner_keywords(args);
+
+    /* The step's keywords that are the function's. */
+    json_t *out = json_object(), *v;
+    const char *key;
+    json_object_update(out, value_get(args, "kwarg"));
+    json_object_foreach (value_get(args, "kwargs"), key, v) {
+        if (!str_starts(key, "__"))
+            json_object_set(out, key, v);
+    }
+    json_auto_t *kwarg = out;
+
     call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
     return call_go(&call) < 0 ? state_ret_fail(state, &call.err)
                               : salt_runner_outcome(ctx, state, kind, &call);
@@ -254,36 +237,6 @@ lane_main(void *arg)
 
     (void) call_go(&lane->call);
     return NULL;
-}
-
-/* `[{name: x}, {kwarg: {...}}]`, or a dict of both, as one dict. NEW. */
-static json_t *
-repacked(const json_t *config)
-{
-    json_t *out = json_object(), *one;
-    size_t i;
-
-    json_object_update(out, (json_t *) config);
-    json_array_foreach ((json_t *) config, i, one)
-        json_object_update(out, one);
-    return out;
-}
-
-/* Starts the thread with its own connection to the master and its own copy of the arguments. */
-static void
-lane_open(lane_t *lane, call_ctx_t *ctx, const char *id, const json_t *config)
-{
-    json_auto_t *whole = repacked(config);
-
-    lane->id = id;
-    lane->fun = xstrdup(value_str(whole, "name", id));
-    call_begin(&lane->call, ctx, false, lane->fun, value_get(whole, "arg"), value_get(whole, "kwarg"), NULL);
-    /* Trees are not shared between threads. */
-    json_t *own = json_deep_copy(lane->call.list);
-    json_decref(lane->call.list);
-    lane->call.list = own;
-    lane->call.api = api_another(api_of(ctx), &lane->call.err);
-    lane->begun = lane->call.api != NULL && pthread_create(&lane->thread, NULL, lane_main, lane) == 0;
 }
 
 static void
@@ -326,27 +279,6 @@ is_highstate(const lane_t *lane)
     return str_eq(value_str(ret, "outputter", ""), "highstate") && value_get(ret, "data") != NULL;
 }
 
-/* Below the comment of one that failed. */
-static void
-explain(json_t *state, call_ctx_t *ctx, const lane_t *lane)
-{
-    output_opts_t how = OUTPUT_OPTS_INIT;
-    buf_auto_t text = BUF_INIT;
-    json_t *ret = value_get(lane->call.push, "return");
-
-    if (value_bool(lane->call.push, "unknown", false)) {
-        AUTO_FREE char *unsure = orchrun_unsure(ctx);
-        state_ret_add(state, "Runner %s: %s", lane->id, unsure);
-        return;
-    }
-    if (ret != NULL)
-        output_format(ret, &how, &text);
-    while (text.len > 0 && strchr(" \n", text.data[text.len - 1]) != NULL)
-        text.data[--text.len] = '\0';
-    state_ret_add(state, "Runner %s failed with return value:\n%s", lane->id,
-                  ret != NULL ? buf_str(&text) : fail_text(&lane->call.err));
-}
-
 /* Joins the results. When all runners returned highstates, the changes are theirs; else the raw returns. */
 static int
 lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
@@ -376,8 +308,24 @@ lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
         return state_ret_set(state, STATE_TRUE, "All runner functions executed successfully.");
     (void) state_ret_set(state, STATE_FALSE, "Runner%s %s failed.", k == 1 ? "" : "s", ids);
     for (size_t i = 0; i < n; i++) {
-        if (!call_succeeded(&lanes[i].call))
-            explain(state, ctx, &lanes[i]);
+        if (!call_succeeded(&lanes[i].call)) {
+            /* Below the comment of one that failed. */
+            const lane_t *lane = &lanes[i];
+            output_opts_t how = OUTPUT_OPTS_INIT;
+            buf_auto_t text = BUF_INIT;
+            json_t *ret = value_get(lane->call.push, "return");
+            if (value_bool(lane->call.push, "unknown", false)) {
+                AUTO_FREE char *unsure = orchrun_unsure(ctx);
+                state_ret_add(state, "Runner %s: %s", lane->id, unsure);
+                continue;
+            }
+            if (ret != NULL)
+                output_format(ret, &how, &text);
+            while (text.len > 0 && strchr(" \n", text.data[text.len - 1]) != NULL)
+                text.data[--text.len] = '\0';
+            state_ret_add(state, "Runner %s failed with return value:\n%s", lane->id,
+                          ret != NULL ? buf_str(&text) : fail_text(&lane->call.err));
+        }
     }
     return 0;
 }
@@ -400,8 +348,27 @@ salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     if (ctx_test(ctx))
         return state_ret_set(state, STATE_NONE, "%zu runner functions would be executed.", n);
     lane_t *lanes = xcalloc(n + 1, sizeof(*lanes));
-    json_object_foreach (runners, id, config)
-        lane_open(&lanes[at++], ctx, id, config);
+    json_object_foreach (runners, id, config) {
+        /* Starts the thread with its own connection to the master and its own copy of the arguments. */
+        lane_t *lane = &lanes[at++];
+        /* `[{name: x}, {kwarg: {...}}]`, or a dict of both, as one dict. */
+        json_t *out = json_object(), *one;
+        size_t i;
+        json_object_update(out, (json_t *) config);
+        json_array_foreach ((json_t *) config, i, one)
+            json_object_update(out, one);
+        json_auto_t *whole = out;
+        lane->id = id;
+        lane->fun = xstrdup(value_str(whole, "name", id));
+        call_begin(&lane->call, ctx, false, lane->fun, value_get(whole, "arg"), value_get(whole, "kwarg"),
+                   NULL);
+        /* Trees are not shared between threads. */
+        json_t *own = json_deep_copy(lane->call.list);
+        json_decref(lane->call.list);
+        lane->call.list = own;
+        lane->call.api = api_another(api_of(ctx), &lane->call.err);
+        lane->begun = lane->call.api != NULL && pthread_create(&lane->thread, NULL, lane_main, lane) == 0;
+    }
     for (size_t i = 0; i < n; i++) {
         if (lanes[i].begun)
             (void) pthread_join(lanes[i].thread, NULL);

@@ -117,29 +117,6 @@ add_scheme(const linker_t *l, buf_t *out, const char *middle)
     return false;
 }
 
-/* Tries web address, mailto:, mail address, then the extra schemes. */
-static void
-filters_urlize_add_word(const linker_t *l, buf_t *out, const char *word)
-{
-    size_t head = head_len(word);
-    size_t n = middle_len(word + head, strlen(word + head));
-    n = filters_urlize_balance(word + head, n);
-    char *middle AUTO_FREE = xstrndup(word + head, n);
-    buf_add(out, word, head);
-    if (filters_urlize_matches(l->http, middle))
-        filters_urlize_add_link(
-            l, out, str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
-            middle);
-    else if (str_starts(middle, "mailto:") && filters_urlize_matches(l->email, middle + 7))
-        buf_printf(out, "<a href=\"%s\">%s</a>", middle, middle + 7);
-    else if (strchr(middle, '@') != NULL && !str_starts(middle, "www.") && strchr(middle, ':') == NULL &&
-             filters_urlize_matches(l->email, middle))
-        buf_printf(out, "<a href=\"mailto:%s\">%s</a>", middle, middle);
-    else if (!add_scheme(l, out, middle))
-        buf_puts(out, middle);
-    buf_puts(out, word + head + n);
-}
-
 /* Appends ` name="value"`, escaped. */
 static int
 filters_urlize_add_attribute(buf_t *out, const char *name, py_t *value)
@@ -216,24 +193,6 @@ filters_urlize_read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
     return read_schemes(l, ctx, a[5]);
 }
 
-/* Splits at white space, which is copied unchanged. */
-static void
-link_words(const linker_t *l, buf_t *out, const char *s)
-{
-    const char *end = s + strlen(s);
-    while (s < end) {
-        const char *p = s;
-        for (size_t n; (n = space_at(p, end)) > 0;)
-            p += n;
-        buf_add(out, s, (size_t) (p - s));
-        for (s = p; p < end && space_at(p, end) == 0;)
-            p++;
-        char *word AUTO_FREE = xstrndup(s, (size_t) (p - s));
-        filters_urlize_add_word(l, out, word);
-        s = p;
-    }
-}
-
 static py_t *
 do_urlize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -242,8 +201,41 @@ do_urlize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
                    .email = rx_new(email_pattern, 0, NULL) };
     buf_auto_t out = BUF_INIT;
     int rc = text != NULL ? filters_urlize_read_options(&l, ctx, a) : -1;
-    if (rc == 0)
-        link_words(&l, &out, py_cstr(text));
+    if (rc == 0) {
+        /* Splits at white space, which is copied unchanged. */
+        const char *s = py_cstr(text);
+        const char *end = s + strlen(s);
+        while (s < end) {
+            const char *p = s;
+            for (size_t n; (n = space_at(p, end)) > 0;)
+                p += n;
+            buf_add(&out, s, (size_t) (p - s));
+            for (s = p; p < end && space_at(p, end) == 0;)
+                p++;
+            char *word AUTO_FREE = xstrndup(s, (size_t) (p - s));
+            /* Tries web address, mailto:, mail address, then the extra schemes. */
+            size_t head = head_len(word);
+            size_t n = middle_len(word + head, strlen(word + head));
+            n = filters_urlize_balance(word + head, n);
+            char *middle AUTO_FREE = xstrndup(word + head, n);
+            buf_add(&out, word, head);
+            if (filters_urlize_matches(l.http, middle))
+                filters_urlize_add_link(
+                    &l, &out,
+                    str_starts(middle, "https://") || str_starts(middle, "http://") ? "" : "https://",
+                    middle);
+            else if (str_starts(middle, "mailto:") && filters_urlize_matches(l.email, middle + 7))
+                buf_printf(&out, "<a href=\"%s\">%s</a>", middle, middle + 7);
+            else if (strchr(middle, '@') != NULL && !str_starts(middle, "www.") &&
+                     strchr(middle, ':') == NULL && filters_urlize_matches(l.email, middle))
+                buf_printf(&out, "<a href=\"mailto:%s\">%s</a>", middle, middle);
+            else if (!add_scheme(&l, &out, middle))
+                buf_puts(&out, middle);
+            buf_puts(&out, word + head + n);
+
+            s = p;
+        }
+    }
     rx_destroy(&l.http);
     rx_destroy(&l.email);
     buf_free(&l.attributes);

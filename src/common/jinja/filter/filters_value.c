@@ -76,27 +76,6 @@ do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return v;
 }
 
-/* ceil or floor at a decimal place; integers use exact arithmetic. */
-static py_t *
-filters_value_round_to(py_t *value, py_t *precision, bool up)
-{
-    AUTO(py) ten = py_int(10);
-    AUTO(py) scale = py_binary(PY_POW, ten, precision);
-    AUTO(py) scaled = scale != NULL ? py_binary(PY_MUL, value, scale) : NULL;
-    if (scaled == NULL)
-        return NULL;
-    AUTO(py) whole = NULL;
-    if (py_is(scaled, PY_FLOAT)) {
-        AUTO(py) cut = py_float(up ? ceil(py_float_value(scaled)) : floor(py_float_value(scaled)));
-        whole = py_toint(cut, -1);
-    } else if (py_is(scaled, PY_INT) || py_is(scaled, PY_BOOL)) {
-        whole = py_ref(scaled);
-    } else {
-        return py_raise(&py_TypeError, "must be real number, not %s", py_type_name(scaled));
-    }
-    return whole != NULL ? py_binary(PY_DIV, whole, scale) : NULL;
-}
-
 /* "common", "ceil" or "floor", with a precision. */
 static py_t *
 do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
@@ -104,8 +83,25 @@ do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     AUTO(py) zero = py_int(0);
     py_t *precision = jarg(a[1], zero);
     bool up = a[2] != NULL && py_str_is(a[2], "ceil"), down = a[2] != NULL && py_str_is(a[2], "floor");
-    if (up || down)
-        return filters_value_round_to(a[0], precision, up);
+    if (up || down) {
+        /* ceil or floor at a decimal place; integers use exact arithmetic. */
+        py_t *value = a[0];
+        AUTO(py) ten = py_int(10);
+        AUTO(py) scale = py_binary(PY_POW, ten, precision);
+        AUTO(py) scaled = scale != NULL ? py_binary(PY_MUL, value, scale) : NULL;
+        if (scaled == NULL)
+            return NULL;
+        AUTO(py) whole = NULL;
+        if (py_is(scaled, PY_FLOAT)) {
+            AUTO(py) cut = py_float(up ? ceil(py_float_value(scaled)) : floor(py_float_value(scaled)));
+            whole = py_toint(cut, -1);
+        } else if (py_is(scaled, PY_INT) || py_is(scaled, PY_BOOL)) {
+            whole = py_ref(scaled);
+        } else {
+            return py_raise(&py_TypeError, "must be real number, not %s", py_type_name(scaled));
+        }
+        return whole != NULL ? py_binary(PY_DIV, whole, scale) : NULL;
+    }
     if (a[2] != NULL && !py_str_is(a[2], "common"))
         return py_raise(&jinja_FilterArgumentError, "method must be common, ceil or floor");
     return py_round(a[0], precision);

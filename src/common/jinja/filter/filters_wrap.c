@@ -49,28 +49,6 @@ glyph_of(uint32_t cp)
                       (punct ? PUNCT : 0) | (cp == '-' ? DASH : 0));
 }
 
-/* 0, or -1 with LimitError raised. */
-static int
-read_line(wrap_t *w)
-{
-    size_t len;
-    const char *s = py_text(w->line, &len);
-
-    if (py_room((len + 1) * (sizeof(*w->g) + sizeof(*w->chunks))) < 0)
-        return -1;
-    w->n = w->n_chunks = 0;
-    w->g = xrealloc(w->g, (len + 1) * sizeof(*w->g));
-    w->chunks = xrealloc(w->chunks, (len + 1) * sizeof(*w->chunks));
-    for (size_t i = 0; i < len;) {
-        uint32_t cp;
-        w->g[w->n].at = (uint32_t) i;
-        i += py_decode(s + i, &cp);
-        w->g[w->n++].what = glyph_of(cp);
-    }
-    w->g[w->n] = (glyph_t){ (uint32_t) len, 0 };
-    return 0;
-}
-
 static bool
 filters_wrap_is(const wrap_t *w, size_t i, uint8_t what)
 {
@@ -197,8 +175,23 @@ static int
 wrap_line(wrap_t *w, const py_t *line)
 {
     w->line = line;
-    if (read_line(w) < 0)
+
+    /* Reads a line of the text to wrap. */
+    size_t len;
+    const char *s = py_text(w->line, &len);
+    if (py_room((len + 1) * (sizeof(*w->g) + sizeof(*w->chunks))) < 0)
         return -1;
+    w->n = w->n_chunks = 0;
+    w->g = xrealloc(w->g, (len + 1) * sizeof(*w->g));
+    w->chunks = xrealloc(w->chunks, (len + 1) * sizeof(*w->chunks));
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        w->g[w->n].at = (uint32_t) i;
+        i += py_decode(s + i, &cp);
+        w->g[w->n++].what = glyph_of(cp);
+    }
+    w->g[w->n] = (glyph_t){ (uint32_t) len, 0 };
+
     for (size_t i = 0; i < w->n; i = w->chunks[w->n_chunks++].to)
         w->chunks[w->n_chunks] = (chunk_t){ i, filters_wrap_chunk_end(w, i) };
     w->lines = 0;

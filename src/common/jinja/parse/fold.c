@@ -182,16 +182,6 @@ fold_choices(jtree_t *tree, jnode_t *node)
     fold_become(tree, node, choices);
 }
 
-/* Only the last operand of a chain may become a tuple. */
-static void
-fold_compare(jtree_t *tree, jnode_t *node)
-{
-    /* In the middle of a chain the list is also an operand of what follows. */
-    size_t last = node->compare.n - 1;
-    if (node->compare.ops[last] == CMP_IN || node->compare.ops[last] == CMP_NOT_IN)
-        fold_choices(tree, node->compare.v[last]);
-}
-
 /* Evaluates the node and keeps the value; an exception is dropped, and raised again by the run. */
 static void
 fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
@@ -218,8 +208,13 @@ jfold(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
     jeval_choose(node);
     if (node->kind == N_CONST)
         return;
-    if (node->kind == N_COMPARE)
-        fold_compare(tree, node);
+    if (node->kind == N_COMPARE) {
+        /* Only the last operand of a chain may become a tuple. In the middle of a chain the list is also
+         * an operand of what follows. */
+        size_t last = node->compare.n - 1;
+        if (node->compare.ops[last] == CMP_IN || node->compare.ops[last] == CMP_NOT_IN)
+            fold_choices(tree, node->compare.v[last]);
+    }
     jeval_choose(node);
     if (escape != ESCAPE_ASK)
         fold_value(tree, run, escape, node);

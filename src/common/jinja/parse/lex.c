@@ -477,42 +477,6 @@ add_rule(lexer_t *self, lex_state_t state, mark_t m)
     self->rules[i] = (rule_t){ state, m };
 }
 
-/* The marks in order, and the bitmap of bytes at which one may begin. */
-static void
-set_rules(lexer_t *self, const jsyntax_t *s)
-{
-    add_rule(self, LEX_COMMENT, lex_mark(self, s->comment_start, "{#"));
-    add_rule(self, LEX_BLOCK, self->block_start);
-    add_rule(self, LEX_VARIABLE, lex_mark(self, s->variable_start, "{{"));
-    if (s->line_statement != NULL)
-        add_rule(self, LEX_LINE_STATEMENT, lex_mark(self, s->line_statement, ""));
-    if (s->line_comment != NULL)
-        add_rule(self, LEX_LINE_COMMENT, lex_mark(self, s->line_comment, ""));
-    self->has_line_rules = s->line_statement != NULL || s->line_comment != NULL;
-    for (size_t i = 0; i < self->n_rules; i++)
-        self->first[(unsigned char) self->rules[i].mark.text[0]] = true;
-    /* A line comment may begin with white space anywhere after text. */
-    for (int c = 0; s->line_comment != NULL && c < 256; c++)
-        self->first[c] = self->first[c] || c == ' ' || c == '\t' || c >= 0x80 || (c >= '\v' && c <= '\f');
-}
-
-/* Normalises newlines to \n; drops the last one unless it is kept. */
-static void
-lex_set_source(lexer_t *self, const char *source, size_t len, bool keep)
-{
-    char *text = arena_take(self->arena, len + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (source[i] == '\r' && i + 1 < len && source[i + 1] == '\n')
-            continue;
-        text[n++] = source[i] == '\r' ? '\n' : source[i];
-    }
-    if (!keep && n > 0 && text[n - 1] == '\n')
-        n--;
-    self->start = self->p = text;
-    self->end = text + n;
-}
-
 lexer_t *
 lexer_new(arena_t *arena, const jsyntax_t *syntax, const char *source, size_t len, syntax_error_t *error)
 {
@@ -528,7 +492,34 @@ lexer_new(arena_t *arena, const jsyntax_t *syntax, const char *source, size_t le
     self->block_end = lex_mark(self, syntax->block_end, "%}");
     self->variable_end = lex_mark(self, syntax->variable_end, "}}");
     self->comment_end = lex_mark(self, syntax->comment_end, "#}");
-    set_rules(self, syntax);
-    lex_set_source(self, source, len, syntax->keep_trailing_newline);
+
+    /* The marks in order, and the bitmap of bytes at which one may begin. */
+    add_rule(self, LEX_COMMENT, lex_mark(self, syntax->comment_start, "{#"));
+    add_rule(self, LEX_BLOCK, self->block_start);
+    add_rule(self, LEX_VARIABLE, lex_mark(self, syntax->variable_start, "{{"));
+    if (syntax->line_statement != NULL)
+        add_rule(self, LEX_LINE_STATEMENT, lex_mark(self, syntax->line_statement, ""));
+    if (syntax->line_comment != NULL)
+        add_rule(self, LEX_LINE_COMMENT, lex_mark(self, syntax->line_comment, ""));
+    self->has_line_rules = syntax->line_statement != NULL || syntax->line_comment != NULL;
+    for (size_t i = 0; i < self->n_rules; i++)
+        self->first[(unsigned char) self->rules[i].mark.text[0]] = true;
+    /* A line comment may begin with white space anywhere after text. */
+    for (int c = 0; syntax->line_comment != NULL && c < 256; c++)
+        self->first[c] = self->first[c] || c == ' ' || c == '\t' || c >= 0x80 || (c >= '\v' && c <= '\f');
+
+    /* Normalises newlines to \n; drops the last one unless it is kept. */
+    char *text = arena_take(self->arena, len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (source[i] == '\r' && i + 1 < len && source[i + 1] == '\n')
+            continue;
+        text[n++] = source[i] == '\r' ? '\n' : source[i];
+    }
+    if (!syntax->keep_trailing_newline && n > 0 && text[n - 1] == '\n')
+        n--;
+    self->start = self->p = text;
+    self->end = text + n;
+
     return self;
 }

@@ -236,19 +236,6 @@ octal_escape(const char *p, const char *end, buf_t *b)
     return p;
 }
 
-/* A backslash before a character beyond ASCII: the encoded form has the character's own escape, so Python
- * leaves both. */
-static const char *
-wide_escape(const char *p, const char *end, buf_t *b)
-{
-    uint32_t cp = 0;
-    size_t n = utf8_next(p, (size_t) (end - p), &cp);
-    char text[sizeof("\\U0010ffff")];
-    (void) snprintf(text, sizeof(text), cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
-    buf_puts(b, text);
-    return p + (n > 0 ? n : 1);
-}
-
 /* Decodes the escape whose backslash is before p. Returns its end. */
 static const char *
 lex_token_escape(lexer_t *self, const char *p, const char *end, buf_t *b)
@@ -269,8 +256,20 @@ lex_token_escape(lexer_t *self, const char *p, const char *end, buf_t *b)
         lex_fail(self, p + 1 < end && p[1] == '{' && memchr(p, '}', (size_t) (end - p)) != NULL
                            ? "unknown Unicode character name"
                            : "malformed \\N character escape");
-    if ((unsigned char) *p >= 0x80)
-        return wide_escape(p, end, b);
+    if ((unsigned char) *p >= 0x80) {
+        /* A backslash before a character beyond ASCII: the encoded form has the character's own escape, so
+         * Python leaves both. */
+        uint32_t cp = 0;
+        size_t n = utf8_next(p, (size_t) (end - p), &cp);
+        char text[sizeof("\\U0010ffff")];
+        (void) snprintf(text, sizeof(text),
+                        cp < 0x100     ? "\\x%02x"
+                        : cp < 0x10000 ? "\\u%04x"
+                                       : "\\U%08x",
+                        cp);
+        buf_puts(b, text);
+        return p + (n > 0 ? n : 1);
+    }
     buf_putc(b, '\\');
     return p;
 }

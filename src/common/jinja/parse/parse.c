@@ -100,22 +100,6 @@ parse_expect_name(parser_t *p, const char *name)
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
-/* Grows the hash table of names fourfold. */
-static void
-more_lists(jtree_t *tree)
-{
-    size_t n = tree->n_lists > 0 ? 4 * tree->n_lists : 64;
-    jname_t **lists = arena_take(tree->arena, n * sizeof(*lists));
-    for (size_t i = 0; i < tree->n_lists; i++)
-        for (jname_t *name = tree->names[i], *next; name != NULL; name = next) {
-            next = name->next;
-            name->next = lists[name->hash % n];
-            lists[name->hash % n] = name;
-        }
-    tree->names = lists;
-    tree->n_lists = n;
-}
-
 /* FNV-1a hash; chains have two names on average at most. */
 jname_t *
 jname(jtree_t *tree, const char *text, size_t len)
@@ -124,8 +108,19 @@ jname(jtree_t *tree, const char *text, size_t len)
     for (size_t i = 0; i < len; i++)
         h = (h ^ (unsigned char) text[i]) * 16777619u;
     h ^= h >> 16;
-    if (tree->n_names >= 2 * tree->n_lists)
-        more_lists(tree);
+    if (tree->n_names >= 2 * tree->n_lists) {
+        /* Grows the hash table of names fourfold. */
+        size_t n = tree->n_lists > 0 ? 4 * tree->n_lists : 64;
+        jname_t **lists = arena_take(tree->arena, n * sizeof(*lists));
+        for (size_t i = 0; i < tree->n_lists; i++)
+            for (jname_t *name = tree->names[i], *next; name != NULL; name = next) {
+                next = name->next;
+                name->next = lists[name->hash % n];
+                lists[name->hash % n] = name;
+            }
+        tree->names = lists;
+        tree->n_lists = n;
+    }
     jname_t **list = &tree->names[h % tree->n_lists];
     for (jname_t *n = *list; n != NULL; n = n->next)
         if (n->len == len && memcmp(n->text, text, len) == 0)
@@ -257,22 +252,6 @@ push_ends(parser_t *p, ends_t ends)
     p->end_stack[p->n_ends++] = ends;
 }
 
-/* A statement, at its tag's name. The stack of tags serves messages only. */
-static jlist_t
-parse_statement(parser_t *p)
-{
-    if (!parse_at(p, T_NAME))
-        parse_fail(p, p->cur.line, "tag name expected");
-    parse_fn *fn = parse_statement_of(p, p->cur.text);
-    if (fn == NULL)
-        fail_tag(p, p->cur.text, p->cur.line);
-    p->tag_stack = arena_grow(p->arena, p->tag_stack, p->n_tags, sizeof(*p->tag_stack));
-    p->tag_stack[p->n_tags++] = p->cur.text;
-    jlist_t nodes = fn(p);
-    p->n_tags--;
-    return nodes;
-}
-
 /* Ends a run of texts and print statements, which form one output node. */
 static void
 parse_flush(parser_t *p, jlist_t *body, jlist_t *data)
@@ -285,18 +264,6 @@ parse_flush(parser_t *p, jlist_t *body, jlist_t *data)
     parse_add(p, body, out);
 }
 
-/* A piece of text as a node. */
-static void
-parse_add_data(parser_t *p, jlist_t *data)
-{
-    token_t t = parse_next(p);
-    jnode_t *node = parse_node(p, N_DATA, t.line);
-    node->constant.token = T_DATA;
-    node->constant.text = t.text;
-    node->constant.len = t.len;
-    parse_add(p, data, node);
-}
-
 /* Parses a body until one of `ends` (NULL: the end) is the current token. */
 jlist_t
 parse_body(parser_t *p, ends_t ends)
@@ -307,7 +274,13 @@ parse_body(parser_t *p, ends_t ends)
         push_ends(p, ends);
     while (!parse_at(p, T_EOF)) {
         if (parse_at(p, T_DATA)) {
-            parse_add_data(p, &data);
+            /* A piece of text as a node. */
+            token_t t = parse_next(p);
+            jnode_t *node = parse_node(p, N_DATA, t.line);
+            node->constant.token = T_DATA;
+            node->constant.text = t.text;
+            node->constant.len = t.len;
+            parse_add(p, &data, node);
         } else if (parse_skip(p, T_VARIABLE_BEGIN)) {
             parse_add(p, &data, parse_tuple(p, 0, NULL));
             parse_expect(p, T_VARIABLE_END);
@@ -316,7 +289,18 @@ parse_body(parser_t *p, ends_t ends)
             parse_next(p);
             if (ends != NULL && p->cur.type == T_NAME && among(ends, p->cur.text))
                 break;
-            jlist_t nodes = parse_statement(p);
+
+            /* A statement, at its tag's name. The stack of tags serves messages only. */
+            if (!parse_at(p, T_NAME))
+                parse_fail(p, p->cur.line, "tag name expected");
+            parse_fn *fn = parse_statement_of(p, p->cur.text);
+            if (fn == NULL)
+                fail_tag(p, p->cur.text, p->cur.line);
+            p->tag_stack = arena_grow(p->arena, p->tag_stack, p->n_tags, sizeof(*p->tag_stack));
+            p->tag_stack[p->n_tags++] = p->cur.text;
+            jlist_t nodes = fn(p);
+            p->n_tags--;
+
             parse_add_all(p, &body, &nodes);
             parse_expect(p, T_BLOCK_END);
         }

@@ -19,22 +19,6 @@ ensure(parser_t *p, bool ok, int line)
         parse_fail(p, line, "invalid syntax for function call expression");
 }
 
-/* Keyword arguments may not repeat: Python's compiler refuses it. */
-static void
-parse_expr_add_keyword(parser_t *p, jargs_t *args)
-{
-    token_t name = parse_next(p);
-    for (size_t i = 0; i < args->nkw; i++)
-        if (strcmp(args->names[i]->text, name.text) == 0)
-            parse_fail(p, name.line, "keyword argument repeated: %s", name.text);
-    parse_next(p);
-    args->names = arena_grow(p->arena, args->names, args->nkw, sizeof(*args->names));
-    args->values = arena_grow(p->arena, args->values, args->nkw, sizeof(*args->values));
-    args->names[args->nkw] = jname(p->tree, name.text, name.len);
-    args->values[args->nkw] = parse_expression(p, true);
-    args->nkw++;
-}
-
 /* An argument of a call: Python's order of positional, keyword, * and ** is enforced. */
 static void
 parse_argument(parser_t *p, jargs_t *args, int line)
@@ -49,7 +33,18 @@ parse_argument(parser_t *p, jargs_t *args, int line)
         args->starkw = parse_expression(p, true);
     } else if (parse_at(p, T_NAME) && parse_look(p)->type == T_ASSIGN) {
         ensure(p, args->starkw == NULL, line);
-        parse_expr_add_keyword(p, args);
+
+        /* Keyword arguments may not repeat: Python's compiler refuses it. */
+        token_t name = parse_next(p);
+        for (size_t i = 0; i < args->nkw; i++)
+            if (strcmp(args->names[i]->text, name.text) == 0)
+                parse_fail(p, name.line, "keyword argument repeated: %s", name.text);
+        parse_next(p);
+        args->names = arena_grow(p->arena, args->names, args->nkw, sizeof(*args->names));
+        args->values = arena_grow(p->arena, args->values, args->nkw, sizeof(*args->values));
+        args->names[args->nkw] = jname(p->tree, name.text, name.len);
+        args->values[args->nkw] = parse_expression(p, true);
+        args->nkw++;
     } else {
         ensure(p, args->star == NULL && args->starkw == NULL && args->nkw == 0, line);
         parse_add(p, &args->pos, parse_expression(p, true));
@@ -517,39 +512,34 @@ compare_op(parser_t *p)
     return CMP_NOT_IN;
 }
 
-/* Chained comparisons form one node; its line is that of the last operator. */
-static jnode_t *
-parse_compare(parser_t *p)
-{
-    int line = p->cur.line;
-    jnode_t *first = parse_math1(p);
-    jnode_t *node = NULL;
-    for (int op; (op = compare_op(p)) >= 0; line = p->cur.line) {
-        if (node == NULL) {
-            node = parse_node(p, N_COMPARE, line);
-            node->compare.first = first;
-        }
-        size_t n = node->compare.n;
-        node->compare.ops = arena_grow(p->arena, node->compare.ops, n, 1);
-        node->compare.v = arena_grow(p->arena, node->compare.v, n, sizeof(*node->compare.v));
-        node->compare.ops[n] = (uint8_t) op;
-        node->compare.v[n] = parse_math1(p);
-        node->compare.n++;
-    }
-    if (node == NULL)
-        return first;
-    node->line = node->run_line = line;
-    parse_over(p, node, first);
-    for (size_t i = 0; i < node->compare.n; i++)
-        parse_over(p, node, node->compare.v[i]);
-    return node;
-}
-
 static jnode_t *
 parse_not(parser_t *p)
 {
-    if (!parse_at_name(p, "not"))
-        return parse_compare(p);
+    if (!parse_at_name(p, "not")) {
+        /* Chained comparisons form one node; its line is that of the last operator. */
+        int line = p->cur.line;
+        jnode_t *first = parse_math1(p);
+        jnode_t *node = NULL;
+        for (int op; (op = compare_op(p)) >= 0; line = p->cur.line) {
+            if (node == NULL) {
+                node = parse_node(p, N_COMPARE, line);
+                node->compare.first = first;
+            }
+            size_t n = node->compare.n;
+            node->compare.ops = arena_grow(p->arena, node->compare.ops, n, 1);
+            node->compare.v = arena_grow(p->arena, node->compare.v, n, sizeof(*node->compare.v));
+            node->compare.ops[n] = (uint8_t) op;
+            node->compare.v[n] = parse_math1(p);
+            node->compare.n++;
+        }
+        if (node == NULL)
+            return first;
+        node->line = node->run_line = line;
+        parse_over(p, node, first);
+        for (size_t i = 0; i < node->compare.n; i++)
+            parse_over(p, node, node->compare.v[i]);
+        return node;
+    }
     parse_enter(p);
     jnode_t *node = parse_node(p, N_NOT, parse_next(p).line);
     node->pair.left = parse_not(p);

@@ -239,24 +239,6 @@ parse_import_tag(parser_t *p)
     return parse_one(p, parse_import(p));
 }
 
-/* A name of `from ... import`, with an optional alias; private names are refused when compiled. */
-static void
-add_import(parser_t *p, jnode_import_t *import)
-{
-    jnode_t *name = parse_target_name(p);
-    if (name->name.name->text[0] == '_') {
-        p->error->cls = "TemplateAssertionError";
-        parse_fail(p, name->line, "names starting with an underline can not be imported");
-    }
-    jname_t *alias = name->name.name;
-    if (parse_skip_name(p, "as"))
-        alias = parse_target_name(p)->name.name;
-    import->names = arena_grow(p->arena, import->names, import->n, sizeof(*import->names));
-    import->aliases = arena_grow(p->arena, import->aliases, import->n, sizeof(*import->aliases));
-    import->names[import->n] = name->name.name;
-    import->aliases[import->n++] = alias;
-}
-
 /* The list ends before `with context`, or when no comma follows. */
 static jlist_t
 parse_from(parser_t *p)
@@ -270,7 +252,22 @@ parse_from(parser_t *p)
             parse_expect(p, T_NAME);
         if (parse_context(p, node->import))
             break;
-        add_import(p, node->import);
+
+        /* A name of `from ... import`, with an optional alias; private names are refused when compiled. */
+        jnode_import_t *import = node->import;
+        jnode_t *name = parse_target_name(p);
+        if (name->name.name->text[0] == '_') {
+            p->error->cls = "TemplateAssertionError";
+            parse_fail(p, name->line, "names starting with an underline can not be imported");
+        }
+        jname_t *alias = name->name.name;
+        if (parse_skip_name(p, "as"))
+            alias = parse_target_name(p)->name.name;
+        import->names = arena_grow(p->arena, import->names, import->n, sizeof(*import->names));
+        import->aliases = arena_grow(p->arena, import->aliases, import->n, sizeof(*import->aliases));
+        import->names[import->n] = name->name.name;
+        import->aliases[import->n++] = alias;
+
         if (parse_context(p, node->import) || !parse_at(p, T_COMMA))
             break;
     }

@@ -172,25 +172,6 @@ find_loop_store(jnode_t *node, void *cookie)
 
 /* ---- expressions -------------------------------------------------------------------------------------- */
 
-static void
-visit_exprs(compiler_t *c, const jlist_t *list, const frame_t *frame)
-{
-    for (size_t i = 0; i < list->n; i++)
-        visit_expr(c, list->v[i], frame);
-}
-
-static void
-visit_args(compiler_t *c, const jargs_t *args, const frame_t *frame)
-{
-    visit_exprs(c, &args->pos, frame);
-    for (size_t i = 0; i < args->nkw; i++)
-        visit_expr(c, args->values[i], frame);
-    if (args->star != NULL)
-        visit_expr(c, args->star, frame);
-    if (args->starkw != NULL)
-        visit_expr(c, args->starkw, frame);
-}
-
 /* Unknown filters and tests are compile errors, but in soft frames only when reached, as in Jinja. */
 static void
 visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
@@ -205,7 +186,19 @@ visit_filter(compiler_t *c, jnode_t *node, const frame_t *frame)
     node->op = (uint8_t) c->escape;
     if (node->filter.node != NULL)
         visit_expr(c, node->filter.node, frame);
-    visit_args(c, &node->filter.args, frame);
+
+    /* Visits positional and keyword arguments. */
+    const jargs_t *args = &node->filter.args;
+    /* Visits the expressions in order. */
+    const jlist_t *list = &args->pos;
+    for (size_t i = 0; i < list->n; i++)
+        visit_expr(c, list->v[i], frame);
+    for (size_t i = 0; i < args->nkw; i++)
+        visit_expr(c, args->values[i], frame);
+    if (args->star != NULL)
+        visit_expr(c, args->star, frame);
+    if (args->starkw != NULL)
+        visit_expr(c, args->starkw, frame);
 }
 
 /* Branches are soft: unknown filters in them raise only when evaluated. */
@@ -658,40 +651,6 @@ declare_special(compiler_t *c, const jlist_t *body, const frame_t *frame, const 
     return true;
 }
 
-/* The template's own function; the line of the parent's call is the last one. */
-static void
-visit_root(compiler_t *c)
-{
-    jtree_t *tree = c->tree;
-    tree->func.kind = FUNC_ROOT;
-    frame_t root = inner_func(c, NULL, &tree->func, 1);
-    tree->func.has_self = declare_special(c, &tree->body, &root, "self", &tree->func.self_ref);
-    symbols_visit_list(root.symbols, &tree->body);
-    root.toplevel = root.rootlevel = true;
-    root.check = tree->extends;
-    visit_list(c, &tree->body, &root);
-    tree->func.scope = scope_of(c, &root);
-    tree->parent_line = c->line;
-}
-
-/* A block is a function without outer variables. */
-static void
-visit_block_body(compiler_t *c, jnode_t *node)
-{
-    jnode_block_t *block = node->block;
-    block->func = arena_take(c->arena, sizeof(*block->func));
-    block->func->kind = FUNC_BLOCK;
-    c->line = node->line;
-    frame_t frame = inner_func(c, NULL, block->func, node->line);
-    block->func->has_self = declare_special(c, &block->body, &frame, "self", &block->func->self_ref);
-    block->func->has_super = declare_special(c, &block->body, &frame, "super", &block->func->super_ref);
-    symbols_visit_list(frame.symbols, &block->body);
-    visit_list(c, &block->body, &frame);
-    block->func->scope = scope_of(c, &frame);
-    block->next = c->tree->blocks;
-    c->tree->blocks = node;
-}
-
 void
 jscope_resolve(jtree_t *tree, const jlookup_t *lookup, syntax_error_t *error)
 {
@@ -703,7 +662,33 @@ jscope_resolve(jtree_t *tree, const jlookup_t *lookup, syntax_error_t *error)
                      .escape = lookup->autoescape ? ESCAPE_YES : ESCAPE_NO,
                      .line = 1 };
     ast_list(&tree->body, find_blocks, &c);
-    visit_root(&c);
-    for (size_t i = 0; i < c.blocks.n; i++)
-        visit_block_body(&c, c.blocks.v[i].value);
+
+    /* The template's own function; the line of the parent's call is the last one. */
+    tree = c.tree;
+    tree->func.kind = FUNC_ROOT;
+    frame_t root = inner_func(&c, NULL, &tree->func, 1);
+    tree->func.has_self = declare_special(&c, &tree->body, &root, "self", &tree->func.self_ref);
+    symbols_visit_list(root.symbols, &tree->body);
+    root.toplevel = root.rootlevel = true;
+    root.check = tree->extends;
+    visit_list(&c, &tree->body, &root);
+    tree->func.scope = scope_of(&c, &root);
+    tree->parent_line = c.line;
+
+    for (size_t i = 0; i < c.blocks.n; i++) {
+        /* A block is a function without outer variables. */
+        jnode_t *node = c.blocks.v[i].value;
+        jnode_block_t *block = node->block;
+        block->func = arena_take(c.arena, sizeof(*block->func));
+        block->func->kind = FUNC_BLOCK;
+        c.line = node->line;
+        frame_t frame = inner_func(&c, NULL, block->func, node->line);
+        block->func->has_self = declare_special(&c, &block->body, &frame, "self", &block->func->self_ref);
+        block->func->has_super = declare_special(&c, &block->body, &frame, "super", &block->func->super_ref);
+        symbols_visit_list(frame.symbols, &block->body);
+        visit_list(&c, &block->body, &frame);
+        block->func->scope = scope_of(&c, &frame);
+        block->next = c.tree->blocks;
+        c.tree->blocks = node;
+    }
 }

@@ -35,15 +35,6 @@ ptab_get(const ptab_t *t, const void *key)
     return NULL;
 }
 
-static void
-ptab_reindex(arena_t *arena, ptab_t *t)
-{
-    t->cap = t->cap == 0 ? 4 * PTAB_LINEAR : 4 * t->cap;
-    t->index = arena_take(arena, t->cap * sizeof(*t->index));
-    for (size_t i = 0; i < t->n; i++)
-        t->index[ptab_slot(t, t->v[i].key)] = (uint32_t) i + 1;
-}
-
 void
 ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value)
 {
@@ -62,9 +53,13 @@ ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value)
     t->v = arena_grow(arena, t->v, t->n, sizeof(*t->v));
     t->v[t->n].key = key;
     t->v[t->n++].value = value;
-    if (t->index == NULL ? t->n > PTAB_LINEAR : 2 * t->n > t->cap)
-        ptab_reindex(arena, t);
-    else if (t->index != NULL)
+    if (t->index == NULL ? t->n > PTAB_LINEAR : 2 * t->n > t->cap) {
+        /* Builds the index anew. */
+        t->cap = t->cap == 0 ? 4 * PTAB_LINEAR : 4 * t->cap;
+        t->index = arena_take(arena, t->cap * sizeof(*t->index));
+        for (size_t i = 0; i < t->n; i++)
+            t->index[ptab_slot(t, t->v[i].key)] = (uint32_t) i + 1;
+    } else if (t->index != NULL)
         t->index[ptab_slot(t, key)] = (uint32_t) t->n;
 }
 
@@ -100,10 +95,11 @@ symbols_copy(const symbols_t *s)
     return copy;
 }
 
-/* Variable of a name at this level of the function, made when new. Slots are limited to 16 bits. */
+/* Gives a name a variable in this scope, with the load that fills it. */
 static ident_t *
-ident(symbols_t *s, const jname_t *name)
+define(symbols_t *s, jname_t *name, jload_kind_t kind, ident_t *from)
 {
+    /* Variable of a name at this level of the function, made when new. Slots are limited to 16 bits. */
     func_vars_t *f = s->vars;
     while (f->n_levels <= s->level) {
         f->levels = arena_grow(s->arena, f->levels, f->n_levels, sizeof(*f->levels));
@@ -121,14 +117,7 @@ ident(symbols_t *s, const jname_t *name)
         id->slot = f->func->slots++;
         ptab_set(s->arena, &f->levels[s->level], name, id);
     }
-    return id;
-}
 
-/* Gives a name a variable in this scope, with the load that fills it. */
-static ident_t *
-define(symbols_t *s, jname_t *name, jload_kind_t kind, ident_t *from)
-{
-    ident_t *id = ident(s, name);
     load_t *load = arena_take(s->arena, sizeof(*load));
     *load = (load_t){ kind, from, name };
     ptab_set(s->arena, &s->refs, name, id);

@@ -109,23 +109,18 @@ salt_iter_allowed(const chooser_t *c, size_t place, size_t i)
     return true;
 }
 
-/* Adds the current choice as a tuple. */
-static int
-salt_iter_emit(chooser_t *c)
-{
-    AUTO(py) tuple = py_tuple(c->n);
-    for (size_t k = 0; k < c->n; k++)
-        py_tuple_set(tuple, k, py_seq_at(py_seq_at(c->pools, k), c->at[k]));
-    py_append(c->out, tuple);
-    return py_tick();
-}
-
 /* Chooses an element for each place in lexicographic order, recursively. */
 static int
 salt_iter_choose(chooser_t *c, size_t place)
 {
-    if (place == c->n)
-        return salt_iter_emit(c);
+    if (place == c->n) {
+        /* Adds the current choice as a tuple. */
+        AUTO(py) tuple = py_tuple(c->n);
+        for (size_t k = 0; k < c->n; k++)
+            py_tuple_set(tuple, k, py_seq_at(py_seq_at(c->pools, k), c->at[k]));
+        py_append(c->out, tuple);
+        return py_tick();
+    }
     if (py_enter() < 0)
         return -1;
     size_t n = py_seq_len(py_seq_at(c->pools, place));

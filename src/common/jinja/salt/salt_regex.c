@@ -61,18 +61,6 @@ skip_set(scan_t *s)
     return true;
 }
 
-/* A repetition; returns the problem with it, or NULL. */
-static const char *
-repetition(scan_t *s, char c)
-{
-    if (s->last == NOTHING)
-        return "nothing to repeat";
-    if (s->last == LAZY || (s->last == REPEATED && c == '*'))
-        return "multiple repeat";
-    s->last = s->last == ITEM ? REPEATED : LAZY;
-    return NULL;
-}
-
 /* Scans an element of the expression; returns the problem, at *ret_at, or NULL. */
 static const char *
 scan_one(scan_t *s, size_t *ret_at)
@@ -80,8 +68,15 @@ scan_one(scan_t *s, size_t *ret_at)
     char c = *s->p;
     *ret_at = s->at;
     salt_regex_step(s);
-    if (strchr("*+?", c) != NULL)
-        return repetition(s, c);
+    if (strchr("*+?", c) != NULL) {
+        /* A repetition; returns the problem with it. */
+        if (s->last == NOTHING)
+            return "nothing to repeat";
+        if (s->last == LAZY || (s->last == REPEATED && c == '*'))
+            return "multiple repeat";
+        s->last = s->last == ITEM ? REPEATED : LAZY;
+        return NULL;
+    }
     s->last = c != '(' && c != '|' && c != '^' ? ITEM : NOTHING;
     if (c == '\\') {
         if (*s->p == '\0')

@@ -41,36 +41,6 @@ salt_xml_is_simple(const py_t *v)
 
 static int salt_xml_build(element_t **root, element_t *parent, py_t *tag, py_t *value);
 
-/* Dicts and lists in a value become elements below `e`. */
-static int
-build_inner(element_t *e, py_t *value)
-{
-    if (!py_is(value, PY_DICT)) {
-        bool texts = (py_is(value, PY_LIST) || py_is(value, PY_TUPLE)) && py_seq_len(value) > 0;
-        return texts ? 0
-                     : py_raise_int(&jinja_TemplateRuntimeError,
-                                    "Value is not a dict or list. Cannot render as XML");
-    }
-    py_t *key, *inner;
-    for (size_t i = 0; py_dict_next(value, &i, &key, &inner);)
-        if ((py_is(inner, PY_DICT) || py_is(inner, PY_LIST)) && salt_xml_build(&e, e, key, inner) < 0)
-            return -1;
-    return 0;
-}
-
-/* A child of `parent`, or an element without one. BORROWED tag: the dict that it comes from lives longer. */
-static element_t *
-element_new(element_t *parent, py_t *tag)
-{
-    element_t *e = xcalloc(1, sizeof(*e));
-    e->tag = py_cstr(tag);
-    if (parent != NULL) {
-        parent->children = xrealloc(parent->children, (parent->n + 1) * sizeof(element_t *));
-        parent->children[parent->n++] = e;
-    }
-    return e;
-}
-
 /* Elements of a list, each with the list's tag. */
 static int
 build_list(element_t **root, element_t *parent, py_t *tag, py_t *list)
@@ -93,7 +63,15 @@ build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
     if (!py_is(tag, PY_STR))
         return py_raise_int(&py_TypeError, "cannot serialize %s (type %s)", py_type_name(tag),
                             py_type_name(tag));
-    element_t *e = element_new(parent, tag);
+
+    /* A child of `parent`, or an element without one. */
+    element_t *e = xcalloc(1, sizeof(*e));
+    e->tag = py_cstr(tag);
+    if (parent != NULL) {
+        parent->children = xrealloc(parent->children, (parent->n + 1) * sizeof(element_t *));
+        parent->children[parent->n++] = e;
+    }
+
     if (parent == NULL) {
         element_free(*root);
         *root = e;
@@ -106,7 +84,19 @@ build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
     }
     py_count(element_size(NULL));
     e->attributes = py_is(value, PY_DICT) ? value : NULL;
-    return build_inner(e, value);
+
+    /* Dicts and lists in a value become elements below `e`. */
+    if (!py_is(value, PY_DICT)) {
+        bool texts = (py_is(value, PY_LIST) || py_is(value, PY_TUPLE)) && py_seq_len(value) > 0;
+        return texts ? 0
+                     : py_raise_int(&jinja_TemplateRuntimeError,
+                                    "Value is not a dict or list. Cannot render as XML");
+    }
+    py_t *key, *inner;
+    for (size_t i = 0; py_dict_next(value, &i, &key, &inner);)
+        if ((py_is(inner, PY_DICT) || py_is(inner, PY_LIST)) && salt_xml_build(&e, e, key, inner) < 0)
+            return -1;
+    return 0;
 }
 
 static int

@@ -239,24 +239,18 @@ METHOD_OF(m_str_endswith)
     return tail_match(self, slots, true);
 }
 
-/* Removes the part if the text begins, or ends, with it. */
-static py_t *
-remove_affix(py_t *self, py_t *part, bool at_end)
-{
-    size_t n = PY_LEN(self), k = PY_LEN(part);
-    py_window_t w = { PY_TEXT(self), PY_TEXT(self) + n, 0, true };
-
-    if (!tail_is(&w, part, at_end))
-        return py_part(self, PY_TEXT(self), n);
-    return py_part(self, PY_TEXT(self) + (at_end ? 0 : k), n - k);
-}
-
 static py_t *
 affix(py_t *self, py_t *part, const char *name, bool at_end)
 {
     if (!py_is(part, PY_STR))
         return py_raise(&py_TypeError, "%s() argument must be str, not %s", name, py_arg_name(part));
-    return remove_affix(self, part, at_end);
+
+    /* Removes the part if the text begins, or ends, with it. */
+    size_t n = PY_LEN(self), k = PY_LEN(part);
+    py_window_t w = { PY_TEXT(self), PY_TEXT(self) + n, 0, true };
+    if (!tail_is(&w, part, at_end))
+        return py_part(self, PY_TEXT(self), n);
+    return py_part(self, PY_TEXT(self) + (at_end ? 0 : k), n - k);
 }
 
 METHOD_OF(m_str_removeprefix)

@@ -235,33 +235,6 @@ shadow_del_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return err->code;
 }
 
-/* NEW text of the file with the user's password and its day changed; a user who has no line gets one. */
-static char *
-with_password(char *const *lines, const char *name, const char *password)
-{
-    AUTO_FREE char *day = xasprintf("%lld", (long long) (time(NULL) / DAY_S));
-    buf_auto_t out = BUF_INIT;
-    bool found = false;
-
-    for (char *const *line = lines; *line != NULL; line++) {
-        if (!line_is(*line, name)) {
-            buf_printf(&out, "%s\n", *line);
-            continue;
-        }
-        char **parts = str_split(*line, ":", false);
-        size_t n = strv_len(parts);
-        found = true;
-        buf_printf(&out, "%s:%s:%s", name, password, day);
-        for (size_t i = 3; i < SHADOW_FIELDS; i++)
-            buf_printf(&out, ":%s", i < n ? parts[i] : "");
-        buf_putc(&out, '\n');
-        strv_free(parts);
-    }
-    if (!found)
-        buf_printf(&out, "%s:%s:%s::::::\n", name, password, day);
-    return xstrdup(buf_str(&out));
-}
-
 /* Under the lock that passwd and useradd take, and whole or not at all. */
 static int
 write_password(const json_t *args, const char *password, fail_t *err)
@@ -271,7 +244,29 @@ write_password(const json_t *args, const char *password, fail_t *err)
     char **lines = shadow_lines(args, err);
     int rc = err->code;
     if (lines != NULL) {
-        AUTO_FREE char *text = with_password(lines, value_str(args, "name", ""), password);
+        /* Builds the file's text with the new field. */
+        const char *name = value_str(args, "name", "");
+        AUTO_FREE char *day = xasprintf("%lld", (long long) (time(NULL) / DAY_S));
+        buf_auto_t out = BUF_INIT;
+        bool found = false;
+        for (char *const *line = lines; *line != NULL; line++) {
+            if (!line_is(*line, name)) {
+                buf_printf(&out, "%s\n", *line);
+                continue;
+            }
+            char **parts = str_split(*line, ":", false);
+            size_t n = strv_len(parts);
+            found = true;
+            buf_printf(&out, "%s:%s:%s", name, password, day);
+            for (size_t i = 3; i < SHADOW_FIELDS; i++)
+                buf_printf(&out, ":%s", i < n ? parts[i] : "");
+            buf_putc(&out, '\n');
+            strv_free(parts);
+        }
+        if (!found)
+            buf_printf(&out, "%s:%s:%s::::::\n", name, password, day);
+        AUTO_FREE char *text = xstrdup(buf_str(&out));
+
         rc = partfile_put(path, text, strlen(text), 0640, err);
         strv_free(lines);
     }

@@ -122,21 +122,6 @@ cp_dir_copy_folder(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     return cp_dir_make_folder(dest, c->into, err);
 }
 
-/* NEW: Python's sorted() of texts and False. */
-static json_t *
-cp_dir_sorted_list(json_t *items)
-{
-    json_auto_t *set = json_object();
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (items, i, v) {
-        if (json_is_string(v))
-            json_object_set_new(set, json_string_value(v), json_true());
-    }
-    return value_sorted_keys(set);
-}
-
 /* Files and empty folders. *ret_value NEW list of the paths, sorted. */
 static int
 cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
@@ -154,8 +139,17 @@ cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
         rc = each_below(ctx, FILES_FILES, env, folder, copy_file, &c, err);
     if (rc == 0)
         rc = each_below(ctx, FILES_EMPTYDIRS, env, folder, cp_dir_copy_folder, &c, err);
-    if (rc == 0)
-        *ret_value = cp_dir_sorted_list(got);
+    if (rc == 0) {
+        /* Lists the folder's files in order. */
+        json_auto_t *set = json_object();
+        json_t *v;
+        size_t i;
+        json_array_foreach (got, i, v) {
+            if (json_is_string(v))
+                json_object_set_new(set, json_string_value(v), json_true());
+        }
+        *ret_value = value_sorted_keys(set);
+    }
     return rc;
 }
 

@@ -7,17 +7,6 @@
 
 #define PAUSE_MS 100 /* between questions, where the call says nothing */
 
-/* The arguments of http.query in **kwargs, with their defaults: NEW, or NULL with *err. */
-static int
-exec_http_ask_once(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *kwargs = json_copy(value_get(args, "kwargs"));
-
-    json_object_set(kwargs, "url", value_get(args, "url"));
-    json_object_del(kwargs, "request_interval");
-    return ctx_call(ctx, "http.query", NULL, kwargs, ret_value, err);
-}
-
 static bool
 is_good(const json_t *answer)
 {
@@ -33,7 +22,13 @@ http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (;;) {
         fail_auto_t why = FAIL_INIT;
         json_t *answer = NULL;
-        int rc = exec_http_ask_once(ctx, args, &answer, &why);
+
+        /* The arguments of http.query in **kwargs, with their defaults. */
+        json_auto_t *kwargs = json_copy(value_get(args, "kwargs"));
+        json_object_set(kwargs, "url", value_get(args, "url"));
+        json_object_del(kwargs, "request_interval");
+        int rc = ctx_call(ctx, "http.query", NULL, kwargs, &answer, &why);
+
         if (is_good(answer) || clock_mono_ms() > until) {
             *ret_value = answer;
             return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;

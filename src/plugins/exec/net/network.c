@@ -91,21 +91,6 @@ network_ifacestartswith(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- lists of addresses and networks --------------------------------------------------------- */
 
-static json_t *
-addresses_json(nets_t *s)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < s->n; i++)
-        s->v[i].bits = 0;
-    nets_sort(s);
-    for (size_t i = 0; i < s->n; i++) {
-        AUTO_FREE char *text = ip_text(&s->v[i].addr);
-        json_array_append_new(list, json_string(text));
-    }
-    return list;
-}
-
 static int
 network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,7 +108,19 @@ network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         nets_filter(&found, ipnet_parse(cidr, true, &net, NULL) == 0 ? net_is_in : net_none, &net);
     else if (str_eq(type, "public") || str_eq(type, "private"))
         nets_filter(&found, net_is_of_type, type);
-    *ret_value = addresses_json(&found);
+
+    /* Makes the list of addresses. */
+    nets_t *s = &found;
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n; i++)
+        s->v[i].bits = 0;
+    nets_sort(s);
+    for (size_t i = 0; i < s->n; i++) {
+        AUTO_FREE char *text = ip_text(&s->v[i].addr);
+        json_array_append_new(list, json_string(text));
+    }
+    *ret_value = list;
+
     return 0;
 }
 

@@ -376,22 +376,6 @@ network_hosts_network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
-/* Names of an address are resolved by the host; an address without a name adds nothing. */
-static void
-network_hosts_add_name(json_t *out, const ip_t *ip)
-{
-    struct sockaddr_in v4 = { .sin_family = AF_INET };
-    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
-    char name[NI_MAXHOST];
-
-    memcpy(&v4.sin_addr, ip->b, 4);
-    memcpy(&v6.sin6_addr, ip->b, 16);
-    const struct sockaddr *addr = ip->version == 4 ? (const void *) &v4 : (const void *) &v6;
-    socklen_t len = ip->version == 4 ? sizeof(v4) : sizeof(v6);
-    if (getnameinfo(addr, len, name, sizeof(name), NULL, 0, NI_NAMEREQD) == 0)
-        json_object_set_new(out, name, json_true());
-}
-
 static int
 network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -404,8 +388,19 @@ network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (nets_collect(&found, NULL, "inet", err) != 0 || nets_collect(&found, NULL, "inet6", err) != 0)
         return -EIO;
     nets_filter(&found, net_not_loopback, NULL);
-    for (size_t i = 0; i < found.n; i++)
-        network_hosts_add_name(names, &found.v[i].addr);
+    for (size_t i = 0; i < found.n; i++) {
+        /* Names of an address are resolved by the host; an address without a name adds nothing. */
+        const ip_t *ip = &found.v[i].addr;
+        struct sockaddr_in v4 = { .sin_family = AF_INET };
+        struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+        char name[NI_MAXHOST];
+        memcpy(&v4.sin_addr, ip->b, 4);
+        memcpy(&v6.sin6_addr, ip->b, 16);
+        const struct sockaddr *addr = ip->version == 4 ? (const void *) &v4 : (const void *) &v6;
+        socklen_t len = ip->version == 4 ? sizeof(v4) : sizeof(v6);
+        if (getnameinfo(addr, len, name, sizeof(name), NULL, 0, NI_NAMEREQD) == 0)
+            json_object_set_new(names, name, json_true());
+    }
     const char **sorted = xcalloc(json_object_size(names) + 1, sizeof(*sorted));
     json_object_foreach (names, key, v) {
         sorted[n++] = key;

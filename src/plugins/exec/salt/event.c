@@ -96,20 +96,6 @@ event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- send --------------------------------------------------------------------------------- */
 
-static json_t *
-exec_event_environment(void)
-{
-    json_t *all = json_object();
-
-    for (char **line = environ; line != NULL && *line != NULL; line++) {
-        const char *eq = strchr(*line, '=');
-        json_auto_t *name = value_utf8(*line, strcspn(*line, "="));
-        if (eq != NULL && eq != *line)
-            json_object_set_new(all, json_string_value(name), value_utf8(eq + 1, strlen(eq + 1)));
-    }
-    return all;
-}
-
 /* True takes everything, a list what it names. */
 static void
 exec_event_add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
@@ -141,7 +127,15 @@ exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *given = value_get(args, "data"), *opts = ctx_opts(ctx);
 
     if (value_truthy(value_get(args, "with_env"))) {
-        json_auto_t *env = exec_event_environment();
+        /* Copies the environment into the event's data. */
+        json_auto_t *env = json_object();
+        for (char **line = environ; line != NULL && *line != NULL; line++) {
+            const char *eq = strchr(*line, '=');
+            json_auto_t *name = value_utf8(*line, strcspn(*line, "="));
+            if (eq != NULL && eq != *line)
+                json_object_set_new(env, json_string_value(name), value_utf8(eq + 1, strlen(eq + 1)));
+        }
+
         exec_event_add_part(data, "environ", value_get(args, "with_env"), env);
     }
     if (value_truthy(value_get(args, "with_grains")))

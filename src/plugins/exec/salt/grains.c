@@ -291,27 +291,6 @@ exec_grains_objection(const char *key, const json_t *old, const json_t *value, b
     return NULL;
 }
 
-/* A list holds its keys as texts or as mappings: all that are `rest` become {rest: value}. */
-static void
-put_in_list(json_t *list, const char *rest, json_t *value)
-{
-    size_t i;
-    json_t *item;
-    bool done = false;
-
-    json_array_foreach (list, i, item) {
-        if (str_eq(json_string_value(item), rest)) {
-            json_array_set_new(list, i, json_pack("{s:O}", rest, value));
-            done = true;
-        } else if (value_get(item, rest) != NULL) {
-            json_object_set(item, rest, value);
-            done = true;
-        }
-    }
-    if (!done)
-        json_array_append_new(list, json_pack("{s:O}", rest, value));
-}
-
 /* Sets `rest` at `key` one level up; *value_p becomes that level. NULL, or NEW text with the reason. */
 static char *
 wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, json_t **value_p)
@@ -320,7 +299,21 @@ wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, j
     json_t *level = found != NULL ? json_deep_copy(found) : json_object();
 
     if (json_is_array(level)) {
-        put_in_list(level, rest, value);
+        /* A list holds its keys as texts or as mappings: all that are `rest` become {rest: value}. */
+        size_t i;
+        json_t *item;
+        bool done = false;
+        json_array_foreach (level, i, item) {
+            if (str_eq(json_string_value(item), rest)) {
+                json_array_set_new(level, i, json_pack("{s:O}", rest, value));
+                done = true;
+            } else if (value_get(item, rest) != NULL) {
+                json_object_set(item, rest, value);
+                done = true;
+            }
+        }
+        if (!done)
+            json_array_append_new(level, json_pack("{s:O}", rest, value));
     } else if (json_is_object(level) && json_is_null(value) && how->destructive) {
         json_object_del(level, rest);
     } else if (json_is_object(level)) {
@@ -341,13 +334,6 @@ wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, j
     return NULL;
 }
 
-static int
-exec_grains_refused(const char *comment, json_t **ret_value)
-{
-    *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", comment, "changes", "result", 0);
-    return 0;
-}
-
 /* Sets a nested key: rebuilds the levels above it up to the grain, which is written as a whole. */
 static int
 exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how,
@@ -365,8 +351,11 @@ exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const
     }
     while (why == NULL && (rest = cut_last(key, how->delim)) != NULL)
         why = wrap(ctx, how, key, rest, &value);
-    if (why != NULL)
-        return exec_grains_refused(why, ret_value);
+    if (why != NULL) {
+        /* Reports the refusal as Salt does. */
+        *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", why, "changes", "result", 0);
+        return 0;
+    }
     int rc = exec_grains_set_one(ctx, key, value, how->destructive, true, &changes, err);
     if (rc < 0)
         return rc;

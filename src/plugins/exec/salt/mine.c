@@ -304,26 +304,20 @@ add_found(call_ctx_t *ctx, json_t *found, const json_t *mine, const char *name, 
         json_object_set(found, ctx_id(ctx), value);
 }
 
-/* *ret_value NEW {id: value}. */
-static int
-get_from_master(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *ask = json_pack("{s:s, s:O, s:O, s:O}", "op", "get", "tgt", value_get(args, "tgt"), "tgt_type",
-                            value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
-    int rc = mine_ask(ctx, ask, ret_value, err);
-
-    if (rc == 0 && value_bool(args, "exclude_minion", false))
-        json_object_del(*ret_value, ctx_id(ctx));
-    return rc;
-}
-
 static int
 exec_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const json_t *fun = value_get(args, "fun");
 
-    if (!exec_mine_is_local(ctx))
-        return get_from_master(ctx, args, ret_value, err);
+    if (!exec_mine_is_local(ctx)) {
+        /* The master's answer is {id: value}. */
+        json_t *ask = json_pack("{s:s, s:O, s:O, s:O}", "op", "get", "tgt", value_get(args, "tgt"),
+                                "tgt_type", value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+        int rc = mine_ask(ctx, ask, ret_value, err);
+        if (rc == 0 && value_bool(args, "exclude_minion", false))
+            json_object_del(*ret_value, ctx_id(ctx));
+        return rc;
+    }
     json_auto_t *names = exec_mine_names_of(fun), *found = json_object();
     json_t *name;
     size_t i;

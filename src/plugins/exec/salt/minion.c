@@ -79,20 +79,6 @@ minion_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Adds Salt's text about the command line in use. */
-static void
-add_command(json_t *comment, const char *first, const json_t *command)
-{
-    size_t i;
-    json_t *word;
-
-    json_array_append_new(comment, json_string(first));
-    json_array_foreach (command, i, word) {
-        AUTO_FREE char *text = value_pystr(word);
-        json_array_append_new(comment, value_fmt("    %s", text));
-    }
-}
-
 /* Run the configured command after the minion was asked to end. */
 static void
 run_restart_command(call_ctx_t *ctx, json_t *command, json_t *ret, json_t *comment)
@@ -126,8 +112,16 @@ minion_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = ask_to_end(ctx, own ? "stop" : "restart");
     json_t *comment = json_array();
 
-    if (own)
-        add_command(comment, "Using configuration minion_restart_command:", command);
+    if (own) {
+        /* Adds Salt's text about the command line in use. */
+        size_t i;
+        json_t *word;
+        json_array_append_new(comment, json_string("Using configuration minion_restart_command:"));
+        json_array_foreach (command, i, word) {
+            AUTO_FREE char *text = value_pystr(word);
+            json_array_append_new(comment, value_fmt("    %s", text));
+        }
+    }
     json_array_extend(comment, value_get(ret, "comment"));
     json_object_set_new(ret, "restart", json_object());
     if (value_int(ret, "retcode", 0) != 0)

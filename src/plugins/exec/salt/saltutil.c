@@ -208,22 +208,6 @@ saltutil_refresh_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
-/* Keywords that Salt would complain about: all but its own and `allowed`. */
-static int
-check_keywords(json_t *kwargs, const char *allowed, fail_t *err)
-{
-    const char *key;
-    json_t *v;
-
-    json_object_foreach (kwargs, key, v) {
-        AUTO_FREE char *text = value_pystr(v);
-        if (!str_starts(key, "__") && strcmp(key, allowed) != 0)
-            return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                             "The following keyword arguments are not valid: %s=%s", key, text);
-    }
-    return 0;
-}
-
 static int
 saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -232,8 +216,18 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     json_auto_t *answer = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    if (check_keywords(kwargs, "refresh_pillar", err) < 0)
-        return -EINVAL;
+    /* Keywords that Salt would complain about: all but its own and `allowed`. */
+    const char *key;
+    json_t *v;
+    json_object_foreach (kwargs, key, v) {
+        AUTO_FREE char *text = value_pystr(v);
+        if (!str_starts(key, "__") && strcmp(key, "refresh_pillar") != 0) {
+            (void) fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                             "The following keyword arguments are not valid: %s=%s", key, text);
+            return -EINVAL;
+        }
+    }
+
     if (ctx_host(ctx, request, &answer, &why) < 0)
         log_debug("saltutil.refresh_grains: %s", fail_text(&why));
     if (with_pillar == NULL || value_truthy(with_pillar))

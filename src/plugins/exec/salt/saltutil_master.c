@@ -69,23 +69,6 @@ saltutil_master_ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_ans
     return 0;
 }
 
-/* {id: {"ret", "retcode", "jid"}} as Salt's local client gives it. NEW. */
-static json_t *
-local_client_shape(const json_t *answer)
-{
-    json_t *ret = json_object(), *one;
-    const char *id;
-
-    json_object_foreach (value_get(answer, "returns"), id, one) {
-        json_t *v = value_get(one, "return");
-        json_object_set_new(ret, id,
-                            json_pack("{s:o, s:I, s:s}", "ret", v != NULL ? json_incref(v) : json_null(),
-                                      "retcode", value_int(one, "retcode", 0), "jid",
-                                      value_str(answer, "jid", "")));
-    }
-    return ret;
-}
-
 /* Publishes a job and waits for all returns. */
 static int
 saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -109,8 +92,19 @@ saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                         argument_list(value_get(args, "arg"), value_get(args, "kwarg"), NULL));
     json_object_set_new(request, "peer", json_true()); /* as for a runner */
     int rc = saltutil_master_ask_master(ctx, &request, &answer, err);
-    if (rc == 0)
-        *ret_value = local_client_shape(answer);
+    if (rc == 0) {
+        /* {id: {"ret", "retcode", "jid"}} as Salt's local client gives it. */
+        json_t *ret = json_object(), *one;
+        const char *id;
+        json_object_foreach (value_get(answer, "returns"), id, one) {
+            json_t *v = value_get(one, "return");
+            json_object_set_new(ret, id,
+                                json_pack("{s:o, s:I, s:s}", "ret", v != NULL ? json_incref(v) : json_null(),
+                                          "retcode", value_int(one, "retcode", 0), "jid",
+                                          value_str(answer, "jid", "")));
+        }
+        *ret_value = ret;
+    }
     return rc;
 }
 

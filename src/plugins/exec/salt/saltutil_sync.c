@@ -40,34 +40,27 @@ read_top(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
-/* Environments of the top file that target this minion, or base; computed once per job. NEW, or NULL with
- * *err. */
-static json_t *
-top_envs(call_ctx_t *ctx, fail_t *err)
-{
-    json_t *known = value_get(ctx_context(ctx), ENVS_KEY), *v;
-    const char *env;
-
-    if (known != NULL)
-        return json_incref(known);
-    json_auto_t *top = read_top(ctx, err);
-    if (top == NULL)
-        return NULL;
-    json_t *envs = json_array();
-    json_object_foreach (top, env, v)
-        json_array_append_new(envs, json_string(env));
-    if (json_array_size(envs) == 0)
-        json_array_append_new(envs, json_string("base"));
-    json_object_set(ctx_context(ctx), ENVS_KEY, envs);
-    return envs;
-}
-
 /* NEW list: what was asked for, as text with commas or a list. */
 static json_t *
 wanted_envs(call_ctx_t *ctx, json_t *given, fail_t *err)
 {
-    if (given == NULL || json_is_null(given))
-        return top_envs(ctx, err);
+    if (given == NULL || json_is_null(given)) {
+        /* Environments of the top file that target this minion, or base; computed once per job. */
+        json_t *known = value_get(ctx_context(ctx), ENVS_KEY), *v;
+        const char *env;
+        if (known != NULL)
+            return json_incref(known);
+        json_auto_t *top = read_top(ctx, err);
+        if (top == NULL)
+            return NULL;
+        json_t *envs = json_array();
+        json_object_foreach (top, env, v)
+            json_array_append_new(envs, json_string(env));
+        if (json_array_size(envs) == 0)
+            json_array_append_new(envs, json_string("base"));
+        json_object_set(ctx_context(ctx), ENVS_KEY, envs);
+        return envs;
+    }
     if (json_is_array(given))
         return json_incref(given);
     AUTO_FREE char *text = value_pystr(given);

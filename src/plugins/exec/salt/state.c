@@ -85,20 +85,6 @@ pillar_broken(job_t *self, json_t **ret_value)
     return 1;
 }
 
-/* `terse`: only what has failed or changed. NEW. */
-static json_t *
-exec_state_terse(json_t *running)
-{
-    json_t *out = json_object(), *ret;
-    const char *tag;
-
-    json_object_foreach (running, tag, ret) {
-        if (!value_truthy(value_get(ret, "result")) || state_changed(ret))
-            json_object_set(out, tag, ret);
-    }
-    return out;
-}
-
 /* Run what `high` has come to. */
 static int
 run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
@@ -120,7 +106,15 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
     ctx_set_retcode(self->ctx, state_succeeded(running, chunks) ? 0 : STATE_FAILURE);
     if (value_truthy(value_get(self->kwargs, "terse")) ||
         str_eq(value_str(ctx_opts(self->ctx), "state_data", ""), "terse")) {
-        *ret_value = exec_state_terse(running);
+        /* `terse`: only what has failed or changed. */
+        json_t *out = json_object(), *ret;
+        const char *tag;
+        json_object_foreach (running, tag, ret) {
+            if (!value_truthy(value_get(ret, "result")) || state_changed(ret))
+                json_object_set(out, tag, ret);
+        }
+        *ret_value = out;
+
         json_decref(running);
     } else {
         *ret_value = running;
@@ -159,24 +153,6 @@ cached_high(const job_t *self)
     return high != NULL ? py_from_wire(high) : NULL;
 }
 
-/* Keeps the high data for `cache=True`. A failure is logged only: the run itself does not need the file. */
-static void
-cache_high(const job_t *self, py_t *high)
-{
-    AUTO_FREE char *path = cache_path(self);
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *data = path != NULL ? py_to_wire_peer(high) : NULL;
-
-    if (path != NULL && data == NULL)
-        log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, py_raised_text());
-    py_clear();
-    if (data == NULL)
-        return;
-    AUTO_FREE char *text = value_dump(data);
-    if (fs_write_quick(path, text, strlen(text), MODE_CACHE, &err) < 0)
-        log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, fail_text(&err));
-}
-
 /* ---- sls ----------------------------------------------------------------------------------- */
 
 /* SLS that state.disable names: Salt's texts. NEW array. */
@@ -203,28 +179,6 @@ disabled(call_ctx_t *ctx, const json_t *mods)
         }
     }
     return out;
-}
-
-/* Modules of Salt's users' own are fetched before the run. */
-static void
-sync_mods(job_t *self)
-{
-    const json_t *asked = value_get(self->args, "sync_mods");
-    json_auto_t *kinds = json_is_true(asked)                    ? json_pack("[s]", "all")
-                         : asked == NULL || json_is_null(asked) ? json_array()
-                                                                : stateopts_split(asked);
-    json_t *kind;
-    size_t i;
-
-    json_array_foreach (kinds, i, kind) {
-        fail_auto_t err = FAIL_INIT;
-        AUTO_FREE char *fun = xasprintf("saltutil.sync_%s", json_string_value(kind));
-        json_auto_t *kwargs = json_pack("{s:s}", "saltenv", self->opts.saltenv), *done = NULL;
-        if (!ctx_has(self->ctx, fun))
-            log_warning("Invalid custom module type '%s', ignoring", json_string_value(kind));
-        else if (ctx_call(self->ctx, fun, NULL, kwargs, &done, &err) < 0)
-            log_error("%s: %s", fun, fail_text(&err));
-    }
 }
 
 /* Applies `exclude` to the high data, in place. */
@@ -272,7 +226,24 @@ state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_incref(off);
         return 0;
     }
-    sync_mods(&job);
+
+    /* Modules of Salt's users' own are fetched before the run. */
+    const json_t *asked = value_get(job.args, "sync_mods");
+    json_auto_t *kinds = json_is_true(asked)                    ? json_pack("[s]", "all")
+                         : asked == NULL || json_is_null(asked) ? json_array()
+                                                                : stateopts_split(asked);
+    json_t *kind;
+    size_t i;
+    json_array_foreach (kinds, i, kind) {
+        fail_auto_t why = FAIL_INIT;
+        AUTO_FREE char *fun = xasprintf("saltutil.sync_%s", json_string_value(kind));
+        json_auto_t *kwargs = json_pack("{s:s}", "saltenv", job.opts.saltenv), *done = NULL;
+        if (!ctx_has(job.ctx, fun))
+            log_warning("Invalid custom module type '%s', ignoring", json_string_value(kind));
+        else if (ctx_call(job.ctx, fun, NULL, kwargs, &done, &why) < 0)
+            log_error("%s: %s", fun, fail_text(&why));
+    }
+
     take_state_events(&job);
     if (pillar_broken(&job, ret_value))
         return 0;
@@ -370,7 +341,21 @@ run_matches(job_t *self, json_t **ret_value)
         *ret_value = no_states(self->ctx, "No states found for this minion");
         return 0;
     }
-    cache_high(self, high);
+
+    /* Keeps the high data for `cache=True`. A failure is logged only: the run itself does not need the
+     * file. */
+    AUTO_FREE char *path = cache_path(self);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *data = path != NULL ? py_to_wire_peer(high) : NULL;
+    if (path != NULL && data == NULL)
+        log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, py_raised_text());
+    py_clear();
+    if (data != NULL) {
+        AUTO_FREE char *text = value_dump(data);
+        if (fs_write_quick(path, text, strlen(text), MODE_CACHE, &err) < 0)
+            log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, fail_text(&err));
+    }
+
     return run_high(self, high, NULL, ret_value);
 }
 

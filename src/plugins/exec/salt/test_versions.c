@@ -84,25 +84,6 @@ test_versions_by_name(const void *a, const void *b)
     return strcasecmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Names right-aligned and sorted, then Salt's blank line. */
-static void
-add_section(buf_t *out, const char *title, json_t *section, int pad)
-{
-    const char *names[16], *key;
-    json_t *v;
-    size_t n = 0;
-
-    json_object_foreach (section, key, v) {
-        salt_assert(n < NELEMS(names));
-        names[n++] = key;
-    }
-    qsort(names, n, sizeof(*names), test_versions_by_name);
-    buf_printf(out, "%s%s:\n", out->len > 0 ? "\n" : "", title);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(out, "%*s: %s\n", pad, names[i], value_str(section, names[i], ""));
-    buf_putc(out, ' ');
-}
-
 static int
 test_versions_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -111,8 +92,22 @@ test_versions_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     const char *title;
     json_t *section;
 
-    json_object_foreach (all, title, section)
-        add_section(&text, title, section, (int) strlen("Not Installed") + 1);
+    json_object_foreach (all, title, section) {
+        /* Names right-aligned and sorted, then Salt's blank line. */
+        int pad = (int) strlen("Not Installed") + 1;
+        const char *names[16], *key;
+        json_t *v;
+        size_t n = 0;
+        json_object_foreach (section, key, v) {
+            salt_assert(n < NELEMS(names));
+            names[n++] = key;
+        }
+        qsort(names, n, sizeof(*names), test_versions_by_name);
+        buf_printf(&text, "%s%s:\n", text.len > 0 ? "\n" : "", title);
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&text, "%*s: %s\n", pad, names[i], value_str(section, names[i], ""));
+        buf_putc(&text, ' ');
+    }
     *ret_value = json_string(buf_str(&text));
     return 0;
 }

@@ -252,22 +252,6 @@ env_put_login(run_t *r, const struct passwd *user, fail_t *err)
     return 0;
 }
 
-/* Sets missing LC_* variables to C, because modules parse English and C numbers. */
-static void
-env_put_locale(run_t *r)
-{
-    static const char *const names[] = {
-        "LC_CTYPE",       "LC_NUMERIC",        "LC_TIME",  "LC_COLLATE", "LC_MONETARY",
-        "LC_MESSAGES",    "LC_PAPER",          "LC_NAME",  "LC_ADDRESS", "LC_TELEPHONE",
-        "LC_MEASUREMENT", "LC_IDENTIFICATION", "LANGUAGE",
-    };
-
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        if (env_find(r, names[i]) == NULL)
-            env_put(r, names[i], "C");
-    }
-}
-
 /* Builds the environment: the minion's (unless clean_env), then the user's login, then the caller's variables
  * over both. NOTIFY_SOCKET is dropped, so that a child can't speak to systemd for the minion. */
 static int
@@ -279,8 +263,18 @@ build_env(run_t *r, const struct passwd *user, fail_t *err)
 
     if (rc == 0)
         rc = env_put_all(&own, err);
-    if (opt_bool(r, "reset_system_locale", true))
-        env_put_locale(&own);
+    if (opt_bool(r, "reset_system_locale", true)) {
+        /* Sets missing LC_* variables to C, because modules parse English and C numbers. */
+        static const char *const names[] = {
+            "LC_CTYPE",       "LC_NUMERIC",        "LC_TIME",  "LC_COLLATE", "LC_MONETARY",
+            "LC_MESSAGES",    "LC_PAPER",          "LC_NAME",  "LC_ADDRESS", "LC_TELEPHONE",
+            "LC_MEASUREMENT", "LC_IDENTIFICATION", "LANGUAGE",
+        };
+        for (size_t i = 0; i < NELEMS(names); i++) {
+            if (env_find(&own, names[i]) == NULL)
+                env_put(&own, names[i], "C");
+        }
+    }
     for (char **line = environ; line != NULL && *line != NULL && !opt_bool(r, "clean_env", false); line++)
         env_put_line(r, *line);
     env_drop(r, "NOTIFY_SOCKET");
@@ -376,15 +370,6 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* A list becomes the program and its arguments; with a shell, what the shell gets after -c, as Python does.
- */
-static void
-exec_cmd_add_list(char **argv, size_t n, const json_t *list)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        argv[n + i] = value_pystr(json_array_get(list, i));
-}
-
 /* Builds argv: SHELL -c TEXT with a shell; else the text split as shlex does, or the list as it is. */
 static int
 build_argv(run_t *r, fail_t *err)
@@ -409,10 +394,15 @@ build_argv(run_t *r, fail_t *err)
             r->argv[0] = xstrdup(r->shell);
             r->argv[1] = xstrdup("-c");
         }
-        if (json_is_array(r->cmd))
-            exec_cmd_add_list(r->argv, lead, r->cmd);
-        else
+        if (json_is_array(r->cmd)) {
+            /* A list becomes the program and its arguments; with a shell, what the shell gets after -c, as
+             * Python does. */
+            const json_t *list = r->cmd;
+            for (size_t i = 0; i < json_array_size(list); i++)
+                r->argv[lead + i] = value_pystr(json_array_get(list, i));
+        } else {
             r->argv[lead] = xstrdup(r->text);
+        }
     }
     if (r->argv[0] == NULL)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "cmd is empty: there is nothing to run");
@@ -594,32 +584,6 @@ encoding_name(const char *name)
     return strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6) : STEAL(dashes);
 }
 
-/* Bytes of another encoding as UTF-8; what has no meaning in it is replaced. */
-static int
-recode(const char *encoding, const buf_t *in, buf_t *out, fail_t *err)
-{
-    AUTO_FREE char *name = encoding_name(encoding);
-    iconv_t cd = iconv_open("UTF-8", name);
-    char *from = in->data, chunk[ICONV_CHUNK];
-    size_t left = in->len;
-
-    if (cd == (iconv_t) -1)
-        return fail_set(err, -EINVAL, "LookupError: unknown encoding: %s", encoding);
-    while (left > 0) {
-        char *to = chunk;
-        size_t room = sizeof(chunk);
-        size_t rc = iconv(cd, &from, &left, &to, &room);
-        buf_add(out, chunk, sizeof(chunk) - room);
-        if (rc == (size_t) -1 && errno != E2BIG) {
-            buf_puts(out, REPLACEMENT);
-            from++;
-            left--;
-        }
-    }
-    iconv_close(cd);
-    return 0;
-}
-
 /* NEW text, or NULL with *err. */
 static json_t *
 output_text(const run_t *r, const buf_t *out, fail_t *err)
@@ -628,8 +592,28 @@ output_text(const run_t *r, const buf_t *out, fail_t *err)
     buf_auto_t other = BUF_INIT;
 
     if (encoding != NULL && strcasecmp(encoding, "utf-8") != 0 && strcasecmp(encoding, "utf8") != 0) {
-        if (recode(encoding, out, &other, err) < 0)
+        /* Bytes of another encoding as UTF-8; what has no meaning in it is replaced. */
+        AUTO_FREE char *name = encoding_name(encoding);
+        iconv_t cd = iconv_open("UTF-8", name);
+        char *from = out->data, chunk[ICONV_CHUNK];
+        size_t left = out->len;
+        if (cd == (iconv_t) -1) {
+            (void) fail_set(err, -EINVAL, "LookupError: unknown encoding: %s", encoding);
             return NULL;
+        }
+        while (left > 0) {
+            char *to = chunk;
+            size_t room = sizeof(chunk);
+            size_t rc = iconv(cd, &from, &left, &to, &room);
+            buf_add(&other, chunk, sizeof(chunk) - room);
+            if (rc == (size_t) -1 && errno != E2BIG) {
+                buf_puts(&other, REPLACEMENT);
+                from++;
+                left--;
+            }
+        }
+        iconv_close(cd);
+
         out = &other;
     }
     size_t len = out->len;

@@ -64,38 +64,6 @@ mount_at(mounts_t *self, const char *below, const char *source, const char *type
     return 0;
 }
 
-/* A folder of the host, by its own path. */
-static int
-bind_at(mounts_t *self, const char *path, fail_t *err)
-{
-    AUTO_FREE char *rooted = xasprintf("/%s", path), *plain = fop_normpath(rooted);
-
-    return mount_at(self, plain + strspn(plain, "/"), path, "none", MS_BIND, err);
-}
-
-/* Mounts in order; on failure the caller still calls unmount_all for those that succeeded. */
-static int
-mount_all(mounts_t *self, json_t *binds, fail_t *err)
-{
-    json_t *bind;
-    size_t i;
-
-    self->fd = open(self->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (self->fd < 0)
-        self->fd = -errno;
-    int rc = mount_at(self, "dev", "devtmpfs", "devtmpfs", 0, err);
-    if (rc == 0)
-        rc = mount_at(self, "proc", "proc", "proc", 0, err);
-    if (rc == 0)
-        rc = mount_at(self, "sys", "sysfs", "sysfs", 0, err);
-    json_array_foreach (binds, i, bind) {
-        const char *path = json_is_string(bind) ? json_string_value(bind) : "";
-        if (rc == 0 && *path != '\0')
-            rc = bind_at(self, path, err);
-    }
-    return rc;
-}
-
 /* In the reverse order. What can't be unmounted is logged. */
 static void
 unmount_all(mounts_t *self)
@@ -232,7 +200,28 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     for (size_t i = 0; i < NELEMS(passed); i++)
         json_object_set(kwargs, passed[i], value_get(args, passed[i]));
-    int rc = mount_all(&mounts, value_get(args, "binds"), err);
+
+    /* Mounts in order; on failure the caller still calls unmount_all for those that succeeded. */
+    json_t *binds = value_get(args, "binds");
+    json_t *bind;
+    size_t i;
+    mounts.fd = open(mounts.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (mounts.fd < 0)
+        mounts.fd = -errno;
+    int rc = mount_at(&mounts, "dev", "devtmpfs", "devtmpfs", 0, err);
+    if (rc == 0)
+        rc = mount_at(&mounts, "proc", "proc", "proc", 0, err);
+    if (rc == 0)
+        rc = mount_at(&mounts, "sys", "sysfs", "sysfs", 0, err);
+    json_array_foreach (binds, i, bind) {
+        const char *path = json_is_string(bind) ? json_string_value(bind) : "";
+        if (rc == 0 && *path != '\0') {
+            /* A folder of the host, by its own path. */
+            AUTO_FREE char *rooted = xasprintf("/%s", path), *plain = fop_normpath(rooted);
+            rc = mount_at(&mounts, plain + strspn(plain, "/"), path, "none", MS_BIND, err);
+        }
+    }
+
     if (rc == 0) {
         rc = ctx_call(ctx, "cmd.run_all", NULL, kwargs, &ret, err);
         end_below(root);

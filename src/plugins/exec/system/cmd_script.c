@@ -318,18 +318,6 @@ suffix_of(const char *source)
     return xstrdup("");
 }
 
-/* The command line for the copied script. With `bg` nobody else could remove the copy. NEW. */
-static json_t *
-script_call(json_t *args, const char *path, bool bg)
-{
-    AUTO_FREE char *quoted = str_shell_quote(path);
-    json_t *extra = value_get(args, "args");
-    AUTO_FREE char *words = value_truthy(extra) ? value_pystr(extra) : xstrdup("");
-    AUTO_FREE char *line = xasprintf("%s%s%s", quoted, *words != '\0' ? " " : "", words);
-
-    return bg ? json_pack("[o]", value_fmt("%s; rm -f %s", line, quoted)) : json_pack("[s]", line);
-}
-
 /* With `template` the script is one: its text becomes what that gives. */
 static int
 render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fail_t *err)
@@ -351,39 +339,6 @@ render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fai
     return 0;
 }
 
-/* Writes the rendered script to a private file and runs it. A script in the background is not removed, as it
- * may still be read. */
-static int
-run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value, fail_t *err)
-{
-    static const char *const ours[] = { "source", "args", "template" };
-    bool bg = value_bool(args, "bg", false) || value_truthy(value_get(value_get(args, "kwargs"), "bg"));
-    const char *cwd = value_str(args, "cwd", NULL);
-    AUTO_FREE char *suffix = suffix_of(value_str(args, "source", ""));
-    buf_auto_t bytes = BUF_INIT;
-
-    if (fs_read(local, SCRIPT_LIMIT, &bytes, err) < 0) {
-        err->kind = FAIL_COMMAND;
-        return err->code;
-    }
-    if (render_script(ctx, args, local, &bytes, err) < 0)
-        return err->code;
-    AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : fs_temp_dir(), suffix, &bytes, 0500,
-                                        value_str(args, "runas", NULL), err);
-    if (path == NULL)
-        return -EIO;
-    json_auto_t *kwargs = cmd_script_passed_on(args, ours, NELEMS(ours));
-    json_auto_t *call = script_call(args, path, bg);
-    json_object_del(kwargs, "__env__");
-    json_object_del(kwargs, "context");
-    if (bg)
-        json_object_set_new(kwargs, "python_shell", json_true());
-    int rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
-    if (!bg || rc < 0)
-        unlink(path);
-    return rc;
-}
-
 static int
 cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -396,8 +351,43 @@ cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     int rc = local_source(ctx, value_str(args, "source", ""), value_get(args, "saltenv"), &local, err);
     if (rc < 0)
         return rc;
-    if (local != NULL)
-        return run_script(ctx, args, local, ret_value, err);
+    if (local != NULL) {
+        /* Writes the rendered script to a private file and runs it. A script in the background is not
+         * removed, as it may still be read. */
+        static const char *const ours[] = { "source", "args", "template" };
+        bool bg = value_bool(args, "bg", false) || value_truthy(value_get(value_get(args, "kwargs"), "bg"));
+        const char *cwd = value_str(args, "cwd", NULL);
+        AUTO_FREE char *suffix = suffix_of(value_str(args, "source", ""));
+        buf_auto_t bytes = BUF_INIT;
+        if (fs_read(local, SCRIPT_LIMIT, &bytes, err) < 0) {
+            err->kind = FAIL_COMMAND;
+            return err->code;
+        }
+        if (render_script(ctx, args, local, &bytes, err) < 0)
+            return err->code;
+        AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : fs_temp_dir(), suffix, &bytes, 0500,
+                                            value_str(args, "runas", NULL), err);
+        if (path == NULL)
+            return -EIO;
+        json_auto_t *kwargs = cmd_script_passed_on(args, ours, NELEMS(ours));
+
+        /* The command line for the copied script. With `bg` nobody else could remove the copy. */
+        AUTO_FREE char *quoted = str_shell_quote(path);
+        json_t *extra = value_get(args, "args");
+        AUTO_FREE char *words = value_truthy(extra) ? value_pystr(extra) : xstrdup("");
+        AUTO_FREE char *line = xasprintf("%s%s%s", quoted, *words != '\0' ? " " : "", words);
+        json_auto_t *call = bg ? json_pack("[o]", value_fmt("%s; rm -f %s", line, quoted))
+                               : json_pack("[s]", line);
+
+        json_object_del(kwargs, "__env__");
+        json_object_del(kwargs, "context");
+        if (bg)
+            json_object_set_new(kwargs, "python_shell", json_true());
+        rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
+        if (!bg || rc < 0)
+            unlink(path);
+        return rc;
+    }
     *ret_value = json_pack("{s:i, s:i, s:s, s:s, s:b}", "pid", 0, "retcode", 1, "stdout", "", "stderr", "",
                            "cache_error", 1);
     return 0;

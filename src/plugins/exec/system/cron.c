@@ -128,21 +128,6 @@ exec_cron_keep(const json_t *old, json_t *wish, const char *const *fields)
     return change;
 }
 
-/* Replaces "random" by a number within the field's bounds. */
-static void
-draw_times(json_t *wish)
-{
-    const char *month;
-
-    for (size_t i = CRONTAB_TIMES; i-- > 0;) {
-        /* The month before the day, which it bounds. */
-        const char *field = crontab_times[i];
-        month = value_str(wish, "month", "*");
-        AUTO_FREE char *text = crontab_time(field, value_str(wish, field, "*"), month);
-        json_object_set_new(wish, field, json_string(text));
-    }
-}
-
 /* `wish` is the entry that shall be there; it is changed. */
 static int
 set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *fields, json_t **ret_value,
@@ -163,8 +148,17 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
     }
     if (list != NULL)
         json_array_remove(list, i);
-    if (!special)
-        draw_times(wish);
+    if (!special) {
+        /* Replaces "random" by a number within the field's bounds. */
+        const char *month;
+        for (size_t j = CRONTAB_TIMES; j-- > 0;) {
+            /* The month before the day, which it bounds. */
+            const char *field = crontab_times[j];
+            month = value_str(wish, "month", "*");
+            AUTO_FREE char *text = crontab_time(field, value_str(wish, field, "*"), month);
+            json_object_set_new(wish, field, json_string(text));
+        }
+    }
     json_array_append(value_get(tab, special ? "special" : "crons"), wish);
     return exec_cron_store(ctx, args, tab, list != NULL ? "updated" : "new", ret_value, err);
 }

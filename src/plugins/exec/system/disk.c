@@ -330,33 +330,6 @@ disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Options by type of file system; those that do not apply are ignored. */
-static void
-mkfs_options(prog_t *prog, json_t *args, const char *type)
-{
-    json_t *inode = value_get(args, "inode_size"), *lazy = value_get(args, "lazy_itable_init");
-    json_int_t fat = value_int(args, "fat", 0);
-    AUTO_FREE char *inode_text = value_pystr(inode), *lazy_text = value_pystr(lazy);
-    bool ext = str_starts(type, "ext"), xfs = str_eq(type, "xfs");
-
-    if (!json_is_null(inode) && ext)
-        prog_adds(prog, "-i", inode_text, NULL);
-    else if (!json_is_null(inode) && xfs) {
-        prog_add(prog, "-i");
-        prog_addf(prog, "size=%s", inode_text);
-    }
-    if (!json_is_null(lazy) && ext) {
-        prog_add(prog, "-E");
-        prog_addf(prog, "lazy_itable_init=%s", lazy_text);
-    }
-    if ((fat == 12 || fat == 16 || fat == 32) && str_ends(type, "fat")) {
-        prog_add(prog, "-F");
-        prog_addf(prog, "%d", (int) fat);
-    }
-    if (value_bool(args, "force", false) && (ext || xfs))
-        prog_add(prog, ext ? "-F" : "-f");
-}
-
 /* Makes the file system, then sync(2). */
 static int
 disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -369,7 +342,29 @@ disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (*type == '-' || *type == '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a type of file system", type);
     prog_adds(&prog, "mkfs", "-t", type, NULL);
-    mkfs_options(&prog, args, type);
+
+    /* Options by type of file system; those that do not apply are ignored. */
+    json_t *inode = value_get(args, "inode_size"), *lazy = value_get(args, "lazy_itable_init");
+    json_int_t fat = value_int(args, "fat", 0);
+    AUTO_FREE char *inode_text = value_pystr(inode), *lazy_text = value_pystr(lazy);
+    bool ext = str_starts(type, "ext"), xfs = str_eq(type, "xfs");
+    if (!json_is_null(inode) && ext)
+        prog_adds(&prog, "-i", inode_text, NULL);
+    else if (!json_is_null(inode) && xfs) {
+        prog_add(&prog, "-i");
+        prog_addf(&prog, "size=%s", inode_text);
+    }
+    if (!json_is_null(lazy) && ext) {
+        prog_add(&prog, "-E");
+        prog_addf(&prog, "lazy_itable_init=%s", lazy_text);
+    }
+    if ((fat == 12 || fat == 16 || fat == 32) && str_ends(type, "fat")) {
+        prog_add(&prog, "-F");
+        prog_addf(&prog, "%d", (int) fat);
+    }
+    if (value_bool(args, "force", false) && (ext || xfs))
+        prog_add(&prog, ext ? "-F" : "-f");
+
     int rc = run_on(&prog, value_str(args, "device", ""), ret_value, err);
     if (rc == 0)
         sync();
@@ -753,25 +748,6 @@ iostat_add(json_t *out, const char *name, char **header, char **values, size_t s
     }
 }
 
-/* Replaces each list of samples by its mean, rounded to two digits as Salt does. */
-static void
-iostat_means(json_t *out)
-{
-    const char *name, *column;
-    json_t *row, *list;
-    void *next;
-
-    json_object_foreach (out, name, row) {
-        json_object_foreach_safe (row, next, column, list) {
-            double sum = 0;
-            size_t n = json_array_size(list);
-            for (size_t i = 0; i < n; i++)
-                sum += json_real_value(json_array_get(list, i));
-            json_object_set_new(row, column, json_real(n > 0 ? rint(sum / (double) n * 100) / 100 : 0.0));
-        }
-    }
-}
-
 /* Parses the reports of one iostat run: "avg-cpu:" has its values on the next line, device tables end at an
  * empty line. */
 static void
@@ -798,7 +774,20 @@ iostat_table(char **lines, json_t *out)
         strv_free(words);
     }
     strv_free(devices);
-    iostat_means(out);
+
+    /* Replaces each list of samples by its mean, rounded to two digits as Salt does. */
+    const char *name, *column;
+    json_t *row, *list;
+    void *next;
+    json_object_foreach (out, name, row) {
+        json_object_foreach_safe (row, next, column, list) {
+            double sum = 0;
+            size_t n = json_array_size(list);
+            for (size_t i = 0; i < n; i++)
+                sum += json_real_value(json_array_get(list, i));
+            json_object_set_new(row, column, json_real(n > 0 ? rint(sum / (double) n * 100) / 100 : 0.0));
+        }
+    }
 }
 
 static int

@@ -44,36 +44,6 @@ environ_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* NEW object: the variables that `keep` does not name. */
-static json_t *
-others(const json_t *keep)
-{
-    json_t *names = json_object();
-
-    for (char **line = environ; line != NULL && *line != NULL; line++) {
-        AUTO_FREE char *name = xstrndup(*line, strcspn(*line, "="));
-        if (*name != '\0' && value_get(keep, name) == NULL)
-            json_object_set_new(names, name, json_null());
-    }
-    return names;
-}
-
-/* The job server is asked to do the same, so that later jobs see it too. */
-static void
-update_minion(call_ctx_t *ctx, const json_t *args)
-{
-    static const char *const fields[] = { "environ", "false_unsets", "clear_all", "permanent" };
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *data = json_object();
-    json_auto_t *answer = NULL;
-
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        json_object_set(data, fields[i], value_get(args, fields[i]));
-    json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", "environ_setenv", "data", data);
-    if (ctx_host(ctx, request, &answer, &why) < 0)
-        log_error("environ.setenv: the minion's own environment stays as it is: %s", fail_text(&why));
-}
-
 /* A value that is neither text nor False ends the call with False, as in Salt. */
 static int
 exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -89,7 +59,14 @@ exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     }
     ret = json_object();
     if (value_bool(args, "clear_all", false)) {
-        json_auto_t *gone = others(given);
+        /* Lists the variables that are not asked for, for clear_all. */
+        json_auto_t *gone = json_object();
+        for (char **line = environ; line != NULL && *line != NULL; line++) {
+            AUTO_FREE char *named = xstrndup(*line, strcspn(*line, "="));
+            if (*named != '\0' && value_get(given, named) == NULL)
+                json_object_set_new(gone, named, json_null());
+        }
+
         json_object_foreach (gone, name, v)
             json_object_set_new(ret, name, exec_environ_set_one(name, no, unsets));
     }
@@ -101,8 +78,19 @@ exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         }
         json_object_set_new(ret, name, exec_environ_set_one(name, v, unsets));
     }
-    if (value_bool(args, "update_minion", false))
-        update_minion(ctx, args);
+    if (value_bool(args, "update_minion", false)) {
+        /* The job server is asked to do the same, so that later jobs see it too. */
+        static const char *const fields[] = { "environ", "false_unsets", "clear_all", "permanent" };
+        fail_auto_t why = FAIL_INIT;
+        json_auto_t *data = json_object();
+        json_auto_t *answer = NULL;
+        for (size_t i = 0; i < NELEMS(fields); i++)
+            json_object_set(data, fields[i], value_get(args, fields[i]));
+        json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", "environ_setenv", "data",
+                                         data);
+        if (ctx_host(ctx, request, &answer, &why) < 0)
+            log_error("environ.setenv: the minion's own environment stays as it is: %s", fail_text(&why));
+    }
     *ret_value = ret;
     return 0;
 }

@@ -427,26 +427,19 @@ ps_swap_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- disks ----------------------------------------------------------------------------------- */
 
-/* File system types that live on devices. */
+/* Mounted file systems; without `all` only those on devices. NEW, or NULL with *err. */
 static json_t *
-device_types(fail_t *err)
+partitions(bool all, fail_t *err)
 {
+    /* File system types that live on devices. */
     char **lines = procfs_lines("/proc/filesystems", err);
-    json_t *types = json_pack("{s:b}", "zfs", 1);
-
+    json_auto_t *types = json_pack("{s:b}", "zfs", 1);
     for (size_t i = 0; lines[i] != NULL; i++) {
         if (!str_starts(lines[i], "nodev"))
             json_object_set_new(types, str_trim(lines[i]), json_true());
     }
     strv_free(lines);
-    return types;
-}
 
-/* Mounted file systems; without `all` only those on devices. NEW, or NULL with *err. */
-static json_t *
-partitions(bool all, fail_t *err)
-{
-    json_auto_t *types = device_types(err);
     size_t n = 0;
     procfs_mount_t *mounts = procfs_mounts(&n, err);
     json_t *list = mounts != NULL ? json_array() : NULL;
@@ -670,18 +663,21 @@ ps_lsof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* [name, [the lines of a program's output that hold it]] */
 static int
-lines_with(const char *program, const char *options, const char *name, json_t **ret_value, fail_t *err)
+ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const func_t *row = ctx_row(ctx); /* it has the program's name */
+
+    /* [name, [the lines of a program's output that hold it]] */
+    const char *program = row->name;
+    const char *name = value_str(args, "name", "");
     AUTO_FREE char *path = fs_which(program);
     prog_auto_t prog = PROG_INIT;
     json_auto_t *found = json_array();
-
     if (path == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT,
                          "The '%s' binary was not found in $PATH. Install it to use ps.%s", program, program);
-    prog_adds(&prog, path, options, NULL);
+    prog_adds(&prog, path, row->data.text, NULL);
     AUTO_FREE char *out = prog_stdout(&prog, NULL, err);
     if (out == NULL)
         return -EIO;
@@ -693,14 +689,6 @@ lines_with(const char *program, const char *options, const char *name, json_t **
     strv_free(lines);
     *ret_value = json_pack("[s, O]", name, found);
     return 0;
-}
-
-static int
-ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    const func_t *row = ctx_row(ctx); /* it has the program's name */
-
-    return lines_with(row->name, row->data.text, value_str(args, "name", ""), ret_value, err);
 }
 
 /* Lines of `ps aux` that the expression finds, without a salt command that asks this very question. */

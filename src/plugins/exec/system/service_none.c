@@ -277,14 +277,14 @@ service_none_change_links(call_ctx_t *ctx, json_t *args, bool enable, json_t **r
 }
 
 static int
-remove_masks(call_ctx_t *ctx, json_t *args, fail_t *err)
+none_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    /* Removes the masks that the arguments name. */
     static const struct {
         const char *arg, *action;
         bool runtime;
     } masks[] = { { "unmask", "unmask", false }, { "unmask_runtime", "unmask --runtime", true } };
     int rc = 0;
-
     for (size_t i = 0; i < NELEMS(masks) && rc == 0; i++) {
         json_auto_t *done = NULL;
         if (value_bool(args, masks[i].arg, false))
@@ -292,13 +292,6 @@ remove_masks(call_ctx_t *ctx, json_t *args, fail_t *err)
         if (rc > 0)
             rc = must_change_files(ctx, args, masks[i].action, &done, err);
     }
-    return rc;
-}
-
-static int
-none_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    int rc = remove_masks(ctx, args, err);
 
     if (rc == 0)
         rc = svc_is_script_only(service_root(args), service_name(args), err);

@@ -45,20 +45,6 @@ service_systemd_status_of(call_ctx_t *ctx, const char *name, fail_t *err)
     return ret;
 }
 
-/* Drops all kept answers, after a reload. */
-static void
-forget_status(call_ctx_t *ctx)
-{
-    json_t *context = ctx_context(ctx), *v;
-    const char *key;
-    void *tmp;
-
-    json_object_foreach_safe (context, tmp, key, v) {
-        if (str_starts(key, STATUS_KEY))
-            json_object_del(context, key);
-    }
-}
-
 /* "   Loaded: not-found (...)": whether there is such a line and it says otherwise. */
 static bool
 says_loaded(const char *text)
@@ -98,7 +84,16 @@ daemon_reload(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
     if (value_int(ret, "retcode", 1) != 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "Problem performing systemctl daemon-reload: %s",
                          value_str(ret, "stdout", ""));
-    forget_status(ctx);
+
+    /* Drops all kept answers, after a reload. */
+    json_t *context = ctx_context(ctx), *v;
+    const char *key;
+    void *tmp;
+    json_object_foreach_safe (context, tmp, key, v) {
+        if (str_starts(key, STATUS_KEY))
+            json_object_del(context, key);
+    }
+
     *ret_value = json_true();
     return 0;
 }

@@ -27,19 +27,6 @@ tool_need(const char *program, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -ENOENT, "The '%s' binary was not found in $PATH.", program);
 }
 
-static void
-log_failure(const prog_t *prog, const json_t *ret)
-{
-    static const char *const streams[] = { "stdout", "stderr" };
-
-    log_error("Command '%s' failed with return code: %d", prog->argv[0], (int) value_int(ret, "retcode", 0));
-    for (size_t i = 0; i < NELEMS(streams); i++) {
-        const char *text = value_str(ret, streams[i], "");
-        if (*text != '\0')
-            log_error("%s: %s", streams[i], text);
-    }
-}
-
 json_t *
 tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 {
@@ -49,8 +36,17 @@ tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
         return ret;
     int retcode = (int) value_int(ret, "retcode", 0);
     ctx_set_retcode(ctx, retcode);
-    if (retcode != 0)
-        log_failure(prog, ret);
+    if (retcode != 0) {
+        /* Logs a failed program with its output. */
+        static const char *const streams[] = { "stdout", "stderr" };
+        log_error("Command '%s' failed with return code: %d", prog->argv[0],
+                  (int) value_int(ret, "retcode", 0));
+        for (size_t i = 0; i < NELEMS(streams); i++) {
+            const char *text = value_str(ret, streams[i], "");
+            if (*text != '\0')
+                log_error("%s: %s", streams[i], text);
+        }
+    }
     return ret;
 }
 

@@ -692,21 +692,6 @@ find_by_value(const void *a, const void *b)
     return find_compare(*(json_t *const *) a, *(json_t *const *) b);
 }
 
-static json_t *
-find_sorted(json_t *list)
-{
-    size_t n = json_array_size(list);
-    json_t **items = xcalloc(n + 1, sizeof(*items)), *out = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        items[i] = json_array_get(list, i);
-    qsort(items, n, sizeof(*items), find_by_value);
-    for (size_t i = 0; i < n; i++)
-        json_array_append(out, items[i]);
-    free(items);
-    return out;
-}
-
 /* Holds the start folder open for the time of the walk, so that deletions below it can't be redirected.
  * `mindepth` 0 includes the start itself. */
 static int
@@ -740,7 +725,18 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; rc == 0 && paths[i] != NULL; i++)
         rc = find_from(&f, paths[i], err);
     strv_free(paths);
-    if (rc == 0)
-        *ret_value = find_sorted(f.found);
+    if (rc == 0) {
+        /* Sorts the found paths. */
+        json_t *list = f.found;
+        size_t n = json_array_size(list);
+        json_t **items = xcalloc(n + 1, sizeof(*items)), *out = json_array();
+        for (size_t i = 0; i < n; i++)
+            items[i] = json_array_get(list, i);
+        qsort(items, n, sizeof(*items), find_by_value);
+        for (size_t i = 0; i < n; i++)
+            json_array_append(out, items[i]);
+        free(items);
+        *ret_value = out;
+    }
     return rc;
 }

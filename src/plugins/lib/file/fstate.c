@@ -343,25 +343,6 @@ fstate_has(const json_t *list, const json_t *v)
     return false;
 }
 
-/* Merges one accumulated item into the sums: texts once each, requisites all. */
-static void
-add_item(json_t *all, const json_t *item)
-{
-    const char *file = value_str(item, "file", ""), *name = value_str(item, "name", "");
-    json_t *texts = fstate_member(fstate_member(value_get(all, "data"), file, json_object()), name,
-                                  json_array());
-    json_t *deps = fstate_member(fstate_member(value_get(all, "deps"), file, json_object()), name,
-                                 json_array()),
-           *one;
-    size_t i;
-
-    json_array_extend(deps, value_get(item, "ids"));
-    json_array_foreach (value_get(item, "texts"), i, one) {
-        if (!fstate_has(texts, one))
-            json_array_append(texts, one);
-    }
-}
-
 /* Sums up the items that were added since the last call; the counter "n" keeps the sum linear in the number
  * of items. BORROWED from the run's context. */
 json_t *
@@ -375,8 +356,22 @@ fstate_accumulators(call_ctx_t *ctx)
         json_object_set_new(ctx_context(ctx), own, all);
     }
     size_t n = (size_t) value_int(all, "n", 0);
-    for (; n < json_array_size(items); n++)
-        add_item(all, json_array_get(items, n));
+    for (; n < json_array_size(items); n++) {
+        /* Merges one accumulated item into the sums: texts once each, requisites all. */
+        const json_t *item = json_array_get(items, n);
+        const char *file = value_str(item, "file", ""), *name = value_str(item, "name", "");
+        json_t *texts = fstate_member(fstate_member(value_get(all, "data"), file, json_object()), name,
+                                      json_array());
+        json_t *deps = fstate_member(fstate_member(value_get(all, "deps"), file, json_object()), name,
+                                     json_array()),
+               *one;
+        size_t i;
+        json_array_extend(deps, value_get(item, "ids"));
+        json_array_foreach (value_get(item, "texts"), i, one) {
+            if (!fstate_has(texts, one))
+                json_array_append(texts, one);
+        }
+    }
     json_object_set_new(all, "n", json_integer((json_int_t) n));
     return all;
 }

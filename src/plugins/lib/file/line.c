@@ -132,18 +132,6 @@ insert_at_end(job_t *job)
     insert_like(job, at, l->n > 0 ? l->v[l->n - 1] : "");
 }
 
-static void
-insert_at_start(job_t *job)
-{
-    size_t len = strlen(job->content);
-    const char *end = job->lines->n > 0 ? line_end(job->lines->v[0]) : "";
-
-    while (len > 0 && job->lines->n > 0 && strchr(" \t\n\v\f\r", job->content[len - 1]) != NULL)
-        len--;
-    AUTO_FREE char *text = xasprintf("%.*s%s", (int) len, job->content, *end != '\0' ? end : "\n");
-    lines_insert(job->lines, 0, text);
-}
-
 /* Leaves the file alone when the following line is the content already. */
 static int
 insert_after(job_t *job, fail_t *err)
@@ -169,8 +157,15 @@ insert_line(job_t *job, fail_t *err)
     if (!str_empty(job->location)) {
         if (str_eq(job->location, "end"))
             insert_at_end(job);
-        else if (str_eq(job->location, "start"))
-            insert_at_start(job);
+        else if (str_eq(job->location, "start")) {
+            /* At the start: before the first line. */
+            size_t len = strlen(job->content);
+            const char *end = job->lines->n > 0 ? line_end(job->lines->v[0]) : "";
+            while (len > 0 && job->lines->n > 0 && strchr(" \t\n\v\f\r", job->content[len - 1]) != NULL)
+                len--;
+            AUTO_FREE char *text = xasprintf("%.*s%s", (int) len, job->content, *end != '\0' ? end : "\n");
+            lines_insert(job->lines, 0, text);
+        }
         return 0;
     }
     if (job->before.n > 0 && job->after.n > 0) {
@@ -271,24 +266,6 @@ find_mode(json_t *args, fail_t *err)
     return NULL;
 }
 
-/* Every line but the last gets an end like its neighbour's; the stand-in for the end goes. */
-static void
-finish_lines(lines_t *l)
-{
-    for (size_t i = 0; i + 1 < l->n; i++) {
-        if (*line_end(l->v[i]) != '\0')
-            continue;
-        size_t len = strlen(l->v[i]);
-        while (len > 0 && strchr(" \t\n\v\f\r", l->v[i][len - 1]) != NULL)
-            len--;
-        const char *end = line_end(l->v[i > 0 ? i - 1 : 1]);
-        AUTO_FREE char *text = xasprintf("%.*s%s", (int) len, l->v[i], *end != '\0' ? end : "\n");
-        lines_replace(l, i, text);
-    }
-    if (l->n > 0 && l->v[l->n - 1][0] == '\0')
-        lines_remove(l, l->n - 1);
-}
-
 static int
 process(json_t *args, const struct mode *mode, lines_t *lines, fail_t *err)
 {
@@ -308,8 +285,21 @@ process(json_t *args, const struct mode *mode, lines_t *lines, fail_t *err)
         rc = find_hits(lines, match, &job.match, err);
     if (rc == 0)
         rc = mode->run(&job, err);
-    if (rc == 0)
-        finish_lines(lines);
+    if (rc == 0) {
+        /* Every line but the last gets an end like its neighbour's; the stand-in for the end goes. */
+        for (size_t i = 0; i + 1 < lines->n; i++) {
+            if (*line_end(lines->v[i]) != '\0')
+                continue;
+            size_t len = strlen(lines->v[i]);
+            while (len > 0 && strchr(" \t\n\v\f\r", lines->v[i][len - 1]) != NULL)
+                len--;
+            const char *end = line_end(lines->v[i > 0 ? i - 1 : 1]);
+            AUTO_FREE char *text = xasprintf("%.*s%s", (int) len, lines->v[i], *end != '\0' ? end : "\n");
+            lines_replace(lines, i, text);
+        }
+        if (lines->n > 0 && lines->v[lines->n - 1][0] == '\0')
+            lines_remove(lines, lines->n - 1);
+    }
     return rc;
 }
 

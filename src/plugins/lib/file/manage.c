@@ -148,24 +148,6 @@ mode_bits(const char *mode, mode_t otherwise)
     return mode == NULL || *end != '\0' || end == mode ? otherwise : (mode_t) bits & 07777;
 }
 
-/* The owner and mode that the file is to have in the end, so that it never appears with others. */
-static landing_t
-landing(job_t *j)
-{
-    landing_t as = { (uid_t) -1, (gid_t) -1, 0, NULL };
-    uid_t uid;
-    gid_t gid;
-
-    as.uid = (uid_t) value_int(j->before, "uid", -1);
-    as.gid = (gid_t) value_int(j->before, "gid", -1);
-    if (value_truthy(value_get(j->args, "user")) && fop_uid_of(value_get(j->args, "user"), &uid))
-        as.uid = uid;
-    if (value_truthy(value_get(j->args, "group")) && fop_gid_of(value_get(j->args, "group"), &gid))
-        as.gid = gid;
-    as.mode = mode_bits(j->mode, mode_bits(value_str(j->before, "mode", NULL), 0600));
-    return as;
-}
-
 static int
 lib_manage_find(job_t *j, fail_t *err)
 {
@@ -184,7 +166,19 @@ static int
 lib_manage_commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
 {
     const char *backup = value_str(j->args, "backup", "");
-    landing_t as = landing(j);
+
+    /* The owner and mode that the file is to have in the end, so that it never appears with others. */
+    landing_t as = { (uid_t) -1, (gid_t) -1, 0, NULL };
+    uid_t uid;
+    gid_t gid;
+    as.uid = (uid_t) value_int(j->before, "uid", -1);
+    as.gid = (gid_t) value_int(j->before, "gid", -1);
+    if (value_truthy(value_get(j->args, "user")) && fop_uid_of(value_get(j->args, "user"), &uid))
+        as.uid = uid;
+    if (value_truthy(value_get(j->args, "group")) && fop_gid_of(value_get(j->args, "group"), &gid))
+        as.gid = gid;
+    as.mode = mode_bits(j->mode, mode_bits(value_str(j->before, "mode", NULL), 0600));
+
     int rc = j->file.path == NULL ? lib_manage_find(j, err) : 0;
 
     if (rc != 0)
@@ -320,27 +314,6 @@ lib_manage_check_perms(job_t *j, const char *mode, bool follow, fail_t *err)
     json_object_set_new(call, "mode", mode != NULL ? json_string(mode) : json_null());
     json_object_set_new(call, "follow_symlinks", json_boolean(follow));
     return fop_check_perms(j->ctx, call, j->before, j->ret, NULL, err);
-}
-
-static int
-lib_manage_change(job_t *j, fail_t *err)
-{
-    int rc = j->source != NULL ? change_by_source(j, err) : 0;
-
-    if (rc == 0 && !j->stop && j->contents)
-        rc = change_by_contents(j);
-    if (rc == 0)
-        rc = replace_link(j, err);
-    if (rc != 0 || j->stop)
-        return rc;
-    rc = lib_manage_check_perms(j, j->mode, j->follow, err);
-    if (rc != 0)
-        return rc;
-    if (json_object_size(lib_manage_changes_of(j)) > 0)
-        json_object_set_new(j->ret, "comment", value_fmt("File %s updated", j->name));
-    else if (value_truthy(json_object_get(j->ret, "result")))
-        json_object_set_new(j->ret, "comment", value_fmt("File %s is in the correct state", j->name));
-    return 0;
 }
 
 /* ---- a new file ------------------------------------------------------------------------------ */
@@ -497,7 +470,23 @@ manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *er
     if (there <= 0)
         return there < 0 ? there : lib_manage_create(&j, why);
     j.real = link > 0 && j.follow ? fop_realpath(j.name) : xstrdup(j.name);
-    return lib_manage_change(&j, why);
+
+    /* Writes the new content or replaces the link. */
+    rc = j.source != NULL ? change_by_source(&j, why) : 0;
+    if (rc == 0 && !j.stop && j.contents)
+        rc = change_by_contents(&j);
+    if (rc == 0)
+        rc = replace_link(&j, why);
+    if (rc != 0 || j.stop)
+        return rc;
+    rc = lib_manage_check_perms(&j, j.mode, j.follow, why);
+    if (rc != 0)
+        return rc;
+    if (json_object_size(lib_manage_changes_of(&j)) > 0)
+        json_object_set_new(j.ret, "comment", value_fmt("File %s updated", j.name));
+    else if (value_truthy(json_object_get(j.ret, "result")))
+        json_object_set_new(j.ret, "comment", value_fmt("File %s is in the correct state", j.name));
+    return 0;
 }
 
 int

@@ -55,20 +55,6 @@ source_changes(call_ctx_t *ctx, json_t *args, managed_t *m, const char *sum, jso
     return 0;
 }
 
-/* Names and numbers are both accepted as equal. */
-static void
-owner_changes(json_t *args, const json_t *now, json_t *changes)
-{
-    static const char *const rows[][2] = { { "user", "uid" }, { "group", "gid" } };
-
-    for (size_t i = 0; i < NELEMS(rows); i++) {
-        json_t *want = value_get(args, rows[i][0]);
-        if (want != NULL && !json_is_null(want) && !value_equal(want, value_get(now, rows[i][0])) &&
-            !value_equal(want, value_get(now, rows[i][1])))
-            json_object_set(changes, rows[i][0], want);
-    }
-}
-
 /* Appends the bytes of `contents`. False when the call has none. */
 bool
 manage_contents(const json_t *args, buf_t *out)
@@ -105,7 +91,16 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
         const content_t with = { .data = buf_str(&contents), .len = contents.len };
         if (given)
             manage_check_compare(ctx, name, &with, changes);
-        owner_changes(args, now, changes);
+
+        /* Names and numbers are both accepted as equal. */
+        static const char *const rows[][2] = { { "user", "uid" }, { "group", "gid" } };
+        for (size_t i = 0; i < NELEMS(rows); i++) {
+            json_t *want = value_get(args, rows[i][0]);
+            if (want != NULL && !json_is_null(want) && !value_equal(want, value_get(now, rows[i][0])) &&
+                !value_equal(want, value_get(now, rows[i][1])))
+                json_object_set(changes, rows[i][0], want);
+        }
+
         if (mode != NULL && !str_eq(mode, value_str(now, "mode", NULL)))
             manage_check_note(changes, "mode", mode);
         if (!str_empty(attrs) && fop_attrs_differ(name, attrs))
@@ -221,31 +216,6 @@ iconv_name(const char *encoding)
     return STEAL(dashes);
 }
 
-/* Python's UnicodeEncodeError; positions count characters. */
-static int
-no_such_character(const char *encoding, const char *text, size_t at, fail_t *err)
-{
-    uint32_t cp = 0;
-    size_t position = 0;
-    char shown[16];
-    bool ascii = strcasecmp(encoding, "ascii") == 0 || strcasecmp(encoding, "us-ascii") == 0;
-    bool latin = strcasecmp(encoding, "latin-1") == 0 || strcasecmp(encoding, "iso-8859-1") == 0;
-
-    for (size_t i = 0; i < at; i++)
-        position += ((unsigned char) text[i] & 0xC0) != 0x80;
-    (void) utf8_next(text + at, strlen(text + at), &cp);
-    snprintf(shown, sizeof(shown),
-             cp < 0x100     ? "\\x%02x"
-             : cp < 0x10000 ? "\\u%04x"
-                            : "\\U%08x",
-             (unsigned) cp);
-    return fail_set(err, -EILSEQ, "'%s' codec can't encode character '%s' in position %zu: %s", encoding,
-                    shown, position,
-                    ascii   ? "ordinal not in range(128)"
-                    : latin ? "ordinal not in range(256)"
-                            : "character maps to <undefined>");
-}
-
 /* Encodes `text`; NULL flushes the shift state that a stateful encoding appends after the last character. */
 static void
 encode_plain(iconv_t cd, const char *text, buf_t *out)
@@ -278,7 +248,27 @@ manage_encode(const char *text, size_t len, const char *encoding, const char *er
         if (done != (size_t) -1 || errno == E2BIG)
             continue;
         if (!str_eq(errors, "ignore") && !str_eq(errors, "replace")) {
-            rc = no_such_character(encoding, text, (size_t) (from - text), err);
+            /* Python's UnicodeEncodeError; positions count characters. */
+            size_t at = (size_t) (from - text);
+            uint32_t cp = 0;
+            size_t position = 0;
+            char shown[16];
+            bool ascii = strcasecmp(encoding, "ascii") == 0 || strcasecmp(encoding, "us-ascii") == 0;
+            bool latin = strcasecmp(encoding, "latin-1") == 0 || strcasecmp(encoding, "iso-8859-1") == 0;
+            for (size_t i = 0; i < at; i++)
+                position += ((unsigned char) text[i] & 0xC0) != 0x80;
+            (void) utf8_next(text + at, strlen(text + at), &cp);
+            snprintf(shown, sizeof(shown),
+                     cp < 0x100     ? "\\x%02x"
+                     : cp < 0x10000 ? "\\u%04x"
+                                    : "\\U%08x",
+                     (unsigned) cp);
+            rc = fail_set(err, -EILSEQ, "'%s' codec can't encode character '%s' in position %zu: %s",
+                          encoding, shown, position,
+                          ascii   ? "ordinal not in range(128)"
+                          : latin ? "ordinal not in range(256)"
+                                  : "character maps to <undefined>");
+
             break;
         }
         if (str_eq(errors, "replace"))

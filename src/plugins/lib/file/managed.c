@@ -36,26 +36,6 @@ template_known(const char *name)
     return render_is_template(name);
 }
 
-/* The variables of a template: what the caller was called with (a source's only), defaults over that, context
- * over those. */
-static json_t *
-template_variables(json_t *args, bool of_source)
-{
-    static const char *const shown[] = { "name", "source", "user", "group", "mode", "attrs" };
-    json_t *kwargs = value_get(args, "kwargs");
-    json_t *vars = of_source && json_is_object(kwargs) ? json_copy(kwargs) : json_object();
-
-    for (size_t i = 0; of_source && i < NELEMS(shown); i++) {
-        if (value_get(args, shown[i]) != NULL)
-            json_object_set(vars, shown[i], value_get(args, shown[i]));
-    }
-    if (json_is_object(value_get(args, "defaults")))
-        json_object_update(vars, value_get(args, "defaults"));
-    if (json_is_object(value_get(args, "context")))
-        json_object_update(vars, value_get(args, "context"));
-    return vars;
-}
-
 /* Numbers as keys, bytes and the like reach the template as they are, where nothing has replaced what JSON
  * made of them. */
 static void
@@ -102,7 +82,22 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
                 fail_t *err)
 {
     buf_auto_t read = BUF_INIT;
-    json_auto_t *vars = template_variables(args, text == NULL);
+
+    /* The variables of a template: what the caller was called with (a source's only), defaults over that,
+     * context over those. */
+    bool of_source = text == NULL;
+    static const char *const shown[] = { "name", "source", "user", "group", "mode", "attrs" };
+    json_t *kwargs = value_get(args, "kwargs");
+    json_auto_t *vars = of_source && json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+    for (size_t i = 0; of_source && i < NELEMS(shown); i++) {
+        if (value_get(args, shown[i]) != NULL)
+            json_object_set(vars, shown[i], value_get(args, shown[i]));
+    }
+    if (json_is_object(value_get(args, "defaults")))
+        json_object_update(vars, value_get(args, "defaults"));
+    if (json_is_object(value_get(args, "context")))
+        json_object_update(vars, value_get(args, "context"));
+
     AUTO_FREE char *below = NULL, *env = NULL;
     const char *source = value_str(args, "source", "");
 
@@ -185,38 +180,6 @@ file_apply_template_on_contents(call_ctx_t *ctx, json_t *args, json_t **ret_valu
 
 /* ---- verification ---------------------------------------------------------------------------- */
 
-static int
-local_sum(const char *path, managed_t *m, fail_t *err)
-{
-    AUTO_FREE char *hex = NULL;
-    int rc = digest_file(path, "sha256", &hex, err);
-
-    if (rc == 0) {
-        json_decref(m->sum);
-        m->sum = json_pack("{s:s, s:s}", "hsum", hex, "hash_type", "sha256");
-    }
-    return rc;
-}
-
-static int
-served_sum(call_ctx_t *ctx, const char *source, const char *saltenv, managed_t *m, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *hash = NULL;
-    int rc = ctx_files(ctx) == NULL ? -ENOENT : fileclient_hash(ctx_files(ctx), source, saltenv, &hash, &why);
-
-    if (rc == 0) {
-        json_decref(m->sum);
-        m->sum = json_pack("{s:s, s:s}", "hash_type", value_str(hash, "hash_type", "sha256"), "hsum",
-                           value_str(hash, "hsum", ""));
-    } else if (rc == -ENOENT) {
-        m->comment = xasprintf("Source file %s not found in saltenv '%s'", source, saltenv);
-    } else {
-        return fail_set(err, rc, "%s", fail_text(&why));
-    }
-    return 0;
-}
-
 /* Determines the digest that the source must have (m->sum), or explains in m->comment why it can't: the file
  * server's, the local file's, or the one that source_hash names. Remote sources without one are refused
  * unless skip_verify or use_etag is given. */
@@ -251,10 +214,33 @@ managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *sc
             return 0;
         }
     }
-    if (str_eq(scheme, "salt"))
-        return served_sum(ctx, source, saltenv, m, err);
-    if (!hashed && local)
-        return local_sum(m->sfn, m, err);
+    if (str_eq(scheme, "salt")) {
+        /* Sums a file of the file server. */
+        fail_auto_t why = FAIL_INIT;
+        json_auto_t *hash = NULL;
+        int rc = ctx_files(ctx) == NULL ? -ENOENT
+                                        : fileclient_hash(ctx_files(ctx), source, saltenv, &hash, &why);
+        if (rc == 0) {
+            json_decref(m->sum);
+            m->sum = json_pack("{s:s, s:s}", "hash_type", value_str(hash, "hash_type", "sha256"), "hsum",
+                               value_str(hash, "hsum", ""));
+        } else if (rc == -ENOENT) {
+            m->comment = xasprintf("Source file %s not found in saltenv '%s'", source, saltenv);
+        } else {
+            return fail_set(err, rc, "%s", fail_text(&why));
+        }
+        return 0;
+    }
+    if (!hashed && local) {
+        /* Sums a local file. */
+        AUTO_FREE char *hex = NULL;
+        int rc = digest_file(m->sfn, "sha256", &hex, err);
+        if (rc == 0) {
+            json_decref(m->sum);
+            m->sum = json_pack("{s:s, s:s}", "hsum", hex, "hash_type", "sha256");
+        }
+        return rc;
+    }
     if (value_truthy(value_get(args, "skip_verify")))
         return 0;
     if (hashed) {

@@ -288,32 +288,6 @@ judge_owner(perms_t *p, const json_t *post, const char *what, const char *id, co
     }
 }
 
-/* Links have no mode of their own, so they are skipped. */
-static void
-apply_mode(perms_t *p, const json_t *cur, const json_t *st, const char *mode)
-{
-    if (mode == NULL || p->test || !p->plain || str_eq(mode, value_str(cur, "mode", "")))
-        return;
-    json_object_set_new(p->perms, "cmode", json_string(mode));
-    /* A mode that can't be set is told by what the file has afterwards. */
-    if (!str_eq(mode, value_str(st, "mode", "")))
-        (void) fop_set_owner_mode(p->at, NULL, NULL, mode, NULL);
-}
-
-static void
-judge_mode(perms_t *p, const json_t *post, const char *mode)
-{
-    json_t *changes = json_object_get(p->ret, "changes");
-
-    if (mode == NULL || !p->plain)
-        return;
-    bool is = str_eq(mode, value_str(post, "mode", ""));
-    if (p->test ? !is : is && json_object_get(p->perms, "cmode") != NULL)
-        json_object_set_new(changes, "mode", json_string(mode));
-    else if (!is)
-        complain(p, xasprintf("Failed to change mode to %s", mode));
-}
-
 /* Letters of `a` that are not in `b`. NEW. */
 static char *
 letters_minus(const char *a, const char *b)
@@ -417,22 +391,6 @@ label_part(const char *label, size_t n)
     return n == 3 ? xstrdup(label) : xstrndup(label, strcspn(label, ":"));
 }
 
-/* Compares the label with the request: texts go to the changes, arguments to the changing command. */
-static void
-label_differences(perms_t *p, const char *label, buf_t *was, buf_t *wanted, json_t *call)
-{
-    for (size_t i = 0; i < NELEMS(label_parts); i++) {
-        const char *asked = value_str(p->args, label_parts[i][0], NULL);
-        AUTO_FREE char *part = label_part(label, i);
-        json_object_set_new(call, label_parts[i][2], json_null());
-        if (str_empty(asked) || str_eq(asked, part))
-            continue;
-        buf_printf(was, "%s%s: %s", was->len > 0 ? " " : "", label_parts[i][1], part);
-        buf_printf(wanted, "%s%s: %s", wanted->len > 0 ? " " : "", label_parts[i][1], asked);
-        json_object_set_new(call, label_parts[i][2], json_string(asked));
-    }
-}
-
 /* Sets the label and compares each part of the result; the policy may refuse parts of it. */
 static void
 apply_label(perms_t *p, json_t *call)
@@ -469,7 +427,19 @@ check_label(perms_t *p)
         return;
     }
     json_auto_t *call = json_pack("{s:s, s:b}", "path", p->name, "persist", 1);
-    label_differences(p, label, &was, &wanted, call);
+
+    /* Compares the label with the request: texts go to the changes, arguments to the changing command. */
+    for (size_t i = 0; i < NELEMS(label_parts); i++) {
+        const char *asked = value_str(p->args, label_parts[i][0], NULL);
+        AUTO_FREE char *part = label_part(label, i);
+        json_object_set_new(call, label_parts[i][2], json_null());
+        if (str_empty(asked) || str_eq(asked, part))
+            continue;
+        buf_printf(&was, "%s%s: %s", was.len > 0 ? " " : "", label_parts[i][1], part);
+        buf_printf(&wanted, "%s%s: %s", wanted.len > 0 ? " " : "", label_parts[i][1], asked);
+        json_object_set_new(call, label_parts[i][2], json_string(asked));
+    }
+
     if (wanted.len == 0)
         return;
     if (!p->test)
@@ -510,32 +480,36 @@ bring_to(perms_t *p, json_t *before, fail_t *err)
     json_object_set(p->perms, "lmode", value_get(cur, "mode"));
     if (apply_owner(p, st, err) != 0)
         return -EIO;
-    apply_mode(p, cur, st, mode);
+
+    /* Links have no mode of their own, so they are skipped. */
+    if (mode != NULL && !p->test && p->plain && !str_eq(mode, value_str(cur, "mode", ""))) {
+        json_object_set_new(p->perms, "cmode", json_string(mode));
+        /* A mode that can't be set is told by what the file has afterwards. */
+        if (!str_eq(mode, value_str(st, "mode", "")))
+            (void) fop_set_owner_mode(p->at, NULL, NULL, mode, NULL);
+    }
+
     json_auto_t *post = now(p, err);
     if (post == NULL)
         return -ENOENT;
     judge_owner(p, post, "user", "uid", "user");
     judge_owner(p, post, "group", "gid", "group");
-    judge_mode(p, post, mode);
+
+    /* Reports a mode that differs. */
+    json_t *changes = json_object_get(p->ret, "changes");
+    if (mode != NULL && p->plain) {
+        bool is = str_eq(mode, value_str(post, "mode", ""));
+        if (p->test ? !is : is && json_object_get(p->perms, "cmode") != NULL)
+            json_object_set_new(changes, "mode", json_string(mode));
+        else if (!is)
+            complain(p, xasprintf("Failed to change mode to %s", mode));
+    }
+
     if (p->whole) {
         check_attrs(p);
         check_label(p);
     }
     return 0;
-}
-
-/* The comment is a list for a caller that gave one, else one text. */
-static void
-finish_comment(perms_t *p, json_t *before)
-{
-    buf_auto_t text = BUF_INIT;
-
-    if (json_is_string(before) && json_string_length(before) > 0)
-        json_array_insert(p->comment, 0, before);
-    for (size_t i = 0; i < json_array_size(p->comment); i++)
-        buf_printf(&text, "%s%s", i > 0 ? "; " : "", json_string_value(json_array_get(p->comment, i)));
-    json_object_set_new(p->ret, "comment",
-                        json_is_array(before) ? json_incref(p->comment) : json_string(buf_str(&text)));
 }
 
 /* `whole`: attributes and labels too, which are set by name in any case. */
@@ -566,7 +540,16 @@ perms_check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *bef
     int rc = bring_to(&p, before, err);
     if (rc != 0)
         return rc;
-    finish_comment(&p, said);
+
+    /* The comment is a list for a caller that gave one, else one text. */
+    buf_auto_t text = BUF_INIT;
+    if (json_is_string(said) && json_string_length(said) > 0)
+        json_array_insert(p.comment, 0, said);
+    for (size_t i = 0; i < json_array_size(p.comment); i++)
+        buf_printf(&text, "%s%s", i > 0 ? "; " : "", json_string_value(json_array_get(p.comment, i)));
+    json_object_set_new(p.ret, "comment",
+                        json_is_array(said) ? json_incref(p.comment) : json_string(buf_str(&text)));
+
     if (p.test && json_object_size(json_object_get(ret, "changes")) > 0)
         json_object_set_new(ret, "result", json_null());
     if (ret_perms != NULL)

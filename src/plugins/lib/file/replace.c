@@ -74,15 +74,6 @@ replace_template_of(json_t *args)
     return value_bool(args, "backslash_literal", false) ? str_replace(repl, "\\", "\\\\") : STEAL(repl);
 }
 
-/* Text to add when the pattern did not match. NEW. */
-static char *
-not_found_text(json_t *args)
-{
-    json_t *content = value_get(args, "not_found_content");
-
-    return value_pystr(value_truthy(content) ? content : value_get(args, "repl"));
-}
-
 /* True when a line equals the text to add. */
 static int
 has_line(edit_t *e, const char *text, fail_t *err)
@@ -128,7 +119,12 @@ edit_apply(edit_t *e, fail_t *err)
     e->found = n > 0;
     if (e->found || (!append && !prepend))
         return 0;
-    AUTO_FREE char *text = not_found_text(e->args);
+
+    /* Text to add when the pattern did not match. */
+    json_t *args = e->args;
+    json_t *content = value_get(args, "not_found_content");
+    AUTO_FREE char *text = value_pystr(value_truthy(content) ? content : value_get(args, "repl"));
+
     rc = has_line(e, text, err);
     if (rc == 0)
         replace_add_line(e, text, prepend);

@@ -81,25 +81,6 @@ fop_copy_xattrs(int from, int to)
     return 0;
 }
 
-/* Order matters: chown() clears set-id bits, so the mode follows it, and ACLs, which depend on the mode, come
- * last. fsync() before the caller's rename() keeps a power cut from leaving an empty file. */
-static int
-fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
-{
-    int rc = fs_write_all(fd, data, len);
-
-    if (rc == 0 && (st->st_uid != geteuid() || st->st_gid != getegid()) &&
-        fchown(fd, st->st_uid, st->st_gid) != 0)
-        rc = -errno;
-    if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
-        rc = -errno;
-    if (rc == 0)
-        rc = fop_copy_xattrs(old, fd);
-    if (rc == 0 && fsync(fd) != 0)
-        rc = -errno;
-    return rc;
-}
-
 /* Writes a temporary file in the same folder and renames it over `path`; removes it on failure. 0 or a
  * negative errno, by which the caller chooses to overwrite in place. */
 static int
@@ -112,7 +93,20 @@ replace_atomic(const char *path, int old, const struct stat *st, const void *dat
 
     if (fd < 0)
         return -errno;
-    int rc = fill_from(fd, old, st, data, len);
+
+    /* Order matters: chown() clears set-id bits, so the mode follows it, and ACLs, which depend on the
+     * mode, come last. fsync() before the caller's rename() keeps a power cut from leaving an empty file. */
+    int rc = fs_write_all(fd, data, len);
+    if (rc == 0 && (st->st_uid != geteuid() || st->st_gid != getegid()) &&
+        fchown(fd, st->st_uid, st->st_gid) != 0)
+        rc = -errno;
+    if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
+        rc = -errno;
+    if (rc == 0)
+        rc = fop_copy_xattrs(old, fd);
+    if (rc == 0 && fsync(fd) != 0)
+        rc = -errno;
+
     close(fd);
     if (rc == 0 && rename(temp, path) != 0)
         rc = -errno;

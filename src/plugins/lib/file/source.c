@@ -50,23 +50,6 @@ file_url_path(const char *url)
     return xstrdup(path);
 }
 
-/* Calls cp.cache_file, so that overridden modules and the job's settings apply. NEW path, or NULL. */
-static char *
-cached_by_module(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
-                 fail_t *err)
-{
-    json_auto_t *list = json_pack("[s, s]", url, saltenv);
-    json_auto_t *kwargs = json_pack("{s:s?, s:b, s:b}", "source_hash", hsum, "verify_ssl",
-                                    value_bool(args, "verify_ssl", true), "use_etag",
-                                    value_bool(args, "use_etag", false));
-    json_auto_t *cached = NULL;
-
-    if (ctx_call(ctx, "cp.cache_file", list, kwargs, &cached, err) != 0 ||
-        str_empty(json_string_value(cached)))
-        return NULL;
-    return xstrdup(json_string_value(cached));
-}
-
 /* Local copy of a source. NULL without *err when it does not exist. */
 char *
 source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
@@ -84,8 +67,18 @@ source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *
             fail_set(err, rc, "%s", fail_text(&why));
         return rc == 0 ? local : NULL;
     }
-    if (source_is_remote(scheme))
-        return cached_by_module(ctx, url, saltenv, hsum, args, err);
+    if (source_is_remote(scheme)) {
+        /* Calls cp.cache_file, so that overridden modules and the job's settings apply. */
+        json_auto_t *list = json_pack("[s, s]", url, saltenv);
+        json_auto_t *kwargs = json_pack("{s:s?, s:b, s:b}", "source_hash", hsum, "verify_ssl",
+                                        value_bool(args, "verify_ssl", true), "use_etag",
+                                        value_bool(args, "use_etag", false));
+        json_auto_t *cached = NULL;
+        if (ctx_call(ctx, "cp.cache_file", list, kwargs, &cached, err) != 0 ||
+            str_empty(json_string_value(cached)))
+            return NULL;
+        return xstrdup(json_string_value(cached));
+    }
     local = str_eq(scheme, "file") ? file_url_path(url) : fop_expanduser(url);
     if (fop_exists_as(local, S_IFREG, err) > 0)
         return local;
@@ -145,23 +138,6 @@ served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
     return 0;
 }
 
-/* True when the file server has a file or folder of that URL: 1, 0 or negative. */
-static int
-source_served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *path = NULL, *env = NULL;
-    json_auto_t *hash = NULL;
-
-    if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, NULL) != 0)
-        return 0;
-    int rc = fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why);
-    if (rc == 0)
-        return 1;
-    rc = not_served(rc, &why, err);
-    return rc < 0 ? rc : served_folder(ctx, path, env, err);
-}
-
 /* True when a web server answers for the URL; a source that does not answer is skipped. */
 static bool
 reachable(call_ctx_t *ctx, const char *url)
@@ -185,8 +161,19 @@ source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err
 {
     AUTO_FREE char *scheme = source_scheme(url);
 
-    if (str_eq(scheme, "salt"))
-        return source_served(ctx, url, saltenv, err);
+    if (str_eq(scheme, "salt")) {
+        /* The file server has a file or folder of that URL: 1, 0 or negative. */
+        fail_auto_t why = FAIL_INIT;
+        AUTO_FREE char *path = NULL, *env = NULL;
+        json_auto_t *hash = NULL;
+        if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, NULL) != 0)
+            return 0;
+        int rc = fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why);
+        if (rc == 0)
+            return 1;
+        rc = not_served(rc, &why, err);
+        return rc < 0 ? rc : served_folder(ctx, path, env, err);
+    }
     if (str_eq(scheme, "file")) {
         AUTO_FREE char *path = file_url_path(url);
         return fop_exists(path, err);

@@ -58,22 +58,6 @@ dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *grou
     return rc == 0 ? 0 : retell(&why, rc, at, way->asked, err);
 }
 
-/* Creates one folder; a link that another user placed there is not followed. */
-static int
-make_dir(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
-{
-    way_auto_t way = WAY_INIT;
-    int rc = way_find(&way, path, WAY_LINK);
-
-    if (rc == -EISDIR)
-        return str_eq(fop_basename(path), ".") ? 0 : fop_oserror(err, EEXIST, path);
-    if (way_refused(&way, rc, err))
-        return rc;
-    if (rc == 0 && mkdirat(way.folder, way.name, 0777) != 0)
-        rc = -errno;
-    return rc == 0 ? dress_made(&way, S_IFDIR, user, group, mode, err) : fop_oserror(err, -rc, path);
-}
-
 /* `path` and the folders above it that are missing, each with owner and mode. */
 static int
 make_dirs(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
@@ -87,7 +71,17 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
     int rc = there == 0 ? make_dirs(parent, user, group, mode, err) : there < 0 ? there : 0;
     if (rc != 0)
         return rc;
-    return make_dir(name, user, group, mode, err);
+
+    /* Creates one folder; a link that another user placed there is not followed. */
+    way_auto_t way = WAY_INIT;
+    rc = way_find(&way, name, WAY_LINK);
+    if (rc == -EISDIR)
+        return str_eq(fop_basename(name), ".") ? 0 : fop_oserror(err, EEXIST, name);
+    if (way_refused(&way, rc, err))
+        return rc;
+    if (rc == 0 && mkdirat(way.folder, way.name, 0777) != 0)
+        rc = -errno;
+    return rc == 0 ? dress_made(&way, S_IFDIR, user, group, mode, err) : fop_oserror(err, -rc, name);
 }
 
 /* Salt's file.mkdir: True also when the folder exists; its owner and mode stay then. */
@@ -486,19 +480,6 @@ file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static int copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *err);
 
-/* Copies the link's text; the result may dangle, as the original did. */
-static int
-copy_link(const char *src, const char *dst, fail_t *err)
-{
-    char target[4096];
-    ssize_t n = readlink(src, target, sizeof(target) - 1);
-
-    if (n < 0)
-        return fop_oserror(err, errno, src);
-    target[n] = '\0';
-    return symlink(target, dst) == 0 ? 0 : fop_oserror(err, errno, dst);
-}
-
 /* Without attributes links to files are copied as what they lead to, and those to folders not at all: they
  * may be without end. */
 static int
@@ -508,8 +489,15 @@ copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t 
 
     if (link < 0)
         return link;
-    if (attributes && link > 0)
-        return copy_link(src, dst, err);
+    if (attributes && link > 0) {
+        /* Copies the link's text; the result may dangle, as the original did. */
+        char target[4096];
+        ssize_t n = readlink(src, target, sizeof(target) - 1);
+        if (n < 0)
+            return fop_oserror(err, errno, src);
+        target[n] = '\0';
+        return symlink(target, dst) == 0 ? 0 : fop_oserror(err, errno, dst);
+    }
     int dir = fop_exists_as(src, S_IFDIR, err);
     if (dir != 0)
         return dir < 0 ? dir : link > 0 ? 0 : copy_tree(src, dst, attributes, depth + 1, err);
@@ -737,16 +725,6 @@ fop_move_over(const char *src, const char *dst, fail_t *err)
     return move_to(src, dst, true, err);
 }
 
-/* shutil.move: into a folder that exists, by rename, else by copy and remove. */
-static int
-move_any(const char *src, const char *dst, fail_t *err)
-{
-    int into = fop_exists_as(dst, S_IFDIR, err);
-    AUTO_FREE char *target = into > 0 ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
-
-    return into < 0 ? into : move_to(src, target, false, err);
-}
-
 int
 file_move(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -758,8 +736,13 @@ file_move(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (fop_need_abs(src, "Source path must be absolute.", err) != 0 ||
         fop_need_abs(dst, "Destination path must be absolute.", err) != 0)
         return -EINVAL;
-    if (move_any(src, dst, &why) != 0)
+
+    /* shutil.move: into a folder that exists, by rename, else by copy and remove. */
+    int into = fop_exists_as(dst, S_IFDIR, &why);
+    AUTO_FREE char *target = into > 0 ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
+    if (into < 0 || move_to(src, target, false, &why) != 0)
         return fop_failed(err, "Unable to move '%s' to '%s': %s", src, dst, fail_text(&why));
+
     *ret_value = json_object();
     json_object_set_new(*ret_value, "result", json_true());
     json_object_set_new(*ret_value, "comment", value_fmt("'%s' moved to '%s'", src, dst));

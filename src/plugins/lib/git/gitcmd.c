@@ -29,14 +29,31 @@ git_add_opts(prog_t *prog, const json_t *opts, fail_t *err)
     return 0;
 }
 
-/* ssh by this key and no other; a salt:// path is taken from the cache. */
-static int
-use_identity(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
+int
+git_begin(call_ctx_t *ctx, const json_t *args, const char *command, prog_t *prog, fail_t *err)
 {
+    const char *user = value_str(args, "user", "");
+
+    if (tool_begin(prog, "git", err) < 0 || git_add_opts(prog, value_get(args, "git_opts"), err) < 0)
+        return err->code;
+    prog_add(prog, command);
+    /* A minion has nobody to ask. */
+    prog_env(prog, "GIT_TERMINAL_PROMPT=0");
+    prog->cwd = value_str(args, "cwd", NULL);
+    if (*user != '\0') {
+        passwd_space_auto_t space = { 0 };
+        const struct passwd *pw = passwd_user(&space, user);
+        AUTO_FREE char *home = pw != NULL ? xasprintf("HOME=%s", pw->pw_dir) : NULL;
+        prog->run_as = user;
+        /* His settings, not ours: which he may not even read, and git says so amid its answer. */
+        if (home != NULL)
+            prog_env(prog, home);
+    }
+
+    /* ssh by this key and no other; a salt:// path is taken from the cache. */
     json_t *given = value_get(args, "identity");
     const char *path = json_string_value(json_is_array(given) ? json_array_get(given, 0) : given);
     AUTO_FREE char *local = NULL;
-
     if (str_empty(path))
         return 0;
     if (str_starts(path, "salt://")) {
@@ -63,43 +80,6 @@ use_identity(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
     return 0;
 }
 
-int
-git_begin(call_ctx_t *ctx, const json_t *args, const char *command, prog_t *prog, fail_t *err)
-{
-    const char *user = value_str(args, "user", "");
-
-    if (tool_begin(prog, "git", err) < 0 || git_add_opts(prog, value_get(args, "git_opts"), err) < 0)
-        return err->code;
-    prog_add(prog, command);
-    /* A minion has nobody to ask. */
-    prog_env(prog, "GIT_TERMINAL_PROMPT=0");
-    prog->cwd = value_str(args, "cwd", NULL);
-    if (*user != '\0') {
-        passwd_space_auto_t space = { 0 };
-        const struct passwd *pw = passwd_user(&space, user);
-        AUTO_FREE char *home = pw != NULL ? xasprintf("HOME=%s", pw->pw_dir) : NULL;
-        prog->run_as = user;
-        /* His settings, not ours: which he may not even read, and git says so amid its answer. */
-        if (home != NULL)
-            prog_env(prog, home);
-    }
-    return use_identity(ctx, args, prog, err);
-}
-
-/* "Command 'git fetch x' failed: ..." */
-static int
-gitcmd_failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
-{
-    const char *said = value_str(answer, (flags & GIT_MERGE) != 0 ? "stdout" : "stderr", "");
-    buf_auto_t line = BUF_INIT;
-
-    for (size_t i = 0; i < prog->n; i++)
-        buf_printf(&line, "%s%s", i > 0 ? " " : "", i > 0 ? prog->argv[i] : "git");
-    AUTO_FREE char *command = str_redacted(buf_str(&line)), *text = str_redacted(said);
-    return fail_kind(err, FAIL_COMMAND, -EIO, "Command '%s' failed%s%s", command, *text != '\0' ? ": " : "",
-                     text);
-}
-
 /* Unless soft, an exit code that is not 0 is an error with git's words. NEW {retcode, stdout, stderr}. */
 json_t *
 git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err)
@@ -110,7 +90,16 @@ git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_
 
     if (answer == NULL || value_int(answer, "retcode", 1) == 0 || (flags & GIT_SOFT) != 0)
         return answer;
-    (void) gitcmd_failed(prog, answer, flags, err);
+
+    /* "Command 'git fetch x' failed: ..." */
+    const char *said = value_str(answer, (flags & GIT_MERGE) != 0 ? "stdout" : "stderr", "");
+    buf_auto_t line = BUF_INIT;
+    for (size_t i = 0; i < prog->n; i++)
+        buf_printf(&line, "%s%s", i > 0 ? " " : "", i > 0 ? prog->argv[i] : "git");
+    AUTO_FREE char *command = str_redacted(buf_str(&line)), *text = str_redacted(said);
+    (void) fail_kind(err, FAIL_COMMAND, -EIO, "Command '%s' failed%s%s", command, *text != '\0' ? ": " : "",
+                     text);
+
     json_decref(answer);
     return NULL;
 }

@@ -87,18 +87,6 @@ write_out(const json_t *args, const char *key, const char *text, size_t len, fai
     return path != NULL ? fs_write_atomic(path, text, len, 0644, err) : 0;
 }
 
-static int
-write_headers(const json_t *args, const http_answer_t *answer, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    const char *name;
-    json_t *v;
-
-    json_object_foreach (answer->headers, name, v)
-        buf_printf(&text, "%s: %s\n", name, json_string_value(v));
-    return write_out(args, "headers_out", buf_str(&text), text.len, err);
-}
-
 /* ---- the answer ---------------------------------------------------------------------------------------- */
 
 /* Error of the request in Salt's words. NEW; NULL when there is none. */
@@ -130,8 +118,15 @@ success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *er
     json_auto_t *text = value_utf8(body, answer->body.len);
     int rc = write_out(args, "text_out", body, answer->body.len, err);
 
-    if (rc == 0)
-        rc = write_headers(args, answer, err);
+    if (rc == 0) {
+        /* Writes the answer's headers. */
+        buf_auto_t words = BUF_INIT;
+        const char *name;
+        json_t *v;
+        json_object_foreach (answer->headers, name, v)
+            buf_printf(&words, "%s: %s\n", name, json_string_value(v));
+        rc = write_out(args, "headers_out", buf_str(&words), words.len, err);
+    }
     if (rc < 0)
         return rc;
     json_object_set(out, "body", text);
@@ -182,22 +177,6 @@ http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- certificates -------------------------------------------------------------------------------------- */
 
-/* Appends the files; an unreadable one is skipped and reported. */
-static void
-add_files(const json_t *files, buf_t *into)
-{
-    json_auto_t *list = json_is_string(files) ? json_pack("[O]", files) : json_incref((json_t *) files);
-    json_t *path;
-    size_t i;
-
-    json_array_foreach (list, i, path) {
-        fail_auto_t why = FAIL_INIT;
-        buf_puts(into, "\n");
-        if (json_is_string(path) && fs_read(json_string_value(path), LIMIT_FILE_READ, into, &why) < 0)
-            log_error("http.update_ca_bundle: %s", fail_text(&why));
-    }
-}
-
 /* The old bundle stays when the answer has no certificate. */
 int
 http_update_ca_bundle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -221,8 +200,20 @@ http_update_ca_bundle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     if (strstr(buf_str(&answer.body), "-----BEGIN ") == NULL)
         return fail_kind(err, FAIL_COMMAND, -EINVAL, "%s holds no certificate; %s stays as it is",
                          value_str(call, "url", ""), target);
-    if (value_truthy(value_get(args, "merge_files")))
-        add_files(value_get(args, "merge_files"), &answer.body);
+    if (value_truthy(value_get(args, "merge_files"))) {
+        /* Appends the files; an unreadable one is skipped and reported. */
+        const json_t *files = value_get(args, "merge_files");
+        buf_t *into = &answer.body;
+        json_auto_t *list = json_is_string(files) ? json_pack("[O]", files) : json_incref((json_t *) files);
+        json_t *path;
+        size_t i;
+        json_array_foreach (list, i, path) {
+            fail_auto_t why = FAIL_INIT;
+            buf_puts(into, "\n");
+            if (json_is_string(path) && fs_read(json_string_value(path), LIMIT_FILE_READ, into, &why) < 0)
+                log_error("http.update_ca_bundle: %s", fail_text(&why));
+        }
+    }
     *ret_value = json_null();
     return fs_write_atomic(target, buf_str(&answer.body), answer.body.len, 0644, err);
 }

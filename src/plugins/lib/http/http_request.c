@@ -398,17 +398,6 @@ http_request_build(request_t *r, fail_t *err)
     return rc == 0 ? set_data(r, err) : rc;
 }
 
-/* "curl: (7) Failed to connect ..." without its beginning. NEW. */
-static char *
-trouble_of(const char *said, int status)
-{
-    const char *own = strstr(said, ") ");
-    AUTO_FREE char *text = xstrdup(own != NULL ? own + 2 : said);
-    char *line = str_trim(text);
-
-    return line[0] != '\0' ? xstrdup(line) : xasprintf("curl ended with %d", status);
-}
-
 /* curl itself ends only for a length that the server says before. */
 static bool
 http_request_too_large(const request_t *r, const char *body, int status)
@@ -441,10 +430,16 @@ http_request_run(request_t *r, http_answer_t *ret, fail_t *err)
         http_parse_headers(buf_str(&fields), ret);
     if (http_request_too_large(r, body, res.status))
         ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
-    else if (res.status != 0)
-        ret->trouble = trouble_of(buf_str(&res.errs), res.status);
-    else if (fs_exists(body) &&
-             !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */
+    else if (res.status != 0) {
+        /* "curl: (7) Failed to connect ..." without its beginning. */
+        const char *said = buf_str(&res.errs);
+        int status = res.status;
+        const char *own = strstr(said, ") ");
+        AUTO_FREE char *text = xstrdup(own != NULL ? own + 2 : said);
+        char *line = str_trim(text);
+        ret->trouble = line[0] != '\0' ? xstrdup(line) : xasprintf("curl ended with %d", status);
+    } else if (fs_exists(body) &&
+               !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */
         rc = fs_read(body, LIMIT_FILE_READ, &ret->body, err);
     proc_result_free(&res);
     return rc;

@@ -80,49 +80,39 @@ http_text_title(char *name)
     }
 }
 
-/* A field that comes again is added, with a comma between. */
-static void
-take_field(char *line, json_t *headers)
-{
-    char *colon = strchr(line, ':');
-
-    if (colon == NULL)
-        return;
-    *colon = '\0';
-    char *name = str_trim(line), *value = str_trim(colon + 1);
-    http_text_title(name);
-    json_t *before = value_get(headers, name);
-    json_auto_t *own = value_utf8(value, strlen(value));
-    if (before != NULL)
-        json_object_set_new(headers, name,
-                            value_fmt("%s,%s", json_string_value(before), json_string_value(own)));
-    else
-        json_object_set(headers, name, own);
-}
-
-/* Each status line begins the fields anew, so that after redirects the last answer's remain. */
-static void
-take_status(const char *line, http_answer_t *into)
-{
-    const char *space = strchr(line, ' ');
-
-    json_object_clear(into->headers);
-    free(into->reason);
-    into->status = space != NULL ? (int) strtol(space + 1, NULL, 10) : 0;
-    space = space != NULL ? strchr(space + 1, ' ') : NULL;
-    into->reason = xstrdup(space != NULL ? space + 1 : "");
-}
-
 void
 http_parse_headers(const char *text, http_answer_t *into)
 {
     char **lines = str_split(text, "\r\n", true);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
-        if (str_starts(lines[i], "HTTP/"))
-            take_status(lines[i], into);
-        else
-            take_field(lines[i], into->headers);
+        if (str_starts(lines[i], "HTTP/")) {
+            /* Each status line begins the fields anew, so that after redirects the last answer's remain. */
+            const char *line = lines[i];
+            const char *space = strchr(line, ' ');
+            json_object_clear(into->headers);
+            free(into->reason);
+            into->status = space != NULL ? (int) strtol(space + 1, NULL, 10) : 0;
+            space = space != NULL ? strchr(space + 1, ' ') : NULL;
+            into->reason = xstrdup(space != NULL ? space + 1 : "");
+        } else {
+            /* A field that comes again is added, with a comma between. */
+            char *line = lines[i];
+            json_t *headers = into->headers;
+            char *colon = strchr(line, ':');
+            if (colon == NULL)
+                continue;
+            *colon = '\0';
+            char *name = str_trim(line), *value = str_trim(colon + 1);
+            http_text_title(name);
+            json_t *before = value_get(headers, name);
+            json_auto_t *own = value_utf8(value, strlen(value));
+            if (before != NULL)
+                json_object_set_new(headers, name,
+                                    value_fmt("%s,%s", json_string_value(before), json_string_value(own)));
+            else
+                json_object_set(headers, name, own);
+        }
     }
     strv_free(lines);
 }

@@ -157,23 +157,6 @@ dpkg_by_name(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->arch, y->arch);
 }
 
-/* The packages, out of the map. */
-static void
-dpkg_collect(dpkg_t *self, map_t *seen)
-{
-    size_t iter = 0;
-    const char *key;
-    void *value;
-
-    self->pkgs = xcalloc(map_len(seen), sizeof(*self->pkgs));
-    while (map_next(seen, &iter, &key, &value)) {
-        self->n += !dpkg_is_absent(value);
-        self->pkgs[self->n_all++] = map_take(seen, key);
-    }
-    if (self->n_all > 1)
-        qsort(self->pkgs, self->n_all, sizeof(*self->pkgs), dpkg_by_name);
-}
-
 /* NULL with *err. DPKG_ADMINDIR is heeded for the host only. */
 dpkg_t *
 dpkg_new(const char *root, fail_t *err)
@@ -187,8 +170,19 @@ dpkg_new(const char *root, fail_t *err)
     self->dir = str_empty(admin) ? xasprintf("%s/var/lib/dpkg", root) : xstrdup(admin);
     int rc = dpkg_read_file(self, seen, "status", err);
     rc = rc == 0 ? read_updates(self, seen, err) : rc;
-    if (rc == 0)
-        dpkg_collect(self, seen);
+    if (rc == 0) {
+        /* The packages, out of the map. */
+        size_t iter = 0;
+        const char *key;
+        void *value;
+        self->pkgs = xcalloc(map_len(seen), sizeof(*self->pkgs));
+        while (map_next(seen, &iter, &key, &value)) {
+            self->n += !dpkg_is_absent(value);
+            self->pkgs[self->n_all++] = map_take(seen, key);
+        }
+        if (self->n_all > 1)
+            qsort(self->pkgs, self->n_all, sizeof(*self->pkgs), dpkg_by_name);
+    }
     map_destroy(&seen);
     if (rc < 0)
         dpkg_destroy(&self);

@@ -97,17 +97,6 @@ stateopts_take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
     return conf_lay_over(ctx_opts(ctx), told, err);
 }
 
-/* Options as they were before the run. */
-static void
-restore_options(stateopts_t *self)
-{
-    if (self->own == NULL)
-        return;
-    json_object_clear(ctx_opts(self->ctx));
-    json_object_update(ctx_opts(self->ctx), self->own);
-    json_decref(self->own);
-}
-
 /* All of it, in that order. stateopts_close frees what there is, also after a failure. */
 static int
 open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, const char *state_top,
@@ -170,7 +159,14 @@ stateopts_close(stateopts_t *self)
 {
     highstate_destroy(&self->high);
     render_destroy(&self->render);
-    restore_options(self);
+
+    /* Options as they were before the run. */
+    if (self->own != NULL) {
+        json_object_clear(ctx_opts(self->ctx));
+        json_object_update(ctx_opts(self->ctx), self->own);
+        json_decref(self->own);
+    }
+
     json_decref(self->ask);
     json_decref(self->pillar_errors);
     free(self->saltenv);

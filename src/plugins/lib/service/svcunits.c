@@ -320,36 +320,6 @@ svcunits_command(const char *line)
                      memchr(line, '-', marks) != NULL ? "yes" : "no");
 }
 
-static void
-add_setting(json_t *out, const char *key, const char *value)
-{
-    if (str_starts(key, "Exec")) {
-        json_object_set_new(out, key, svcunits_command(value));
-        return;
-    }
-    if (!svcunits_is_list(key)) {
-        json_object_set_new(out, key, value_utf8(value, strlen(value)));
-        return;
-    }
-    json_t *list = value_get(out, key);
-    char **words = str_split(value, " \t", true);
-    if (list == NULL) {
-        json_object_set_new(out, key, json_array());
-        list = value_get(out, key);
-    }
-    for (size_t i = 0; words[i] != NULL; i++)
-        json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
-    strv_free(words);
-}
-
-/* Lines that end in a backslash go on; the next one is joined by a space. */
-static void
-join_lines(char *text)
-{
-    for (char *p = text; (p = strstr(p, "\\\n")) != NULL;)
-        p[0] = p[1] = ' ';
-}
-
 int
 svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fail_t *err)
 {
@@ -368,13 +338,34 @@ svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fai
         return rc;
     json_t *out = json_pack("{s:s, s:s, s:s, s:s}", "Id", unit, "FragmentPath", path, "LoadState",
                             str_starts(state, "masked") ? "masked" : "loaded", "UnitFileState", state);
-    if (text != NULL)
-        join_lines(text);
+    if (text != NULL) {
+        /* Lines that end in a backslash go on; the next one is joined by a space. */
+        for (char *p = text; (p = strstr(p, "\\\n")) != NULL;)
+            p[0] = p[1] = ' ';
+    }
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
         line = str_trim(line);
         const char *value = strchr("#;[", *line) == NULL ? line_value(line, '=') : NULL;
-        if (value != NULL)
-            add_setting(out, line, value);
+        if (value != NULL) {
+            /* Adds a NAME=VALUE line; an empty value clears the list. */
+            if (str_starts(line, "Exec")) {
+                json_object_set_new(out, line, svcunits_command(value));
+                continue;
+            }
+            if (!svcunits_is_list(line)) {
+                json_object_set_new(out, line, value_utf8(value, strlen(value)));
+                continue;
+            }
+            json_t *list = value_get(out, line);
+            char **words = str_split(value, " \t", true);
+            if (list == NULL) {
+                json_object_set_new(out, line, json_array());
+                list = value_get(out, line);
+            }
+            for (size_t i = 0; words[i] != NULL; i++)
+                json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
+            strv_free(words);
+        }
     }
     *ret_settings = out;
     return 0;

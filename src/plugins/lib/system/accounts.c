@@ -10,20 +10,6 @@
 
 enum { USER_COLUMNS = 7, GROUP_COLUMNS = 4, GROUPS_AT_FIRST = 64, GROUPS_AT_MOST = 65536 };
 
-/* The five parts of the comment field. */
-static void
-add_gecos(json_t *user, const char *gecos)
-{
-    static const char *const names[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
-
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        /* The last part may hold commas itself. */
-        size_t n = i + 1 < NELEMS(names) ? strcspn(gecos, ",") : strlen(gecos);
-        json_object_set_new(user, names[i], value_utf8(gecos, n));
-        gecos += n + (gecos[n] == ',');
-    }
-}
-
 /* A user without the groups. NEW. */
 static json_t *
 user_row(const struct passwd *pw)
@@ -34,7 +20,16 @@ user_row(const struct passwd *pw)
                             value_utf8(pw->pw_passwd, strlen(pw->pw_passwd)), "shell",
                             value_utf8(pw->pw_shell, strlen(pw->pw_shell)), "uid", (json_int_t) pw->pw_uid);
 
-    add_gecos(row, pw->pw_gecos != NULL ? pw->pw_gecos : "");
+    /* The five parts of the comment field. */
+    const char *gecos = pw->pw_gecos != NULL ? pw->pw_gecos : "";
+    static const char *const names[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        /* The last part may hold commas itself. */
+        size_t n = i + 1 < NELEMS(names) ? strcspn(gecos, ",") : strlen(gecos);
+        json_object_set_new(row, names[i], value_utf8(gecos, n));
+        gecos += n + (gecos[n] == ',');
+    }
+
     return row;
 }
 

@@ -323,17 +323,6 @@ change_line(const char *text, const char *key, const char *line, buf_t *out)
     return found;
 }
 
-/* Creates the file's folder for the user, mode 0700, without following links of others. */
-static int
-authkeys_make_folder(const auth_file_t *file, fail_t *err)
-{
-    const way_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
-    const char *slash = strrchr(file->path, '/');
-    AUTO_FREE char *folder = xstrndup(file->path, (size_t) (slash - file->path));
-
-    return slash == file->path ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
-}
-
 /* Sets (`line`) or removes (NULL) a key, creating file and folder when needed. */
 int
 auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail_t *err)
@@ -341,7 +330,12 @@ auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail
     const landing_t fresh = { .uid = file->uid, .gid = file->gid, .mode = 0600 };
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     partfile_auto_t part = PARTFILE_INIT;
-    int rc = authkeys_make_folder(file, err);
+
+    /* Creates the file's folder for the user, mode 0700, without following links of others. */
+    const way_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
+    const char *slash = strrchr(file->path, '/');
+    AUTO_FREE char *folder = xstrndup(file->path, (size_t) (slash - file->path));
+    int rc = slash == file->path ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
 
     if (rc != 0 || (rc = partfile_open(&part, file->path, err)) != 0 ||
         (rc = partfile_read(&part, &before, err)) != 0)

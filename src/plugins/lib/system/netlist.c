@@ -13,13 +13,6 @@ nets_free(nets_t *s)
     free(s->v);
 }
 
-static void
-nets_add(nets_t *s, const ipnet_t *net)
-{
-    s->v = xrealloc(s->v, (s->n + 1) * sizeof(*s->v));
-    s->v[s->n++] = *net;
-}
-
 static int
 by_net(const void *a, const void *b)
 {
@@ -55,8 +48,11 @@ add_addresses(nets_t *out, json_t *list, const char *proto, bool typed)
                                          length);
         ipnet_t net;
         if ((!typed || str_eq(value_str(row, "type", ""), proto)) &&
-            ipnet_parse_interface(text, &net, NULL) == 0)
-            nets_add(out, &net);
+            ipnet_parse_interface(text, &net, NULL) == 0) {
+            /* Adds the address to the list. */
+            out->v = xrealloc(out->v, (out->n + 1) * sizeof(*out->v));
+            out->v[out->n++] = net;
+        }
     }
 }
 

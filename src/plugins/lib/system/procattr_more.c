@@ -27,25 +27,6 @@ attr_ionice(const procfs_proc_t *p, fail_t *err)
 
 /* ---- sockets ---------------------------------------------------------------------------------- */
 
-/* {inode: descriptor} of its sockets. NEW; NULL: they may not be seen. */
-static json_t *
-socket_inodes(pid_t pid, fail_t *err)
-{
-    char **fds = procfs_list(pid, "fd", err);
-    json_t *found = fds != NULL ? json_object() : NULL;
-
-    for (size_t i = 0; fds != NULL && fds[i] != NULL; i++) {
-        AUTO_FREE char *name = xasprintf("fd/%s", fds[i]);
-        AUTO_FREE char *target = procfs_link(pid, name, err);
-        if (target == NULL || !str_starts(target, "socket:["))
-            continue;
-        target[strcspn(target, "]")] = '\0';
-        json_object_set_new(found, target + strlen("socket:["), json_integer(strtol(fds[i], NULL, 10)));
-    }
-    strv_free(fds);
-    return found;
-}
-
 static json_t *
 procattr_more_address(const char *ip, unsigned port)
 {
@@ -63,7 +44,20 @@ attr_connections(const procfs_proc_t *p, fail_t *err)
                   { "tcp6", AF_INET6, SOCK_STREAM },
                   { "udp", AF_INET, SOCK_DGRAM },
                   { "udp6", AF_INET6, SOCK_DGRAM } };
-    json_auto_t *inodes = socket_inodes(p->pid, err);
+
+    /* {inode: descriptor} of its sockets. */
+    pid_t pid = p->pid;
+    char **fds = procfs_list(pid, "fd", err);
+    json_auto_t *inodes = fds != NULL ? json_object() : NULL;
+    for (size_t i = 0; fds != NULL && fds[i] != NULL; i++) {
+        AUTO_FREE char *name = xasprintf("fd/%s", fds[i]);
+        AUTO_FREE char *target = procfs_link(pid, name, err);
+        if (target == NULL || !str_starts(target, "socket:["))
+            continue;
+        target[strcspn(target, "]")] = '\0';
+        json_object_set_new(inodes, target + strlen("socket:["), json_integer(strtol(fds[i], NULL, 10)));
+    }
+    strv_free(fds);
 
     if (inodes == NULL)
         return json_null();

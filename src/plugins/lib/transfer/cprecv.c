@@ -44,22 +44,6 @@ cprecv_place_of(const char *path, const char *dest, fail_t *err)
     return fits ? xstrdup(dest) : NULL;
 }
 
-/* A failure is logged, as the answer only says false. */
-static int
-write_to(const char *path, const json_t *text)
-{
-    partfile_auto_t file = PARTFILE_INIT;
-    fail_auto_t why = FAIL_INIT;
-    int rc = json_is_string(text) ? partfile_find(&file, path, PARTFILE_SPECIAL, &why)
-                                  : fail_set(&why, -EINVAL, "%s: its content is no text", path);
-
-    if (rc == 0)
-        rc = fop_rewrite(&file, json_string_value(text), json_string_length(text), true, &why);
-    if (rc != 0)
-        log_warning("cp.recv: %s", fail_text(&why));
-    return rc;
-}
-
 /* Ends at the first file whose destination is missing; other failures are false in the answer. */
 json_t *
 cprecv_files(json_t *files, const char *dest, bool *ret_failed)
@@ -76,7 +60,17 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
             *ret_failed = true;
             return json_string(why.code != 0 ? fail_text(&why) : "Destination unavailable");
         }
-        int rc = write_to(place, text);
+
+        /* A failure is logged, as the answer only says false. */
+        partfile_auto_t file = PARTFILE_INIT;
+        fail_auto_t failed = FAIL_INIT;
+        int rc = json_is_string(text) ? partfile_find(&file, place, PARTFILE_SPECIAL, &failed)
+                                      : fail_set(&failed, -EINVAL, "%s: its content is no text", place);
+        if (rc == 0)
+            rc = fop_rewrite(&file, json_string_value(text), json_string_length(text), true, &failed);
+        if (rc != 0)
+            log_warning("cp.recv: %s", fail_text(&failed));
+
         json_object_set_new(done, place, json_boolean(rc == 0));
         *ret_failed = *ret_failed || rc != 0;
     }
@@ -104,19 +98,6 @@ make_folders(const char *folder, const char *dest, bool *ret_failed)
         return os_error(rc, dest, ret_failed);
     *ret_failed = true;
     return value_utf8(fail_text(&why), strlen(fail_text(&why)));
-}
-
-static json_t *
-cprecv_make_folder(const char *dest, bool *ret_failed)
-{
-    struct stat st;
-    bool there = stat(dest, &st) == 0;
-
-    if (there) {
-        *ret_failed = !S_ISDIR(st.st_mode);
-        return *ret_failed ? json_string("Path exists and is a file") : json_true();
-    }
-    return make_folders(dest, dest, ret_failed);
 }
 
 /* Behind what is there: all of the piece, or none. */
@@ -151,29 +132,6 @@ cprecv_place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t 
     return rc == 0 && piece->last ? cpparts_land(&part, mode, err) : rc;
 }
 
-/* Creates the missing folder of the destination, then places the piece. */
-static json_t *
-cprecv_put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
-{
-    const content_t what = { .data = buf_str(bytes), .len = bytes->len };
-    partfile_auto_t to = PARTFILE_INIT;
-    fail_auto_t why = FAIL_INIT;
-    int rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
-
-    if (rc == -ENOENT) {
-        AUTO_FREE char *above = cprecv_folder_of(piece->dest);
-        json_auto_t *made = make_folders(above, piece->dest, ret_failed);
-        if (*ret_failed)
-            return json_incref(made);
-        fail_clear(&why);
-        rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
-    }
-    if (rc == 0)
-        rc = cprecv_place(piece, &to, &what, &why);
-    *ret_failed = rc != 0;
-    return rc == 0 ? json_true() : value_utf8(fail_text(&why), strlen(fail_text(&why)));
-}
-
 /* A message without a chunk creates a folder. */
 json_t *
 cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
@@ -187,8 +145,17 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
                   "'copy' takes letters and digits, and 'at' no negative number");
         return NULL;
     }
-    if (piece->chunk == NULL)
-        return cprecv_make_folder(piece->dest, ret_failed);
+    if (piece->chunk == NULL) {
+        /* Makes the folders of the path. */
+        const char *dest = piece->dest;
+        struct stat st;
+        bool there = stat(dest, &st) == 0;
+        if (there) {
+            *ret_failed = !S_ISDIR(st.st_mode);
+            return *ret_failed ? json_string("Path exists and is a file") : json_true();
+        }
+        return make_folders(dest, dest, ret_failed);
+    }
     AUTO_FREE char *why = NULL;
     AUTO_FREE char *raw = yaml_from_base64(piece->chunk, strlen(piece->chunk), &n, &why);
     if (raw == NULL) {
@@ -199,5 +166,22 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
         buf_add(&bytes, raw, n);
     else if (gzip_unpack(raw, n, LIMIT_FILE_READ, &bytes, err) < 0)
         return NULL;
-    return cprecv_put(piece, &bytes, ret_failed);
+
+    /* Creates the missing folder of the destination, then places the piece. */
+    const content_t what = { .data = buf_str(&bytes), .len = bytes.len };
+    partfile_auto_t to = PARTFILE_INIT;
+    fail_auto_t failed = FAIL_INIT;
+    int rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &failed);
+    if (rc == -ENOENT) {
+        AUTO_FREE char *above = cprecv_folder_of(piece->dest);
+        json_auto_t *made = make_folders(above, piece->dest, ret_failed);
+        if (*ret_failed)
+            return json_incref(made);
+        fail_clear(&failed);
+        rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &failed);
+    }
+    if (rc == 0)
+        rc = cprecv_place(piece, &to, &what, &failed);
+    *ret_failed = rc != 0;
+    return rc == 0 ? json_true() : value_utf8(fail_text(&failed), strlen(fail_text(&failed)));
 }

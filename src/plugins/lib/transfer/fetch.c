@@ -236,30 +236,6 @@ fetch_is_known(const char *path, const char *source_hash)
     return type != NULL && has_digest(path, type, digits);
 }
 
-/* A cached file is kept when it has the digest that the caller knows, else fetched again. */
-static int
-fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_path, fail_t *err)
-{
-    bool has_name = *u->query != '\0' || (strlen(u->path) > 1 && !str_ends(u->path, "/"));
-    bool cached = str_empty(what->dest);
-    AUTO_FREE char *dest = cached ? fetch_extern_place(ctx, what->url, what->saltenv)
-                                  : dest_of(what->dest, has_name ? last_part(what->url) : "index.html");
-
-    if (*dest != '/' && cached)
-        return fail_set(err, -EINVAL, "%s: %s", dest, what->url);
-    if (!cached || !fetch_is_known(dest, what->source_hash)) {
-        int rc = folder_ready(dest, what->makedirs || cached, err);
-        if (rc > 0)
-            rc = webget(ctx, what, dest, err);
-        else if (rc == 0)
-            return 0;
-        if (rc < 0)
-            return rc;
-    }
-    *ret_path = STEAL(dest);
-    return 0;
-}
-
 static bool
 is_web(const char *scheme)
 {
@@ -296,8 +272,26 @@ fetch_url(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     url_parse(&u, what->url);
     if (str_eq(u.scheme, "salt"))
         return fetch_salt(ctx, what, ret_path, err);
-    if (is_web(u.scheme))
-        return fetch_remote(ctx, what, &u, ret_path, err);
+    if (is_web(u.scheme)) {
+        /* A cached file is kept when it has the digest that the caller knows, else fetched again. */
+        bool has_name = *u.query != '\0' || (strlen(u.path) > 1 && !str_ends(u.path, "/"));
+        bool cached = str_empty(what->dest);
+        AUTO_FREE char *dest = cached ? fetch_extern_place(ctx, what->url, what->saltenv)
+                                      : dest_of(what->dest, has_name ? last_part(what->url) : "index.html");
+        if (*dest != '/' && cached)
+            return fail_set(err, -EINVAL, "%s: %s", dest, what->url);
+        if (!cached || !fetch_is_known(dest, what->source_hash)) {
+            int rc = folder_ready(dest, what->makedirs || cached, err);
+            if (rc > 0)
+                rc = webget(ctx, what, dest, err);
+            else if (rc == 0)
+                return 0;
+            if (rc < 0)
+                return rc;
+        }
+        *ret_path = STEAL(dest);
+        return 0;
+    }
     if (*u.scheme != '\0' && !str_eq(u.scheme, "file"))
         return fail_set(err, -ENOTSUP,
                         "'%s://' is no source of files here: use salt, http, https, ftp or file", u.scheme);

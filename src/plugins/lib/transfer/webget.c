@@ -50,25 +50,6 @@ reason_of(const char *headers, const char *said)
     return xstrdup(own != NULL ? own + 2 : *said != '\0' ? said : "no answer");
 }
 
-/* Restricts protocols, also of redirects, and bounds connecting and stalls, not the total time. */
-static void
-curl_words(prog_t *curl, const webget_t *self)
-{
-    prog_adds(curl, "-qsSLf", "--globoff", "--proto", "=http,https,ftp", "--proto-redir", "=http,https,ftp",
-              "-A", "Salt/" HALITE_VERSION, NULL);
-    prog_adds(curl, "-D", self->headers, "-o", self->part, "--max-redirs", REDIRECTS, "--connect-timeout",
-              CONNECT_S, NULL);
-    prog_adds(curl, "--speed-limit", "1", "--speed-time", STALL_S, NULL);
-    if (self->what->insecure)
-        prog_add(curl, "-k");
-    if (self->what->use_etag)
-        prog_adds(curl, "--etag-save", self->fresh, NULL);
-    if (self->compared)
-        prog_adds(curl, "--etag-compare", self->known, NULL);
-    /* The address, which may hold a password, comes on stdin: others may read our command line. */
-    prog_adds(curl, "-K", "-", NULL);
-}
-
 /* `url = "..."` as curl's configuration quotes it. NEW. */
 static char *
 curl_config(const char *url)
@@ -136,7 +117,22 @@ fetch_by_curl(webget_t *self, const char *curl, const char *url_path, fail_t *er
     if (rc < 0)
         return rc;
     prog_add(&prog, curl);
-    curl_words(&prog, self);
+
+    /* Restricts protocols, also of redirects, and bounds connecting and stalls, not the total time. */
+    prog_adds(&prog, "-qsSLf", "--globoff", "--proto", "=http,https,ftp", "--proto-redir", "=http,https,ftp",
+              "-A", "Salt/" HALITE_VERSION, NULL);
+    prog_adds(&prog, "-D", self->headers, "-o", self->part, "--max-redirs", REDIRECTS, "--connect-timeout",
+              CONNECT_S, NULL);
+    prog_adds(&prog, "--speed-limit", "1", "--speed-time", STALL_S, NULL);
+    if (self->what->insecure)
+        prog_add(&prog, "-k");
+    if (self->what->use_etag)
+        prog_adds(&prog, "--etag-save", self->fresh, NULL);
+    if (self->compared)
+        prog_adds(&prog, "--etag-compare", self->known, NULL);
+    /* The address, which may hold a password, comes on stdin: others may read our command line. */
+    prog_adds(&prog, "-K", "-", NULL);
+
     prog.in = config;
     json_auto_t *ran = prog_run_all(&prog, err);
     if (ran == NULL)

@@ -86,24 +86,6 @@ each_user(call_ctx_t *ctx, const char *fun, json_t *name, const json_t *users, f
     return 0;
 }
 
-static int
-state_group_apply(call_ctx_t *ctx, const json_t *args, const json_t *change, fail_t *err)
-{
-    json_t *name = value_get(args, "name");
-
-    if (value_get(change, "gid") != NULL &&
-        sub_ask(ctx, err, "group.chgid", "{s:O, s:O, s:O}", "name", name, "gid", value_get(args, "gid"),
-                "non_unique", value_get(args, "non_unique")) < 0)
-        return err->code;
-    if (value_get(change, "members") != NULL &&
-        sub_ask(ctx, err, "group.members", "{s:O, s:o}", "name", name, "members_list",
-                state_group_joined(value_get(args, "members"))) < 0)
-        return err->code;
-    if (each_user(ctx, "group.adduser", name, value_get(change, "addusers"), err) < 0)
-        return err->code;
-    return each_user(ctx, "group.deluser", name, value_get(change, "delusers"), err);
-}
-
 /* Drops cached values, so that the next read sees the changes. */
 static void
 state_group_forget(call_ctx_t *ctx)
@@ -126,8 +108,22 @@ change_group(call_ctx_t *ctx, const json_t *args, json_t *change, json_t *ret, f
     }
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s", buf_str(&text));
-    if (state_group_apply(ctx, args, change, err) < 0)
+
+    /* Applies the group's changes. */
+    json_t *name = value_get(args, "name");
+    if (value_get(change, "gid") != NULL &&
+        sub_ask(ctx, err, "group.chgid", "{s:O, s:O, s:O}", "name", name, "gid", value_get(args, "gid"),
+                "non_unique", value_get(args, "non_unique")) < 0)
         return err->code;
+    if (value_get(change, "members") != NULL &&
+        sub_ask(ctx, err, "group.members", "{s:O, s:o}", "name", name, "members_list",
+                state_group_joined(value_get(args, "members"))) < 0)
+        return err->code;
+    if (each_user(ctx, "group.adduser", name, value_get(change, "addusers"), err) < 0)
+        return err->code;
+    if (each_user(ctx, "group.deluser", name, value_get(change, "delusers"), err) < 0)
+        return err->code;
+
     state_group_forget(ctx);
     json_auto_t *left = state_group_differences(ctx, args, err);
     if (err->code < 0)

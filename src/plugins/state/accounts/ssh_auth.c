@@ -30,42 +30,6 @@ ssh_auth_source_of(const want_t *w)
     return value_str(w->args, "source", "");
 }
 
-/* Parses the name as a line "[options] [enc] key [comment]"; its parts override the arguments. A source
- * file's name is no key. */
-static void
-ssh_auth_take_name(want_t *w)
-{
-    const char *name = value_str(w->args, "name", "");
-    json_t *given = value_get(w->args, "options");
-    auth_line_auto_t line = AUTH_LINE_INIT;
-
-    w->options = json_is_array(given) ? json_incref(given) : json_array();
-    w->comment = xstrdup(value_str(w->args, "comment", ""));
-    w->enc = xstrdup(value_str(w->args, "enc", "ssh-rsa"));
-    w->key = xstrdup(name);
-    if (*ssh_auth_source_of(w) != '\0')
-        return;
-    if (auth_line_parse(name, strlen(name), &line)) {
-        free(w->key);
-        free(w->enc);
-        w->key = STEAL(line.key);
-        w->enc = STEAL(line.enc);
-    } else {
-        size_t n = strcspn(name, " \t");
-        const char *rest = name + n + strspn(name + n, " \t");
-        w->key[n] = '\0';
-        line.comment = xstrdup(rest);
-    }
-    if (*line.comment != '\0') {
-        free(w->comment);
-        w->comment = STEAL(line.comment);
-    }
-    if (!str_empty(line.options)) {
-        json_decref(w->options);
-        w->options = auth_options(line.options);
-    }
-}
-
 /* A function of the module; with a file of keys or without. NEW, or NULL with *err. */
 static json_t *
 ssh_auth_ask(want_t *w, const char *fun, bool file, bool whole)
@@ -119,24 +83,6 @@ foretell_file(want_t *w, const char *skip, const char *line, const char *done)
                          done);
 }
 
-/* Test mode. */
-static int
-foretell_present(want_t *w)
-{
-    const char *user = value_str(w->args, "user", "");
-
-    if (*ssh_auth_source_of(w) != '\0')
-        return foretell_file(w, "exists", "Set to", "present");
-    json_auto_t *status = ssh_auth_ask(w, "ssh.check_key", false, true);
-    if (status == NULL)
-        return w->err->code;
-    if (str_eq(json_string_value(status), "exists"))
-        return state_ret_set(w->ret, STATE_TRUE, "The authorized host key %s is already present for user %s",
-                             w->key, user);
-    return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set to be %s", w->key, user,
-                         str_eq(json_string_value(status), "add") ? "added" : "updated");
-}
-
 /* Turns the word of ssh.set_auth_key into the return. */
 static int
 tell_set(want_t *w, const char *said)
@@ -171,8 +117,20 @@ ssh_auth_present(want_t *w)
 {
     bool file = *ssh_auth_source_of(w) != '\0';
 
-    if (ctx_test(w->ctx))
-        return foretell_present(w);
+    if (ctx_test(w->ctx)) {
+        /* Test mode. */
+        const char *user = value_str(w->args, "user", "");
+        if (*ssh_auth_source_of(w) != '\0')
+            return foretell_file(w, "exists", "Set to", "present");
+        json_auto_t *status = ssh_auth_ask(w, "ssh.check_key", false, true);
+        if (status == NULL)
+            return w->err->code;
+        if (str_eq(json_string_value(status), "exists"))
+            return state_ret_set(w->ret, STATE_TRUE,
+                                 "The authorized host key %s is already present for user %s", w->key, user);
+        return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set to be %s", w->key, user,
+                             str_eq(json_string_value(status), "add") ? "added" : "updated");
+    }
     if (file) {
         json_auto_t *path = sub_call(w->ctx, w->err, "cp.cache_file", "{s:O, s:s}", "path",
                                      value_get(w->args, "source"), "saltenv", ctx_saltenv(w->ctx));
@@ -225,7 +183,37 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = state_ret_args(args);
     want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
 
-    ssh_auth_take_name(&w);
+    /* Parses the name as a line "[options] [enc] key [comment]"; its parts override the arguments. A
+     * source file's name is no key. */
+    const char *name = value_str(w.args, "name", "");
+    json_t *given = value_get(w.args, "options");
+    auth_line_auto_t line = AUTH_LINE_INIT;
+    w.options = json_is_array(given) ? json_incref(given) : json_array();
+    w.comment = xstrdup(value_str(w.args, "comment", ""));
+    w.enc = xstrdup(value_str(w.args, "enc", "ssh-rsa"));
+    w.key = xstrdup(name);
+    if (*ssh_auth_source_of(&w) == '\0') {
+        if (auth_line_parse(name, strlen(name), &line)) {
+            free(w.key);
+            free(w.enc);
+            w.key = STEAL(line.key);
+            w.enc = STEAL(line.enc);
+        } else {
+            size_t n = strcspn(name, " \t");
+            const char *rest = name + n + strspn(name + n, " \t");
+            w.key[n] = '\0';
+            line.comment = xstrdup(rest);
+        }
+        if (*line.comment != '\0') {
+            free(w.comment);
+            w.comment = STEAL(line.comment);
+        }
+        if (!str_empty(line.options)) {
+            json_decref(w.options);
+            w.options = auth_options(line.options);
+        }
+    }
+
     int rc = (*body)(&w);
     want_free(&w);
     return rc;

@@ -83,27 +83,6 @@ word_length(const char *p, char quote)
     return strcspn(p, LEXER_BLANKS);
 }
 
-/* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that
- * starts with a double quote ends with the next one. */
-static void
-file_append_add_words(lines_t *words, const char *text, size_t len)
-{
-    json_auto_t *lines = fstate_splitlines(text, len);
-    size_t i;
-    json_t *line;
-
-    json_array_foreach (lines, i, line) {
-        const char *p = json_string_value(line);
-        char quote = strchr(p, '\'') != NULL && strstr(p, "'\\\"") == NULL ? '"' : '\0';
-        while (*(p += strspn(p, LEXER_BLANKS)) != '\0') {
-            size_t n = word_length(p, quote);
-            AUTO_FREE char *word = xstrndup(p, n);
-            lines_append(words, word);
-            p += n;
-        }
-    }
-}
-
 /* Behind the white space at `at`. */
 static size_t
 file_append_skip_blanks(const buf_t *text, size_t at)
@@ -154,7 +133,25 @@ has_text(fstate_t *s, const buf_t *have, const json_t *chunk, bool loose, fail_t
         return fstate_search(s, json_string_value(chunk), err);
     if (fop_need_text(s->name, have, err) != 0)
         return -EINVAL;
-    file_append_add_words(&words, json_string_value(chunk), json_string_length(chunk));
+
+    /* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that
+     * starts with a double quote ends with the next one. */
+    const char *text = json_string_value(chunk);
+    size_t len = json_string_length(chunk);
+    json_auto_t *lines = fstate_splitlines(text, len);
+    size_t i;
+    json_t *line;
+    json_array_foreach (lines, i, line) {
+        const char *p = json_string_value(line);
+        char quote = strchr(p, '\'') != NULL && strstr(p, "'\\\"") == NULL ? '"' : '\0';
+        while (*(p += strspn(p, LEXER_BLANKS)) != '\0') {
+            size_t n = word_length(p, quote);
+            AUTO_FREE char *word = xstrndup(p, n);
+            lines_append(&words, word);
+            p += n;
+        }
+    }
+
     return has_words(have, &words);
 }
 

@@ -78,29 +78,6 @@ file_block_add_accumulated(buf_t *content, const json_t *texts)
     }
 }
 
-/* Text that was gathered for this state; when none was, all that was gathered for this file. */
-static void
-accumulated_content(fstate_t *s, buf_t *content)
-{
-    json_t *all = fstate_accumulators(s->ctx);
-    json_t *of_file = value_get(value_get(all, "data"), s->name),
-           *deps = value_get(value_get(all, "deps"), s->name);
-    json_t *id = value_get(ctx_chunk(s->ctx), "__id__"), *v;
-    const char *name;
-    bool any = false;
-
-    json_object_foreach (deps, name, v) {
-        if (!fstate_has(v, id) || value_get(of_file, name) == NULL)
-            continue;
-        file_block_add_accumulated(content, value_get(of_file, name));
-        any = true;
-    }
-    if (any)
-        return;
-    json_object_foreach (of_file, name, v)
-        file_block_add_accumulated(content, v);
-}
-
 /* Content is the argument, then accumulated texts, then those of the templates. */
 static int
 blockreplace_body(fstate_t *s, fail_t *err)
@@ -120,7 +97,25 @@ blockreplace_body(fstate_t *s, fail_t *err)
         AUTO_FREE char *text = value_pystr(given);
         buf_puts(&content, text);
     }
-    accumulated_content(s, &content);
+
+    /* Text that was gathered for this state; when none was, all that was gathered for this file. */
+    json_t *all = fstate_accumulators(s->ctx);
+    json_t *of_file = value_get(value_get(all, "data"), s->name),
+           *deps = value_get(value_get(all, "deps"), s->name);
+    json_t *id = value_get(ctx_chunk(s->ctx), "__id__"), *v;
+    const char *name;
+    bool any = false;
+    json_object_foreach (deps, name, v) {
+        if (!fstate_has(v, id) || value_get(of_file, name) == NULL)
+            continue;
+        file_block_add_accumulated(&content, value_get(of_file, name));
+        any = true;
+    }
+    if (!any) {
+        json_object_foreach (of_file, name, v)
+            file_block_add_accumulated(&content, v);
+    }
+
     json_array_foreach (texts, i, one)
         buf_puts(&content, json_string_value(one));
     json_t *args = json_copy(s->args);
@@ -183,23 +178,6 @@ file_block_python_type(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Splits a line that sets `key`. *ret_key NEW as it is written, *ret_value NEW without blanks. */
-static bool
-sets(const pairs_t *p, const char *line, const char *key, char **ret_key, char **ret_value)
-{
-    const char *sep = strstr(line, p->separator);
-
-    if (sep == NULL)
-        return false;
-    AUTO_FREE char *written = xstrndup(line, (size_t) (sep - line));
-    AUTO_FREE char *a = folded(written, p->fold_key), *b = folded(key, p->fold_key);
-    if (!str_eq(a, b))
-        return false;
-    *ret_key = STEAL(written);
-    *ret_value = file_block_stripped(sep + strlen(p->separator));
-    return true;
-}
-
 /* Applies one key to one line; the line may change or become empty. TAKES `line`, NEW result. */
 static char *
 adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *value)
@@ -209,8 +187,17 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
     const char *bare = was_comment ? line + strspn(line, p->comment != NULL ? p->comment : " \t\r\n\v\f")
                                    : line;
 
-    if (!sets(p, bare, key, &have_key, &have))
+    /* Splits a line that sets `key`: the key as it is written, the value without blanks. */
+    const char *sep = strstr(bare, p->separator);
+    if (sep == NULL)
         return line;
+    AUTO_FREE char *written = xstrndup(bare, (size_t) (sep - bare));
+    AUTO_FREE char *a = folded(written, p->fold_key), *b = folded(key, p->fold_key);
+    if (!str_eq(a, b))
+        return line;
+    have_key = STEAL(written);
+    have = file_block_stripped(sep + strlen(p->separator));
+
     AUTO_FREE char *text = value_pystr(value), *trimmed = file_block_stripped(text);
     AUTO_FREE char *want = folded(trimmed, p->fold_value), *now = folded(have, p->fold_value);
     bool same = str_eq(want, now), change = was_comment ? left > 0 : left == 0;

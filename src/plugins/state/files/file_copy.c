@@ -147,20 +147,6 @@ file_copy_give(void *cookie, const char *path, bool is_dir)
     return fop_lchown(path, o->c->user, o->c->group, &why, o->err);
 }
 
-/* Changes of owner and mode are told against the copy as the minion's own. NEW, or NULL with *err. */
-static json_t *
-as_copied(const char *path, fail_t *err)
-{
-    json_auto_t *own = json_pack("{s:I, s:I, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid",
-                                 (json_int_t) getegid(), "user", fop_user_name(geteuid()), "group",
-                                 fop_group_name(getegid()));
-    json_t *st = fop_stats(path, NULL, true, err);
-
-    if (st != NULL)
-        json_object_update(st, own);
-    return st;
-}
-
 /* In a folder links stay links, and each file keeps its mode. */
 static int
 copy_source(copy_t *c, const char *path, fail_t *err)
@@ -187,7 +173,16 @@ copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
 
     if (rc != 0)
         return rc;
-    *ret_before = as_copied(path, err);
+
+    /* Changes of owner and mode are told against the copy as the minion's own. */
+    json_auto_t *own = json_pack("{s:I, s:I, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid",
+                                 (json_int_t) getegid(), "user", fop_user_name(geteuid()), "group",
+                                 fop_group_name(getegid()));
+    json_t *st = fop_stats(path, NULL, true, err);
+    if (st != NULL)
+        json_object_update(st, own);
+    *ret_before = st;
+
     if (*ret_before == NULL)
         return -EIO;
     /* Ignores a failure here: the check that follows reports it. */
@@ -270,17 +265,6 @@ not_moved(fstate_t *s, const char *source, const fail_t *why)
     return fstate_error(s, "Failed to move \"%s\" to \"%s\": %s", source, s->name, fail_text(why));
 }
 
-static int
-move_now(fstate_t *s, const char *source)
-{
-    fail_auto_t why = FAIL_INIT;
-
-    if (fop_move_over(source, s->name, &why) != 0)
-        return not_moved(s, source, &why);
-    state_change(s->ret, s->name, value_utf8(source, strlen(source)));
-    return state_ret_set(s->ret, STATE_TRUE, "Moved \"%s\" to \"%s\"", source, s->name);
-}
-
 /* Variables in both paths are expanded, as in Salt. A missing source counts as moved already. */
 static int
 rename_body(fstate_t *s, fail_t *err)
@@ -315,7 +299,13 @@ rename_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "The target directory %s is not present", folder);
     if (above == 0 && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
-    return move_now(s, source);
+
+    /* Renames and reports the change. */
+    fail_auto_t failed = FAIL_INIT;
+    if (fop_move_over(source, s->name, &failed) != 0)
+        return not_moved(s, source, &failed);
+    state_change(s->ret, s->name, value_utf8(source, strlen(source)));
+    return state_ret_set(s->ret, STATE_TRUE, "Moved \"%s\" to \"%s\"", source, s->name);
 }
 
 /* ---- mknod ----------------------------------------------------------------------------------- */
@@ -329,25 +319,6 @@ static const struct node_row {
     { "b", S_IFBLK, "Block device", "block device" },
     { "p", S_IFIFO, "Fifo pipe", "fifo pipe" },
 };
-
-/* An existing node is checked for its numbers and permissions; other numbers are refused, not replaced. */
-static int
-node_is_there(fstate_t *s, const struct node_row *row, const struct stat *st, fail_t *err)
-{
-    json_int_t is_major = (json_int_t) major(st->st_rdev), is_minor = (json_int_t) minor(st->st_rdev);
-
-    if (row->format != S_IFIFO &&
-        (value_int(s->args, "major", 0) != is_major || value_int(s->args, "minor", 0) != is_minor))
-        return fstate_error(s,
-                            "%s %s exists and has a different major/minor %" JSON_INTEGER_FORMAT
-                            "/%" JSON_INTEGER_FORMAT ". Refusing to continue",
-                            row->title, s->name, is_major, is_minor);
-    json_object_set_new(s->args, "name", json_string(s->name));
-    int rc = fop_check_perms(s->ctx, s->args, NULL, s->ret, NULL, err);
-    if (rc == 0 && !state_changed(s->ret))
-        state_ret_comment(s->ret, value_fmt("%s %s is in the correct state", row->title, s->name));
-    return rc;
-}
 
 /* Regular files are never replaced. */
 static int
@@ -375,8 +346,22 @@ mknod_body(fstate_t *s, fail_t *err)
     bool there = stat(s->name, &st) == 0;
     if (!there && !fs_is_absence(-errno))
         return fop_oserror(err, errno, s->name);
-    if (there && (st.st_mode & S_IFMT) == row->format)
-        return node_is_there(s, row, &st, err);
+    if (there && (st.st_mode & S_IFMT) == row->format) {
+        /* An existing node is checked for its numbers and permissions; other numbers are refused, not
+         * replaced. */
+        json_int_t is_major = (json_int_t) major(st.st_rdev), is_minor = (json_int_t) minor(st.st_rdev);
+        if (row->format != S_IFIFO &&
+            (value_int(s->args, "major", 0) != is_major || value_int(s->args, "minor", 0) != is_minor))
+            return fstate_error(s,
+                                "%s %s exists and has a different major/minor %" JSON_INTEGER_FORMAT
+                                "/%" JSON_INTEGER_FORMAT ". Refusing to continue",
+                                row->title, s->name, is_major, is_minor);
+        json_object_set_new(s->args, "name", json_string(s->name));
+        int rc = fop_check_perms(s->ctx, s->args, NULL, s->ret, NULL, err);
+        if (rc == 0 && !state_changed(s->ret))
+            state_ret_comment(s->ret, value_fmt("%s %s is in the correct state", row->title, s->name));
+        return rc;
+    }
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set to be created", row->title, s->name);
     json_t *args = json_copy(s->args);
@@ -400,9 +385,9 @@ encoded(fstate_t *s, fail_t *err)
         fop_failed(err, "Specify either the 'encoded_data' or 'contents_pillar' argument.");
     else if (value_truthy(data) && value_truthy(pillar))
         fop_failed(err, "Specify only one 'encoded_data' or 'contents_pillar' argument.");
-    else if (value_truthy(data))
+    else if (value_truthy(data)) {
         return data;
-    else {
+    } else {
         AUTO_FREE char *key = value_pystr(pillar);
         json_t *found = value_path(ctx_pillar(s->ctx), key, ":");
         if (found != NULL && !json_is_false(found))

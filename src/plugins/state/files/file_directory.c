@@ -71,21 +71,6 @@ recurse_fault(const json_t *recurse)
     return NULL;
 }
 
-/* Entries below get only the attributes that `recurse` names. */
-static void
-narrow(work_t *w, const json_t *recurse)
-{
-    w->below = w->top;
-    if (!value_lists(recurse, "user"))
-        w->below.user = NULL;
-    if (!value_lists(recurse, "group"))
-        w->below.group = NULL;
-    if (!value_lists(recurse, "mode"))
-        w->below.dir_mode = w->below.file_mode = NULL;
-    w->below.files = !value_lists(recurse, "ignore_files");
-    w->below.dirs = !value_lists(recurse, "ignore_dirs");
-}
-
 /* ---- what would change ----------------------------------------------------------------------- */
 
 /* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
@@ -193,7 +178,18 @@ file_directory_check(work_t *w, state_result_t *ret_result, char **ret_comment, 
      * names. */
     const wanted_t *top = w->recurse ? &w->below : &w->top;
     if (w->recurse) {
-        narrow(w, fstate_arg(w->s, "recurse"));
+        /* Entries below get only the attributes that `recurse` names. */
+        const json_t *recurse = fstate_arg(w->s, "recurse");
+        w->below = w->top;
+        if (!value_lists(recurse, "user"))
+            w->below.user = NULL;
+        if (!value_lists(recurse, "group"))
+            w->below.group = NULL;
+        if (!value_lists(recurse, "mode"))
+            w->below.dir_mode = w->below.file_mode = NULL;
+        w->below.files = !value_lists(recurse, "ignore_files");
+        w->below.dirs = !value_lists(recurse, "ignore_dirs");
+
         rc = fstate_walk(w->s->name, w->max_depth, check_below, &(sweeping_t){ w, err }, err);
     }
     json_t *diff = NULL;
@@ -289,27 +285,6 @@ file_directory_refuse(work_t *w, char *comment)
     free(comment);
 }
 
-/* Reports what fails below and does the rest. */
-static void
-check_owner(work_t *w, const json_t *recurse)
-{
-    uid_t uid;
-    gid_t gid;
-
-    if (value_lists(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
-        file_directory_refuse(
-            w, xstrdup("user not specified, but configured as a target for recursive ownership management"));
-    else if (value_lists(recurse, "user") && !fop_uid_of(w->top.user, &uid))
-        file_directory_refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
-                                           json_string_value(w->top.user)));
-    if (value_lists(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
-        file_directory_refuse(
-            w, xstrdup("group not specified, but configured as a target for recursive ownership management"));
-    else if (value_lists(recurse, "group") && !fop_gid_of(w->top.group, &gid))
-        file_directory_refuse(
-            w, xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
-}
-
 /* Removes what nothing requires, after owner and mode are set. */
 static int
 clean_below(work_t *w, fail_t *err)
@@ -323,32 +298,6 @@ clean_below(work_t *w, fail_t *err)
         state_ret_comment(w->s->ret, value_fmt("Files cleaned from directory %s", w->s->name));
     }
     return 0;
-}
-
-/* Comment and result of a finished run; errors are listed below. */
-static void
-file_directory_conclude(work_t *w)
-{
-    fstate_t *s = w->s;
-    bool children_only = fstate_on(s, "children_only", false);
-    const char *comment = value_str(s->ret, "comment", "");
-    size_t i;
-    json_t *one;
-
-    if (*comment == '\0' && (children_only || state_changed(s->ret)))
-        state_ret_comment(s->ret, value_fmt("Directory %s%s updated", s->name, children_only ? "/*" : ""));
-    if (!state_changed(s->ret) && value_truthy(value_get(s->ret, "result"))) {
-        comment = value_str(s->ret, "comment", "");
-        state_ret_comment(s->ret, value_fmt("Directory %s is in the correct state%s%s", s->name,
-                                            *comment != '\0' ? "\n" : "", comment));
-    }
-    if (json_array_size(w->errors) == 0)
-        return;
-    json_object_set_new(s->ret, "result", json_false());
-    state_ret_comment(s->ret, value_fmt("%s\n\nThe following errors were encountered:\n",
-                                        value_str(s->ret, "comment", "")));
-    json_array_foreach (w->errors, i, one)
-        state_ret_add(s->ret, "- %s", json_string_value(one));
 }
 
 /* Creates the folder, and its parents with makedirs. */
@@ -389,7 +338,23 @@ apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
 
     if (folder < 0)
         return folder;
-    check_owner(w, recurse);
+
+    /* Reports what fails below and does the rest. */
+    uid_t uid;
+    gid_t gid;
+    if (value_lists(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
+        file_directory_refuse(
+            w, xstrdup("user not specified, but configured as a target for recursive ownership management"));
+    else if (value_lists(recurse, "user") && !fop_uid_of(w->top.user, &uid))
+        file_directory_refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
+                                           json_string_value(w->top.user)));
+    if (value_lists(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
+        file_directory_refuse(
+            w, xstrdup("group not specified, but configured as a target for recursive ownership management"));
+    else if (value_lists(recurse, "group") && !fop_gid_of(w->top.group, &gid))
+        file_directory_refuse(
+            w, xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
+
     if (value_lists(recurse, "silent"))
         state_change_set(w->s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
     w->folder = folder;
@@ -415,7 +380,28 @@ file_directory_apply(work_t *w, fail_t *err)
         return err->code;
     if (w->clean && clean_below(w, err) != 0)
         return err->code;
-    file_directory_conclude(w);
+
+    /* Comment and result of a finished run; errors are listed below. */
+    s = w->s;
+    bool children_only = fstate_on(s, "children_only", false);
+    const char *comment = value_str(s->ret, "comment", "");
+    size_t i;
+    json_t *one;
+    if (*comment == '\0' && (children_only || state_changed(s->ret)))
+        state_ret_comment(s->ret, value_fmt("Directory %s%s updated", s->name, children_only ? "/*" : ""));
+    if (!state_changed(s->ret) && value_truthy(value_get(s->ret, "result"))) {
+        comment = value_str(s->ret, "comment", "");
+        state_ret_comment(s->ret, value_fmt("Directory %s is in the correct state%s%s", s->name,
+                                            *comment != '\0' ? "\n" : "", comment));
+    }
+    if (json_array_size(w->errors) == 0)
+        return 0;
+    json_object_set_new(s->ret, "result", json_false());
+    state_ret_comment(s->ret, value_fmt("%s\n\nThe following errors were encountered:\n",
+                                        value_str(s->ret, "comment", "")));
+    json_array_foreach (w->errors, i, one)
+        state_ret_add(s->ret, "- %s", json_string_value(one));
+
     return 0;
 }
 

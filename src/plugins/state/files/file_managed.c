@@ -94,27 +94,6 @@ as_lines(const fstate_t *s, const json_t *parts)
     return value_utf8(out.data, out.len);
 }
 
-/* Fails the state and names the source of the empty contents. */
-static int
-empty_contents(fstate_t *s)
-{
-    static const char *const sources[] = { "contents_pillar", "contents_grains" };
-    AUTO_FREE char *id = xstrdup("'contents'");
-
-    for (size_t i = NELEMS(sources); i-- > 0;) {
-        AUTO_FREE char *key = value_pystr(fstate_arg(s, sources[i]));
-        if (!value_truthy(fstate_arg(s, sources[i])))
-            continue;
-        free(id);
-        id = xasprintf("%s %s", sources[i], key);
-    }
-    return fstate_error(
-        s,
-        "%s value would result in empty contents. Set allow_empty to True to allow the managed "
-        "file to be empty.",
-        id);
-}
-
 /* Bytes that are no text, of the SLS or of pillar. NEW, or NULL. */
 static py_t *
 binary_contents(fstate_t *s)
@@ -145,7 +124,22 @@ prepare_contents(fstate_t *s, fail_t *err)
     if (json_is_null(given))
         return 0;
     if (!fstate_on(s, "allow_empty", true) && !value_truthy(given)) {
-        empty_contents(s);
+        /* Fails the state and names the source of the empty contents. */
+        static const char *const sources[] = { "contents_pillar", "contents_grains" };
+        AUTO_FREE char *id = xstrdup("'contents'");
+        for (size_t i = NELEMS(sources); i-- > 0;) {
+            AUTO_FREE char *key = value_pystr(fstate_arg(s, sources[i]));
+            if (!value_truthy(fstate_arg(s, sources[i])))
+                continue;
+            free(id);
+            id = xasprintf("%s %s", sources[i], key);
+        }
+        (void) fstate_error(
+            s,
+            "%s value would result in empty contents. Set allow_empty to True to allow the managed "
+            "file to be empty.",
+            id);
+
         return 1;
     }
     AUTO(py) binary = binary_contents(s);
@@ -187,31 +181,6 @@ contents_count(const fstate_t *s)
 {
     return (fstate_arg(s, "contents") != NULL) + (fstate_arg(s, "contents_pillar") != NULL) +
            (fstate_arg(s, "contents_grains") != NULL);
-}
-
-/* mode: keep. */
-static void
-split_keep(fstate_t *s)
-{
-    const char *mode = fstate_str(s, "mode");
-    bool keep = mode != NULL && strcasecmp(mode, "keep") == 0;
-    AUTO_FREE char *normal = keep ? NULL : fop_normalize_mode(value_get(s->args, "mode"));
-
-    json_object_set_new(s->args, "keep_mode", json_boolean(keep));
-    json_object_set_new(s->args, "mode", normal != NULL ? json_string(normal) : json_null());
-}
-
-/* Spreads the dictionary `selinux` into the arguments that file.manage_file takes. */
-static void
-split_selinux(fstate_t *s)
-{
-    static const char *const keys[] = { "seuser", "serole", "setype", "serange" };
-    json_t *label = fstate_arg(s, "selinux");
-
-    for (size_t i = 0; i < NELEMS(keys); i++) {
-        json_t *v = value_get(label, keys[i]);
-        json_object_set_new(s->args, keys[i], v != NULL ? json_incref(v) : json_null());
-    }
 }
 
 /* Arguments that exclude each other. */
@@ -276,20 +245,6 @@ state_file_managed_settled(fstate_t *s)
     else
         return false;
     return true;
-}
-
-/* Gives the template the values that file.accumulated gathered for this file. */
-static void
-state_file_managed_add_accumulated(fstate_t *s)
-{
-    json_t *texts = value_get(value_get(fstate_accumulators(s->ctx), "data"), s->name);
-
-    if (texts == NULL)
-        return;
-    json_t *context = json_is_object(fstate_arg(s, "context")) ? json_copy(fstate_arg(s, "context"))
-                                                               : json_object();
-    json_object_set(context, "accumulator", texts);
-    json_object_set_new(s->args, "context", context);
 }
 
 /* ---- the four ways to end ------------------------------------------------------------------------ */
@@ -472,18 +427,6 @@ try_first(work_t *w, fail_t *err)
     return 0;
 }
 
-/* A copy in the cache, when it is not to be kept. The user's own files stay. */
-static void
-drop_source(work_t *w)
-{
-    const char *cache = value_str(ctx_opts(w->s->ctx), "cachedir", NULL);
-    AUTO_FREE char *below = !str_empty(cache) ? fs_join(cache, "") : NULL;
-
-    if (!fstate_on(w->s, "keep_source", true) && w->m.sfn != NULL && !w->m.temp && below != NULL &&
-        str_starts(w->m.sfn, below))
-        unlink(w->m.sfn);
-}
-
 /* Picks the source, fetches and renders it, tries check_cmd, and writes the file. Errors fail the state. */
 static int
 state_file_managed_apply(work_t *w)
@@ -515,7 +458,14 @@ state_file_managed_apply(work_t *w)
         state_change_set(s->ret, json_object());
         fstate_error(s, "Unable to manage file: %s", fail_text(&why));
     }
-    drop_source(w);
+
+    /* A copy in the cache, when it is not to be kept. The user's own files stay. */
+    const char *cache = value_str(ctx_opts(w->s->ctx), "cachedir", NULL);
+    AUTO_FREE char *below = !str_empty(cache) ? fs_join(cache, "") : NULL;
+    if (!fstate_on(w->s, "keep_source", true) && w->m.sfn != NULL && !w->m.temp && below != NULL &&
+        str_starts(w->m.sfn, below))
+        unlink(w->m.sfn);
+
     return 0;
 }
 
@@ -543,8 +493,22 @@ managed_body(fstate_t *s, fail_t *err)
 
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
-    split_keep(s);
-    split_selinux(s);
+
+    /* mode: keep. */
+    const char *mode = fstate_str(s, "mode");
+    bool keep = mode != NULL && strcasecmp(mode, "keep") == 0;
+    AUTO_FREE char *normal = keep ? NULL : fop_normalize_mode(value_get(s->args, "mode"));
+    json_object_set_new(s->args, "keep_mode", json_boolean(keep));
+    json_object_set_new(s->args, "mode", normal != NULL ? json_string(normal) : json_null());
+
+    /* Spreads the dictionary `selinux` into the arguments that file.manage_file takes. */
+    static const char *const keys[] = { "seuser", "serole", "setype", "serange" };
+    json_t *label = fstate_arg(s, "selinux");
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        json_t *v = value_get(label, keys[i]);
+        json_object_set_new(s->args, keys[i], v != NULL ? json_incref(v) : json_null());
+    }
+
     warn_of_hash(s);
     if (contradictory(s))
         return 0;
@@ -566,7 +530,16 @@ managed_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Unable to manage file: %s", fail_text(&why));
     if (there > 0)
         return only_perms(s, err);
-    state_file_managed_add_accumulated(s);
+
+    /* Gives the template the values that file.accumulated gathered for this file. */
+    json_t *texts = value_get(value_get(fstate_accumulators(s->ctx), "data"), s->name);
+    if (texts != NULL) {
+        json_t *context = json_is_object(fstate_arg(s, "context")) ? json_copy(fstate_arg(s, "context"))
+                                                                   : json_object();
+        json_object_set(context, "accumulator", texts);
+        json_object_set_new(s->args, "context", context);
+    }
+
     if (s->test)
         return only_tell(s);
     rc = state_file_managed_apply(&w);

@@ -54,37 +54,6 @@ take_strip(work_t *w, const char *text, const char *option)
     return true;
 }
 
-/* True: they are fine. Else the state has failed. */
-static bool
-file_patch_read_options(work_t *w)
-{
-    json_t *given = fstate_arg(w->s, "options");
-    AUTO_FREE char *line = given != NULL ? value_pystr(given) : xstrdup("");
-    fail_auto_t why = FAIL_INIT;
-    buf_auto_t refused = BUF_INIT;
-    char **words = prog_split(line, &why);
-    bool ok = words != NULL;
-
-    if (!ok)
-        fstate_error(w->s, "%s", fail_text(&why));
-    for (char **word = words; ok && *word != NULL; word++) {
-        if (file_patch_is_ours(*word))
-            buf_printf(&refused, "%s%s", refused.len > 0 ? ", " : "", *word);
-        if (str_starts(*word, "-p"))
-            ok = take_strip(w, *word + 2, "-p");
-        else if (str_starts(*word, "--strip=") || strcmp(*word, "--strip") == 0)
-            ok = take_strip(w, (*word)[7] == '=' ? *word + 8 : *++word, "-strip");
-        else
-            json_array_append_new(w->options, value_utf8(*word, strlen(*word)));
-        if (*word == NULL)
-            break;
-    }
-    strv_free(words);
-    if (ok && refused.len > 0)
-        fstate_error(w->s, "The following CLI options are not allowed: %s", buf_str(&refused));
-    return ok && refused.len == 0;
-}
-
 /* ---- the program ----------------------------------------------------------------------------- */
 
 /* {"pid", "retcode", "stdout", "stderr"}: NEW, or NULL with *err. `more`: options, TAKEN. */
@@ -258,8 +227,34 @@ file_patch_run(work_t *w, fail_t *err)
     if (value_get(value_get(s->args, "kwargs"), "dry_run_first") != NULL)
         state_ret_warn(s->ret, "The 'dry_run_first' argument is no longer used and has been ignored.");
     json_object_set_new(s->ret, "result", json_false());
-    if (!file_patch_read_options(w))
+
+    /* Reads the options; one that is not allowed fails the state. */
+    json_t *given = fstate_arg(w->s, "options");
+    AUTO_FREE char *line = given != NULL ? value_pystr(given) : xstrdup("");
+    fail_auto_t failed = FAIL_INIT;
+    buf_auto_t refused = BUF_INIT;
+    char **words = prog_split(line, &failed);
+    bool ok = words != NULL;
+    if (!ok)
+        fstate_error(w->s, "%s", fail_text(&failed));
+    for (char **word = words; ok && *word != NULL; word++) {
+        if (file_patch_is_ours(*word))
+            buf_printf(&refused, "%s%s", refused.len > 0 ? ", " : "", *word);
+        if (str_starts(*word, "-p"))
+            ok = take_strip(w, *word + 2, "-p");
+        else if (str_starts(*word, "--strip=") || strcmp(*word, "--strip") == 0)
+            ok = take_strip(w, (*word)[7] == '=' ? *word + 8 : *++word, "-strip");
+        else
+            json_array_append_new(w->options, value_utf8(*word, strlen(*word)));
+        if (*word == NULL)
+            break;
+    }
+    strv_free(words);
+    if (ok && refused.len > 0)
+        fstate_error(w->s, "The following CLI options are not allowed: %s", buf_str(&refused));
+    if (!ok || refused.len != 0)
         return 0;
+
     if ((rc = fetch_patch(w, err)) != 0)
         return rc < 0 ? rc : 0;
     w->own_rejects = reject == NULL || s->test;

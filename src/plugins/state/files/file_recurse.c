@@ -155,24 +155,6 @@ plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t 
     return 0;
 }
 
-/* A folder before those in it. */
-static void
-file_recurse_sort_keys(json_t **object)
-{
-    size_t n = 0;
-    const char **keys = xcalloc(json_object_size(*object) + 1, sizeof(*keys)), *key;
-    json_t *sorted = json_object(), *v;
-
-    json_object_foreach (*object, key, v)
-        keys[n++] = key;
-    qsort(keys, n, sizeof(*keys), str_by_text);
-    for (size_t i = 0; i < n; i++)
-        json_object_set(sorted, keys[i], json_object_get(*object, keys[i]));
-    free(keys);
-    json_decref(*object);
-    *object = sorted;
-}
-
 /* Lists the served tree once per kind. The state and `clean` of other states (fstate_recurse_kept) share
  * it. */
 static int
@@ -204,7 +186,21 @@ file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const ch
         rc = plan_files(p, args, name, files, links, err);
     if (rc == 0)
         rc = plan_dirs(p, args, name, dirs, links, err);
-    file_recurse_sort_keys(&p->dirs);
+
+    /* A folder before those in it. */
+    json_t **object = &p->dirs;
+    size_t n = 0;
+    const char **keys = xcalloc(json_object_size(*object) + 1, sizeof(*keys)), *key;
+    json_t *sorted = json_object(), *v;
+    json_object_foreach (*object, key, v)
+        keys[n++] = key;
+    qsort(keys, n, sizeof(*keys), str_by_text);
+    for (size_t i = 0; i < n; i++)
+        json_object_set(sorted, keys[i], json_object_get(*object, keys[i]));
+    free(keys);
+    json_decref(*object);
+    *object = sorted;
+
     return rc;
 }
 
@@ -265,7 +261,8 @@ file_recurse_merge(work_t *w, const char *path, json_t *part)
     json_decref(part);
 }
 
-/* With `clean`, what is of the other kind gives way: it stands aside until file_recurse_bring_back(). 1: only told so. */
+/* With `clean`, what is of the other kind gives way: it stands aside until file_recurse_bring_back(). 1:
+ * only told so. */
 static int
 file_recurse_make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
 {
@@ -440,30 +437,6 @@ do_plan(work_t *w, fail_t *err)
     return fstate_on(w->s, "clean", false) ? file_recurse_clean(w, err) : 0;
 }
 
-/* All comments, each below its path. */
-static void
-file_recurse_conclude(work_t *w)
-{
-    buf_auto_t text = BUF_INIT;
-    const char *path;
-    json_t *list, *one;
-    size_t i;
-
-    json_object_foreach (w->comments, path, list) {
-        buf_printf(&text, "%s\n#### %s ####\n", text.len > 0 ? "\n" : "", path);
-        json_array_foreach (list, i, one)
-            buf_printf(&text, "%s%s", i > 0 ? "\n" : "", json_string_value(one));
-    }
-    AUTO_FREE char *all = buf_steal(&text);
-    const char *trimmed = all != NULL ? str_trim(all) : "";
-    if (!state_changed(w->s->ret) && value_truthy(value_get(w->s->ret, "result")))
-        state_ret_comment(w->s->ret, value_fmt("The directory %s is in the correct state", w->s->name));
-    else if (*trimmed != '\0')
-        state_ret_comment(w->s->ret, value_utf8(trimmed, strlen(trimmed)));
-    else
-        state_ret_comment(w->s->ret, value_fmt("Recursively updated %s", w->s->name));
-}
-
 /* ---- checks before ----------------------------------------------------------------------------- */
 
 /* The source that exists, without slashes at its end. NEW, or NULL with the state failed. */
@@ -557,8 +530,26 @@ file_recurse_run(work_t *w, fail_t *err)
     rc = make_top(w, err);
     if (rc == 0)
         rc = do_plan(w, err);
-    if (rc == 0)
-        file_recurse_conclude(w);
+    if (rc == 0) {
+        /* All comments, each below its path. */
+        buf_auto_t text = BUF_INIT;
+        const char *path;
+        json_t *list, *one;
+        size_t i;
+        json_object_foreach (w->comments, path, list) {
+            buf_printf(&text, "%s\n#### %s ####\n", text.len > 0 ? "\n" : "", path);
+            json_array_foreach (list, i, one)
+                buf_printf(&text, "%s%s", i > 0 ? "\n" : "", json_string_value(one));
+        }
+        AUTO_FREE char *all = buf_steal(&text);
+        const char *trimmed = all != NULL ? str_trim(all) : "";
+        if (!state_changed(w->s->ret) && value_truthy(value_get(w->s->ret, "result")))
+            state_ret_comment(w->s->ret, value_fmt("The directory %s is in the correct state", w->s->name));
+        else if (*trimmed != '\0')
+            state_ret_comment(w->s->ret, value_utf8(trimmed, strlen(trimmed)));
+        else
+            state_ret_comment(w->s->ret, value_fmt("Recursively updated %s", w->s->name));
+    }
     return rc;
 }
 

@@ -293,17 +293,6 @@ file_tidy_sweep(tidy_t *t)
                          s->name);
 }
 
-static void
-file_tidy_foretell(tidy_t *t)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < t->found.n; i++)
-        file_tidy_note_path(list, t->found.v[i]);
-    state_change(t->s->ret, "removed", list);
-    (void) state_ret_set(t->s->ret, STATE_NONE, "%s is set for tidy", t->s->name);
-}
-
 /* 0 when the return is made, also with a failure; negative with *err. */
 static int
 tidied_body(fstate_t *s, fail_t *err)
@@ -327,7 +316,12 @@ tidied_body(fstate_t *s, fail_t *err)
     } else if (rc == 0 && t.found.n == 0) {
         (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
     } else if (rc == 0 && s->test) {
-        file_tidy_foretell(&t);
+        /* Test mode: lists what would go. */
+        json_t *list = json_array();
+        for (size_t i = 0; i < t.found.n; i++)
+            file_tidy_note_path(list, t.found.v[i]);
+        state_change(t.s->ret, "removed", list);
+        (void) state_ret_set(t.s->ret, STATE_NONE, "%s is set for tidy", t.s->name);
     } else if (rc == 0) {
         rc = file_tidy_sweep(&t);
     }

@@ -178,18 +178,6 @@ pkg_would(plan_t *p, const json_t *names, const char *words)
         state_change(p->ret, json_string_value(v), json_pack("{s:s, s:s}", "new", "installed", "old", ""));
 }
 
-/* Lists what would be done, as changes too. */
-static int
-test_plan(plan_t *p)
-{
-    json_object_set_new(p->ret, "result", json_null());
-    pkg_would(p, p->targets, "The following packages would be installed/updated");
-    pkg_would(p, p->unpurge,
-              "The following packages would have their selection status changed from 'purge' to 'install'");
-    pkg_would(p, p->again, "The following packages would be reinstalled");
-    return 0;
-}
-
 /* ---- doing it -------------------------------------------------------------------------------- */
 
 /* NEW: `pkgs` or `sources` of pkg.install, what is to be done and nothing else. */
@@ -308,50 +296,7 @@ summarize(json_t *ret, const json_t *names, const char *words, const char *short
                       shortly);
 }
 
-/* A package was reinstalled when it is among the changes. */
-static void
-pkg_tell_again(plan_t *p)
-{
-    const char *name;
-    json_t *wish;
-
-    json_object_foreach (p->again, name, wish) {
-        AUTO_FREE char *text = p->from_sources ? xstrdup(name)
-                                               : pkgwant_text(name, value_get(p->desired, name));
-        bool ok = value_get(value_get(p->ret, "changes"), name) != NULL;
-        state_ret_add(p->ret,
-                      ok ? "Package %s was reinstalled." : "Reinstall was not successful for package %s.",
-                      text);
-        if (!ok)
-            json_object_set_new(p->ret, "result", json_false());
-    }
-}
-
 /* ---- holds ----------------------------------------------------------------------------------- */
-
-/* Adds pkg.hold's answer about one package to comment and changes. */
-static void
-tell_hold(plan_t *p, const char *name, const json_t *held)
-{
-    json_t *changes = value_get(held, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
-
-    state_ret_add(p->ret, "%s", value_str(held, "comment", ""));
-    if (json_is_false(value_get(held, "result")))
-        json_object_set_new(p->ret, "result", json_false());
-    if (!value_truthy(changes))
-        return;
-    if (own == NULL) {
-        state_change(p->ret, name, json_pack("{s:s}", "new", value_str(changes, "new", "")));
-        return;
-    }
-    static const char *const sides[] = { "new", "old" };
-    for (size_t i = 0; i < NELEMS(sides); i++) {
-        const char *before = value_str(own, sides[i], "");
-        json_object_set_new(
-            own, sides[i],
-            value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
-    }
-}
 
 /* Applies the keyword `hold` to all wanted packages, whether they were changed or not. */
 static int
@@ -373,8 +318,26 @@ pkg_hold(plan_t *p)
         return state_ret_set(p->ret, STATE_FALSE,
                              "An error was encountered while holding/unholding package(s): %s",
                              value_str(held, "comment", ""));
-    json_object_foreach (held, name, answer)
-        tell_hold(p, name, answer);
+    json_object_foreach (held, name, answer) {
+        /* Adds pkg.hold's answer about one package to comment and changes. */
+        json_t *changes = value_get(answer, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
+        state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
+        if (json_is_false(value_get(answer, "result")))
+            json_object_set_new(p->ret, "result", json_false());
+        if (!value_truthy(changes))
+            continue;
+        if (own == NULL) {
+            state_change(p->ret, name, json_pack("{s:s}", "new", value_str(changes, "new", "")));
+            continue;
+        }
+        static const char *const sides[] = { "new", "old" };
+        for (size_t i = 0; i < NELEMS(sides); i++) {
+            const char *before = value_str(own, sides[i], "");
+            json_object_set_new(
+                own, sides[i],
+                value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
+        }
+    }
     return 0;
 }
 
@@ -402,7 +365,21 @@ pkg_finish(plan_t *p)
     AUTO_FREE char *list = pkgwant_keys(modified, false);
     summarize(p->ret, modified, "installed/updated", "installed/updated.", strlen(list) < SUMMARY_SHORT);
     summarize(p->ret, same, "already installed", "already installed", json_array_size(same) <= SUMMARY_SHORT);
-    pkg_tell_again(p);
+
+    /* A package was reinstalled when it is among the changes. */
+    const char *name;
+    json_t *wish;
+    json_object_foreach (p->again, name, wish) {
+        AUTO_FREE char *text = p->from_sources ? xstrdup(name)
+                                               : pkgwant_text(name, value_get(p->desired, name));
+        bool ok = value_get(value_get(p->ret, "changes"), name) != NULL;
+        state_ret_add(p->ret,
+                      ok ? "Package %s was reinstalled." : "Reinstall was not successful for package %s.",
+                      text);
+        if (!ok)
+            json_object_set_new(p->ret, "result", json_false());
+    }
+
     return 0;
 }
 
@@ -429,8 +406,16 @@ run_plan(plan_t *p)
         return p->err->code;
     if (p->done)
         return p->desired != NULL && !ctx_test(p->ctx) ? pkg_hold(p) : 0;
-    if (ctx_test(p->ctx))
-        return test_plan(p);
+    if (ctx_test(p->ctx)) {
+        /* Lists what would be done, as changes too. */
+        json_object_set_new(p->ret, "result", json_null());
+        pkg_would(p, p->targets, "The following packages would be installed/updated");
+        pkg_would(
+            p, p->unpurge,
+            "The following packages would have their selection status changed from 'purge' to 'install'");
+        pkg_would(p, p->again, "The following packages would be reinstalled");
+        return 0;
+    }
     if (pkg_install(p) < 0 || (!p->done && unpurge(p) < 0))
         return p->err->code;
     if (p->done)
@@ -482,22 +467,6 @@ may_join(call_ctx_t *ctx, const json_t *low, const json_t *chunk)
            str_eq(value_str(chunk, "fromrepo", ""), value_str(low, "fromrepo", ""));
 }
 
-/* Move what the chunk asks for over to `list`. */
-static void
-join(json_t *chunk, const char *kind, json_t *list)
-{
-    if (value_get(chunk, kind) != NULL) {
-        json_array_extend(list, value_get(chunk, kind));
-    } else if (value_truthy(value_get(chunk, "version"))) {
-        json_array_append_new(list,
-                              json_pack("{s:O}", value_str(chunk, "name", ""), value_get(chunk, "version")));
-        json_object_del(chunk, "version");
-    } else {
-        json_array_append_new(list, json_string(value_str(chunk, "name", "")));
-    }
-    json_object_set_new(chunk, "__agg__", json_true());
-}
-
 /* Joins chunks of one kind into one installation; the joined chunks are marked and later return nothing to
  * do. */
 static int
@@ -518,8 +487,19 @@ pkg_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         if (!known || !may_join(ctx, low, chunk) || (*own == 'p' && value_get(chunk, "hold") != NULL))
             continue;
         kind = kind != NULL ? kind : own;
-        if (strcmp(kind, own) == 0)
-            join(chunk, kind, list);
+        if (strcmp(kind, own) == 0) {
+            /* Move what the chunk asks for over to `list`. */
+            if (value_get(chunk, kind) != NULL) {
+                json_array_extend(list, value_get(chunk, kind));
+            } else if (value_truthy(value_get(chunk, "version"))) {
+                json_array_append_new(
+                    list, json_pack("{s:O}", value_str(chunk, "name", ""), value_get(chunk, "version")));
+                json_object_del(chunk, "version");
+            } else {
+                json_array_append_new(list, json_string(value_str(chunk, "name", "")));
+            }
+            json_object_set_new(chunk, "__agg__", json_true());
+        }
     }
     if (json_array_size(list) == 0)
         return 0;

@@ -79,26 +79,6 @@ add_leftovers(call_ctx_t *ctx, const json_t *wanted, json_t *out, fail_t *err)
     return 0;
 }
 
-/* Success: packages that were not there are listed apart. */
-static int
-tell_removed(json_t *ret, const removal_t *r, const json_t *wanted, const json_t *targets)
-{
-    AUTO_FREE char *gone = pkgwant_keys(targets, false);
-    json_auto_t *rest = json_object();
-    size_t i;
-    json_t *v;
-
-    json_object_update(rest, (json_t *) wanted);
-    json_array_foreach (targets, i, v)
-        json_object_del(rest, json_string_value(v));
-    AUTO_FREE char *absent = pkgwant_keys(rest, true);
-    if (*absent == '\0')
-        return state_ret_set(ret, STATE_TRUE, "All targeted packages were %s.", r->done);
-    return state_ret_set(ret, STATE_TRUE,
-                         "The following packages were not installed: %s The following packages were %s: %s.",
-                         absent, r->done, gone);
-}
-
 /* Removes, and verifies that nothing is left. */
 static int
 remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const json_t *wanted,
@@ -119,8 +99,23 @@ remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const js
     add_named(wanted, now, still);
     if (r->purge && add_leftovers(ctx, wanted, still, err) < 0)
         return err->code;
-    if (json_array_size(still) == 0)
-        return tell_removed(ret, r, wanted, targets);
+    if (json_array_size(still) == 0) {
+        /* Success: packages that were not there are listed apart. */
+        AUTO_FREE char *gone = pkgwant_keys(targets, false);
+        json_auto_t *rest = json_object();
+        size_t i;
+        json_t *v;
+        json_object_update(rest, (json_t *) wanted);
+        json_array_foreach (targets, i, v)
+            json_object_del(rest, json_string_value(v));
+        AUTO_FREE char *absent = pkgwant_keys(rest, true);
+        if (*absent == '\0')
+            return state_ret_set(ret, STATE_TRUE, "All targeted packages were %s.", r->done);
+        return state_ret_set(
+            ret, STATE_TRUE,
+            "The following packages were not installed: %s The following packages were %s: %s.", absent,
+            r->done, gone);
+    }
     AUTO_FREE char *list = pkgwant_keys(still, true);
     return state_ret_set(ret, STATE_FALSE, "The following packages failed to %s: %s.",
                          r->fun + strlen("pkg."), list);
@@ -198,20 +193,6 @@ all_newest(json_t *ret, const json_t *names)
                  : state_ret_set(ret, STATE_TRUE, "Package %s is already up-to-date", list);
 }
 
-/* NEW array: the names that need nothing; only told where the SLS gives a list. */
-static json_t *
-newest(const json_t *args, const json_t *names, const json_t *targets)
-{
-    json_t *list = json_array(), *v;
-    size_t i;
-
-    json_array_foreach (names, i, v) {
-        if (value_truthy(value_get(args, "pkgs")) && value_get(targets, json_string_value(v)) == NULL)
-            json_array_append(list, v);
-    }
-    return list;
-}
-
 static int
 test_latest(json_t *ret, const json_t *targets, const json_t *rest, const json_t *have)
 {
@@ -256,47 +237,6 @@ add_sentence(buf_t *text, const char *words, const json_t *names)
         buf_printf(text, "%s%s: %s", buf_str(text)[0] != '\0' ? " " : "", words, list);
 }
 
-/* Compares changes with the wanted versions. */
-static int
-tell_latest(json_t *ret, const json_t *targets, const json_t *rest, json_t *changes)
-{
-    json_auto_t *bad = updated(targets, changes, false), *good = updated(targets, changes, true);
-    size_t n = json_array_size(rest);
-    buf_auto_t text = BUF_INIT;
-
-    add_sentence(&text, "The following packages failed to update", bad);
-    add_sentence(&text, "The following packages were successfully installed/upgraded", good);
-    if (n <= NAMES_SHOWN)
-        add_sentence(&text, "The following packages were already up-to-date", rest);
-    else
-        buf_printf(&text, " %zu packages were already up-to-date ", n);
-    state_change_set(ret, changes);
-    return state_ret_set(ret, json_array_size(bad) > 0 ? STATE_FALSE : STATE_TRUE, "%s", buf_str(&text));
-}
-
-/* Reports a failure: nothing changed although targets remain. */
-static int
-tell_nothing(json_t *ret, const json_t *targets, const json_t *rest)
-{
-    size_t n = json_object_size(targets);
-    AUTO_FREE char *list = pkgwant_keys(targets, true);
-    buf_auto_t text = BUF_INIT;
-
-    if (n > NAMES_SHOWN)
-        buf_printf(&text, "%zu targeted packages failed to update. See debug log for details.", n);
-    else if (n > 1)
-        buf_printf(&text,
-                   "The following targeted packages failed to update. See debug log for details: (%s).",
-                   list);
-    else
-        buf_printf(&text, "Package %s failed to update.", list);
-    if (json_array_size(rest) <= NAMES_SHOWN)
-        add_sentence(&text, "The following packages were already up-to-date", rest);
-    else
-        buf_printf(&text, "%zu packages were already up-to-date", json_array_size(rest));
-    return state_ret_set(ret, STATE_FALSE, "%s", buf_str(&text));
-}
-
 /* One call of pkg.install for all targets. */
 static int
 pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest,
@@ -314,10 +254,39 @@ pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, 
     json_object_set(kwargs, "skip_verify", value_get(args, "skip_verify"));
     if (ctx_call(ctx, "pkg.install", NULL, kwargs, &changes, err) < 0)
         return pkg_removed_failed(ret, "installing", err);
-    if (value_truthy(changes))
-        return tell_latest(ret, targets, rest, changes);
+    if (value_truthy(changes)) {
+        /* Compares changes with the wanted versions. */
+        json_auto_t *bad = updated(targets, changes, false), *good = updated(targets, changes, true);
+        size_t n = json_array_size(rest);
+        buf_auto_t text = BUF_INIT;
+        add_sentence(&text, "The following packages failed to update", bad);
+        add_sentence(&text, "The following packages were successfully installed/upgraded", good);
+        if (n <= NAMES_SHOWN)
+            add_sentence(&text, "The following packages were already up-to-date", rest);
+        else
+            buf_printf(&text, " %zu packages were already up-to-date ", n);
+        state_change_set(ret, changes);
+        return state_ret_set(ret, json_array_size(bad) > 0 ? STATE_FALSE : STATE_TRUE, "%s", buf_str(&text));
+    }
     json_decref(changes);
-    return tell_nothing(ret, targets, rest);
+
+    /* Reports a failure: nothing changed although targets remain. */
+    size_t n = json_object_size(targets);
+    AUTO_FREE char *list = pkgwant_keys(targets, true);
+    buf_auto_t text = BUF_INIT;
+    if (n > NAMES_SHOWN)
+        buf_printf(&text, "%zu targeted packages failed to update. See debug log for details.", n);
+    else if (n > 1)
+        buf_printf(&text,
+                   "The following targeted packages failed to update. See debug log for details: (%s).",
+                   list);
+    else
+        buf_printf(&text, "Package %s failed to update.", list);
+    if (json_array_size(rest) <= NAMES_SHOWN)
+        add_sentence(&text, "The following packages were already up-to-date", rest);
+    else
+        buf_printf(&text, "%zu packages were already up-to-date", json_array_size(rest));
+    return state_ret_set(ret, STATE_FALSE, "%s", buf_str(&text));
 }
 
 /* NEW {name: newest version} of what can be made newer; NULL: the return is made, or *err. */
@@ -374,7 +343,16 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     if (json_object_size(targets) == 0)
         return all_newest(ret, names);
-    json_auto_t *rest = newest(args, names, targets);
+
+    /* Names the newest version of each package. */
+    json_t *list = json_array(), *value;
+    size_t i;
+    json_array_foreach (names, i, value) {
+        if (value_truthy(value_get(args, "pkgs")) && value_get(targets, json_string_value(value)) == NULL)
+            json_array_append(list, value);
+    }
+    json_auto_t *rest = list;
+
     return ctx_test(ctx) ? test_latest(ret, targets, rest, have)
                          : pkg_removed_upgrade(ctx, args, targets, rest, ret, err);
 }

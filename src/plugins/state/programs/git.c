@@ -123,41 +123,6 @@ set_place(latest_t *l)
         l->place = xasprintf("%s (%.*s)", l->kind == REV_BRANCH ? l->upstream : l->rev, SHORT_SHA, sha);
 }
 
-/* Resolves `rev` in the remote's refs. */
-static void
-find_remote_rev(latest_t *l)
-{
-    const char *head = value_str(l->refs, "HEAD", NULL), *sha, *ref;
-    json_t *v;
-
-    json_object_foreach (l->refs, ref, v) {
-        if (head != NULL && l->default_branch == NULL && str_starts(ref, "refs/heads/") &&
-            str_eq(json_string_value(v), head))
-            l->default_branch = xstrdup(ref + strlen("refs/heads/"));
-    }
-    if (l->bare)
-        return;
-    if (strcmp(l->rev, "HEAD") == 0) {
-        l->kind = head != NULL ? REV_SHA : REV_NONE;
-        l->tracks_nothing = head != NULL;
-        l->remote_rev = head != NULL ? xstrdup(head) : NULL;
-    } else if ((sha = remote_ref(l, "refs/heads/", "")) != NULL) {
-        l->kind = REV_BRANCH;
-        l->upstream = xasprintf("%s/%s", l->remote, l->rev);
-        l->remote_rev = xstrdup(sha);
-    } else if ((sha = remote_ref(l, "refs/tags/", "^{}")) != NULL ||
-               (sha = remote_ref(l, "refs/tags/", "")) != NULL) {
-        l->kind = REV_TAG;
-        l->remote_rev = xstrdup(sha);
-    } else if (is_sha(l->rev)) {
-        l->kind = REV_SHA;
-        l->remote_rev = xstrdup(l->rev);
-        for (char *c = l->remote_rev; *c != '\0'; c++)
-            *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
-    }
-    set_place(l);
-}
-
 /* 0: go on; 1: the return is made; negative. */
 static int
 ask_remote(latest_t *l)
@@ -168,7 +133,37 @@ ask_remote(latest_t *l)
     json_object_set(kwargs, "user", value_get(l->s.args, "user"));
     if (ctx_call(l->s.ctx, "git.remote_refs", NULL, kwargs, &l->refs, l->s.err) < 0)
         return gitstate_failed(&l->s, "Failed to check remote refs: ") < 0 ? l->s.err->code : 1;
-    find_remote_rev(l);
+
+    /* Resolves `rev` in the remote's refs. */
+    const char *head = value_str(l->refs, "HEAD", NULL), *sha, *ref;
+    json_t *v;
+    json_object_foreach (l->refs, ref, v) {
+        if (head != NULL && l->default_branch == NULL && str_starts(ref, "refs/heads/") &&
+            str_eq(json_string_value(v), head))
+            l->default_branch = xstrdup(ref + strlen("refs/heads/"));
+    }
+    if (!l->bare) {
+        if (strcmp(l->rev, "HEAD") == 0) {
+            l->kind = head != NULL ? REV_SHA : REV_NONE;
+            l->tracks_nothing = head != NULL;
+            l->remote_rev = head != NULL ? xstrdup(head) : NULL;
+        } else if ((sha = remote_ref(l, "refs/heads/", "")) != NULL) {
+            l->kind = REV_BRANCH;
+            l->upstream = xasprintf("%s/%s", l->remote, l->rev);
+            l->remote_rev = xstrdup(sha);
+        } else if ((sha = remote_ref(l, "refs/tags/", "^{}")) != NULL ||
+                   (sha = remote_ref(l, "refs/tags/", "")) != NULL) {
+            l->kind = REV_TAG;
+            l->remote_rev = xstrdup(sha);
+        } else if (is_sha(l->rev)) {
+            l->kind = REV_SHA;
+            l->remote_rev = xstrdup(l->rev);
+            for (char *c = l->remote_rev; *c != '\0'; c++)
+                *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
+        }
+        set_place(l);
+    }
+
     if (!json_is_null(value_get(l->s.args, "depth")) && l->kind != REV_BRANCH && l->kind != REV_TAG) {
         (void) gitstate_fail(
             &l->s, "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote "

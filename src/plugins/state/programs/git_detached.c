@@ -59,9 +59,9 @@ git_detached_check_args(detached_t *d)
                       d->rev != NULL ? "" : "None");
     else if (*target == '\0')
         state_ret_set(ret, STATE_FALSE, "'%s' is not a valid value for the 'target' argument", d->rev);
-    else if (*target != '/')
+    else if (*target != '/') {
         state_ret_set(ret, STATE_FALSE, "Target '%s' is not an absolute path", target);
-    else {
+    } else {
         int file = fs_look_file(target, d->s.err);
         if (file > 0)
             state_ret_set(ret, STATE_FALSE, "Target '%s' exists and is a regular file, cannot proceed",
@@ -69,15 +69,6 @@ git_detached_check_args(detached_t *d)
         return file;
     }
     return 1;
-}
-
-/* Decides whether the revision is a hash, which is compared in lower case. */
-static void
-look_at_rev(detached_t *d)
-{
-    d->hash = strlen(d->rev) <= SHA_LEN && d->rev[strspn(d->rev, "0123456789abcdefABCDEF")] == '\0';
-    for (char *c = d->rev; d->hash && *c != '\0'; c++)
-        *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
 }
 
 /* ---- a repository that is there --------------------------------------------------------------- */
@@ -324,7 +315,12 @@ git_detached_run(detached_t *d)
 
     if (rc != 0)
         return rc;
-    look_at_rev(d);
+
+    /* Decides whether the revision is a hash, which is compared in lower case. */
+    d->hash = strlen(d->rev) <= SHA_LEN && d->rev[strspn(d->rev, "0123456789abcdefABCDEF")] == '\0';
+    for (char *c = d->rev; d->hash && *c != '\0'; c++)
+        *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
+
     int there = gitstate_is_checkout(&d->s, ".git");
     rc = there < 0 ? there : there > 0 ? use_checkout(d) : git_detached_make_clone(d);
     if (rc == 0)

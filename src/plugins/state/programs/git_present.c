@@ -52,18 +52,6 @@ clear_folder(gitstate_t *s, const char *bare)
     return 1;
 }
 
-/* "--shared=0660" for a number, as git wants octal modes. */
-static void
-add_shared(json_t *opts, const json_t *shared)
-{
-    AUTO_FREE char *text = value_pystr(shared);
-
-    if (json_is_true(shared))
-        json_array_append_new(opts, json_string("--shared"));
-    else if (value_truthy(shared))
-        json_array_append_new(opts, value_fmt("--shared=%s%s", json_is_integer(shared) ? "0" : "", text));
-}
-
 /* Initialises the repository with the options of the SLS. */
 static int
 git_present_init(gitstate_t *s, const char *bare)
@@ -77,7 +65,15 @@ git_present_init(gitstate_t *s, const char *bare)
         json_array_append_new(opts, value_fmt("--template=%s", template));
     if (*apart != '\0')
         json_array_append_new(opts, value_fmt("--separate-git-dir=%s", apart));
-    add_shared(opts, value_get(s->args, "shared"));
+
+    /* "--shared=0660" for a number, as git wants octal modes. */
+    const json_t *shared = value_get(s->args, "shared");
+    AUTO_FREE char *text = value_pystr(shared);
+    if (json_is_true(shared))
+        json_array_append_new(opts, json_string("--shared"));
+    else if (value_truthy(shared))
+        json_array_append_new(opts, value_fmt("--shared=%s%s", json_is_integer(shared) ? "0" : "", text));
+
     json_auto_t *done = gitstate_call(s, "git.init", kwargs, s->err);
     if (done == NULL)
         return s->err->code;

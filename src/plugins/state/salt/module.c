@@ -65,28 +65,6 @@ module_function_of(const char *key)
     return xstrndup(key, strcspn(key, ":"));
 }
 
-/* Sort what stands below a function into positional and keyword arguments. */
-static void
-sort_arguments(json_t *given, json_t *args, json_t *kwargs)
-{
-    const char *key;
-    json_t *one, *v;
-    size_t i;
-
-    if (json_is_object(given))
-        json_object_update(kwargs, given);
-    else if (!json_is_array(given) && given != NULL && !json_is_null(given))
-        json_array_append(args, given);
-    json_array_foreach (given, i, one) {
-        if (!json_is_object(one))
-            json_array_append(args, one);
-        json_object_foreach (one, key, v) {
-            if (value_get(kwargs, key) == NULL)
-                json_object_set(kwargs, key, v);
-        }
-    }
-}
-
 /* Required arguments without a value: Salt's words. */
 static int
 module_check_arguments(const func_t *f, const json_t *args, const json_t *kwargs, fail_t *err)
@@ -148,7 +126,23 @@ run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *
     fail_auto_t unknown = FAIL_INIT;
     const func_t *f = ctx_find(ctx, fun, &unknown);
 
-    sort_arguments(given, args, kwargs);
+    /* Sort what stands below a function into positional and keyword arguments. */
+    const char *word;
+    json_t *one, *v;
+    size_t i;
+    if (json_is_object(given))
+        json_object_update(kwargs, given);
+    else if (!json_is_array(given) && given != NULL && !json_is_null(given))
+        json_array_append(args, given);
+    json_array_foreach (given, i, one) {
+        if (!json_is_object(one))
+            json_array_append(args, one);
+        json_object_foreach (one, word, v) {
+            if (value_get(kwargs, word) == NULL)
+                json_object_set(kwargs, word, v);
+        }
+    }
+
     if (f == NULL || module_check_arguments(f, args, kwargs, err) < 0 ||
         ctx_call(ctx, fun, args, kwargs, &mret, err) < 0) {
         if (err->kind != FAIL_INVOCATION && err->kind != FAIL_ARGUMENTS)
@@ -160,43 +154,6 @@ run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *
     }
     module_add_return(self, key, mret);
     return 0;
-}
-
-/* " Did you mean 'test.ping'?" */
-static void
-add_meant(call_ctx_t *ctx, const char *fun, buf_t *out)
-{
-    AUTO_FREE char *why = call_missing(ctx, fun);
-    const char *near = strstr(why, " Did you mean");
-
-    buf_puts(out, near != NULL ? near : "");
-}
-
-/* Salt's text about functions that are missing, and in test mode about those that would run. */
-static int
-look_first(call_ctx_t *ctx, const json_t *calls, json_t *ret, bool *ret_go_on)
-{
-    buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT, meant = BUF_INIT;
-    const char *key;
-    json_t *v;
-    size_t n_missing = 0, n_tests = 0;
-
-    json_object_foreach ((json_t *) calls, key, v) {
-        AUTO_FREE char *fun = module_function_of(key);
-        if (!ctx_has(ctx, fun)) {
-            buf_printf(&missing, "%s%s", n_missing++ > 0 ? ", " : "", fun);
-            add_meant(ctx, fun, &meant);
-        } else if (ctx_test(ctx))
-            buf_printf(&tests, "%s%s", n_tests++ > 0 ? ", " : "", fun);
-    }
-    *ret_go_on = n_missing == 0 && n_tests == 0;
-    if (n_missing > 0)
-        buf_printf(&text, "Unavailable function%s: %s.%s", n_missing > 1 ? "s" : "", buf_str(&missing),
-                   buf_str(&meant));
-    if (n_tests > 0)
-        buf_printf(&text, "%sFunction%s %s to be executed.", n_missing > 0 ? " " : "", n_tests > 1 ? "s" : "",
-                   buf_str(&tests));
-    return state_ret_set(ret, n_missing > 0 ? STATE_FALSE : STATE_NONE, "%s", buf_str(&text));
 }
 
 /* `given` is what the chunk says beside its name. */
@@ -217,7 +174,34 @@ run_batch(call_ctx_t *ctx, json_t *given, json_t **ret_value, fail_t *err)
     }
     json_auto_t *ret = state_ret("");
     json_object_set(ret, "name", names);
-    (void) look_first(ctx, calls, ret, &go_on);
+
+    /* Salt's text about functions that are missing, and in test mode about those that would run. */
+    bool *ret_go_on = &go_on;
+    buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT, meant = BUF_INIT;
+    const char *word;
+    json_t *value;
+    size_t n_missing = 0, n_tests = 0;
+    json_object_foreach ((json_t *) calls, word, value) {
+        AUTO_FREE char *fun = module_function_of(word);
+        if (!ctx_has(ctx, fun)) {
+            buf_printf(&missing, "%s%s", n_missing++ > 0 ? ", " : "", fun);
+
+            /* " Did you mean 'test.ping'?" */
+            AUTO_FREE char *why = call_missing(ctx, fun);
+            const char *near = strstr(why, " Did you mean");
+            buf_puts(&meant, near != NULL ? near : "");
+        } else if (ctx_test(ctx))
+            buf_printf(&tests, "%s%s", n_tests++ > 0 ? ", " : "", fun);
+    }
+    *ret_go_on = n_missing == 0 && n_tests == 0;
+    if (n_missing > 0)
+        buf_printf(&text, "Unavailable function%s: %s.%s", n_missing > 1 ? "s" : "", buf_str(&missing),
+                   buf_str(&meant));
+    if (n_tests > 0)
+        buf_printf(&text, "%sFunction%s %s to be executed.", n_missing > 0 ? " " : "", n_tests > 1 ? "s" : "",
+                   buf_str(&tests));
+    (void) state_ret_set(ret, n_missing > 0 ? STATE_FALSE : STATE_NONE, "%s", buf_str(&text));
+
     if (json_object_size(calls) == 0)
         (void) state_ret_set(ret, STATE_FALSE, "No function provided.");
     batch.changes = value_get(ret, "changes");
@@ -249,23 +233,6 @@ prefixed(const char *arg)
     return xstrdup(arg);
 }
 
-/* Appends one declared argument's value, or its default, to `args`. */
-static void
-add_declared(const arg_t *row, const json_t *given, json_t *args, buf_t *missing)
-{
-    AUTO_FREE char *key = prefixed(row->name);
-    json_t *v = value_get(given, key);
-
-    if (v == NULL && row->dflt != ARG_REQUIRED && str_eq(row->name, "names"))
-        v = value_get(given, row->name);
-    if (v != NULL)
-        json_array_append(args, v);
-    else if (row->dflt == ARG_REQUIRED)
-        buf_printf(missing, " %s", key);
-    else
-        json_array_append_new(args, json_loads(row->dflt, JSON_DECODE_ANY, NULL));
-}
-
 /* Positional arguments and keywords for `f`. 0, or 1 with the failed return in `ret`. */
 static int
 old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs, json_t *ret)
@@ -273,8 +240,19 @@ old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs
     buf_auto_t missing = BUF_INIT;
     const arg_t *row = f->args;
 
-    for (; row != NULL && row->name != NULL && !module_is_star(row); row++)
-        add_declared(row, given, args, &missing);
+    for (; row != NULL && row->name != NULL && !module_is_star(row); row++) {
+        /* Appends one declared argument's value, or its default, to `args`. */
+        AUTO_FREE char *key = prefixed(row->name);
+        json_t *v = value_get(given, key);
+        if (v == NULL && row->dflt != ARG_REQUIRED && str_eq(row->name, "names"))
+            v = value_get(given, row->name);
+        if (v != NULL)
+            json_array_append(args, v);
+        else if (row->dflt == ARG_REQUIRED)
+            buf_printf(&missing, " %s", key);
+        else
+            json_array_append_new(args, json_loads(row->dflt, JSON_DECODE_ANY, NULL));
+    }
     if (missing.len > 0)
         return state_ret_set(ret, STATE_FALSE, "The following arguments are missing:%s", buf_str(&missing)),
                1;

@@ -218,26 +218,6 @@ static const struct {
     { "dictionary", is_dict, "<class 'dict'>" },
 };
 
-/* {key: why}, with null for a key that is not there. */
-static void
-check_keys(call_ctx_t *ctx, const json_t *args, size_t kind, json_t *failed, json_t *fine)
-{
-    json_t *given = value_get(args, kinds[kind].arg), *key;
-    json_auto_t *list = json_is_string(given) ? json_pack("[O]", given) : json_incref(given);
-    size_t i;
-
-    json_array_foreach (list, i, key) {
-        AUTO_FREE char *path = value_pystr(key);
-        const json_t *v = value_path(ctx_pillar(ctx), path, ":");
-        if (v == NULL || json_is_null(v))
-            json_object_set_new(failed, path, json_null());
-        else if (kinds[kind].fits != NULL && !kinds[kind].fits(v))
-            json_object_set_new(failed, path, json_string(kinds[kind].shown));
-        else
-            json_object_set_new(fine, path, json_string(kinds[kind].shown));
-    }
-}
-
 /* Missing keys and values of other types fail the state. */
 static int
 test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -252,8 +232,22 @@ test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         any = any || value_truthy(value_get(args, kinds[k].arg));
     if (!any)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Missing required argument text.");
-    for (size_t k = 0; k < NELEMS(kinds); k++)
-        check_keys(ctx, args, k, failed, fine);
+    for (size_t k = 0; k < NELEMS(kinds); k++) {
+        /* {key: why}, with null for a key that is not there. */
+        json_t *given = value_get(args, kinds[k].arg), *word;
+        json_auto_t *list = json_is_string(given) ? json_pack("[O]", given) : json_incref(given);
+        size_t i;
+        json_array_foreach (list, i, word) {
+            AUTO_FREE char *path = value_pystr(word);
+            const json_t *v = value_path(ctx_pillar(ctx), path, ":");
+            if (v == NULL || json_is_null(v))
+                json_object_set_new(failed, path, json_null());
+            else if (kinds[k].fits != NULL && !kinds[k].fits(v))
+                json_object_set_new(failed, path, json_string(kinds[k].shown));
+            else
+                json_object_set_new(fine, path, json_string(kinds[k].shown));
+        }
+    }
     json_object_foreach (failed, key, why) {
         const char *type = json_string_value(why);
         buf_printf(&text, "Pillar key \"%s\" is %s%s.\n", key, type != NULL ? "not " : "missing",

@@ -27,41 +27,6 @@ said_true(const json_t *v, fail_t *err)
     return -1;
 }
 
-/* Words name=value. NEW object, or NULL. */
-static json_t *
-parse_pairs(const char *line)
-{
-    fail_auto_t why = FAIL_INIT;
-    char **words = prog_split(line, &why);
-    json_t *data = words != NULL ? json_object() : NULL;
-
-    for (char **word = words; word != NULL && *word != NULL; word++) {
-        char *sep = strchr(*word, '=');
-        if (sep == NULL || strchr(sep + 1, '=') != NULL) {
-            json_decref(data);
-            data = NULL;
-            break;
-        }
-        *sep = '\0';
-        json_object_set_new(data, *word, value_utf8(sep + 1, strlen(sep + 1)));
-    }
-    strv_free(words);
-    return data;
-}
-
-/* The last line that is not empty; *ret_before: how much of the text stands before it, -1 for nothing. */
-static const char *
-last_line(char *text, json_int_t *ret_before)
-{
-    AUTO_FREE char *copy = xstrdup(text);
-
-    for (size_t n = strlen(copy); n > 0 && strchr(" \t\r\n\v\f", copy[n - 1]) != NULL; n--)
-        copy[n - 1] = '\0';
-    const char *end = strrchr(copy, '\n');
-    *ret_before = end != NULL ? (json_int_t) (end - copy) : -1;
-    return end != NULL ? text + (end - copy) + 1 : text;
-}
-
 /* The changes become what the command says they are. `data` is what it said. */
 static void
 take_changes(json_t *ret, json_t *changes, json_t *data, bool is_json, json_int_t before)
@@ -101,7 +66,31 @@ reinterpret(json_t *ret, fail_t *err)
     if (is_json && !json_is_object(data))
         return state_ret_set(ret, STATE_FALSE, "script JSON output must be a JSON object (e.g., {})!");
     if (!is_json) {
-        data = parse_pairs(last_line(out, &before));
+        /* Words name=value. The last line that is not empty; *ret_before: how much of the text stands
+         * before it, -1 for nothing. */
+        json_int_t *ret_before = &before;
+        AUTO_FREE char *copy = xstrdup(out);
+        for (size_t n = strlen(copy); n > 0 && strchr(" \t\r\n\v\f", copy[n - 1]) != NULL; n--)
+            copy[n - 1] = '\0';
+        const char *end = strrchr(copy, '\n');
+        *ret_before = end != NULL ? (json_int_t) (end - copy) : -1;
+        const char *line = end != NULL ? out + (end - copy) + 1 : out;
+
+        fail_auto_t why = FAIL_INIT;
+        char **words = prog_split(line, &why);
+        data = words != NULL ? json_object() : NULL;
+        for (char **word = words; word != NULL && *word != NULL; word++) {
+            char *sep = strchr(*word, '=');
+            if (sep == NULL || strchr(sep + 1, '=') != NULL) {
+                json_decref(data);
+                data = NULL;
+                break;
+            }
+            *sep = '\0';
+            json_object_set_new(data, *word, value_utf8(sep + 1, strlen(sep + 1)));
+        }
+        strv_free(words);
+
         if (data == NULL) {
             state_change_set(ret, json_incref(changes));
             return state_ret_set(ret, STATE_FALSE,
@@ -263,15 +252,6 @@ static const char *const run_shared[] = { "cwd",
                                           "success_stdout",
                                           "success_stderr" };
 
-/* A command that was killed for its time counts as well done. */
-static void
-forgive_timeout(const call_t *c, json_t *outcome)
-{
-    if (value_truthy(state_cmd_arg(c, "ignore_timeout")) && value_int(outcome, "retcode", 0) == 1 &&
-        strstr(value_str(outcome, "stdout", ""), "Timed out after") != NULL)
-        json_object_set_new(outcome, "retcode", json_integer(0));
-}
-
 /* A failure to start the command is a failed state with the reason. */
 static int
 cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -293,7 +273,11 @@ cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (ctx_call(ctx, function, chrooted ? chroot_list : list, kwargs, &outcome, &why) != 0) {
             state_ret_comment(c.ret, json_string(fail_text(&why)));
         } else {
-            forgive_timeout(&c, outcome);
+            /* A command that was killed for its time counts as well done. */
+            if (value_truthy(state_cmd_arg(&c, "ignore_timeout")) && value_int(outcome, "retcode", 0) == 1 &&
+                strstr(value_str(outcome, "stdout", ""), "Timed out after") != NULL)
+                json_object_set_new(outcome, "retcode", json_integer(0));
+
             rc = state_cmd_conclude(&c, outcome, err);
         }
     }

@@ -20,22 +20,6 @@ cron_file_group_of(call_ctx_t *ctx, const json_t *user)
     return group != NULL ? xstrdup(group) : NULL;
 }
 
-/* Arguments of file's functions that make the crontab at `path` what `name` says. NEW. */
-static json_t *
-file_args(call_ctx_t *ctx, const json_t *args, const char *path, const char *group)
-{
-    json_t *call = json_copy((json_t *) args);
-
-    json_object_set(call, "source", value_get(args, "name"));
-    json_object_set_new(call, "name", json_string(path));
-    json_object_set_new(call, "group", json_string(group));
-    json_object_set_new(call, "mode", json_string("0600"));
-    json_object_set_new(call, "attrs", json_string(""));
-    json_object_set_new(call, "saltenv", json_string(ctx_saltenv(ctx)));
-    json_object_set_new(call, "show_changes", json_true());
-    return call;
-}
-
 static int
 tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
 {
@@ -47,17 +31,6 @@ tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
         state_ret_comment(ret, json_incref(json_array_get(said, 1)));
     }
     return rc;
-}
-
-/* The copy belongs to the minion's user: another owner could replace it before it is installed. */
-static int
-manage_copy(call_ctx_t *ctx, const json_t *call, managed_t *m, json_t *ret, fail_t *err)
-{
-    json_auto_t *args = json_copy((json_t *) call);
-
-    json_object_del(args, "user");
-    json_object_del(args, "group");
-    return manage_file(ctx, args, m, ret, err);
 }
 
 /* The temporary copy of the crontab becomes the new one. */
@@ -78,27 +51,17 @@ update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     rc = managed_get(ctx, call, &m, &why);
     if (rc == 0 && m.comment != NULL)
         return state_ret_set(ret, STATE_FALSE, "%s", m.comment);
-    if (rc == 0)
-        rc = manage_copy(ctx, call, &m, ret, &why);
+    if (rc == 0) {
+        /* The copy belongs to the minion's user: another owner could replace it before it is installed. */
+        json_auto_t *args = json_copy((json_t *) call);
+        json_object_del(args, "user");
+        json_object_del(args, "group");
+        rc = manage_file(ctx, args, &m, ret, &why);
+    }
     if (rc == 0)
         return 0;
     state_change_set(ret, json_object());
     return state_ret_set(ret, STATE_FALSE, "Unable to manage file: %s", fail_text(&why));
-}
-
-static int
-cron_file_install(call_ctx_t *ctx, const char *user, const char *path, json_t *ret, fail_t *err)
-{
-    json_auto_t *said = sub_call(ctx, err, "cron.write_cron_file_verbose", "{s:s, s:s}", "user", user, "path",
-                                 path);
-
-    if (said == NULL)
-        return err->code;
-    if (value_int(said, "retcode", 1) == 0)
-        return state_ret_set(ret, STATE_TRUE, "Crontab for user %s was updated", user);
-    state_change_set(ret, json_object());
-    return state_ret_set(ret, STATE_FALSE, "Unable to update user %s crontab %s. Error: %s", user, path,
-                         value_str(said, "stderr", ""));
 }
 
 static int
@@ -109,8 +72,18 @@ cron_file_replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, 
 
     if (rc != 0)
         return rc;
-    if (value_get(value_get(ret, "changes"), "diff") != NULL)
-        return cron_file_install(ctx, user, path, ret, err);
+    if (value_get(value_get(ret, "changes"), "diff") != NULL) {
+        /* Installs the crontab and tells its difference. */
+        json_auto_t *said = sub_call(ctx, err, "cron.write_cron_file_verbose", "{s:s, s:s}", "user", user,
+                                     "path", path);
+        if (said == NULL)
+            return err->code;
+        if (value_int(said, "retcode", 1) == 0)
+            return state_ret_set(ret, STATE_TRUE, "Crontab for user %s was updated", user);
+        state_change_set(ret, json_object());
+        return state_ret_set(ret, STATE_FALSE, "Unable to update user %s crontab %s. Error: %s", user, path,
+                             value_str(said, "stderr", ""));
+    }
     if (!value_truthy(value_get(ret, "result")))
         return 0;
     state_change_set(ret, json_object());
@@ -135,7 +108,17 @@ cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = content_temp(NULL, NULL, text, strlen(text), err);
     if (path == NULL)
         return err->code;
-    json_auto_t *call = file_args(ctx, args, path, group);
+
+    /* Arguments of file's functions that make the crontab at `path` what `name` says. */
+    json_auto_t *call = json_copy((json_t *) args);
+    json_object_set(call, "source", value_get(args, "name"));
+    json_object_set_new(call, "name", json_string(path));
+    json_object_set_new(call, "group", json_string(group));
+    json_object_set_new(call, "mode", json_string("0600"));
+    json_object_set_new(call, "attrs", json_string(""));
+    json_object_set_new(call, "saltenv", json_string(ctx_saltenv(ctx)));
+    json_object_set_new(call, "show_changes", json_true());
+
     int rc = ctx_test(ctx) ? tell_only(ctx, call, ret, err) : cron_file_replace(ctx, call, path, ret, err);
     unlink(path);
     return rc;

@@ -122,19 +122,6 @@ static const boot_words_t disabling = {
     .but = { "but the service was already running", "and is running", "and the service is dead" },
 };
 
-/* Reports a changed boot setting, after checking that it holds. */
-static int
-boot_changed(const service_t *s, const boot_words_t *w, standing_t standing, bool result)
-{
-    int after = does(s, w->query);
-
-    if (after < 0)
-        return service_failed(s);
-    state_change_set(s->ret, after ? json_pack("{s:b}", s->name, 1) : json_object());
-    return state_ret_set(s->ret, result ? STATE_TRUE : STATE_FALSE, "Service %s has been %s, and %s", s->name,
-                         w->done, w->so[standing]);
-}
-
 /* Make the service start at boot, or not; the state's result and comment become this one's. */
 static int
 service_at_boot(const service_t *s, const boot_words_t *w, standing_t standing, bool result)
@@ -159,8 +146,15 @@ service_at_boot(const service_t *s, const boot_words_t *w, standing_t standing, 
     if (ctx_test(s->ctx))
         return state_ret_set(s->ret, STATE_NONE, "Service %s set to be %s", s->name, w->done);
     int done = does(s, w->change);
-    if (done > 0)
-        return boot_changed(s, w, standing, result);
+    if (done > 0) {
+        /* Reports a changed boot setting, after checking that it holds. */
+        int after = does(s, w->query);
+        if (after < 0)
+            return service_failed(s);
+        state_change_set(s->ret, after ? json_pack("{s:b}", s->name, 1) : json_object());
+        return state_ret_set(s->ret, result ? STATE_TRUE : STATE_FALSE, "Service %s has been %s, and %s",
+                             s->name, w->done, w->so[standing]);
+    }
     bool why = done < 0 && s->err->kind == FAIL_COMMAND;
     if (done < 0 && !why)
         return s->err->code;
@@ -276,37 +270,6 @@ after_life(const service_t *s, const life_words_t *w, int enabled, int runs)
     return rc;
 }
 
-/* Starts or stops the service unless it is so already; unmasks first when asked. */
-static int
-bring_about(const service_t *s, const life_words_t *w)
-{
-    AUTO_FREE char *unmasked = NULL;
-    int runs = does(s, "service.status"), enabled = runs < 0 ? runs : is_enabled(s);
-
-    if (runs < 0 || enabled < 0 || (w->runs && service_unmask(s, &unmasked) < 0))
-        return service_failed(s);
-    if ((runs > 0) == w->runs) {
-        (void) service_say(s, STATE_TRUE, &w->already);
-        service_add_lines(s, unmasked);
-        return boot_wish_unless(s, enabled);
-    }
-    if (ctx_test(s->ctx)) {
-        (void) service_say(s, STATE_NONE, &w->test);
-        service_add_lines(s, unmasked);
-        return 0;
-    }
-    int done = does(s, w->fun);
-    if (done < 0)
-        return service_failed(s);
-    if (done == 0) {
-        (void) service_say(s, STATE_FALSE, &w->failed);
-        return boot_wish(s, standing_of(!w->runs), false);
-    }
-    int rc = after_life(s, w, enabled, runs);
-    service_add_lines(s, unmasked);
-    return rc;
-}
-
 /* service.running and service.dead, by the row's words. A missing service is a failure for running only. */
 static int
 service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -326,8 +289,33 @@ service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int there = offline < 0 ? offline : available(&s);
     if (there < 0)
         return service_failed(&s);
-    if (there > 0)
-        return bring_about(&s, w);
+    if (there > 0) {
+        /* Starts or stops the service unless it is so already; unmasks first when asked. */
+        AUTO_FREE char *unmasked = NULL;
+        int runs = does(&s, "service.status"), enabled = runs < 0 ? runs : is_enabled(&s);
+        if (runs < 0 || enabled < 0 || (w->runs && service_unmask(&s, &unmasked) < 0))
+            return service_failed(&s);
+        if ((runs > 0) == w->runs) {
+            (void) service_say(&s, STATE_TRUE, &w->already);
+            service_add_lines(&s, unmasked);
+            return boot_wish_unless(&s, enabled);
+        }
+        if (ctx_test(s.ctx)) {
+            (void) service_say(&s, STATE_NONE, &w->test);
+            service_add_lines(&s, unmasked);
+            return 0;
+        }
+        int done = does(&s, w->fun);
+        if (done < 0)
+            return service_failed(&s);
+        if (done == 0) {
+            (void) service_say(&s, STATE_FALSE, &w->failed);
+            return boot_wish(&s, standing_of(!w->runs), false);
+        }
+        int rc = after_life(&s, w, enabled, runs);
+        service_add_lines(&s, unmasked);
+        return rc;
+    }
     if (ctx_test(ctx))
         return state_ret_set(s.ret, STATE_NONE,
                              "Service %s not present; if created in this state run, it would have been %s",
