@@ -53,7 +53,7 @@ int local_fd(const local_client_t *self);
 /* Framing, shared with the master's side. Append one frame. */
 void frame_add(buf_t *out, const json_t *msg);
 void frame_add_text(buf_t *out, const char *text, size_t len); /* JSON */
-/* One frame of `msg`, a NUL and a text that travels behind it unread. */
+/* Appends one frame: `msg`, a NUL, and `text`, which the receiver passes on unparsed. */
 void frame_add_with(buf_t *out, const json_t *msg, const char *text, size_t len);
 #define FRAME_HEAD 4
 /* Look at the whole frame at `at`: 1 and its text, inside `in`; 0 when more bytes are needed; -EMSGSIZE. */

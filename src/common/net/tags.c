@@ -14,7 +14,7 @@ static const char *const shapes[] = {
     "minion/refresh/ID",
 };
 
-/* What begins so has one of the shapes, or is the master's. */
+/* Prefixes below which a tag needs one of the shapes; any other tag there is the master's. */
 static const char *const spaces[] = { "salt/", "minion/refresh" };
 
 /* Salt's tags of before there were slashes. */

@@ -10,7 +10,7 @@
 
 #include "salt/base.h"
 
-/* What is left of a peer's object without the names of facts. NEW object; empty for anything else. */
+/* Copies a peer's object without the members that are named as facts. NEW object; empty for any other value. */
 json_t *facts_claims(const json_t *said);
 
 #endif

@@ -11,8 +11,9 @@
 
 #include "master/front/front.h"
 
-/* `body`: the return as values. `user`: who published the job. Does nothing for other functions or retcode
- * 0. */
+/* `body`: the return as values. `user`: who published the job. `known`: a master published it; a job that a
+ * minion made up fires no MODULE.FUNCTION, only the event with its jid and id. Does nothing for other
+ * functions or retcode 0. */
 void statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user,
                     bool known);
 

@@ -256,7 +256,7 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
     self.wait.cookie = &self;
     if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) ||
                     fleet_given(ask->subset))) {
-        /* One wave after the other; those whose turn never came are left. */
+        /* Runs the waves one after the other; minions whose turn never came are left. */
         json_t **ret_left = &left;
         char **ret_why = &why;
         rollout_t plan = { 0 };

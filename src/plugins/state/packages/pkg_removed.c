@@ -237,7 +237,7 @@ add_sentence(buf_t *text, const char *words, const json_t *names)
         buf_printf(text, "%s%s: %s", buf_str(text)[0] != '\0' ? " " : "", words, list);
 }
 
-/* One call of pkg.install for all targets. */
+/* Installs all targets by one call of pkg.install. */
 static int
 pkg_removed_upgrade(call_ctx_t *ctx, const json_t *args, const json_t *targets, const json_t *rest,
                     json_t *ret, fail_t *err)

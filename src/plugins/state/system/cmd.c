@@ -112,7 +112,7 @@ reinterpret(json_t *ret, fail_t *err)
 
 /* ---- what run and script share ------------------------------------------------------------------- */
 
-/* One call of run or script; `ret` is owned until state_cmd_finish(). */
+/* A call of cmd.run or cmd.script; `ret` is owned until state_cmd_finish(). */
 typedef struct call {
     call_ctx_t *ctx;
     json_t *args; /* BORROWED */
