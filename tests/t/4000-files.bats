@@ -257,7 +257,8 @@ cp_halfway() {
     echo old >"$OUT/target"
     "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/fifo" "$OUT/target" >"$OUT/said" 2>&1 7<&- &
     CP=$!
-    head -c 200000 /dev/zero | tr '\0' x >&7 &
+    # For writing alone, and without the descriptor that keeps a reader there: who writes ends with who reads.
+    { head -c 200000 /dev/zero | tr '\0' x >"$OUT/fifo"; } 7<&- &
     until_true 10 has_part
 }
 has_part() { [ -n "$(find "$OUT" -name '.target.*.part' -size +60k)" ]; }
