@@ -119,3 +119,16 @@ wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err)
     *ret_len = out.len;
     return buf_steal(&out);
 }
+
+char *
+wire_with(wire_msg_t msg, const char *text, size_t len, const char *key, json_int_t value, size_t *ret_len)
+{
+    salt_assert(msg < MSG_COUNT && len > 0 && text[len - 1] == '}');
+    buf_auto_t out = BUF_INIT;
+    buf_add(&out, text, len - 1);
+    buf_printf(&out, ",\"%s\":%" JSON_INTEGER_FORMAT "}", key, value);
+    if (out.len > rows[msg].limit)
+        return NULL;
+    *ret_len = out.len;
+    return buf_steal(&out);
+}

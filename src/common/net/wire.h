@@ -43,5 +43,9 @@ const void *wire_bytes(const void *data, size_t len, size_t *ret_n);
 /* NEW text of a message: `body` (object, BORROWED, may be NULL) with "m" in front. -EMSGSIZE when over the
  * limit, or nested deeper than LIMIT_JSON_DEPTH. */
 char *wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err);
+/* NEW text of the message `text`, made by wire_encode, with one more member at its end, which it must not have.
+ * NULL when that exceeds the message's limit. */
+char *wire_with(wire_msg_t msg, const char *text, size_t len, const char *key, json_int_t value,
+                size_t *ret_len);
 
 #endif

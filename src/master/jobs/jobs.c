@@ -61,6 +61,7 @@ free_job(void *p)
 {
     job_t *job = p;
     json_decref(job->info);
+    free(job->wire);
     free(job->jid);
     free(job->targets);
     free(job->followers);

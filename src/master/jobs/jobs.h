@@ -39,6 +39,8 @@ typedef struct job_target {
 typedef struct job {
     char *jid;
     json_t *info; /* {jid, fun, arg, tgt, tgt_type, user, ret, metadata?}: the payload that minions get */
+    char *wire;   /* owned: the same as the message, `wire_len` bytes; NULL until it is first sent */
+    size_t wire_len;
     job_target_t *targets; /* sorted by slot */
     size_t n_targets;
     size_t n_open;          /* targets without a final verdict */

@@ -234,6 +234,8 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     }
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
     salt_assert(job); /* jid_of has looked */
+    job->wire = STEAL(text);
+    job->wire_len = len;
     job->held = value_get(request, "note");
     int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
     job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;
@@ -254,6 +256,17 @@ static bool
 may_be_back(const minion_t *m)
 {
     return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
+}
+
+/* The job's message, made once; a restored job's when it is first sent. BORROWED; NULL when no message can hold
+ * it, as of a store with larger limits. */
+static const char *
+publish_wire(job_t *job, size_t *ret_len)
+{
+    if (job->wire == NULL)
+        job->wire = wire_encode(MSG_job, job->info, &job->wire_len, NULL);
+    *ret_len = job->wire_len;
+    return job->wire;
 }
 
 /* Send to one target, or give its verdict when it is not connected and not expected. EHOSTUNREACH means that
@@ -291,10 +304,8 @@ static void
 broadcast(front_t *self, job_t *job, const char *text, size_t len)
 {
     publish_t *own = self->own[PART_publish];
-    json_auto_t *body = json_copy(job->info);
-    json_object_set_new(body, "seq", json_integer((json_int_t) ++own->pub_seq));
     size_t pub_len = 0;
-    AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
+    AUTO_FREE char *pub_text = wire_with(MSG_job, text, len, "seq", (json_int_t) ++own->pub_seq, &pub_len);
     if (pub_text != NULL)
         (void) sock_send(self->pub, pub_text, pub_len);
     log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
@@ -333,7 +344,7 @@ publish_start(front_t *self, const char *jid)
         return;
     job->held = false;
     size_t len = 0;
-    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    const char *text = publish_wire(job, &len);
     salt_assert(text); /* publish_job has tried */
     job->sent_ms = clock_mono_ms();
     if (job->n_targets > 1 && is_for_all(self, job)) {
@@ -354,12 +365,12 @@ is_busy(const front_t *self, const job_t *job, const job_target_t *t)
            m->peer != NULL && clock_mono_ms() - m->heard_ms < BUSY_MS;
 }
 
-/* Encode once for all targets. Targets out of sends are NOT_DELIVERED; the others get a unicast. */
+/* Targets out of sends are NOT_DELIVERED; the others get a unicast. */
 static void
 resend(front_t *self, job_t *job)
 {
     size_t len = 0;
-    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    const char *text = publish_wire(job, &len);
     for (size_t i = 0; text != NULL && i < job->n_targets && job->n_unheard > 0; i++) {
         job_target_t *t = &job->targets[i];
         if (is_busy(self, job, t))
@@ -485,7 +496,7 @@ static void
 send_one(front_t *self, job_t *job, job_target_t *t)
 {
     size_t len = 0;
-    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    const char *text = publish_wire(job, &len);
     t->tries = 0;
     if (text != NULL)
         unicast(self, job, t, text, len);

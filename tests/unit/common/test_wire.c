@@ -52,6 +52,30 @@ test_direction_and_state(void **state)
     }
 }
 
+/* A message with one more member is the one that an object with it makes, up to the limit. */
+static void
+test_one_more_member(void **state)
+{
+    json_auto_t *body = json_pack("{s:s, s:[i]}", "jid", "20261120100000000001", "arg", 1);
+    size_t len = 0, more_len = 0, whole_len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, body, &len, NULL),
+                   *more = wire_with(MSG_job, text, len, "seq", 4711, &more_len);
+    json_object_set_new(body, "seq", json_integer(4711));
+    AUTO_FREE char *whole = wire_encode(MSG_job, body, &whole_len, NULL);
+    assert_int_equal(more_len, whole_len);
+    assert_memory_equal(more, whole, whole_len);
+
+    AUTO_FREE char *most = xcalloc(1, LIMIT_WIRE_MSG + 1);
+    memset(most, ' ', LIMIT_WIRE_MSG);
+    memcpy(most, text, len - 1);
+    most[LIMIT_WIRE_MSG - 1] = '}';
+    assert_null(wire_with(MSG_job, most, LIMIT_WIRE_MSG, "seq", 1, &more_len));
+    most[LIMIT_WIRE_MSG - 9] = '}'; /* room for ,"seq":1 */
+    AUTO_FREE char *just = wire_with(MSG_job, most, LIMIT_WIRE_MSG - 8, "seq", 1, &more_len);
+    assert_non_null(just);
+    assert_int_equal(more_len, LIMIT_WIRE_MSG);
+}
+
 static void
 test_limits(void **state)
 {
@@ -271,5 +295,6 @@ test_releases(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_protocols), cmocka_unit_test(test_protocols_served),
           cmocka_unit_test(test_releases), cmocka_unit_test(test_direction_and_state),
-          cmocka_unit_test(test_limits), cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
+          cmocka_unit_test(test_limits), cmocka_unit_test(test_one_more_member),
+          cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
           cmocka_unit_test(test_deep_is_not_written), cmocka_unit_test(test_round_trip))
