@@ -375,11 +375,9 @@ key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t
 
     /* Overwrite a private key that is no longer needed. The disk may still keep old blocks; nothing can be
      * done here. */
-    int fd = old;
     static const char nothing[PEM_TEXT_MAX];
-    if (fd >= 0 && pwrite(fd, nothing, sizeof(nothing), 0) == (ssize_t) sizeof(nothing))
-        (void) fsync(fd);
-
+    if (old >= 0 && pwrite(old, nothing, sizeof(nothing), 0) == (ssize_t) sizeof(nothing))
+        (void) fsync(old);
     return 0;
 }
 

@@ -215,17 +215,16 @@ matching_blocks(seqs_t *s, blocks_t *out)
         qsort(out->v, out->n, sizeof(*out->v), block_cmp);
 
     /* Blocks that touch become one. */
-    blocks_t *list = out;
     size_t kept = 0;
-    for (size_t k = 0; k < list->n; k++) {
-        block_t b = list->v[k];
-        block_t *last = kept > 0 ? &list->v[kept - 1] : NULL;
+    for (size_t k = 0; k < out->n; k++) {
+        block_t b = out->v[k];
+        block_t *last = kept > 0 ? &out->v[kept - 1] : NULL;
         if (last != NULL && last->i + last->n == b.i && last->j + last->n == b.j)
             last->n += b.n;
         else
-            list->v[kept++] = b;
+            out->v[kept++] = b;
     }
-    list->n = kept;
+    out->n = kept;
 
     blocks_add(out, (block_t){ s->n_a, s->n_b, 0 });
     return s->steps <= DIFF_STEPS;

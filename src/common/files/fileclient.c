@@ -76,7 +76,6 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
 
     /* Remove the query from a path. In "|path" every character is literal. "saltenv=" counts behind "&"
      * too. */
-    char **env_p = &env;
     char *query = *rest == '|' ? NULL : strchr(rest, '?');
     if (query != NULL) {
         *query = '\0';
@@ -84,8 +83,8 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
         for (size_t i = 0; words[i]; i++) {
             if (!str_starts(words[i], "saltenv="))
                 continue;
-            free(*env_p);
-            *env_p = xstrdup(words[i] + strlen("saltenv="));
+            free(env);
+            env = xstrdup(words[i] + strlen("saltenv="));
         }
         strv_free(words);
     }

@@ -611,7 +611,6 @@ proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 
     if (rc == 0) {
         /* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
-        pid_t *ret_pid = &child;
         pthread_mutex_lock(&waited_lock);
         pid_t pid = waited_over ? -1 : proc_fork(proc_child_run, plan);
         rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
@@ -621,7 +620,7 @@ proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
             waited = plan;
         }
         pthread_mutex_unlock(&waited_lock);
-        *ret_pid = pid;
+        child = pid;
     }
     close_child_ends(plan);
     if (rc != 0)

@@ -49,29 +49,26 @@ hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, bu
 {
     const char *end = colour_code(COLOUR_ENDC, opts->colour);
     colour_t failed = t->failed > 0 ? COLOUR_RED : COLOUR_CYAN;
-    int count_width;
+    int count_width = 0;
 
     /* The number of states, and the width of the largest count of one result (0 without states). */
-    int *ret_width = &count_width;
     const size_t known[] = { t->ok, t->failed, t->not_run };
-    size_t sum = 0, i = 0;
+    size_t all = 0, i = 0;
     const char *key;
     void *n;
-    *ret_width = 0;
     for (size_t k = 0; k < NELEMS(known); k++) {
-        sum += known[k];
+        all += known[k];
         if (known[k] > 0)
-            *ret_width = highstate_summary_digits(known[k]) > *ret_width ? highstate_summary_digits(known[k])
-                                                                         : *ret_width;
+            count_width = highstate_summary_digits(known[k]) > count_width
+                              ? highstate_summary_digits(known[k])
+                              : count_width;
     }
     while (map_next(t->other, &i, &key, &n)) {
-        sum += *(size_t *) n;
-        *ret_width = highstate_summary_digits(*(size_t *) n) > *ret_width
-                         ? highstate_summary_digits(*(size_t *) n)
-                         : *ret_width;
+        all += *(size_t *) n;
+        count_width = highstate_summary_digits(*(size_t *) n) > count_width
+                          ? highstate_summary_digits(*(size_t *) n)
+                          : count_width;
     }
-    size_t all = sum;
-
     summary_t s = { opts, body, LONGEST_LABEL + count_width + 2 };
 
     buf_printf(body, "\n%s\nSummary for ", colour_code(COLOUR_CYAN, opts->colour));

@@ -161,20 +161,19 @@ pytext_wrap(buf_t *out, const char *text, int width, int indent)
     text_t t;
 
     /* Decode to code points; tabs are expanded, other white space becomes blanks. */
-    text_t *ret = &t;
     size_t len = strlen(text), column = 0, tabs = 0;
     for (const char *p = text; (p = strchr(p, '\t')) != NULL; p++)
         tabs++;
-    *ret = (text_t){ xcalloc(len + tabs * (TAB_STOP - 1) + 1, sizeof(uint32_t)), 0 };
+    t = (text_t){ xcalloc(len + tabs * (TAB_STOP - 1) + 1, sizeof(uint32_t)), 0 };
     for (size_t i = 0, n; i < len; i += n) {
         uint32_t cp = (unsigned char) text[i];
         n = utf8_next(text + i, len - i, &cp);
         n = n == 0 ? 1 : n;
         size_t blanks = cp == '\t' ? TAB_STOP - column % TAB_STOP : cp >= '\n' && cp <= '\r' ? 1 : 0;
         for (size_t k = 0; k < blanks; k++)
-            ret->cp[ret->n++] = ' ';
+            t.cp[t.n++] = ' ';
         if (blanks == 0)
-            ret->cp[ret->n++] = cp;
+            t.cp[t.n++] = cp;
         column = cp == '\n' || cp == '\r' ? 0 : column + (blanks > 0 ? blanks : 1);
     }
 

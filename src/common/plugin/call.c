@@ -124,8 +124,6 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
     ctx->retcode = 0;
 
     /* Split Salt's list of arguments into positional and keyword ones. */
-    json_t **ret_args = &args;
-    json_t **ret_kwargs = &kwargs;
     json_t *given = json_array(), *named = json_object(), *element;
     size_t i;
     json_array_foreach (arg, i, element) {
@@ -134,8 +132,8 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
         else if (!json_is_string(element) || !call_take_word(json_string_value(element), named))
             json_array_append(given, element);
     }
-    *ret_args = given;
-    *ret_kwargs = named;
+    args = given;
+    kwargs = named;
 
     json_auto_t *bound = bind_args(f, args, kwargs, pub, err);
     json_decref(args);

@@ -81,16 +81,14 @@ bool
 state_succeeded(const json_t *running, const json_t *chunks)
 {
     /* List the chunks that handle failures. */
-    json_t *out = json_array(), *chunk;
+    json_auto_t *takers = json_array();
+    json_t *chunk, *ret;
+    const char *tag;
     size_t i;
     json_array_foreach ((json_t *) chunks, i, chunk) {
         if (takes_care(chunk))
-            json_array_append(out, chunk);
+            json_array_append(takers, chunk);
     }
-    json_auto_t *takers = out;
-
-    const char *tag;
-    json_t *ret;
 
     if (!json_is_object(running) || json_object_size(running) == 0)
         return false;

@@ -238,9 +238,8 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
             iov[count++] = (struct iovec){ block->bytes + at, frame.len };
         }
         self->end = at;
-        size_t n = count;
-        if (n > 0)
-            return n;
+        if (count > 0)
+            return count;
 
         self->at.offset = self->end;
         if (self->more)

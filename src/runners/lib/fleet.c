@@ -257,8 +257,6 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
     if (rc == 0 && (fleet_given(ask->batch) || fleet_given(ask->canary) || fleet_given(ask->max_fail) ||
                     fleet_given(ask->subset))) {
         /* Runs the waves one after the other; minions whose turn never came are left. */
-        json_t **ret_left = &left;
-        char **ret_why = &why;
         rollout_t plan = { 0 };
         json_auto_t *all = fleet_match(&self, err);
         json_auto_t *ids = all != NULL ? pick_subset(&self, json_incref(all), err) : NULL;
@@ -268,13 +266,13 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
         if (rc == 0)
             rc = read_rollout(&self, &plan, err);
         while (rc == 0 &&
-               (n = rollout_next(&plan, self.of, json_object_size(self.minions), self.failed, ret_why)) > 0) {
+               (n = rollout_next(&plan, self.of, json_object_size(self.minions), self.failed, &why)) > 0) {
             json_auto_t *wave = fleet_next_ids(&self, ids, n);
             if (json_array_size(wave) == 0)
                 break;
             rc = run_wave(&self, wave, "list", err);
         }
-        *ret_left = *ret_why != NULL ? fleet_next_ids(&self, ids, SIZE_MAX) : json_array();
+        left = why != NULL ? fleet_next_ids(&self, ids, SIZE_MAX) : json_array();
     } else if (rc == 0)
         rc = run_wave(&self, ask->tgt, ask->tgt_type, err);
     if (rc == 0) {

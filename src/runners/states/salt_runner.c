@@ -205,14 +205,14 @@ salt_run_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return state_ret_set(state, STATE_NONE, "%s function '%s' would be executed.", kind, fun);
 
     /* The step's keywords that are the function's. */
-    json_t *out = json_object(), *v;
+    json_auto_t *kwarg = json_object();
+    json_t *v;
     const char *key;
-    json_object_update(out, value_get(args, "kwarg"));
+    json_object_update(kwarg, value_get(args, "kwarg"));
     json_object_foreach (value_get(args, "kwargs"), key, v) {
         if (!str_starts(key, "__"))
-            json_object_set(out, key, v);
+            json_object_set(kwarg, key, v);
     }
-    json_auto_t *kwarg = out;
 
     call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
     return call_go(&call) < 0 ? state_ret_fail(state, &call.err)
@@ -352,12 +352,12 @@ salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
         /* Starts the thread with its own connection to the master and its own copy of the arguments. */
         lane_t *lane = &lanes[at++];
         /* `[{name: x}, {kwarg: {...}}]`, or a dict of both, as one dict. */
-        json_t *out = json_object(), *one;
+        json_auto_t *whole = json_object();
+        json_t *one;
         size_t i;
-        json_object_update(out, (json_t *) config);
+        json_object_update(whole, (json_t *) config);
         json_array_foreach ((json_t *) config, i, one)
-            json_object_update(out, one);
-        json_auto_t *whole = out;
+            json_object_update(whole, one);
         lane->id = id;
         lane->fun = xstrdup(value_str(whole, "name", id));
         call_begin(&lane->call, ctx, false, lane->fun, value_get(whole, "arg"), value_get(whole, "kwarg"),

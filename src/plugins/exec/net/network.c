@@ -110,13 +110,12 @@ network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         nets_filter(&found, net_is_of_type, type);
 
     /* Makes the list of addresses. */
-    nets_t *s = &found;
     json_t *list = json_array();
-    for (size_t i = 0; i < s->n; i++)
-        s->v[i].bits = 0;
-    nets_sort(s);
-    for (size_t i = 0; i < s->n; i++) {
-        AUTO_FREE char *text = ip_text(&s->v[i].addr);
+    for (size_t i = 0; i < found.n; i++)
+        found.v[i].bits = 0;
+    nets_sort(&found);
+    for (size_t i = 0; i < found.n; i++) {
+        AUTO_FREE char *text = ip_text(&found.v[i].addr);
         json_array_append_new(list, json_string(text));
     }
     *ret_value = list;

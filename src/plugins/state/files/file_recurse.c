@@ -188,18 +188,17 @@ file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const ch
         rc = plan_dirs(p, args, name, dirs, links, err);
 
     /* A folder before those in it. */
-    json_t **object = &p->dirs;
     size_t n = 0;
-    const char **keys = xcalloc(json_object_size(*object) + 1, sizeof(*keys)), *key;
+    const char **keys = xcalloc(json_object_size(p->dirs) + 1, sizeof(*keys)), *key;
     json_t *sorted = json_object(), *v;
-    json_object_foreach (*object, key, v)
+    json_object_foreach (p->dirs, key, v)
         keys[n++] = key;
     qsort(keys, n, sizeof(*keys), str_by_text);
     for (size_t i = 0; i < n; i++)
-        json_object_set(sorted, keys[i], json_object_get(*object, keys[i]));
+        json_object_set(sorted, keys[i], json_object_get(p->dirs, keys[i]));
     free(keys);
-    json_decref(*object);
-    *object = sorted;
+    json_decref(p->dirs);
+    p->dirs = sorted;
 
     return rc;
 }

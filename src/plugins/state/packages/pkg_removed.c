@@ -345,13 +345,13 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return all_newest(ret, names);
 
     /* Names the newest version of each package. */
-    json_t *list = json_array(), *value;
+    json_auto_t *rest = json_array();
+    json_t *value;
     size_t i;
     json_array_foreach (names, i, value) {
         if (value_truthy(value_get(args, "pkgs")) && value_get(targets, json_string_value(value)) == NULL)
-            json_array_append(list, value);
+            json_array_append(rest, value);
     }
-    json_auto_t *rest = list;
 
     return ctx_test(ctx) ? test_latest(ret, targets, rest, have)
                          : pkg_removed_upgrade(ctx, args, targets, rest, ret, err);

@@ -176,7 +176,6 @@ run_batch(call_ctx_t *ctx, json_t *given, json_t **ret_value, fail_t *err)
     json_object_set(ret, "name", names);
 
     /* Salt's text about functions that are missing, and in test mode about those that would run. */
-    bool *ret_go_on = &go_on;
     buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT, meant = BUF_INIT;
     const char *word;
     json_t *value;
@@ -193,7 +192,7 @@ run_batch(call_ctx_t *ctx, json_t *given, json_t **ret_value, fail_t *err)
         } else if (ctx_test(ctx))
             buf_printf(&tests, "%s%s", n_tests++ > 0 ? ", " : "", fun);
     }
-    *ret_go_on = n_missing == 0 && n_tests == 0;
+    go_on = n_missing == 0 && n_tests == 0;
     if (n_missing > 0)
         buf_printf(&text, "Unavailable function%s: %s.%s", n_missing > 1 ? "s" : "", buf_str(&missing),
                    buf_str(&meant));

@@ -66,14 +66,13 @@ reinterpret(json_t *ret, fail_t *err)
     if (is_json && !json_is_object(data))
         return state_ret_set(ret, STATE_FALSE, "script JSON output must be a JSON object (e.g., {})!");
     if (!is_json) {
-        /* Words name=value. The last line that is not empty; *ret_before: how much of the text stands
-         * before it, -1 for nothing. */
-        json_int_t *ret_before = &before;
+        /* Words name=value in the last line that is not empty; `before`: how much of the text precedes it, -1
+         * for nothing. */
         AUTO_FREE char *copy = xstrdup(out);
         for (size_t n = strlen(copy); n > 0 && strchr(" \t\r\n\v\f", copy[n - 1]) != NULL; n--)
             copy[n - 1] = '\0';
         const char *end = strrchr(copy, '\n');
-        *ret_before = end != NULL ? (json_int_t) (end - copy) : -1;
+        before = end != NULL ? (json_int_t) (end - copy) : -1;
         const char *line = end != NULL ? out + (end - copy) + 1 : out;
 
         fail_auto_t why = FAIL_INIT;
