@@ -122,6 +122,16 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     export FLEET PORT SOCK_DIR MASTER_CONF SALT_CONFIG_DIR
 }
 
+@test "H-GUESS: a mine value with allow_tgt is for the minions that it names and for operators, not for a limited user" {
+    local question='{"op":"mine","tgt":"m1","tgt_type":"glob","fun":"kept"'
+    wait_connected m1
+    salt m1 mine.send kept mine_function=test.echo text=for-m1-alone allow_tgt=m1
+    ask "$question}" | grep -q for-m1-alone
+    ask "$question,\"for_minion\":true}" | grep -q '"mine":{}'
+    nobody "$question}" | grep -q '"mine":{}'
+    nobody "$question,\"for_minion\":false}" | grep -q '"mine":{}'
+}
+
 @test "H-GUESS: who is no administrator finds out nothing of pillars by patterns" {
     wait_connected m1 m2
     salt -L m1,m2 saltutil.refresh_pillar >/dev/null

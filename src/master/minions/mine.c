@@ -154,8 +154,8 @@ minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_nam
     }
 }
 
-/* Answer a query of `id`, `all` for an operator: NEW, or NULL with *err. `work` is its budget; pillar targets match exactly, as for
- * users. */
+/* Answer a query of `id`, or of an operator (`all`): NEW, or NULL with *err. `work` is its budget; pillar targets
+ * match exactly, as for users. */
 static json_t *
 minions_mine_ask(front_t *self, const char *id, bool all, const json_t *request, match_work_t *work,
                  fail_t *err)
@@ -386,9 +386,10 @@ static json_t *
 minions_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     match_work_t work;
+    /* Only who may do everything is an operator here: others of publisher_acl see what any minion sees. */
+    bool all = lconn_is_admin(c) && !value_bool(request, "for_minion", false);
     targets_work(self, true, &work);
-    json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"),
-                                     !value_bool(request, "for_minion", false), request, &work, err);
+    json_t *value = minions_mine_ask(self, conf_str(self->conf, "id"), all, request, &work, err);
     return value != NULL ? json_pack("{s:o}", "mine", value) : NULL;
 }
 
