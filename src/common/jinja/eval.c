@@ -370,7 +370,8 @@ eval_apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t 
     if ((f->flags & JF_WORLD) != 0)
         jlooked(ctx, f->name);
     if ((f->flags & JF_TEST) == 0) {
-        if (args->n > 0 && is_strictly_undefined(args->v[0]) && jfilter_is_salts(f))
+        if (args->n > 0 && (f->flags & JF_UNDEFINED) == 0 && is_strictly_undefined(args->v[0]) &&
+            jfilter_is_salts(f))
             return py_undef_raise(args->v[0]);
         py_t *v = f->fn(ctx, a, args);
         if ((f->flags & JF_MARKS) != 0)

@@ -63,8 +63,7 @@ jfilter_is_pure(const jfilter_t *f)
 bool
 jfilter_is_salts(const jfilter_t *f)
 {
-    return is_in(salt_filters, NELEMS(salt_filters), f) && strcmp(f->name, "skip") != 0 &&
-           strcmp(f->name, "yaml") != 0 && strcmp(f->name, "tojson") != 0;
+    return is_in(salt_filters, NELEMS(salt_filters), f);
 }
 
 /* The i-th name of the tables; *i is reduced by those passed. NULL after the last. */

@@ -530,7 +530,7 @@ static const jfilter_t rows[] = {
     { JROW("random_sample", sample, JP("value", "size", "seed"), 2, 3, 0), JF_WORLD, "Some elements." },
     { JROW("random_shuffle", shuffle, JP("value", "seed"), 1, 2, 0), JF_WORLD, "All elements in any order." },
     { JROW("sequence", ensure_sequence_filter, JP("data"), 1, 1, 0), 0, "A list unless it is one." },
-    { JROW("skip", skip_filter, JP("data"), 1, 1, 0), 0, "Nothing." },
+    { JROW("skip", skip_filter, JP("data"), 1, 1, 0), JF_UNDEFINED, "Nothing." },
     { JROW("sorted_ignorecase", sorted_ignorecase, JP("to_sort"), 1, 1, 0), 0,
       "In order, whatever the case." },
     { JROW("substring_in_list", substr_in_list, JP("string_to_search_for", "list_to_search"), 2, 2, 0), 0,

@@ -314,11 +314,13 @@ static const jfilter_t rows[] = {
     { JROW("load_json", load_json, JP("value"), 1, 1, 0), 0, "Data from JSON." },
     { JROW("load_text", load_text, JP("value"), 1, 1, 0), 0, "Text of a template." },
     { JROW("load_yaml", load_yaml, JP("value"), 1, 1, 0), 0, "Data from YAML." },
-    { JROW("tojson", tojson, JP("val", "indent"), 1, 2, PY_SIG_STARKW), 0, "JSON that is safe in HTML." },
+    { JROW("tojson", tojson, JP("val", "indent"), 1, 2, PY_SIG_STARKW), JF_UNDEFINED,
+      "JSON that is safe in HTML." },
     { JROW("yaml_dquote", yaml_dquote, JP("text"), 1, 1, 0), 0, "In double quotes for YAML." },
     { JROW("yaml_encode", yaml_encode, JP("data"), 1, 1, 0), 0, "One value as YAML." },
     { JROW("yaml_squote", yaml_squote, JP("text"), 1, 1, 0), 0, "In single quotes for YAML." },
-    { JROW("yaml", format_yaml, JP("value", "flow_style"), 1, 2, 0), 0, "YAML on one line, or in lines." },
+    { JROW("yaml", format_yaml, JP("value", "flow_style"), 1, 2, 0), JF_UNDEFINED,
+      "YAML on one line, or in lines." },
 };
 
 const jfilter_table_t jfilters_salt_serial = JTABLE(rows);
