@@ -488,6 +488,9 @@ job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
         size_t len;
         json_t *frame = NULL;
         int rc = frame_peek(&self->in, 0, limit, &text, &len, NULL);
+        if (rc == -EMSGSIZE) /* a return repeats what the job was asked with, which is not its output */
+            rc = frame_peek(&self->in, 0, limit + json_dumpb(self->job, NULL, 0, JSON_COMPACT), &text, &len,
+                            NULL);
         if (rc == -EMSGSIZE) {
             self->oversize = true;
             (void) job_signal(self, SIGKILL);

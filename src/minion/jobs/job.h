@@ -59,7 +59,8 @@ job_proc_t *job_start(const job_env_t *env, json_t **job_p, fail_t *err);
 /* Frees what is known of a child; it neither signals nor reaps it. */
 void job_proc_destroy(job_proc_t **self_p);
 /* Reads what has come. 1: *ret_frame NEW is a fire or host frame; 0: no whole frame; negative: the stream
- * ended or is unusable. A return is kept in `ret`. A frame above `limit` kills the child. */
+ * ended or is unusable. A return is kept in `ret`. A frame above `limit`, its job's
+ * own size apart, kills the child. */
 int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
 /* Sends the answer to a host frame. TAKES *answer_p. Waits while the child's buffer is full; after a second
  * without progress the child reads EOF instead. */

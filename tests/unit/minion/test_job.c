@@ -437,6 +437,23 @@ test_arguments_that_fit_no_message(void **state)
     assert_null(value_get(failed, "metadata"));
 }
 
+/* The limit is for what a job puts out; its return repeats the arguments, which are not that. */
+static void
+test_arguments_are_no_output(void **state)
+{
+    fixture_t *f = *state;
+    size_t limit = f->env.output_limit;
+    AUTO_FREE char *text = xcalloc(1, limit + 1);
+
+    memset(text, 'x', limit);
+    AUTO_FREE char *little = xasprintf("[3,\"%s\"]", text), *much = xasprintf("[%zu,\"%s\"]", limit, text);
+    json_auto_t *fits = run(f, "large", little), *large = NULL;
+    assert_string_equal(value_str(fits, "return", ""), "xxx");
+    assert_int_equal(json_array_size(value_get(fits, "fun_args")), 2);
+    large = run(f, "large", much);
+    assert_failed(large, "job_output_max");
+}
+
 /* The job server passes a child's text on unread, so what is no return of this job is refused. */
 static void
 test_texts_that_are_no_return(void **state)
@@ -552,7 +569,8 @@ test_interrupted(void **state)
 
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
           TEST(test_programs_end_too), TEST(test_no_signal_to_a_number), TEST(test_output_limit),
-          cmocka_unit_test(test_texts_that_are_no_return), TEST(test_memory_limit), TEST(test_question),
-          TEST(test_return_that_fits_no_message), cmocka_unit_test(test_return_that_no_master_reads),
-          TEST(test_arguments_that_fit_no_message), TEST(test_depth), TEST(test_events),
-          TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))
+          TEST(test_arguments_are_no_output), cmocka_unit_test(test_texts_that_are_no_return),
+          TEST(test_memory_limit), TEST(test_question), TEST(test_return_that_fits_no_message),
+          cmocka_unit_test(test_return_that_no_master_reads), TEST(test_arguments_that_fit_no_message),
+          TEST(test_depth), TEST(test_events), TEST(test_unknown_functions),
+          cmocka_unit_test(test_interrupted))
