@@ -87,16 +87,21 @@ jobret_make(json_t **ret_p)
     self = jobret_fit(ret, NULL);
     if (self != NULL)
         return self;
-    json_t *why = value_fmt("The job has run, but its return can't be sent to the master: %s; have the "
-                            "function return less (job_output_max), or write to a file instead",
-                            fail_text(&err));
+    json_auto_t *why = value_fmt("The job has run, but its return can't be sent to the master: %s; have the "
+                                 "function return less (job_output_max), or write to a file instead",
+                                 fail_text(&err));
     (void) json_object_update_new(
-        ret, json_pack("{s:o, s:i, s:b}", "return", why, "retcode", 1, "success", false));
+        ret, json_pack("{s:O, s:i, s:b}", "return", why, "retcode", 1, "success", false));
     self = jobret_fit(ret, NULL);
     if (self != NULL)
         return self;
-    json_object_del(ret, "metadata");
-    self = jobret_fit(ret, NULL);
+    /* The least that is a return: a list of functions, a name or a mark may be longer than any message. */
+    const json_t *fun = value_get(ret, "fun");
+    bool named = json_is_string(fun) && json_string_length(fun) <= LIMIT_TAG_LEN;
+    json_auto_t *least = json_pack("{s:s, s:s, s:[], s:O, s:i, s:b}", "jid", value_str(ret, "jid", ""), "fun",
+                                   named ? json_string_value(fun) : "(several)", "fun_args", "return", why,
+                                   "retcode", 1, "success", false);
+    self = jobret_fit(least, NULL);
     salt_assert(self != NULL);
     return self;
 }

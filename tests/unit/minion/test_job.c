@@ -417,6 +417,25 @@ test_return_that_no_master_reads(void **state)
     }
 }
 
+/* A list of functions may be longer than any return. */
+static void
+test_functions_that_fit_no_message(void **state)
+{
+    json_t *funs = json_array();
+    for (int i = 0; i < LIMIT_RET_VALUES + 1; i++)
+        json_array_append_new(funs, json_string("a.b"));
+    json_auto_t *mark = json_pack("{s:s, s:o, s:[]}", "jid", JID, "fun", funs, "arg");
+    json_auto_t *ret = value_of(job_interrupted(mark));
+    assert_failed(ret, "more than 1000000 values");
+    assert_true(json_is_string(value_get(ret, "fun")));
+
+    AUTO_FREE char *text = xcalloc(1, LIMIT_WIRE_MSG);
+    memset(text, 'x', LIMIT_WIRE_MSG - 100);
+    json_auto_t *odd = json_pack("{s:s, s:s, s:[]}", "jid", JID, "fun", text, "arg");
+    json_auto_t *named = value_of(job_interrupted(odd));
+    assert_failed(named, "its limit is 16777216");
+}
+
 /* A return is worth more than what the job was asked with, which the master knows. */
 static void
 test_arguments_that_fit_no_message(void **state)
@@ -569,8 +588,8 @@ test_interrupted(void **state)
 
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
           TEST(test_programs_end_too), TEST(test_no_signal_to_a_number), TEST(test_output_limit),
-          TEST(test_arguments_are_no_output), cmocka_unit_test(test_texts_that_are_no_return),
-          TEST(test_memory_limit), TEST(test_question), TEST(test_return_that_fits_no_message),
-          cmocka_unit_test(test_return_that_no_master_reads), TEST(test_arguments_that_fit_no_message),
-          TEST(test_depth), TEST(test_events), TEST(test_unknown_functions),
-          cmocka_unit_test(test_interrupted))
+          TEST(test_arguments_are_no_output), cmocka_unit_test(test_functions_that_fit_no_message),
+          cmocka_unit_test(test_texts_that_are_no_return), TEST(test_memory_limit), TEST(test_question),
+          TEST(test_return_that_fits_no_message), cmocka_unit_test(test_return_that_no_master_reads),
+          TEST(test_arguments_that_fit_no_message), TEST(test_depth), TEST(test_events),
+          TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))
