@@ -389,7 +389,7 @@ cli_cmd_check_subset(const cmd_t *self)
     json_int_t subset = value_int(self->start.values, "subset", 0);
 
     return subset >= 0 ? 0
-                       : optparse_error(&opts_salt, "option --subset: %lld is no number of minions",
+                       : optparse_error(&opts_salt, "option --subset: %lld is not a number of minions",
                                         (long long) subset);
 }
 

@@ -101,7 +101,7 @@ copy_load_file(copy_t *self, const char *path, json_t *files)
     }
     json_t *value = json_stringn(buf_str(&text), text.len);
     if (value == NULL) {
-        show_error(&self->cmd.show, "%s is no text in UTF-8: use --chunked\n", path);
+        show_error(&self->cmd.show, "%s is not text in UTF-8: use --chunked\n", path);
         return EXIT_MISSING;
     }
     json_object_set_new(files, path, value);
@@ -136,7 +136,7 @@ unsendable(const struct stat *st, const char *path, int depth)
         return "is too deep";
     if (depth > 0 && !S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode))
         return "is neither a file nor a folder";
-    return utf8_valid(path, strlen(path)) ? NULL : "has a name that is no UTF-8";
+    return utf8_valid(path, strlen(path)) ? NULL : "has a name that is not UTF-8";
 }
 
 static int survey(copy_t *self, const char *path, int depth);
@@ -408,12 +408,12 @@ take_words(copy_t *self)
     self->target = request_target(res->values, res->args[0]);
     self->dest = res->args[res->n_args - 1];
     if (!utf8_valid(self->dest, strlen(self->dest)))
-        return optparse_error(&opts_cp, "the destination has a name that is no UTF-8");
+        return optparse_error(&opts_cp, "the destination has a name that is not UTF-8");
     for (size_t i = 1; i + 1 < res->n_args; i++) {
         AUTO_FREE char *real = realpath(res->args[i], NULL);
         json_t *path = json_string(real != NULL ? real : res->args[i]);
         if (path == NULL)
-            return optparse_error(&opts_cp, "the source %zu has a name that is no UTF-8", i);
+            return optparse_error(&opts_cp, "the source %zu has a name that is not UTF-8", i);
         json_array_append_new(self->sources, path);
     }
     int rc = check_names(self);

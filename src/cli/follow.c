@@ -100,7 +100,7 @@ set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms
     self->news_ms = now_ms;
 }
 
-/* False for a return that was told already, or of a minion that is no target. */
+/* False for a return that was told already, or of a minion that is not a target. */
 static bool
 follow_take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {

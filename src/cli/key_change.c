@@ -203,7 +203,7 @@ none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
     return rc != 0 ? rc : cli->all ? 0 : 1;
 }
 
-/* NEW key table of what the user names. A name that is no id, as -L lists it, is that one: as a pattern it
+/* NEW key table of what the user names. A name that is not an id, as -L lists it, is that one: as a pattern it
  * could be all the others. */
 static json_t *
 key_change_named(const key_cli_t *cli, const json_t *table, key_act_t act)

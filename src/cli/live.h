@@ -1,6 +1,6 @@
 /* live.h - lines on the terminal that say what a runner does now: a line for each running step of an
  * orchestration, where another long one is, or for how long it has run. Nothing for the first half second (of
- * one that says nothing, for a second), nothing when the descriptor is no terminal.
+ * one that says nothing, for a second), nothing when the descriptor is not a terminal.
  *
  * Layer      cli
  * Threads    one

@@ -1,5 +1,5 @@
 /* show.c - see show.h: the last step of every command. Chooses the outputter and colours, formats, and writes
- * to stdout or the output file; errors of writing are reported once, and a reader who has gone is no error to
+ * to stdout or the output file; errors of writing are reported once, and a reader who has gone is not an error to
  * report. */
 #include "cli/show.h"
 

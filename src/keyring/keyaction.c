@@ -1,5 +1,5 @@
 /* keyaction.c - see keyaction.h: what an operator does with keys, on the files. Tables are {state folder:
- * [ids]}, with names that are no ids under KEY_UNFIT. */
+ * [ids]}, with names that are not ids under KEY_UNFIT. */
 #include "keyring/keyaction.h"
 
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 #define LOCAL "local"
 
-/* Ids by the folder of their state; names that are no ids under KEY_UNFIT, if there are any. */
+/* Ids by the folder of their state; names that are not ids under KEY_UNFIT, if there are any. */
 json_t *
 keyaction_table(const keystore_t *store, fail_t *err)
 {

@@ -88,7 +88,7 @@ keyselect_any_matches(const json_t *globs, const char *id)
     return false;
 }
 
-/* Ids that match one of the globs, by state. Names that are no ids are never matched by a pattern. */
+/* Ids that match one of the globs, by state. Names that are not ids are never matched by a pattern. */
 json_t *
 keyselect_match(const json_t *table, const json_t *globs)
 {
@@ -114,7 +114,7 @@ keyselect_match(const json_t *table, const json_t *globs)
 
 /* ---- exact names ---------------------------------------------------------------------------------- */
 
-/* Names that are no ids: all, or this one. NULL when there are none. */
+/* Names that are not ids: all, or this one. NULL when there are none. */
 json_t *
 keyselect_unfit(const json_t *table, const char *name)
 {
@@ -139,10 +139,11 @@ check_exact(const json_t *table, const json_t *id, fail_t *err)
             "{{ data['id'] | json }})");
     if (conf_id_valid(text, &why) || value_lists(json_object_get(table, KEY_UNFIT), text))
         return 0;
-    return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                     "match: '%s' is no id, and names one key only: %s. For several, give a list of ids; for "
-                     "patterns, and several of them with commas, say glob: True as well",
-                     text, fail_text(&why));
+    return fail_kind(
+        err, FAIL_INVOCATION, -EINVAL,
+        "match: '%s' is not an id, and names one key only: %s. For several, give a list of ids; for "
+        "patterns, and several of them with commas, say glob: True as well",
+        text, fail_text(&why));
 }
 
 /* NEW list. */

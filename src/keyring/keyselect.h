@@ -2,7 +2,7 @@
  * the wheel module `key`, so that both choose and say the same.
  *
  * A "key table" is an object from state folder to ids: {"minions": [id], "minions_pre": [id], ...}; "local"
- * holds the names of the master's own files where they count, KEY_UNFIT names that are no ids.
+ * holds the names of the master's own files where they count, KEY_UNFIT names that are not ids.
  *
  * Layer      keyring; also linked into salt-key
  * Threads    any

@@ -134,7 +134,7 @@ is_file(int fd, const struct dirent *e)
     return S_ISREG(st.st_mode);
 }
 
-/* Names of the files that are ids, or of those that are none. One with a dot at its beginning is no key. */
+/* Names of the files that are ids, or of those that are none. One with a dot at its beginning is not a key. */
 static int
 keystore_names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fail_t *err)
 {

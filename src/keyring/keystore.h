@@ -39,11 +39,11 @@ const char *keystore_dir(const keystore_t *self);
 
 /* NEW array of ids in a state, sorted regardless of case. Names that conf_id_valid refuses are skipped. */
 json_t *keystore_list(const keystore_t *self, key_state_t state, fail_t *err);
-/* Files whose names are no ids (conf_id_valid): an older master let them wait. Their keys are of nobody,
+/* Files whose names are not ids (conf_id_valid): an older master let them wait. Their keys are of nobody,
  * whatever folder they are in; they can be listed, and deleted. In a key table (keyselect.h) they stand
  * under this word. */
 #define KEY_UNFIT "minions_unfit"
-/* NEW array of such names in all folders, sorted; a name that is no UTF-8 as value_utf8() shows it. */
+/* NEW array of such names in all folders, sorted; a name that is not UTF-8 as value_utf8() shows it. */
 json_t *keystore_unfit(const keystore_t *self, fail_t *err);
 /* Removes the files that are listed under this name; -ENOENT when there is none. */
 int keystore_unfit_delete(keystore_t *self, const char *name, fail_t *err);

@@ -86,7 +86,7 @@ upload_begin(uploads_t *self)
         u->fd = open(value_str(u->ask, "local", ""), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (u->fd < 0 || fstat(u->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         upload_fail(self, u, u->fd < 0 ? -errno : -EINVAL,
-                    u->fd < 0 ? strerror(errno) : "it is no regular file");
+                    u->fd < 0 ? strerror(errno) : "it is not a regular file");
         return;
     }
     tag_key(key);

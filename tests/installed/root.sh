@@ -310,7 +310,7 @@ reboot_root() { # HANDLE
 is_another() { local now; now=$(init_of "$1") && [ -n "$now" ] && [ "$now" != "$2" ]; }
 
 down() { # HANDLE
-    [ -e "$1/group" ] || die "$1 is no handle of up"
+    [ -e "$1/group" ] || die "$1 is not a handle of up"
     echo 1 >"$(cat "$1/group")/cgroup.kill"
     until_true 30 is_empty "$(cat "$1/group")" || die "processes of $1 do not end"
     find "$(cat "$1/group")" -depth -type d -exec rmdir {} +

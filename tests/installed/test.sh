@@ -1,7 +1,7 @@
 #!/bin/bash
 # test.sh SUITE... - the packages in a booted Debian of each suite, by the files INSTALLED: `make test-installed` calls it, with
 # BUILD too.
-# Where none can be booted or got, that is said, and is no failure.
+# Where none can be booted or got, that is said, and is not a failure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=tests/installed/root.sh

@@ -98,7 +98,7 @@ pending() { salt-key -l pre --out=json --out-indent=-1; }
     stop master
     start_master
     listen all
-    until_log "$FLEET/log/master" "keys: 2 with a name that is no id, and that let nobody in: '\\*', 'm1,\\*'"
+    until_log "$FLEET/log/master" "keys: 2 with a name that is not an id, and that let nobody in: '\\*', 'm1,\\*'"
     wait_connected m1 m2
     as stranger-stranger send "$(hello '*')" expect '"state":"denied"'
     run salt-run salt.cmd saltutil.wheel key.accept 'm1,*'

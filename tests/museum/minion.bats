@@ -40,7 +40,7 @@ call() { salt_call m1 --local "$@"; }
     wait_connected m1 m2
 }
 
-@test "CVE-2022-22934: what is changed on its way to a minion is no answer" {
+@test "CVE-2022-22934: what is changed on its way to a minion is not an answer" {
     mkdir "$BATS_TEST_TMPDIR/in"
     "${WIRE[@]}" proxy $((PORT + 1)) "$BATS_TEST_TMPDIR/in" 500 >"$BATS_TEST_TMPDIR/port" 3>&- &
     proxy=$!
@@ -76,7 +76,7 @@ call() { salt_call m1 --local "$@"; }
     done
 }
 
-@test "CVE-2021-25283: templates reach no object of the program, and data is no template" {
+@test "CVE-2021-25283: templates reach no object of the program, and data is not a template" {
     for text in "{{ ''.__class__.__mro__[1].__subclasses__() }}" "{{ cycler.__init__.__globals__.os.popen('touch HARM').read() }}" \
         "{{ lipsum.__globals__['os'].system('touch HARM') }}" "{{ self._TemplateReference__context.environment }}" "{{ namespace.__init__.__globals__ }}" \
         "{{ ().__class__.__base__.__subclasses__()[0] }}" "{{ ''|attr('__class__') }}" "{{ ''['__class__'] }}" "{{ range.__self__ }}" "{{ '{0.__class__}'.format(1) }}" \

@@ -132,7 +132,7 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     nobody "$question,\"for_minion\":false}" | grep -q '"mine":{}'
 }
 
-@test "H-GUESS: who is no administrator finds out nothing of pillars by patterns" {
+@test "H-GUESS: who is not an administrator finds out nothing of pillars by patterns" {
     wait_connected m1 m2
     salt -L m1,m2 saltutil.refresh_pillar >/dev/null
     until_true 10 eval 'ask "{\"op\":\"match\",\"tgt\":\"secret:pillar-*\",\"tgt_type\":\"pillar\"}" | grep -q m1'

@@ -53,7 +53,7 @@ kept() {
     kept "publisher_acl_blacklist: ['cmd.*']" 'wants a mapping'
 }
 
-@test "H-RULES: a permission with an empty text is no permission for everything" {
+@test "H-RULES: a permission with an empty text is not a permission for everything" {
     kept "publisher_acl: {nobody: ['']}" 'an empty text names nothing'
     kept "publisher_acl: {nobody: [{'m1': ['']}]}" 'an empty text names nothing'
 }
@@ -93,7 +93,7 @@ kept() {
     salt-key -y -d good,evil-2,web1,late
 }
 
-@test "H-RULES: of the same kind: a minion that is told to forbid what is no module, or a command that is none" {
+@test "H-RULES: of the same kind: a minion that is told to forbid what is not a module, or a command that is none" {
     local line
     for line in "disable_modules: ['cmd*']" 'disable_modules: [cmd.run]' 'disable_modul: [cmd]' "cmd_blacklist_glob: ['']" \
         "mine_functions: {test.ping: {allow_tgt: ''}}" 'global_state_conditions: {pkg: []}'; do

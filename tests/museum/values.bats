@@ -236,7 +236,7 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     pillar_again
 }
 
-@test "H-VALUES: a text that a minion said is no template for slsutil.renderer, and names no renderer" {
+@test "H-VALUES: a text that a minion said is not a template for slsutil.renderer, and names no renderer" {
     echo 'k: {{ salt["slsutil.renderer"](string=grains.v, default_renderer="jinja") | json }}' | pillar_one
     run pillar_with '"v":"#!jinja\n{{ 617 * 3001 }}"'
     not grep -q 1851617 <<<"$output"
@@ -267,7 +267,7 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
 @test "H-VALUES: a mapping of an event becomes no keywords of the function that a reaction calls" {
     printf 'x:\n  local.cmd.run:\n    - tgt: m1\n    - arg:\n      - pwd\n      - {{ data.data.v | json }}\n' | reaction
     fires '{"__kwarg__":true,"cwd":"/tmp"}'
-    until_log "$FLEET/log/master" 'a mapping with __kwarg__ is no positional argument'
+    until_log "$FLEET/log/master" 'a mapping with __kwarg__ is not a positional argument'
     not grep -q "'pwd' in directory '/tmp'" "$FLEET/log/m1"
 }
 
@@ -298,7 +298,7 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     tr -d ' \n' <<<"$output" | grep -qF '"args":["a",{"cwd":"/tmp"}]'
 }
 
-@test "H-VALUES: a mine value is no template in the contents of a file that a state renders" {
+@test "H-VALUES: a mine value is not a template in the contents of a file that a state renders" {
     evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"{{ salt['cmd.run']('touch $FLEET/harm') }}\"}}" expect '"n":9'
     printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents: {{ salt['mine.get']('evil', 'x').evil | json }}\n" >"$FLEET/srv/it.sls"
     run salt m1 state.apply it
@@ -306,7 +306,7 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     [ ! -e "$FLEET/harm" ]
 }
 
-@test "H-VALUES: a file that a minion sent is no template for slsutil.renderer" {
+@test "H-VALUES: a file that a minion sent is not a template for slsutil.renderer" {
     files=$FLEET/master/var/cache/salt/master/minions/evil/files
     mkdir -p "$files"
     printf 'a: {{ 6 * 7 }}' >"$files/said"
@@ -388,7 +388,7 @@ deep() { python3 -c 'import sys; n = int(sys.argv[1]); print(("{" + sys.argv[2] 
     says ''
 }
 
-@test "H-VALUES: what another minion said is no template in contents, wherever they come from" {
+@test "H-VALUES: what another minion said is not a template in contents, wherever they come from" {
     mines "\"{{ salt['cmd.run']('$(HARM)') }}\""
     says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
     printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents_pillar: said\n" >"$FLEET/srv/it.sls"
@@ -506,7 +506,7 @@ scheduled_is_refused() {
     salt-key -y -d m3 >/dev/null
 }
 
-@test "H-VALUES: what another minion said is no template for a function that a template calls" {
+@test "H-VALUES: what another minion said is not a template for a function that a template calls" {
     mines "\"{{ salt[\\\"cmd.run\\\"](\\\"touch $FLEET/harm\\\") }}\""
     for value in 'salt["file.apply_template_on_contents"](SAID, "jinja", {}, {}, "base")' \
         'salt["file.apply_template_on_contents"](contents=SAID, template="jinja", context={}, defaults={}, saltenv="base")' \
@@ -522,7 +522,7 @@ scheduled_is_refused() {
     grep -q 'Comment: [0-9][0-9]' <<<"$output"
 }
 
-@test "H-VALUES: what another minion said is no template for a state that has it from a slot or beside a use" {
+@test "H-VALUES: what another minion said is not a template for a state that has it from a slot or beside a use" {
     mines "\"{{ salt[\\\"cmd.run\\\"](\\\"touch $FLEET/harm\\\") }}\""
     says '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}'
     for slot in 'mine.get(evil, x).evil' 'pillar.get(said)' 'mine.get(evil, x).evil ~ more'; do
@@ -625,7 +625,7 @@ keywords() { journal | grep -o '"becomes":"a keyword of' | wc -l; }
     done
     printf 'f:\n  test.nop:\n    - name: {{ salt["saltutil.runner"]("test.arg", ["a", salt["mine.get"]("evil", "x").evil]) | string | json }}\n' >"$FLEET/srv/orch/it.sls"
     run salt-run state.orchestrate orch.it
-    grep -q 'is no positional argument' <<<"$output"
+    grep -q 'is not a positional argument' <<<"$output"
     mines '"cwd = /tmp"'
     run salt-run state.orchestrate orch.it
     grep -q 'cwd = /tmp' <<<"$output"

@@ -74,7 +74,7 @@ JSON
     evil_says send '{"m":"mine_ask","n":4,"op":"flush"}' expect '"n":4'
 }
 
-@test "CVE-2017-7893: a minion is no master: its jobs reach nobody, its key is nobody's server" {
+@test "CVE-2017-7893: a minion is not a master: its jobs reach nobody, its key is nobody's server" {
     before=$(counter refused)
     evil_says send "{\"m\":\"job\",\"jid\":\"20170101000000000001\",\"fun\":\"cmd.run\",\"arg\":[\"touch $FLEET/harm\"],\"tgt\":\"m1\",\"tgt_type\":\"glob\"}" \
         send '{"m":"welcome","state":"accepted"}' send '{"m":"ack","jids":["20170101000000000001"],"events":[]}'
@@ -201,7 +201,7 @@ JSON
     unlisten all
 }
 
-@test "CVE-2025-22242: a jid that is a path is no jid" {
+@test "CVE-2025-22242: a jid that is a path is not a jid" {
     before=$(counter refused)
     evil_says send '{"m":"ret","jid":"../../../../proc/self/fd/0","fun":"test.ping","return":1}' \
         send '{"m":"ret","jid":"/dev/zero","fun":"test.ping","return":1}' send '{"m":"ret","jid":"2025010100000000000\u0000","fun":"test.ping","return":1}'

@@ -32,7 +32,7 @@ has() { grep -qF -- "$1" <<<"$output"; }
     done
 }
 
-@test "an argument that is no option is an error where none is taken" {
+@test "an argument that is not an option is an error where none is taken" {
     for program in salt-master salt-minion; do
         run -64 "$HALITE_BIN/$program" -c "$BATS_TEST_TMPDIR" web1
         [[ $output == *"$program: error: unexpected argument: 'web1'" ]]

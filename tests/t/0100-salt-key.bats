@@ -84,7 +84,7 @@ salt-key: error: 'nosuch' is not a valid argument to '--list'
 EOF
 }
 
-@test "names that are no ids, of an older master: listed apart, deleted by their exact name, never accepted" {
+@test "names that are not ids, of an older master: listed apart, deleted by their exact name, never accepted" {
     new_key minions m001
     new_key minions_pre m002 'm001,*' '*' 'm[1-3]' '--all'
     run -0 --separate-stderr key -L
@@ -126,7 +126,7 @@ EOF
     run -0 key -F master
 }
 
-@test "an action for a key without a name is no list of keys" {
+@test "an action for a key without a name is not a list of keys" {
     new_key minions m001
     for option in -a -r -d -p -f -l --gen-keys; do
         run -64 --separate-stderr key -y "$option" ""
@@ -205,7 +205,7 @@ EOF
     [ "$status" -eq 0 ]
     [ "$output" = $'The following keys are going to be accepted:\nUnaccepted Keys:\nm003\nProceed? [n/Y] ' ]
     [ -f "$PKI/minions_pre/m003" ]
-    run --separate-stderr key -A </dev/null # the end of input is no consent
+    run --separate-stderr key -A </dev/null # the end of input is not a consent
     [ "$status" -eq 1 ]
     [[ $stderr == *"nothing was changed"* ]]
     [ -f "$PKI/minions_pre/m003" ]
@@ -276,7 +276,7 @@ EOF
     done
 }
 
-@test "-A, -R and -D with nothing to do are no failure" {
+@test "-A, -R and -D with nothing to do are not failures" {
     for option in -A -R; do
         run key "$option" -y
         [ "$status" -eq 0 ]
@@ -425,7 +425,7 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     [ ! -e "$PKI/minions_rejected/broken" ]
 }
 
-@test "files that are no keys of minions are not listed" {
+@test "files that are not keys of minions are not listed" {
     new_key minions m001
     touch "$PKI/minions/.hidden" "$PKI/minions/with space"
     ln -s /etc/passwd "$PKI/minions/link"

@@ -18,7 +18,7 @@ NOT_CONNECTED="    Minion did not return. [Not connected]"
 jid_of() { grep -oE '20[0-9]{18}' <<<"$1" | head -n 1; }
 is_running() { ask '{"op":"active"}' | grep -q "\"$1\":[1-9]"; }
 
-@test "--args-stdin: what can't be read, or has a NUL in it, is no end" {
+@test "--args-stdin: what can't be read, or has a NUL in it, is not an end" {
     run -64 --separate-stderr bash -c '"$1" --args-stdin test.arg prod </' _ "$HALITE_BIN/salt-run"
     [[ $stderr == *"arguments on stdin can't be read: Is a directory"* ]]
     run -64 --separate-stderr bash -c 'printf "x\0y\ntest=True\n" | "$1" --args-stdin test.arg prod' _ "$HALITE_BIN/salt-run"
@@ -192,7 +192,7 @@ stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/p
 @test "--subset of a negative number runs nowhere" {
     run -64 --separate-stderr salt --subset=-1 '*' test.ping
     [ -z "$output" ]
-    [ "${stderr_lines[-1]}" = "salt: error: option --subset: -1 is no number of minions" ]
+    [ "${stderr_lines[-1]}" = "salt: error: option --subset: -1 is not a number of minions" ]
 }
 
 @test "the configuration's failhard and batch_safe_limit hold for batches, and are known" {

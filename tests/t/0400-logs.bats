@@ -59,7 +59,7 @@ SLS
 
 teardown_file() { fleet_down; }
 
-# Whole lines of a log, "name level message" each; fails when one is no object of JSON with all fields.
+# Whole lines of a log, "name level message" each; fails when one is not an object of JSON with all fields.
 lines() { # FILE
     python3 -B - "$1" <<'PY'
 import json, sys

@@ -136,7 +136,7 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     done
     before=$(counter refused)
     evil send "$(hello evil)" expect "$WELCOME" "${steps[@]}" send "$(hello evil)" expect "$WELCOME" >/dev/null
-    # An empty message is no message; of the others each is refused.
+    # An empty message is not a message; of the others each is refused.
     [ $(($(counter refused) - before)) -eq $((${#steps[@]} / 2 - 10)) ]
 }
 

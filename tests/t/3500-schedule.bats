@@ -112,7 +112,7 @@ SLS
     echo "schedule: {beat: {function: test.echo, args: [pillar], seconds: 1}}" >"$FLEET/pillar/s.sls"
     start_minion web 'schedule: {wrong: {function: test.ping, when: tea time}, odd: {function: test.ping, days: 1, returner: x}}'
     until_true 10 ran test.echo 1
-    until_log "$FLEET/log/web" "job wrong is ignored: 'tea time' is no date" 1
+    until_log "$FLEET/log/web" "job wrong is ignored: 'tea time' is not a date" 1
     until_log "$FLEET/log/web" 'job odd: without effect here: returner' 1
     run salt web schedule.delete beat --out=newline_values_only
     [[ $output == *"Failed to delete job beat from schedule."* ]]

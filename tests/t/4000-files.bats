@@ -191,7 +191,7 @@ EOF
     [ "$output" = "$TREE/base/d is a directory, only files are supported in non-chunked mode. Use \"--chunked\" command line argument." ]
     run --separate-stderr salt-cp web1 "$TREE/base/d/bytes" "$OUT/to"
     [ "$status" -eq 42 ]
-    [ "$stderr" = "$TREE/base/d/bytes is no text in UTF-8: use --chunked" ]
+    [ "$stderr" = "$TREE/base/d/bytes is not text in UTF-8: use --chunked" ]
     run --separate-stderr salt-cp web1 "$OUT/nosuch" "$OUT/to"
     [ "$stderr" = "The referenced file, $OUT/nosuch is not available." ]
     run salt-cp web1 "$OUT/src.txt"
@@ -240,13 +240,13 @@ EOF
     echo text >"$OUT/mixed/file"
     echo text >"$OUT/mixed/sub/"$'caf\xe9'
     run -42 --separate-stderr timeout 20 "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/mixed" "$OUT/taken"
-    [ "$stderr" = "$OUT/mixed/sub/"$'caf\xe9'" has a name that is no UTF-8" ]
+    [ "$stderr" = "$OUT/mixed/sub/"$'caf\xe9'" has a name that is not UTF-8" ]
     rm "$OUT/mixed/sub/"*
     mkfifo "$OUT/mixed/sub/fifo"
     run -42 --separate-stderr timeout 20 "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/mixed" "$OUT/taken"
     [ "$stderr" = "$OUT/mixed/sub/fifo is neither a file nor a folder" ]
     run -64 --separate-stderr salt-cp web1 "$OUT/mixed/file" "$OUT/"$'\xe9'
-    [ "${stderr_lines[-1]}" = "salt-cp: error: the destination has a name that is no UTF-8" ]
+    [ "${stderr_lines[-1]}" = "salt-cp: error: the destination has a name that is not UTF-8" ]
     [ ! -e "$OUT/taken" ]
 }
 

@@ -559,7 +559,7 @@ items_have() { value "$1" pillar.items | grep -qF "$2"; }
     git_repo "$repo" 'from: second'
     [ "$(here pillar.items)" = '{"from": "second"}' ]
     [ ! -e "$copy/tried" ]
-    # A branch's name is no lock.
+    # A branch's name is not a lock.
     git -C "$repo" branch packed-refs.new
     git_repo "$repo" 'from: third'
     here pillar.items

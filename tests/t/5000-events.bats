@@ -139,7 +139,7 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     grep -qF '"events":[],"next":0' <<<"$reply"
 }
 
-@test "a tag that is no tag, and data that is no object, are refused with the reason" {
+@test "a tag that is not a tag, and data that is not an object, are refused with the reason" {
     not ask '{"op":"fire","tag":"","data":{}}'
     not ask "{\"op\":\"fire\",\"tag\":\"$(printf 'x%.0s' {1..2000})\",\"data\":{}}"
     not ask '{"op":"fire","tag":"ok","data":[1]}'

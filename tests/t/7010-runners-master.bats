@@ -279,7 +279,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     json jobs.lookup_jid "$jid" | grep -q VALUE_TRIMMED
     jid=$(salt-run --async salt.cmd saltutil.wheel key.gen | grep -oE '[0-9]{20}' | head -n 1)
     until_true 10 eval 'json jobs.lookup_jid "$jid" | grep -q VALUE_TRIMMED'
-    # What fails is told, and so is what is no secret.
+    # What fails is told, and so is what is not a secret.
     fails salt-run salt.cmd saltutil.wheel key.gen_accept ../web9
     wait_event ends '"fun":"wheel.key.gen_accept".*"success":false' | grep -v VALUE_TRIMMED
     wheel key.finger m1 >/dev/null

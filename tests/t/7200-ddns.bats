@@ -100,7 +100,7 @@ EOF
     [ "$(look A x.signed.test)" = 192.168.0.1 ]
 }
 
-@test "what is no name, address or record is refused before anything is sent" {
+@test "what is not a name, address or record is refused before anything is sent" {
     run ddns create zone=example.test name='x y' ttl=60 rdtype=A data=192.168.0.1
     [ "$status" -ne 0 ]
     grep -q "is not valid" <<<"$output"

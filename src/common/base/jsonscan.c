@@ -39,7 +39,7 @@ scan_string(scan_t *s, bool *ret_escaped)
     if (at == end)
         return scan_fail(s, "a string without its closing quote");
     if (all >= 0x80 && !utf8_valid(from, (size_t) (s->at - from)))
-        return scan_fail(s, "a string that is no UTF-8");
+        return scan_fail(s, "a string that is not UTF-8");
     s->at++;
     return true;
 }

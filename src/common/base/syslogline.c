@@ -89,7 +89,7 @@ take_host(place_t *place, const char *text, size_t len, const char *address, fai
     if (*whole == '[' && end == NULL)
         return fail_set(err, -EINVAL, "'%s': the ']' is missing", address);
     if (*rest == ':' && !str_to_int(rest + 1, 1, 65535, &port))
-        return fail_set(err, -EINVAL, "'%s': '%s' is no port", address, rest + 1);
+        return fail_set(err, -EINVAL, "'%s': '%s' is not a port", address, rest + 1);
     place->port = xstrdup(*rest == ':' ? rest + 1 : UDP_PORT);
     if (end != NULL)
         *end = '\0';

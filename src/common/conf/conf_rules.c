@@ -81,7 +81,7 @@ conf_rules_check_name(json_t *opts, const char *text, fail_t *err)
     if (is_only(text, NAME_CHARS))
         return true;
     return conf_rules_refuse(
-        err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
+        err, "'%.100s' is not a module's name: whole modules are named here, without patterns", text);
 }
 
 /* The name of a custom module, which may be in a folder. */
@@ -92,7 +92,8 @@ check_extmod(json_t *opts, const char *text, fail_t *err)
         return false;
     if (is_only(text, NAME_CHARS ".") && !str_ends(text, ".py"))
         return true;
-    return conf_rules_refuse(err, "'%.100s' is no module's name: write it without .py, / and patterns", text);
+    return conf_rules_refuse(err, "'%.100s' is not a module's name: write it without .py, / and patterns",
+                             text);
 }
 
 /* A list in one text: "a,b". */
@@ -125,7 +126,8 @@ conf_rules_check_allowed(json_t *opts, const char *text, fail_t *err)
         return false;
     if (is_only(glob + (*glob == '!'), NAME_CHARS ".*?[]-!") && *glob != '!' && *glob != '-')
         return true;
-    return conf_rules_refuse(err, "'%.100s' is no glob of functions, and none with `not ` before it", text);
+    return conf_rules_refuse(err, "'%.100s' is not a glob of functions, and none with `not ` before it",
+                             text);
 }
 
 /* A glob or regular expression that must match a whole text. */
@@ -196,7 +198,7 @@ conf_rules_check_forbidden(json_t *opts, const char *text, fail_t *err)
         return false;
     if (!is_only(text, NAME_CHARS))
         return true;
-    return fail_set(err, -EINVAL, "'%.100s' is no function; write '%.100s.*' for all of the module", text,
+    return fail_set(err, -EINVAL, "'%.100s' is not a function; write '%.100s.*' for all of the module", text,
                     text) == 0;
 }
 
@@ -232,7 +234,7 @@ check_type(json_t *opts, const char *text, fail_t *err)
 
     if (tgt_type_parse(text, &type))
         return true;
-    return conf_rules_refuse(err, "'%.100s' is no type of targets", text);
+    return conf_rules_refuse(err, "'%.100s' is not a type of targets", text);
 }
 
 /* Kinds of custom modules, as Salt names them. */
@@ -262,7 +264,7 @@ check_kind(json_t *opts, const char *text, fail_t *err)
             return true;
     const char *near = str_suggest(text, next_kind, &at);
     AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
-    return conf_rules_refuse(err, "'%.100s' is no kind of custom modules%s", text, hint);
+    return conf_rules_refuse(err, "'%.100s' is not a kind of custom modules%s", text, hint);
 }
 
 /* A minion has no node groups: an N@ target can be resolved by its master only. */

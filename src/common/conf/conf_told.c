@@ -47,7 +47,7 @@ conf_lay_over(json_t *opts, const json_t *told, fail_t *err)
     json_auto_t *over = json_object();
 
     if (!json_is_object(told))
-        return fail_set(err, -EPROTO, "the master's options are no mapping");
+        return fail_set(err, -EPROTO, "the master's options are not a mapping");
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *v = value_get(told, names[i]);
         if (v == NULL || conf_told_stays(opts, names[i]))

@@ -10,7 +10,7 @@
 
 /* Reads a word: "5" is 5, "[1, 2]" a list, "true" a bool, "010" 10, "a: b" stays text, '' stays text. NEW. */
 json_t *arg_type_word(const char *word);
-/* Length of the name in "name=value" on one line, or 0 when this is no keyword argument. "a==b" is none. */
+/* Length of the name in "name=value" on one line, or 0 when this is not a keyword argument. "a==b" is none. */
 size_t args_keyword_len(const char *word);
 /* Words to Salt's list of arguments: positional values, then, when there are any, one object
  * {"__kwarg__": true, key: value, ...} that holds every key=value. Names in `no_parse` (array of text, may be

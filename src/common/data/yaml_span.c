@@ -637,7 +637,7 @@ yaml_span_fits(check_t *c)
 
     if (agree && (c->whole == NULL || can_be_read(c->real.text, c->real.len)))
         return true;
-    /* A text that is no YAML even without its spans is left to the loader's error. */
+    /* A text that is not YAML even without its spans is left to the loader's error. */
     if (!can_be_read(c->ref.text, c->ref.len) && (agree || !can_be_read(c->real.text, c->real.len)))
         return true;
     return !agree ? false : yaml_span_refuse(c, c->whole->from, "text that YAML cannot read");

@@ -24,7 +24,7 @@ typedef breakout_t yaml_breakout_t;
 bool yaml_spans_fit(const char *text, size_t len, const spans_t *spans, yaml_breakout_t *ret);
 
 /* True when YAML's structure cannot depend on the spans, judged by their bytes without reading the text as
- * YAML. False is no verdict: they may still fit. */
+ * YAML. False is not a verdict: they may still fit. */
 bool yaml_spans_inert(const char *text, size_t len, const spans_t *spans);
 
 /* The same as yaml_spans_fit, always by reading the text. There must be a span. */
@@ -33,7 +33,7 @@ bool yaml_spans_agree(const char *text, size_t len, const spans_t *spans, yaml_b
 /* A scalar that has bytes of a span. */
 typedef struct yaml_span_place {
     const char *const *
-        path; /* the keys that lead to it, outer ones first; lists have none, a key that is no scalar is "" */
+        path; /* the keys that lead to it, outer ones first; lists have none, a key that is not a scalar is "" */
     size_t depth; /* of them; a key's own path is its mapping's */
     bool key;
     const char *text; /* of the scalar; a NUL follows its `len` bytes, and may be among them */

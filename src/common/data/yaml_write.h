@@ -3,7 +3,7 @@
  * Layer      common/data; with yaml_node.c the only user of libyaml
  * Threads    one at a time per writer
  * Ownership  the text goes to the caller's buffer; nothing else is kept
- * Errors     none: bytes that are no UTF-8 are written as U+FFFD
+ * Errors     none: bytes that are not UTF-8 are written as U+FFFD
  * Tests      tests/unit/common/test_yaml.c, tests/unit/common/test_py_yaml.c
  */
 #ifndef COMMON_DATA_YAML_WRITE_H

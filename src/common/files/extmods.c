@@ -52,7 +52,7 @@ extmods_names(call_ctx_t *ctx, const char *form, json_t *given, const char *opti
     return list;
 }
 
-/* "pkg/web.py" is pkg.web. NEW; NULL when the file is no module. */
+/* "pkg/web.py" is pkg.web. NEW; NULL when the file is not a module. */
 static char *
 module_name(const char *path)
 {

@@ -49,7 +49,7 @@ fileclient_destroy(fileclient_t **self_p)
 
 /* ---- URLs ------------------------------------------------------------------------------------ */
 
-/* True for "http:" and its like; a Windows drive letter is no scheme. */
+/* True for "http:" and its like; a Windows drive letter is not a scheme. */
 static bool
 other_scheme(const char *url)
 {
@@ -96,9 +96,9 @@ fileclient_split(const char *url, const char *saltenv, char **ret_path, char **r
         env = xstrdup(str_empty(saltenv) ? BASE_ENV : saltenv);
     }
     if (!files_is_below(path))
-        return fail_set(err, -EINVAL, "'%s' is no path below the file server's roots", url);
+        return fail_set(err, -EINVAL, "'%s' is not a path below the file server's roots", url);
     if (!files_is_below(env))
-        return fail_set(err, -EINVAL, "'%s' is no environment", env);
+        return fail_set(err, -EINVAL, "'%s' is not an environment", env);
     *ret_path = files_flatten(path);
     *ret_saltenv = STEAL(env);
     return 0;
@@ -172,7 +172,7 @@ fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const 
 json_t *
 fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
-    /* Drop listed names that lead out of the roots or are no text: callers build paths from them, and the
+    /* Drop listed names that lead out of the roots or are not text: callers build paths from them, and the
      * server may be hostile. */
     json_t *names = self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
                                     prefix != NULL ? prefix : "", err);
@@ -184,14 +184,14 @@ fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, cons
         if (name != NULL && strlen(name) == json_string_length(json_array_get(names, i)) &&
             files_is_below(name))
             continue;
-        log_error("the file server lists '%s', which is no path below its roots: it is left out",
+        log_error("the file server lists '%s', which is not a path below its roots: it is left out",
                   name != NULL ? name : "?");
         (void) json_array_remove(names, i);
     }
     json_object_foreach_safe (names, next, key, v) {
         if (json_is_string(v) && files_is_below(key))
             continue;
-        log_error("the file server lists '%s', which is no path below its roots: it is left out", key);
+        log_error("the file server lists '%s', which is not a path below its roots: it is left out", key);
         (void) json_object_del(names, key);
     }
     return names;

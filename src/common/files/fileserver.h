@@ -27,7 +27,7 @@ typedef struct served {
 #define SERVED_INIT   ROW(-1, NULL, 0, 0, 0, 0, 0, 0)
 #define served_auto_t __attribute__((cleanup(served_clear))) served_t
 void served_clear(served_t *self);
-/* Take a descriptor and a path over, and fill in fstat's data: -ENOENT when it is no regular file. TAKES
+/* Take a descriptor and a path over, and fill in fstat's data: -ENOENT when it is not a regular file. TAKES
  * both. */
 int served_take(served_t *self, int *fd_p, char **path_p, fail_t *err);
 

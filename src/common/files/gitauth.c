@@ -70,7 +70,7 @@ git_login_of(git_login_t *self, const char *url)
                *colon = end != NULL ? memchr(host, ':', (size_t) (end - host)) : NULL;
 
     *self = (git_login_t) GIT_LOGIN_INIT;
-    /* A name alone is no secret; in other protocols it is part of the address. */
+    /* A name alone is not a secret; in other protocols it is part of the address. */
     if ((!str_starts(url, "http://") && !str_starts(url, "https://")) || colon == NULL) {
         self->url = xstrdup(url);
         return;

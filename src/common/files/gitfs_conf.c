@@ -100,7 +100,7 @@ remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
     json_auto_t *own = it != NULL ? packed(json_object_iter_value(it)) : json_object();
     const char *cachedir = value_str(opts, "cachedir", "");
     if (str_empty(url) || *url == '-')
-        return fail_set(err, -EINVAL, "gitfs_remotes: an item is no URL");
+        return fail_set(err, -EINVAL, "gitfs_remotes: an item is not a URL");
     AUTO_FREE char *what = xasprintf("%s\n%s", value_str(own, "name", ""), url);
     AUTO_FREE char *hash = digest_bytes("sha256", what, strlen(what), NULL);
     r->url = xstrdup(url);

@@ -27,7 +27,7 @@ ignore_new(json_t *opts)
             self->rx[self->n_rx++] = rx;
         else
             log_warning("file_ignore_regex: item %zu is skipped: %s", i + 1,
-                        json_is_string(p) ? fail_text(&err) : "it is no text");
+                        json_is_string(p) ? fail_text(&err) : "it is not text");
     }
     self->globs = json_is_array(globs) ? json_incref(globs) : json_array();
     return self;

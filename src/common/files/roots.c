@@ -266,7 +266,7 @@ files_roots_add_link(walk_t *w, const entry_t *e)
     AUTO_FREE char *name = xstrdup(e->rel);
     json_t *value = json_string(target);
     if (value == NULL || json_object_set_new(w->into->links, name, value) != 0)
-        log_debug("%s/%s: a link whose name or target is no UTF-8 is left out", w->folder, e->rel);
+        log_debug("%s/%s: a link whose name or target is not UTF-8 is left out", w->folder, e->rel);
     return 0;
 }
 

@@ -101,6 +101,6 @@ file_lists_add(file_lists_t *self, json_t *set, const char *path, fail_t *err)
     if (json_object_set_new(set, path, json_true()) == 0)
         self->n++;
     else
-        log_debug("a file whose name is no UTF-8 can't be asked for: %s", path);
+        log_debug("a file whose name is not UTF-8 can't be asked for: %s", path);
     return 0;
 }

@@ -27,7 +27,7 @@ typedef struct proc_spec {
     size_t file_limit; /* of each file it writes; 0: the host's. A write beyond it gets EFBIG, no signal */
     int umask;         /* -1: stay */
     bool merge_stderr; /* 2>&1, in order */
-    bool background;   /* do not wait: pid is set, nothing is read; it is no child of the caller */
+    bool background;   /* do not wait: pid is set, nothing is read; it is not a child of the caller */
 } proc_spec_t;
 
 typedef struct proc_result {

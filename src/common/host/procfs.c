@@ -1,6 +1,6 @@
 /* procfs.c - read /proc into plain values: processes (proc(5): stat, status, cmdline), mounts, counters.
  *
- * Processes come and go while /proc is read: a file that is gone is no error. Only a lack of resources
+ * Processes come and go while /proc is read: a file that is gone is not an error. Only a lack of resources
  * (fs_is_passing()) is. */
 #include "common/host/procfs.h"
 

@@ -177,7 +177,7 @@ eval_getattr(jrun_t *r, const jnode_t *node)
     jname_t *name = node->attr.name;
     if (obj == NULL)
         return NULL;
-    /* Fast path: an element of a dict whose name is no method of dicts. */
+    /* Fast path: an element of a dict whose name is not a method of dicts. */
     if (py_is(obj, PY_DICT) && name->text[0] != NAME_PRIVATE && eval_method_named(obj, name) == NULL) {
         py_t *v = py_dict_get(obj, name->str);
         return v != NULL ? py_ref(v)

@@ -81,7 +81,7 @@ typedef struct jinja_error {
     char *hint; /* "Did you mean 'users'?", or NULL */
 } jinja_error_t;
 #define JINJA_ERROR_INIT ROW(NULL, NULL, NULL, NULL, 0, NULL, NULL)
-/* The place that Salt shows: the innermost one that is no block; NULL: none. BORROWED. */
+/* The place that Salt shows: the innermost one that is not a block; NULL: none. BORROWED. */
 const jinja_frame_t *jinja_error_place(const jinja_error_t *e);
 void jinja_error_free(jinja_error_t *e);
 

@@ -148,7 +148,7 @@ jmes_eval_slice(jmes_t *t, const jmes_node_t *n, py_t *v)
     return py_is(v, PY_LIST) ? py_getitem(v, n->value) : py_ref(PY_None);
 }
 
-/* Flattens a list by one level; elements that are no lists stay. */
+/* Flattens a list by one level; elements that are not lists stay. */
 static py_t *
 eval_flatten(jmes_t *t, const jmes_node_t *n, py_t *v)
 {

@@ -232,7 +232,7 @@ f_to_string(py_t *const *a, size_t n)
     return py_is(a[0], PY_STR) ? py_ref(a[0]) : py_json_dumps(a[0], &how);
 }
 
-/* A value that is no list becomes the only element of one. */
+/* A value that is not a list becomes the only element of one. */
 static py_t *
 f_to_array(py_t *const *a, size_t n)
 {

@@ -1,5 +1,5 @@
 /* jmes_lex.c - splits a JMESPath expression into tokens, as jmespath.py's lexer: with its error texts, its
- * columns in characters, and its tolerance for old literals that are no JSON. */
+ * columns in characters, and its tolerance for old literals that are not JSON. */
 #include "common/base/utf8.h"
 #include "common/jmes/jmes.h"
 #include "common/py/py_json.h"

@@ -66,7 +66,7 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
     return in->len - at - FRAME_HEAD >= *ret_len;
 }
 
-/* Refuse a message that is no object. TAKES msg, which may be NULL. */
+/* Refuse a message that is not an object. TAKES msg, which may be NULL. */
 static json_t *
 local_frame_object(json_t *msg, fail_t *err)
 {

@@ -1,5 +1,5 @@
 /* globs.c - several fnmatch patterns, compiled once and matched often. A list with a bare "*" answers without
- * looking at the text; an entry that is no text becomes the empty pattern. */
+ * looking at the text; an entry that is not text becomes the empty pattern. */
 #include "common/match/match.h"
 #include "common/match/patterns.h"
 

@@ -20,7 +20,7 @@ typedef struct suffix {
     size_t start;   /* in expr */
     bool cut[CUTS]; /* it starts after a delimiter of that kind */
     wild_t *wild;
-    rx_t *rx; /* NULL for a suffix that is no regular expression: it matches nothing, as in Salt */
+    rx_t *rx; /* NULL for a suffix that is not a regular expression: it matches nothing, as in Salt */
 } suffix_t;
 
 struct subdict {

@@ -2,7 +2,7 @@
  *
  * A value may hold the same sequences as Halite writes. Where a terminal's filter (common/cli/ttyfilter.h)
  * reads the text, our own colours are written as marks that only this process can make: the filter writes
- * the sequence, and knows that it is no value's.
+ * the sequence, and knows that it is not a value's.
  *
  * Layer      common/output
  * Threads    any

@@ -146,7 +146,7 @@ count_in_id(const char *id)
     return *end == ')' && end > open + 1 ? n : 1;
 }
 
-/* List the host's states in running order. NEW array; NULL when an order is no number. */
+/* List the host's states in running order. NEW array; NULL when an order is not a number. */
 static hs_state_t *
 states_in_order(json_t *data, size_t *ret_n)
 {

@@ -2,7 +2,7 @@
  *
  * Layer      common/output, for highstate*.c only
  * Threads    any
- * Errors     false: the data are no state results, they are shown as nested
+ * Errors     false: the data are not state results, they are shown as nested
  * Tests      tests/unit/common/test_output.c, tests/cases/output
  */
 #ifndef COMMON_OUTPUT_HIGHSTATE_H

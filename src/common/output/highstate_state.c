@@ -185,7 +185,7 @@ count_changes(const hs_state_t *s, const json_t *changes, bool changed)
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* Join the warnings with newlines. False when one is no text. */
+/* Join the warnings with newlines. False when one is not text. */
 static bool
 join_warnings(const json_t *ret, buf_t *out)
 {

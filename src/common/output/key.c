@@ -30,7 +30,7 @@ find_section(const char *status)
     return NULL;
 }
 
-/* Show a list of ids, sorted. False when one is no text. */
+/* Show a list of ids, sorted. False when one is not text. */
 static bool
 output_key_show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
 {

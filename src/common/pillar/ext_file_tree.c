@@ -173,7 +173,7 @@ groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     return rc;
 }
 
-/* Node groups first, then the host's own folder, which therefore wins. -ENOENT for a root that is no folder.
+/* Node groups first, then the host's own folder, which therefore wins. -ENOENT for a root that is not a folder.
  */
 static int
 ext_file_tree_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)

@@ -124,7 +124,7 @@ ext_git_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *e
     const char *space = text != NULL ? strchr(text, ' ') : NULL;
 
     if (space == NULL)
-        return fail_set(err, -EINVAL, "'%s' is no remote: a branch, a space and an URL are expected",
+        return fail_set(err, -EINVAL, "'%s' is not a remote: a branch, a space and an URL are expected",
                         text != NULL ? text : "?");
     /* git would read such a branch or URL as an option. */
     if (text[0] == '-' || space[1 + strspn(space + 1, " ")] == '-')

@@ -66,7 +66,7 @@ pillar_ext_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *
     return said != NULL && py_truth(said) == 1 ? compile_merge(self, pillar_p, said, err) : 0;
 }
 
-/* An entry that is no mapping empties the pillar and ends the list, as in Salt. */
+/* An entry that is not a mapping empties the pillar and ends the list, as in Salt. */
 int
 ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err)
 {

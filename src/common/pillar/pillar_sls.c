@@ -410,7 +410,7 @@ pillar_sls_environment(compile_t *self, const char *saltenv, const json_t *words
         if (state == NULL)
             continue;
         if (!py_is(state, PY_DICT))
-            log_error("pillar SLS '%s' is no mapping and is left out", json_string_value(name));
+            log_error("pillar SLS '%s' is not a mapping and is left out", json_string_value(name));
         else if (compile_merge(self, pillar_p, state, err) < 0)
             return -EINVAL;
     }

@@ -65,7 +65,7 @@ tops_add(tops_t *self, py_t *data, const char *local)
     json_array_append_new(self->paths, value_utf8(local, strlen(local)));
 }
 
-/* Loads an environment's top file; a missing one is no error. 0, or negative with *err. */
+/* Loads an environment's top file; a missing one is not an error. 0, or negative with *err. */
 static int
 pillar_top_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
 {
@@ -278,7 +278,7 @@ merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, jso
 }
 
 /* Merges one top file into {saltenv: {target: row}}. 0, or -1 raised: with Python's AttributeError for data
- * that is no mapping. */
+ * that is not a mapping. */
 static int
 merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
 {

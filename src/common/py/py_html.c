@@ -5,7 +5,7 @@
 
 #include "common/py/py_obj.h"
 
-/* The longest name of an entity, and what stands for numbers that are no character. */
+/* The longest name of an entity, and what stands for numbers that are not characters. */
 enum { MAX_NAME = 32, LAST_CODE_POINT = 0x10ffff, REPLACEMENT = 0xfffd };
 
 /* clang-format off */
@@ -827,7 +827,7 @@ numeric(buf_t *out, const char *p, const char *end)
         return 0;
 
     /* A numeric reference, with HTML 5's corrections: numbers of the C1 range mean Windows-1252, others
-     * that are no character become U+FFFD. */
+     * that are not characters become U+FFFD. */
     if (cp >= 0x80 && cp <= 0x9f)
         py_put_char(out, windows_1252[cp - 0x80]);
     else if (cp == 0 || cp > LAST_CODE_POINT || (cp >= 0xd800 && cp <= 0xdfff))

@@ -105,7 +105,7 @@ py_get_mpz(const py_t *v, mpz_t z)
     mpz_set(z, mpz_roinit_n(view, b->limbs, b->n));
 }
 
-/* NEW, or NULL if `digits` is no decimal number. */
+/* NEW, or NULL if `digits` is not a decimal number. */
 py_t *
 py_int_digits(const char *digits, size_t len)
 {

@@ -393,7 +393,7 @@ from_float(py_t *text)
     return py_str_is(text, "inf") ? py_float(INFINITY) : py_str_is(text, "-inf") ? py_float(-INFINITY) : NULL;
 }
 
-/* NULL if it is no base64. */
+/* NULL if it is not base64. */
 static py_t *
 from_bytes(py_t *text)
 {

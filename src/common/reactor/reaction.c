@@ -403,7 +403,7 @@ reaction_file(const reaction_env_t *env, const json_t *firing, const char *path,
     py_t *id, *body;
 
     if (high != NULL && !py_is(high, PY_DICT))
-        reaction_error(errors, url, NULL, 0, "it is no mapping of IDs to functions");
+        reaction_error(errors, url, NULL, 0, "it is not a mapping of IDs to functions");
     for (size_t at = 0; py_is(high != NULL ? high : PY_None, PY_DICT) && py_dict_next(high, &at, &id, &body);)
         if (!is_private(id))
             declaration(&w, id, body);

@@ -145,7 +145,7 @@ reaction_args_check_values(const layout_t *self, fail_t *err)
         if (value_get(one, "__kwarg__") != NULL)
             return fail_set(
                 err, -EINVAL,
-                "%s: a mapping with __kwarg__ is no positional argument; keywords stand below kwarg",
+                "%s: a mapping with __kwarg__ is not a positional argument; keywords stand below kwarg",
                 value_str(self->chunk, "fun", ""));
     return 0;
 }

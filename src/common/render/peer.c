@@ -280,7 +280,7 @@ peer_is_below(const py_t *v, const char *dir)
     return real != NULL && strstr(real, folder) != NULL;
 }
 
-/* The master's cachedir, where minions' data lies; NULL when this is no master. */
+/* The master's cachedir, where minions' data lies; NULL when this is not a master. */
 static const char *
 cache_of(const render_t *self)
 {

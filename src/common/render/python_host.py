@@ -79,7 +79,7 @@ def to_wire(value, where):
             return tagged(kind.__name__, wire_of_items(value, where))
     if isinstance(value, collections.abc.Iterable):
         return wire_of_items(value, where)
-    raise TypeError(f"{where} is of the class {type(value).__name__}, which is no data")
+    raise TypeError(f"{where} is of the class {type(value).__name__}, which is not data")
 
 
 FROM_TAG = {

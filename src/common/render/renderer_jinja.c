@@ -52,7 +52,8 @@ renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, voi
     int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);
 
     if (rc >= 0 && render_is_sent(self, local))
-        return fail_set(err, -EPERM, "%s was sent by a minion, and what a minion says is no template", local);
+        return fail_set(err, -EPERM, "%s was sent by a minion, and what a minion says is not a template",
+                        local);
     if (rc < 0 || (rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
         return rc;
     if (!self->shows_paths && map_get(self->urls, local) == NULL)

@@ -1,6 +1,6 @@
 /* renderer_yaml.c - the renderers `yaml` and `json`: text to data.
  *
- * Before parsing, peers' parts are checked to be inside scalars; after parsing, that they are no words of
+ * Before parsing, peers' parts are checked to be inside scalars; after parsing, that they are not words of
  * special meaning. Errors follow Salt's SaltRenderError for each class of PyYAML's exceptions. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"

@@ -1,5 +1,5 @@
 /* cron.c - see cron.h. Each field becomes a set of bits; cron_next() walks days, then minutes. At most
- * DAYS_AHEAD days: long enough for the 29th of February around a year such as 2100, which is no leap year. */
+ * DAYS_AHEAD days: long enough for the 29th of February around a year such as 2100, which is not a leap year. */
 #include "common/schedule/cron.h"
 
 #include <ctype.h>
@@ -136,8 +136,8 @@ cron_parse(const char *text, cron_t *ret, fail_t *err)
         char shown[FIELD_LEN];
         (void) str_copy(shown, sizeof(shown), part[i]);
         if (!schedule_cron_field(part[i], &fields[i], &c))
-            return fail_set(err, -EINVAL, "cron '%s': '%s' is no %s (%d to %d)", text, shown, fields[i].what,
-                            fields[i].min, fields[i].max);
+            return fail_set(err, -EINVAL, "cron '%s': '%s' is not a valid %s (%d to %d)", text, shown,
+                            fields[i].what, fields[i].min, fields[i].max);
     }
     c.weekdays |= c.weekdays >> 7 & 1; /* 7 is Sunday too */
     *ret = c;

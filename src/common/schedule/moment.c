@@ -262,7 +262,7 @@ moment_parse(const char *text, moment_t *ret, fail_t *err)
     if (!ok || !is_day(&m))
         return fail_set(
             err, -EINVAL,
-            "'%s' is no date or time that can be read; write it like '5:00pm', 'Monday 17:00', '13th 9:00' "
+            "'%s' is not a date or time that can be read; write it like '5:00pm', 'Monday 17:00', '13th 9:00' "
             "or '2026-11-20 17:00', in local time",
             text);
     m.second = m.second < 0 ? 0 : m.second;

@@ -7,7 +7,7 @@
  *                      "__extend__": [...], "__exclude__": [...]}                high data
  *   high_to_low       [{"state", "name", "__sls__", "__env__", "__id__", "fun", "order", ...}, ...]
  *
- * High data stays in Python's values until the end: IDs and keys that are no text have Salt's error messages,
+ * High data stays in Python's values until the end: IDs and keys that are not text have Salt's error messages,
  * and what YAML aliases share is shared. All steps are linear in the number of states.
  *
  * Layer      common/state

@@ -167,7 +167,7 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
 /* ---- one SLS --------------------------------------------------------------------------------- */
 
 /* Merge the IDs of `state` into `into`, and append its extensions and exclusions. The same ID with an equal
- * body is no conflict: two SLS may include the same YAML. */
+ * body is not a conflict: two SLS may include the same YAML. */
 static void
 merge_state(render_run_t *run, py_t *into, py_t *state)
 {

@@ -83,7 +83,7 @@ split_keys(const decl_t *self, const char *id, py_t *body, py_t *seen)
     for (size_t i = 0; i < py_seq_len(keys); i++) {
         py_t *key = py_seq_at(keys, i);
         if (!py_is(key, PY_STR)) {
-            /* Reports a key that is no text. */
+            /* Reports a key that is not text. */
             AUTO_FREE char *text = py_show(key);
             add_error(self->errors,
                       "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text, id,

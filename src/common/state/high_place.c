@@ -21,7 +21,7 @@ typedef struct finder {
 } finder_t;
 
 /* Turn the key of "key: value", "'key':" or "key:" into a glob: {{ expressions }} become "*", glob characters
- * are escaped. False when the line is no key. */
+ * are escaped. False when the line is not a key. */
 static bool
 key_pattern(const char *line, size_t len, buf_t *out, bool *ret_wild, bool *ret_text)
 {

@@ -179,7 +179,7 @@ compile_state(low_t *self, py_t *state, py_t *run)
         json_object_set_new(chunk, "__env__", to_json(self, saltenv));
     json_object_set_new(chunk, "__id__", to_json(self, self->id));
     for (size_t i = 0; i < py_seq_len(run); i++) {
-        /* A string is the function, a dict holds arguments. A `name` that is no text gives way to the ID. */
+        /* A string is the function, a dict holds arguments. A `name` that is not text gives way to the ID. */
         py_t *arg = py_seq_at(run, i);
         py_t *key, *value;
         if (py_is(arg, PY_STR)) {

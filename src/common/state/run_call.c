@@ -449,7 +449,7 @@ run_call_refused(state_caller_t *self, json_t *low)
     return ret;
 }
 
-/* A single attempt. A prereq's test run gets the bare return: it is no result of the run and has no
+/* A single attempt. A prereq's test run gets the bare return: it is not a result of the run and has no
  * number. */
 static json_t *
 call_once(state_caller_t *self, json_t *low, bool prereq)

@@ -56,7 +56,7 @@ is_handled(const json_t *running, const json_t *takers, const char *tag)
     return handled;
 }
 
-/* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is no dict is fine if
+/* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is not a dict is fine if
  * nested. */
 static bool
 run_result_went_well(const json_t *ret, bool nested)

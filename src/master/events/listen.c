@@ -17,7 +17,7 @@
 #define JOURNAL_PIECE                                                                                        \
     (256 * 1024) /* bytes of the journal that are read for one listener in a single turn, about */
 #define TURN_MS                                                                                              \
-    20 /* ms that a listener, or the request `journal` of a user who is no administrator, takes per turn */
+    20 /* ms that a listener, or the request `journal` of a user who is not an administrator, takes per turn */
 
 struct listener {
     front_t *front;

@@ -8,7 +8,7 @@
 #include "master/front/part.h"
 #include "salt/log.h"
 
-#define SET_MS     600000 /* a larger step is no correction */
+#define SET_MS     600000 /* a larger step is not a correction */
 #define DOUBT_MS   (24LL * 3600 * 1000)
 #define CLOCK_META "clock_doubt" /* key in the store; value: the doubt's end, seconds of the wall clock */
 #define HOUR_MS    (3600 * 1000.0)

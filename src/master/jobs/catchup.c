@@ -84,7 +84,7 @@ catchup_take(void *cookie, const char *id, const char *text, size_t len)
     if (push.len > 0) {
         frame_add_text(out, push.data, push.len);
     } else {
-        /* A row that ret_begin rejects is no minion's message, such as a runner's return: merge the stored
+        /* A row that ret_begin rejects is not a minion's message, such as a runner's return: merge the stored
          * document into the push as it is. The fields of the push win over those of the document. */
         json_auto_t *doc = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
         json_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", piece->job->jid, "id", id);

@@ -1,7 +1,7 @@
 /* jobs.c - the table of jobs under way, by jid. The transition table below is the whole state machine of a
  * target: jobs_move is the only function that changes a verdict, and it keeps the counters n_open and
  * n_unheard, calls the hooks and ignores transitions that are not listed. Late, doubled and reordered
- * messages are normal, so an illegal one is no error. */
+ * messages are normal, so an illegal one is not an error. */
 #include "master/jobs/jobs.h"
 
 #include "common/base/clock.h"

@@ -1,4 +1,4 @@
-/* verdict.c - the push of one target's verdict. RETURNED is told by the return itself and SENT is no news. */
+/* verdict.c - the push of one target's verdict. RETURNED is told by the return itself and SENT is not a news. */
 #include "master/jobs/verdict.h"
 
 json_t *

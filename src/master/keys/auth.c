@@ -813,7 +813,7 @@ tell_unfit(front_t *self)
         buf_printf(&text, "%s'%s'", i > 0 ? ", " : "", json_string_value(json_array_get(names, i)));
     if (n > 0)
         log_warning(
-            "keys: %zu with a name that is no id, and that let nobody in: %s%s. Set another `id` on those "
+            "keys: %zu with a name that is not an id, and that let nobody in: %s%s. Set another `id` on those "
             "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
             n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
 }

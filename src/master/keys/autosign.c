@@ -86,7 +86,7 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
         if (match_expr_check(line, &why))
             found = match_name(line, id);
         else
-            fail_set(err, -EINVAL, "%s: the line '%.100s' is no pattern: %s", file, line, fail_text(&why));
+            fail_set(err, -EINVAL, "%s: the line '%.100s' is not a pattern: %s", file, line, fail_text(&why));
     }
     strv_free(lines);
     return found;

@@ -29,7 +29,7 @@ new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
     if (body == NULL)
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     if (!json_is_object(grains))
-        return fail_set(err, -EPROTO, "grains that are no object");
+        return fail_set(err, -EPROTO, "grains that are not objects");
     known_keep(self, m, STORE_GRAINS, grains);
     return 0;
 }

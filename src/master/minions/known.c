@@ -65,7 +65,7 @@ known_read(front_t *front, minion_t *m, store_doc_t what)
         known_own_keep(front, m, what, value);
     else
         log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
-                    err.text != NULL ? fail_text(&err) : "it is no object");
+                    err.text != NULL ? fail_text(&err) : "it is not an object");
 }
 
 json_t *

@@ -88,7 +88,7 @@ returns_whose(front_t *self, const minion_t *m, const char *jid, const job_t *jo
 }
 
 /* True when the return's jid, which the minion made by its own clock, lies so far ahead of this one that it
- * is no clock's error. While this clock is in doubt nothing is ahead of it. */
+ * is not a clock's error. While this clock is in doubt nothing is ahead of it. */
 static bool
 is_of_future(front_t *self, const char *jid)
 {

@@ -88,7 +88,7 @@ allows(front_t *self, const char *user, const char *fun, const json_t *request, 
 }
 
 /* NEW list of all functions that a request to publish calls: its own, and those that their arguments name. An
- * item that is no text is null. */
+ * item that is not text is null. */
 static json_t *
 acl_called(const front_t *self, const json_t *request)
 {

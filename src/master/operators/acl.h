@@ -11,7 +11,7 @@
 
 /* True for administrators and users named in publisher_acl. */
 bool acl_may_read(front_t *front, const lconn_t *c);
-/* True when publisher_acl allows this request to a user who is no administrator. */
+/* True when publisher_acl allows this request to a user who is not an administrator. */
 bool acl_lets(front_t *front, const char *user, const char *op, const json_t *request);
 /* True when publisher_acl_blacklist forbids it; applies to root as well. */
 bool acl_blocks(front_t *front, const char *user, const json_t *request);

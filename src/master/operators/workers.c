@@ -745,7 +745,8 @@ workers_start(front_t *front, fail_t *err)
             cut_off(self, new_run(self, task, ""), CUT_OFF);
             continue;
         }
-        log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
+        log_warning("%s in the store is not a function that an earlier master has begun: it is forgotten",
+                    key);
         (void) store_del_meta(self->front->store, key);
     }
 

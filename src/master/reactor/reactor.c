@@ -233,7 +233,7 @@ is_leader(reactor_t *self, const json_t *request, fail_t *err)
     return json_pack("{s:b}", "result", self->leader);
 }
 
-/* As Salt's reactor.set_leader: a master that is no leader reacts to nothing, but its cursor moves on. */
+/* As Salt's reactor.set_leader: a master that is not a leader reacts to nothing, but its cursor moves on. */
 static json_t *
 set_leader(reactor_t *self, const json_t *request, fail_t *err)
 {

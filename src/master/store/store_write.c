@@ -466,7 +466,7 @@ store_write_prepare(store_writer_t *self, fail_t *err)
     return self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
 }
 
-/* End the transaction: COMMIT when `rc`, the outcome so far, is no error; else ROLLBACK. */
+/* End the transaction: COMMIT when `rc`, the outcome so far, is not an error; else ROLLBACK. */
 static int
 store_write_finish(store_writer_t *self, int rc, fail_t *err)
 {

@@ -149,7 +149,8 @@ add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
             continue;
         if (family == AF_INET && is_secondary(all, i) != secondary)
             continue;
-        AUTO_FREE char *name = xstrndup(i->ifa_name, strcspn(i->ifa_name, ":")); /* a label is no interface */
+        AUTO_FREE char *name = xstrndup(i->ifa_name,
+                                        strcspn(i->ifa_name, ":")); /* a label is not an interface */
         interfaces_add_address(found, name, i->ifa_addr);
     }
 }

@@ -9,7 +9,7 @@
 
 enum { TIMEOUT_MS = 30000 };
 
-/* "10.9T" in bytes; what is no size stays text. */
+/* "10.9T" in bytes; what is not a size stays text. */
 static json_t *
 zfs_size_of(const char *text)
 {

@@ -3,7 +3,7 @@
  *
  * Layer      runners
  * Threads    any
- * Errors     -EINVAL for a name that could lead elsewhere; a missing bank or key is no error, a missing
+ * Errors     -EINVAL for a name that could lead elsewhere; a missing bank or key is not an error, a missing
  *            cachedir is one
  * Tests      tests/unit/runners/test_bank.c, tests/t/7010-runners-master.bats
  */

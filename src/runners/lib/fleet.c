@@ -52,7 +52,7 @@ fleet_silence(const json_t *entry)
                                             : "did not return in time";
 }
 
-/* A value is no keywords, whoever said it. NEW. */
+/* A value is not keywords, whoever said it. NEW. */
 static json_t *
 as_value(const json_t *v)
 {

@@ -4,7 +4,7 @@
  * Layer      runners
  * Threads    any
  * Ownership  results are NEW; a zone_t's texts are BORROWED but for `key`
- * Errors     -EINVAL for a text that is no name, address or number; else the name server does not answer
+ * Errors     -EINVAL for a text that is not a name, address or number; else the name server does not answer
  * Tests      tests/t/7200-ddns.bats, against a real name server
  */
 #ifndef RUNNERS_LIB_NSUPDATE_H

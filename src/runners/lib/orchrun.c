@@ -483,7 +483,7 @@ orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
 
     if (step == NULL || !step->open)
         return;
-    /* A master that ends makes everything fail that asks it. That is no failure of the step. */
+    /* A master that ends makes everything fail that asks it. That is not a failure of the step. */
     if (failed && !api_alive(self->api))
         return;
     (void) pthread_mutex_lock(&self->lock);

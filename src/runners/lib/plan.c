@@ -419,7 +419,7 @@ plan_draw(const plan_t *self, const char *format, fail_t *err)
         drawings[i].draw(self, &out);
         return buf_steal(&out);
     }
-    (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is no way to draw a plan: text, dot or mermaid",
+    (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a way to draw a plan: text, dot or mermaid",
                      format);
     return NULL;
 }

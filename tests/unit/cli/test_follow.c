@@ -88,7 +88,7 @@ test_silence_ends(void **state)
     follow_destroy(&f);
 }
 
-/* Answers that the master has not read yet are no silence. */
+/* Answers that the master has not read yet are not silence. */
 static void
 test_busy_master_is_waited_for(void **state)
 {

@@ -124,16 +124,18 @@ test_split_refuses(void **state)
         const char *url, *env, *text;
     } rows[] = {
         { "http://x/y", NULL, "Unsupported path: http://x/y" },
-        { "salt://../etc/passwd", NULL, "'salt://../etc/passwd' is no path below the file server's roots" },
-        { "salt://a/../../b", NULL, "'salt://a/../../b' is no path below the file server's roots" },
-        { "salt://a/..", NULL, "'salt://a/..' is no path below the file server's roots" },
-        { "salt:///../etc/passwd", NULL, "'salt:///../etc/passwd' is no path below the file server's roots" },
-        { "salt:///", NULL, "'salt:///' is no path below the file server's roots" },
-        { "/etc/passwd", NULL, "'/etc/passwd' is no path below the file server's roots" },
-        { "salt://", NULL, "'salt://' is no path below the file server's roots" },
-        { "salt://a", "../..", "'../..' is no environment" },
-        { "salt://a?saltenv=/etc", NULL, "'/etc' is no environment" },
-        { "salt://a?saltenv=x/../..", NULL, "'x/../..' is no environment" },
+        { "salt://../etc/passwd", NULL,
+          "'salt://../etc/passwd' is not a path below the file server's roots" },
+        { "salt://a/../../b", NULL, "'salt://a/../../b' is not a path below the file server's roots" },
+        { "salt://a/..", NULL, "'salt://a/..' is not a path below the file server's roots" },
+        { "salt:///../etc/passwd", NULL,
+          "'salt:///../etc/passwd' is not a path below the file server's roots" },
+        { "salt:///", NULL, "'salt:///' is not a path below the file server's roots" },
+        { "/etc/passwd", NULL, "'/etc/passwd' is not a path below the file server's roots" },
+        { "salt://", NULL, "'salt://' is not a path below the file server's roots" },
+        { "salt://a", "../..", "'../..' is not an environment" },
+        { "salt://a?saltenv=/etc", NULL, "'/etc' is not an environment" },
+        { "salt://a?saltenv=x/../..", NULL, "'x/../..' is not an environment" },
     };
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;

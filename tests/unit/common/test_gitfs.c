@@ -236,8 +236,8 @@ test_bad_settings(void **state)
         const char *remotes, *text;
     } rows[] = {
         { "[{\"/r\": [{\"rooot\": \"x\"}]}]", "gitfs_remotes: '/r': 'rooot' can't be set for a remote" },
-        { "[\"--upload-pack=x\"]", "gitfs_remotes: an item is no URL" },
-        { "[5]", "gitfs_remotes: an item is no URL" },
+        { "[\"--upload-pack=x\"]", "gitfs_remotes: an item is not a URL" },
+        { "[5]", "gitfs_remotes: an item is not a URL" },
     };
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *opts = NULL;

@@ -94,9 +94,9 @@ test_refused(void **state)
         { "\"\\udc00\"", "half of a surrogate pair", 7 },
         { "\"\\ud800\\u0041\"", "half of a surrogate pair", 7 },
         { "\"\\ud800\\ud800\"", "half of a surrogate pair", 7 },
-        { "\"\xff\"", "a string that is no UTF-8", 2 },
-        { "\"\xed\xa0\x80\"", "a string that is no UTF-8", 4 },
-        { "\"\xc3\"", "a string that is no UTF-8", 2 },
+        { "\"\xff\"", "a string that is not UTF-8", 2 },
+        { "\"\xed\xa0\x80\"", "a string that is not UTF-8", 4 },
+        { "\"\xc3\"", "a string that is not UTF-8", 2 },
     };
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_bad_t bad;
@@ -228,7 +228,7 @@ test_no_memory(void **state)
     assert_true(n > 40);
 }
 
-/* Of what is no JSON too: values are made before a reader comes to where it is none. */
+/* Of what is not JSON too: values are made before a reader comes to where it is none. */
 static void
 test_few(void **state)
 {

@@ -68,7 +68,7 @@ test_another_user_does_not_stay_in_our_folder(void **state)
     }
 }
 
-/* A word from a value is no option; a value behind an option is one word. */
+/* A word from a value is not an option; a value behind an option is one word. */
 static void
 test_operands(void **state)
 {

@@ -77,7 +77,7 @@ test_tuples_as_keys(void **state)
     assert_string_equal(py_cstr(shown), "{(1, None): 1}");
 }
 
-/* What is no tag of ours stays what it is. */
+/* What is not a tag of ours stays what it is. */
 static void
 test_odd_tags(void **state)
 {

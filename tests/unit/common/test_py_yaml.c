@@ -128,7 +128,7 @@ test_limits(void **state)
     }
 }
 
-/* What is no text in PyYAML's safe loader stays what it is when it is written again. */
+/* What is not text in PyYAML's safe loader stays what it is when it is written again. */
 static void
 test_safe(void **state)
 {

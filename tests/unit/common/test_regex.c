@@ -168,7 +168,7 @@ test_many_matches(void **state)
     expect_many("\u00e9", RX_IGNORECASE, "\u00c9", 20000, ".", "<\u00c9>");
     expect_many(".", RX_BYTES, "\xff", 400000, "", "<\xff>");
     assert_true(clock_thread_us() - before < 10000000);
-    /* What is no UTF-8 is not matched, and stays. */
+    /* What is not UTF-8 is not matched, and stays. */
     expect_many("[^b]", 0, "a", 1000, "\xff", "<a>");
     expect_many("b?a", 0,
                 "\xff"

@@ -98,8 +98,8 @@ static const row_t usual[] = {
     { "{{ '\\1⟦1⟧' }}", "an escape of what stands beside it" },
     { "{{ '⟦\\u004⟧1' }}", "an escape of what stands beside it" },
     { "{{ '⟦\\U0000004⟧1' }}", "an escape of what stands beside it" },
-    { "{{ '⟦x\\⟧' }}", "text that is no template" },
-    { "{{ '⟦\\xq⟧' }}", "text that is no template" },
+    { "{{ '⟦x\\⟧' }}", "text that is not a template" },
+    { "{{ '⟦\\xq⟧' }}", "text that is not a template" },
 };
 
 /* With lines of statements and comments, and signs that begin with each other. */

@@ -1,4 +1,4 @@
-/* test_wire.c - every message in every direction, state and size; what is no message; and that what is
+/* test_wire.c - every message in every direction, state and size; what is not a message; and that what is
  * written is read back. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -253,7 +253,7 @@ test_protocols_served(void **state)
                 assert_non_null(strstr(text, minion > master ? "upgrade the master" : "upgrade the minion"));
         }
     }
-    /* What is no protocol at all. */
+    /* What is not a protocol at all. */
     static const json_int_t foreign[] = { INT64_MIN, -1, 0, INT64_MAX };
     for (size_t i = 0; i < NELEMS(foreign); i++) {
         AUTO_FREE char *minion = proto_problem((proto_side_t){ foreign[i], "" },

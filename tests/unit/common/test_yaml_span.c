@@ -519,7 +519,7 @@ test_culprit(void **state)
     }
 }
 
-/* A key has at most 1024 characters: a span that makes it longer is no word any more, wherever it stands
+/* A key has at most 1024 characters: a span that makes it longer is not a word any more, wherever it stands
  * in its line. */
 static void
 test_long_keys(void **state)

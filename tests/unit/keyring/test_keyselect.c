@@ -112,7 +112,7 @@ test_exact(void **state)
     }
 }
 
-/* Names that are no ids are nobody's: no pattern means them, and only who deletes can name one. */
+/* Names that are not ids are nobody's: no pattern means them, and only who deletes can name one. */
 static void
 test_unfit(void **state)
 {

@@ -427,7 +427,7 @@ test_listed(void **state)
     }
 }
 
-/* A line that is no pattern names nobody, is told, and the others count. */
+/* A line that is not a pattern names nobody, is told, and the others count. */
 static void
 test_listed_broken(void **state)
 {
@@ -439,9 +439,9 @@ test_listed_broken(void **state)
     assert_true(keystore_listed(path, "web1", false, &before));
     assert_null(before.text);
     assert_true(keystore_listed(path, "web2", false, &after));
-    assert_non_null(strstr(fail_text(&after), "the line '(unbalanced' is no pattern"));
+    assert_non_null(strstr(fail_text(&after), "the line '(unbalanced' is not a pattern"));
     assert_false(keystore_listed(path, "unbalanced", false, &other));
-    assert_non_null(strstr(fail_text(&other), "the line '(unbalanced' is no pattern"));
+    assert_non_null(strstr(fail_text(&other), "the line '(unbalanced' is not a pattern"));
 }
 
 static void

@@ -1518,7 +1518,7 @@ in_store(const fixture_t *f, const char *sql)
     return text;
 }
 
-/* What is no function that was begun is told once and forgotten. */
+/* What is not a function that was begun is told once and forgotten. */
 static void
 test_unreadable_run(void **state)
 {

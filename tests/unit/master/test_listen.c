@@ -103,7 +103,7 @@ test_turn_is_over(void **state)
     }
 }
 
-/* Who is no user of the kind has all the time. */
+/* Who is not a user of the kind has all the time. */
 static void
 test_turn_of_an_administrator(void **state)
 {

@@ -64,7 +64,7 @@ test_frame(void **state)
         json_auto_t *value = eframe_value(&frame);
         AUTO_FREE char *text = value_dump(value);
         assert_string_equal(text, rows[i].text);
-        /* Cut anywhere it is no frame. */
+        /* Cut anywhere it is not a frame. */
         for (size_t n = 0; n < len; n++)
             assert_false(eframe_read(out, n, &frame));
     }

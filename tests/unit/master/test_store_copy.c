@@ -169,7 +169,7 @@ test_refused(void **state)
     assert_refused(store_backup(p->path, to, &stopped, err), -ECANCELED, "the master ends");
     assert_refused(store_backup(p->path, to, &unkept, err), -EDQUOT, "keys do not fit");
     assert_int_equal(names(p, "to"), 0);
-    /* What a killed master left is no obstacle, a file of that name is. */
+    /* What a killed master left is not an obstacle, a file of that name is. */
     AUTO_FREE char *part = xasprintf("%s.part", to);
     assert_int_equal(fs_write_quick(part, "half", 4, 0644, NULL), 0);
     AUTO_FREE char *made = made_backup(p, "to");
@@ -208,7 +208,7 @@ test_damaged(void **state)
     assert_int_equal(names(p, "store.db.restore"), 0);
     json_auto_t *seen = store_check(bad, false, &nobody, &fault);
     assert_true(json_array_size(value_get(seen, "damage")) > 0);
-    /* A damaged store is no backup. */
+    /* A damaged store is not a backup. */
     close_place(p);
     damage(p->path);
     open_place(p);

@@ -473,7 +473,7 @@ test_arguments_are_no_output(void **state)
     assert_failed(large, "job_output_max");
 }
 
-/* The job server passes a child's text on unread, so what is no return of this job is refused. */
+/* The job server passes a child's text on unread, so what is not a return of this job is refused. */
 static void
 test_texts_that_are_no_return(void **state)
 {

@@ -359,7 +359,7 @@ test_salts(void **state)
         { "$6$abc./XYZ$hash", "sha512 abc./XYZ" },
         { "$5$salt$hash", "sha256 salt" },
         { "$1$salt$hash", "md5 salt" },
-        /* A second field that is no salt but a parameter, or a method that is not ours. */
+        /* A second field that is not a salt but a parameter, or a method that is not ours. */
         { "$y$j9T$F5Jx5fExrKuPp53xLKQ..1$X3DX6M94c7o", "sha512 random" },
         { "$6$rounds=656000$abcdefgh$hash", "sha512 random" },
         { "$7$CU..../....salt$hash", "sha512 random" },

@@ -116,7 +116,7 @@ test_untouched(void **state)
                         "# mine\ndeb http://a/x s main\n\n  deb [trusted=yes] http://c s main non-free  \n");
 }
 
-/* Lines that nobody changed keep bytes that are no UTF-8, and their ends. */
+/* Lines that nobody changed keep bytes that are not UTF-8, and their ends. */
 static void
 test_bytes_stay(void **state)
 {

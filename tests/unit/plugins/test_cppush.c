@@ -37,7 +37,7 @@ test_file(void **state)
         { { .path = loop, .keep_symlinks = true }, loops },
         { { .path = none }, "No such file or directory" },
         { { .path = none, .keep_symlinks = true }, "there is no such file" },
-        { { .path = dir }, "it is no regular one" },
+        { { .path = dir }, "it is not a regular one" },
         { { .path = up }, "give an absolute path without '../'" },
         { { .path = "x" }, "give an absolute path without '../'" },
     };

@@ -86,7 +86,7 @@ test_text(void **state)
         "PATH=/bin\n\n# mine\n5 4 * * * /own\n# Lines below here are managed by Salt, do not edit\n"
         "MAILTO=\"\"\nA=b=c d\n# two words\n# and more SALT_CRON_IDENTIFIER:a b\n5 1 * * 1 /weekly  --x\n"
         "#DISABLED#* * * * * /off\n# SALT_CRON_IDENTIFIER:c\n@daily /daily x\n#DISABLED#@reboot /boot\n");
-    /* What is no text stays a line of its kind: a daily one does not come to run each minute. */
+    /* What is not text stays a line of its kind: a daily one does not come to run each minute. */
     json_auto_t *odd = crontab_parse("# Lines below here are managed by Salt, do not edit\n@daily\xdd /x\n");
     AUTO_FREE char *kept = crontab_text(odd);
     assert_non_null(strstr(kept, "\n@daily\xdd /x\n"));
@@ -201,7 +201,7 @@ on_disk(void)
     return xstrdup(buf_str(&text));
 }
 
-/* A crontab that could not be read is no empty one: the next write would put that in its place. */
+/* A crontab that could not be read is not an empty one: the next write would put that in its place. */
 static void
 test_unreadable(void **state)
 {

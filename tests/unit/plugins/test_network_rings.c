@@ -24,7 +24,7 @@ test_rings(void **state)
     assert_true(value_bool(out, "result", false));
 }
 
-/* The name of an interface, and a number, is no option of ethtool. */
+/* The name of an interface, and a number, is not an option of ethtool. */
 static void
 test_no_options(void **state)
 {

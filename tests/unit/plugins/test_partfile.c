@@ -325,7 +325,7 @@ belongs_to(const char *name, uid_t uid)
     struct stat st;
 
     if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != uid)
-        fail_msg("%s is no folder of %u", name, uid);
+        fail_msg("%s is not a folder of %u", name, uid);
 }
 
 /* Folders that are missing: behind a user's link they are only made in his own folder, and as his. */
@@ -444,7 +444,7 @@ test_swapped_edit(void **state)
     }
 }
 
-/* What is no file is written to and stays; a link that is to give way is not followed. */
+/* What is not a file is written to and stays; a link that is to give way is not followed. */
 static void
 test_kinds(void **state)
 {

@@ -13,7 +13,7 @@ extern const plugin_t exec_service_systemd, exec_service_sysv, exec_service_none
 /* ---- a made-up host ---------------------------------------------------------------------------- */
 
 /* A program that writes down how it was called, prints say/WORD and ends with the code in say/WORD.rc; WORD
- * is its first argument without a dash that is no path. */
+ * is its first argument without a dash that is not a path. */
 static void
 add_program(const char *name)
 {

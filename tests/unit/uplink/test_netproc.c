@@ -21,7 +21,7 @@ typedef struct owner {
 } owner_t;
 
 /* The process: says each frame again, with its own number; told to quit, it ends; told to babble, it says
- * what is no frame. */
+ * what is not a frame. */
 static void
 child(void *cookie, int fd)
 {
@@ -139,7 +139,7 @@ test_again(void **state)
     assert_int_equal(self->ups, 2);
 }
 
-/* A master's message travels behind a frame as it came, and is its body; one that is no JSON is skipped, and
+/* A master's message travels behind a frame as it came, and is its body; one that is not JSON is skipped, and
  * the frames after it are heard. */
 static void
 test_message_behind_a_frame(void **state)

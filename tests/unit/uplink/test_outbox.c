@@ -277,7 +277,7 @@ test_restart(void **state)
     assert_int_equal(outbox_len(f->box), 3);
 }
 
-/* An earlier minion may have left a return that no message holds: it is no damage, and neither lost nor
+/* An earlier minion may have left a return that no message holds: it is not a damage, and neither lost nor
  * sent for ever. */
 static void
 test_return_that_fits_no_message(void **state)

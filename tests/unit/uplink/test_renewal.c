@@ -106,7 +106,7 @@ test_restart(void **state)
     renewal_destroy(&r);
     r = renewal_new(dir, 1);
     assert_null(renewal_question(r, 99999));
-    /* Half of a pair is no hindrance. */
+    /* Half of a pair is not a hindrance. */
     AUTO_FREE char *half = fs_join(dir, "minion_next.pub");
     assert_int_equal(fs_write_quick(half, "x", 1, 0644, NULL), 0);
     assert_int_equal(renewal_begin(r, &err), 0);

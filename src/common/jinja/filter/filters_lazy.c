@@ -358,7 +358,7 @@ step_batch(lazy_t *z, py_t *item, bool *ret_more)
 static py_t *
 do_batch(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    /* A length that is no int never equals the number of elements, so all go into one row. */
+    /* A length that is not an int never equals the number of elements, so all go into one row. */
     int64_t n = -1;
     if (py_is(a[1], PY_INT) || py_is(a[1], PY_BOOL))
         py_to_int64(a[1], &n);

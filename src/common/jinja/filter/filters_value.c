@@ -49,7 +49,7 @@ forgiven(void)
     return true;
 }
 
-/* The default, or 0.0, for what is no number. */
+/* The default, or 0.0, for what is not a number. */
 static py_t *
 do_float(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {

@@ -188,7 +188,7 @@ fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
 {
     run->ctx->autoescape = escape == ESCAPE_YES;
     node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
-    /* Lists and dicts are mutable, so each evaluation makes a new one; a slice is no value. */
+    /* Lists and dicts are mutable, so each evaluation makes a new one; a slice is not a value. */
     if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
         /* Constant parts are joined as texts and escaped only when printed. */
         if (node->kind == N_CONCAT)

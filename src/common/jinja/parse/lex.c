@@ -437,7 +437,7 @@ lexer_next(lexer_t *self)
             return t;
         }
     }
-    /* The end has the line of the last token; comments are no tokens. */
+    /* The end has the line of the last token; comments are not tokens. */
     return (token_t){ T_EOF, self->last_line > 0 ? self->last_line : 1, "", 0 };
 }
 

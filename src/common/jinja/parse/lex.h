@@ -101,7 +101,7 @@ const char *token_describe(const token_t *token);
 
 /* True when no span of a text contains or creates a delimiter once the text is read as a template, and spans
  * within tags are pieces of a string's text or integers; else *ret names one that does not fit. Linear. A
- * text that is no template whatever its spans say fits, as the engine reports it. `ret_places` (may be NULL)
+ * text that is not a template whatever its spans say fits, as the engine reports it. `ret_places` (may be NULL)
  * gets a place for each span, as far as the text could be read. */
 typedef enum jspan_place { JSPAN_TEXT, JSPAN_RAW, JSPAN_COMMENT, JSPAN_TAG } jspan_place_t;
 bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,

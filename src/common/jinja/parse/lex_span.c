@@ -324,7 +324,7 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
     c.v = lex_span_places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
     int fit = lex_span_read_all(&c, &error);
     if (fit < 0 && reads_without(text, len, syntax, spans)) {
-        c.what = "text that is no template";
+        c.what = "text that is not a template";
         (void) lex_span_behind(&c, c.lexer->p);
         fit = 0;
     }

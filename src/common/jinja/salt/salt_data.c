@@ -188,7 +188,7 @@ JFILTER(lst_avg)
     return mean != NULL ? py_tofloat(mean) : NULL;
 }
 
-/* Sorts by the lower-case texts; an item that is no text raises. */
+/* Sorts by the lower-case texts; an item that is not text raises. */
 JFILTER(sorted_ignorecase)
 {
     AUTO(py) list = py_tolist(a[0]);
@@ -516,7 +516,7 @@ static const jfilter_t rows[] = {
     { JROW("flatten", flatten, JP("data", "levels", "preserve_nulls"), 1, 3, 0), 0,
       "Lists in lists as one." },
     { JROW("intersect", intersect, JP("lst1", "lst2"), 2, 2, 0), 0, "In both lists." },
-    { JROW("is_iter", is_iter, JP("thing"), 1, 1, 0), 0, "Whether it has elements and is no text." },
+    { JROW("is_iter", is_iter, JP("thing"), 1, 1, 0), 0, "Whether it has elements and is not text." },
     { JROW("is_list", is_list, JP("value"), 1, 1, 0), 0, "Whether it is a list." },
     { JROW("json_decode_dict", encode_data, JP("data"), 1, 1, 0), 0, "Texts of a dict as bytes." },
     { JROW("json_decode_list", encode_data, JP("data"), 1, 1, 0), 0, "Texts of a list as bytes." },

@@ -125,7 +125,7 @@ JFILTER(list_files)
 }
 
 static const jfilter_t rows[] = {
-    { JROW("is_bin_file", is_binary, JP("path"), 1, 1, 0), JF_WORLD, "Whether a file is no text." },
+    { JROW("is_bin_file", is_binary, JP("path"), 1, 1, 0), JF_WORLD, "Whether a file is not text." },
     { JROW("is_text_file", is_text, JP("fp_", "blocksize"), 1, 2, 0), JF_WORLD,
       "Whether a file looks like text." },
     { JROW("list_files", list_files, JP("directory"), 1, 1, 0), JF_WORLD,

@@ -14,7 +14,7 @@
 #define JFILTER(fn) static py_t *fn(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 jfilter_fn jtest_match;
-/* re.match, or TypeError when it is no text: 1, 0 or -1. */
+/* re.match, or TypeError when it is not text: 1, 0 or -1. */
 int jregex_fullmatch(const char *pattern, py_t *text);
 /* Reserves memory for the compiled expression: 0, or -1 raised. */
 int jregex_room(const char *pattern);

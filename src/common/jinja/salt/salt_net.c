@@ -1,5 +1,5 @@
 /* salt_net.c - Salt's filters over addresses, on ipaddr.h. A filter gives one address for a text and a list
- * for a list; values that are no address give None or are left out. */
+ * for a list; values that are not addresses give None or are left out. */
 #include "common/base/pyrandom.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"

@@ -196,7 +196,7 @@ decode_error(codec_t codec, const unsigned char *p, size_t index, size_t n, cons
                         codec_names[codec], index, index + n - 1, why);
 }
 
-/* Applies the handler `errors` to bytes that are no character. 0, or -1 raised. */
+/* Applies the handler `errors` to bytes that are not characters. 0, or -1 raised. */
 static int
 decode_misfit(buf_t *out, const unsigned char *p, size_t n, const char *errors)
 {

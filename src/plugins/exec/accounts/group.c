@@ -103,7 +103,7 @@ group_adduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return gpasswd(ctx, args, "--add", user, ret_value, err);
 }
 
-/* A user who is no member is success. */
+/* A user who is not a member is success. */
 static int
 group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -287,7 +287,7 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (strpbrk(password, ":\n") != NULL)
         return fail_kind(
             err, FAIL_INVOCATION, -EINVAL,
-            "this is no password hash: it has a colon or a line break in it; see shadow.gen_password");
+            "this is not a password hash: it has a colon or a line break in it; see shadow.gen_password");
     *ret_value = json_false();
     if (user == NULL)
         return 0;

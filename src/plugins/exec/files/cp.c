@@ -276,7 +276,7 @@ cp_get_file_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One path or False for each URL. An item that is no text ends the call. */
+/* One path or False for each URL. An item that is not text ends the call. */
 static int
 cp_cache_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -299,7 +299,7 @@ cp_cache_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *path = NULL;
         int rc = what.url != NULL
                      ? fetch_url(ctx, &what, &path, err)
-                     : fail_kind(err, FAIL_INVOCATION, -EINVAL, "paths: item %zu is no text", i + 1);
+                     : fail_kind(err, FAIL_INVOCATION, -EINVAL, "paths: item %zu is not text", i + 1);
         if (rc < 0)
             return rc;
         json_array_append_new(all, fetch_path_or(path, json_false()));

@@ -42,7 +42,7 @@ cp_dir_folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **re
     bool all = rest[strspn(rest, "/.")] == '\0' && strstr(rest, "..") == NULL;
     free(rest);
     if (!all)
-        return fail_set(err, -EINVAL, "'%s' is no path below the file server's roots", url);
+        return fail_set(err, -EINVAL, "'%s' is not a path below the file server's roots", url);
     *ret_path = xstrdup("");
     *ret_env = xstrdup(fetch_env_arg(ctx, args));
     return 0;

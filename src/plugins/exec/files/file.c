@@ -270,7 +270,7 @@ static const arg_t replace_args[] = {
     { "dry_run", ARG_BOOL, "false", "Only show the difference" },
     { "search_only", ARG_BOOL, "false", "Only say whether the pattern is found" },
     { "show_changes", ARG_BOOL, "true", "Return the difference instead of a boolean" },
-    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is no failure" },
+    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure" },
     { "preserve_inode", ARG_BOOL, "true", "Keep hard links together" },
     { "backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves" },
     ARGS_END
@@ -280,7 +280,7 @@ static const arg_t search_args[] = {
     { "pattern", ARG_STR, ARG_REQUIRED, "Regular expression" },
     { "flags", ARG_ANY, "8", "Number, name or list of names of Python's flags" },
     { "bufsize", ARG_ANY, "1", "Accepted; the file is read whole" },
-    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is no failure" },
+    { "ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure" },
     { "multiline", ARG_BOOL, "false", "Add MULTILINE to the flags" },
     ARGS_END
 };
@@ -306,7 +306,7 @@ static const arg_t line_args[] = { PATH_ROW,
                                    { "show_changes", ARG_BOOL, "true",
                                      "Return the difference instead of a boolean" },
                                    { "backup", ARG_ANY, "false", "Keep a copy with the time in its name" },
-                                   { "quiet", ARG_BOOL, "false", "A missing file is no failure" },
+                                   { "quiet", ARG_BOOL, "false", "A missing file is not a failure" },
                                    { "indent", ARG_BOOL, "true", "Take the neighbour's indentation" },
                                    ARGS_END };
 static const arg_t blockreplace_args[] = {

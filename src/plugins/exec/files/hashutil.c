@@ -293,7 +293,7 @@ static const arg_t compute_args[] = {
 
 static const func_t funcs[] = {
     { "base64_b64decode", hashutil_base64_decode, instr_args, FN_READONLY,
-      "Decode a base64 text. Bytes that are no UTF-8 are replaced." CLI_EXAMPLE(
+      "Decode a base64 text. Bytes that are not UTF-8 are replaced." CLI_EXAMPLE(
           "salt '*' hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='") },
     { "base64_b64encode", hashutil_encode, instr_args, FN_READONLY,
       "Encode a text as base64 without line breaks." CLI_EXAMPLE(
@@ -303,7 +303,7 @@ static const func_t funcs[] = {
       "Decode a base64 text into a file." CLI_EXAMPLE(
           "salt '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'") },
     { "base64_decodestring", hashutil_base64_decode, instr_args, FN_READONLY,
-      "Decode a base64 text. Bytes that are no UTF-8 are replaced." CLI_EXAMPLE(
+      "Decode a base64 text. Bytes that are not UTF-8 are replaced." CLI_EXAMPLE(
           "salt '*' hashutil.base64_decodestring instr='Z2V0IHNhbHRlZAo='") },
     { "base64_encodefile", hashutil_base64_encodefile, fname_args, FN_READONLY,
       "Return a file's content as base64 in lines of 76 characters." CLI_EXAMPLE(

@@ -629,7 +629,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
-/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is no option. */
+/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is not an option. */
 static int
 begin_config(call_ctx_t *ctx, const json_t *args, const char *option, prog_t *prog, fail_t *err)
 {
@@ -876,7 +876,7 @@ static const arg_t remote_set_args[] = { CWD_ROW,
                                          ARGS_END };
 static const arg_t fetch_args[] = { CWD_ROW,
                                     { "remote", ARG_STR, "null", "The remote's name" },
-                                    { "force", ARG_BOOL, "false", "Also what is no fast-forward" },
+                                    { "force", ARG_BOOL, "false", "Also what is not a fast-forward" },
                                     { "refspecs", ARG_ANY, "null",
                                       "What to fetch: a list, or a text with commas" },
                                     OPTS_ROWS,

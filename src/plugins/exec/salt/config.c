@@ -181,7 +181,7 @@ look_in_defaults(py_t *key, const char *delim)
     return py_traverse(all, key, delim);
 }
 
-/* Values are Python's, so that what is no JSON survives. NEW, or NULL raised. */
+/* Values are Python's, so that what is not JSON survives. NEW, or NULL raised. */
 static py_t *
 exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

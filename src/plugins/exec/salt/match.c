@@ -111,7 +111,7 @@ read_type(const json_t *args, tgt_type_t *type, fail_t *err)
         return 0;
     return fail_kind(
         err, FAIL_INVOCATION, -EINVAL,
-        "'%s' is no type of target here: use compound, glob, list, pcre, grain, grain_pcre, pillar, "
+        "'%s' is not a type of target here: use compound, glob, list, pcre, grain, grain_pcre, pillar, "
         "pillar_pcre or ipcidr",
         name);
 }

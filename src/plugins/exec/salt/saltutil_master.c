@@ -42,7 +42,7 @@ saltutil_master_check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
             call_text_spans(ctx, text, strlen(text), &said);
         if (said.n > 0 && said.v[0].from <= len)
             return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                             "a value that a peer said is no positional argument where it looks like "
+                             "a value that a peer said is not a positional argument where it looks like "
                              "name=value: '%s'; give it as a keyword",
                              text);
     }

@@ -59,7 +59,7 @@ slsutil_merge_all(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- renderer ----------------------------------------------------------------------------------------- */
 
-/* Keywords that are no variables of the template are taken out of `vars`; its `context` comes on top. NEW
+/* Keywords that are not variables of the template are taken out of `vars`; its `context` comes on top. NEW
  * dict. */
 static py_t *
 slsutil_variables(py_t *kwargs)

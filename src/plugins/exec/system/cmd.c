@@ -732,7 +732,7 @@ input_text(const run_t *r)
     return opt_bool(r, "stdin_raw_newlines", false) ? STEAL(text) : str_replace(text, "\\n", "\n");
 }
 
-/* A time that is no number is an error. 0 when the program ran, whatever its exit code. */
+/* A time that is not a number is an error. 0 when the program ran, whatever its exit code. */
 static int
 exec_cmd_start(const run_t *r, proc_result_t *res, fail_t *err)
 {

@@ -191,7 +191,7 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                                                            : value_str(args, "root", "");
     /* An empty root would be a prefix of every process's root, so that all processes would be killed. */
     if (*root != '/')
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "root '%s' is no folder; give its absolute path",
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "root '%s' is not a folder; give its absolute path",
                          root);
     AUTO_FREE char *cmd = chroot_command(args, root);
     json_auto_t *kwargs = json_pack("{s:s}", "cmd", cmd);

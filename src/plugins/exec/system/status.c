@@ -19,7 +19,7 @@
 #include "plugins/lib/system/sockets.h"
 #include "salt/plugin.h"
 
-/* Salt's answer on a minion that is no proxy, and for a proxy module that it has not. */
+/* Salt's answer on a minion that is not a proxy, and for a proxy module that it has not. */
 static int
 status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

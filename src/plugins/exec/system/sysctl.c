@@ -31,7 +31,7 @@ proc_path(const char *name, fail_t *err)
         *c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
     AUTO_FREE char *framed = xasprintf("/%s/", below);
     if (*name == '\0' || strstr(framed, "/../") != NULL) {
-        fail_kind(err, FAIL_COMMAND, -EINVAL, "'%s' is no name of a kernel setting", name);
+        fail_kind(err, FAIL_COMMAND, -EINVAL, "'%s' is not a name of a kernel setting", name);
         return NULL;
     }
     return xasprintf("%s/%s", PROC_SYS, below);

@@ -43,7 +43,8 @@ system_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (strlen(level) != 1 || strchr("0123456789abcABCsSqQuU", *level) == NULL)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                         "'%s' is no run level: give one of 0 to 6, S, or a letter that init knows", level);
+                         "'%s' is not a run level: give one of 0 to 6, S, or a letter that init knows",
+                         level);
     return power(ctx, "init", level, NULL, ret_value, err);
 }
 
@@ -56,7 +57,8 @@ system_shut_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *when = value_truthy(at_time) ? value_pystr(at_time) : xstrdup("now");
 
     if (*when == '-')
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is no time: give minutes, hh:mm or now", when);
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a time: give minutes, hh:mm or now",
+                         when);
     return power(ctx, "shutdown", how, when, ret_value, err);
 }
 
@@ -407,7 +409,7 @@ static const func_t funcs[] = {
       "Set the clock, and the hardware clock by it." CLI_EXAMPLE(
           "salt '*' system.set_system_date_time 2015 5 12 11 37 53 \"'-0500'\"") },
     { "set_system_time", system_set_system_time, time_args, 0,
-      "Set the time of day; the date stays. False for what is no time." CLI_EXAMPLE(
+      "Set the time of day; the date stays. False for what is not a time." CLI_EXAMPLE(
           "salt '*' system.set_system_time \"'11:20'\"") },
     { "shutdown", system_shut_down, at_time_args, 0,
       "Shut the host down." CLI_EXAMPLE("salt '*' system.shutdown 5"), .data.text = "-h" },

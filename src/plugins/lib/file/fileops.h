@@ -132,7 +132,7 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
 
 /* Replace what a file holds: a temporary file beside it takes over owner, mode and extended attributes, is
  * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
- * over (a mount point) and what is no regular file, is rewritten in place. A new file gets the usual mode. */
+ * over (a mount point) and what is not a regular file, is rewritten in place. A new file gets the usual mode. */
 int fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err);
 /* Open what is there to write to it, with `flags` beside that; a named pipe that nobody reads is ENXIO,
  * and not waited at. NEW, or -1 with errno. */

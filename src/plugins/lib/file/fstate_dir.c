@@ -28,7 +28,7 @@ pat_read(struct fstate_pat *self, const char *what, const json_t *pattern, fail_
 
     if (text == NULL) {
         AUTO_FREE char *shown = value_pystr(pattern);
-        return fail_set(err, -EINVAL, "%s: %s is no text; write it in quotes", what, shown);
+        return fail_set(err, -EINVAL, "%s: %s is not text; write it in quotes", what, shown);
     }
     if (!str_starts(text, "E@")) {
         self->glob = xstrdup(text);

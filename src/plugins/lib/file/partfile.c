@@ -53,7 +53,7 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
     if (rc == 0)
         rc = fail_set(err, -ENOSYS, "%s can't be changed without /proc: mount it", path);
     else if (rc == -EINVAL)
-        fail_kind(err, FAIL_COMMAND, rc, "%s is no regular file", path);
+        fail_kind(err, FAIL_COMMAND, rc, "%s is not a regular file", path);
     else if (!way_refused(&self->way, rc, err))
         fop_oserror(err, -rc, path);
     partfile_close(self);

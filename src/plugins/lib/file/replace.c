@@ -49,7 +49,7 @@ replace_check_options(json_t *args, bool search_only, fail_t *err)
     return 0;
 }
 
-/* Load the file. 1 when it is missing and that is no failure, 0, or a negative errno. */
+/* Load the file. 1 when it is missing and that is not a failure, 0, or a negative errno. */
 static int
 edit_open(edit_t *e, fail_t *err)
 {

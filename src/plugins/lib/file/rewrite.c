@@ -155,7 +155,7 @@ fop_open_to_write(const char *path, int flags)
 }
 
 /* Overwrites a held file in place. Keeps the bytes that will be overwritten in memory and restores them when
- * the write fails, on a full disk for example. fsync() may fail with EINVAL on devices, which is no error. */
+ * the write fails, on a full disk for example. fsync() may fail with EINVAL on devices, which is not an error. */
 int
 fop_overwrite(int held, const void *data, size_t len)
 {

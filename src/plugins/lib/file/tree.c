@@ -354,7 +354,7 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* True when `path` is a link whose text equals `target` after normalisation; a slash more is no change. */
+/* True when `path` is a link whose text equals `target` after normalisation; a slash more is not a change. */
 static bool
 links_to(const char *path, const char *target)
 {

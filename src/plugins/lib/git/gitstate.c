@@ -61,7 +61,7 @@ gitstate_call(gitstate_t *self, const char *fun, json_t *more, fail_t *err)
     return ctx_call(self->ctx, fun, NULL, kwargs, &value, err) == 0 ? value : NULL;
 }
 
-/* A failure is no error of the state: NULL. */
+/* A failure is not an error of the state: NULL. */
 json_t *
 gitstate_soft(gitstate_t *self, const char *fun, json_t *more)
 {

@@ -110,7 +110,7 @@ lib_http_failure(const json_t *args, const http_answer_t *answer)
     return NULL;
 }
 
-/* An answer that was received, of any status that is no error. */
+/* An answer that was received, of any status that is not an error. */
 static int
 success(const json_t *args, const http_answer_t *answer, json_t *out, fail_t *err)
 {

@@ -407,7 +407,7 @@ http_request_too_large(const request_t *r, const char *body, int status)
     return status == CURL_TOO_LARGE || (stat(body, &st) == 0 && (uintmax_t) st.st_size > r->limit);
 }
 
-/* A missing answer is no error: ret->trouble says why. */
+/* A missing answer is not an error: ret->trouble says why. */
 static int
 http_request_run(request_t *r, http_answer_t *ret, fail_t *err)
 {

@@ -539,7 +539,7 @@ mod_repo(mod_t *m, const char *repo, json_t **ret_value, fail_t *err)
     }
     const char *file = value_str(m->kwargs, "file", NULL);
     if (file != NULL && *file != '/')
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "file '%s' is no absolute path", file);
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "file '%s' is not an absolute path", file);
     m->repo = line != NULL ? line : repo;
     m->wanted = apt_source_new(m->repo, NULL);
     if (m->wanted->invalid)

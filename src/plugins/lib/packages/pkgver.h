@@ -18,7 +18,7 @@ typedef struct pkgver {
     size_t upstream_len, revision_len;
 } pkgver_t;
 
-/* 0, or -EINVAL where `dpkg --compare-versions` gives up: an epoch that is no number, an empty part, inner
+/* 0, or -EINVAL where `dpkg --compare-versions` gives up: an epoch that is not a number, an empty part, inner
  * blanks. A character that Debian does not allow is only a warning there and is let through here. */
 int pkgver_parse(const char *text, pkgver_t *out, fail_t *err);
 /* Below 0, 0 or above 0. */

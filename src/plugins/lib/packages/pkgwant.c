@@ -83,7 +83,7 @@ pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return json_incref(wanted);
 }
 
-/* {} when an element is no dict. NEW. */
+/* {} when an element is not a dict. NEW. */
 json_t *
 pkgwant_sources(const json_t *sources)
 {

@@ -11,7 +11,7 @@
 
 enum { YAML_INDENT = 2, NEW_FILE_MODE = 0644 };
 
-/* NEW object; NULL with *err when the file is no YAML. What is no mapping is written over, as in Salt. */
+/* NEW object; NULL with *err when the file is not YAML. What is not a mapping is written over, as in Salt. */
 static json_t *
 grains_write_read_file(const char *path, fail_t *err)
 {

@@ -14,7 +14,7 @@
 /* The grain `id` is refused, but for its removal from the file.
  * grains.setvals: lays `grains` over the file and over ctx_grains; a None is a key to remove when
  * `destructive`. Then the minion is asked to gather its grains again. *ret_value is NEW: the grains, or a
- * text when the file is no YAML. */
+ * text when the file is not YAML. */
 int grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pillar, json_t **ret_value,
                  fail_t *err);
 

@@ -96,7 +96,7 @@ svc_units(const char *root, fail_t *err)
     return svc_sorted(names, NULL);
 }
 
-/* *ret_target is NEW, NULL for what is no link. */
+/* *ret_target is NEW, NULL for what is not a link. */
 static int
 link_target(const char *root, const char *path, char **ret_target, fail_t *err)
 {
@@ -120,7 +120,7 @@ svc_masked(const char *root, const char *name, bool runtime, fail_t *err)
     return rc < 0 ? rc : str_eq(target, "/dev/null");
 }
 
-/* "getty@tty1.service" to "getty@.service"; NULL for what is no instance. */
+/* "getty@tty1.service" to "getty@.service"; NULL for what is not an instance. */
 static char *
 svcunits_template_of(const char *unit)
 {

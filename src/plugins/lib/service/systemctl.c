@@ -16,7 +16,7 @@ enum { VERSION_WITH_SCOPE = 205, UNIT_COLUMNS = 4, STATE_COLUMN = 3 };
 
 /* ---- what it prints --------------------------------------------------------------------------- */
 
-/* Calls `line` for each line's words; a bullet before a unit is no word. */
+/* Calls `line` for each line's words; a bullet before a unit is not a word. */
 typedef void words_fn(char **words, size_t n, const char *state, json_t *out);
 
 static json_t *

@@ -88,7 +88,7 @@ host_groups(fail_t *err)
     return accounts_whole(list, passwd_each_group(accounts_add_group, list), "groups", err);
 }
 
-/* NULL: a look ended with this errno and found nobody. With *err when that is no answer. */
+/* NULL: a look ended with this errno and found nobody. With *err when that is not an answer. */
 static json_t *
 none(int code, const char *what, const char *name, fail_t *err)
 {

@@ -22,7 +22,7 @@ typedef struct auth_line {
 #define AUTH_LINE_INIT   ROW(NULL, NULL, NULL, NULL)
 #define auth_line_auto_t __attribute__((cleanup(auth_line_free))) auth_line_t
 void auth_line_free(auth_line_t *line);
-/* False for comments and what is no key. */
+/* False for comments and what is not a key. */
 bool auth_line_parse(const char *text, size_t len, auth_line_t *out);
 /* "OPTIONS ENC KEY COMMENT\n" */
 char *auth_line_text(const char *key, const char *enc, const char *comment, const json_t *options);
@@ -32,7 +32,7 @@ bool auth_options_sound(const json_t *options);
 /* "a,b" as a list. */
 json_t *auth_options(const char *text);
 
-/* "rsa" is "ssh-rsa"; NULL with *err for what is no type of a key. BORROWED. */
+/* "rsa" is "ssh-rsa"; NULL with *err for what is not a type of a key. BORROWED. */
 const char *auth_enc(const char *enc, fail_t *err);
 /* "aa:bb:..." of a key; NULL: it is none, or *err. `hash` NULL: sha256. */
 char *auth_fingerprint(const char *key, const char *hash, fail_t *err);

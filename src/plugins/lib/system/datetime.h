@@ -19,7 +19,7 @@ typedef struct datetime {
 /* The first of the formats (%Y %y %m %d %H %I %M %S %p, list ends with NULL) that fits the whole text. False
  * when none does, or the day is not in the calendar. */
 bool datetime_parse(const char *text, const char *const *formats, datetime_t *ret);
-/* "month must be in 1..12" and the like for what is no date. */
+/* "month must be in 1..12" and the like for what is not a date. */
 int datetime_check(const datetime_t *c, fail_t *err);
 /* "+0530", "-0300", "0800" to minutes. "Invalid UTC offset". */
 int datetime_offset(const char *text, int *ret_minutes, fail_t *err);

@@ -32,7 +32,7 @@ cppush_source_of(const cppush_t *what, fail_t *err)
         return (void) fs_fail(err, -errno, "look at", what->path), NULL;
     int rc = fs_look_file(path, err);
     if (rc == 0)
-        fail_set(err, -EINVAL, "there is no such file, or it is no regular one");
+        fail_set(err, -EINVAL, "there is no such file, or it is not a regular one");
     return rc > 0 ? STEAL(path) : NULL;
 }
 

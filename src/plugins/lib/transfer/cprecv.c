@@ -65,7 +65,7 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
         partfile_auto_t file = PARTFILE_INIT;
         fail_auto_t failed = FAIL_INIT;
         int rc = json_is_string(text) ? partfile_find(&file, place, PARTFILE_SPECIAL, &failed)
-                                      : fail_set(&failed, -EINVAL, "%s: its content is no text", place);
+                                      : fail_set(&failed, -EINVAL, "%s: its content is not text", place);
         if (rc == 0)
             rc = fop_rewrite(&file, json_string_value(text), json_string_length(text), true, &failed);
         if (rc != 0)
@@ -159,7 +159,7 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
     AUTO_FREE char *why = NULL;
     AUTO_FREE char *raw = yaml_from_base64(piece->chunk, strlen(piece->chunk), &n, &why);
     if (raw == NULL) {
-        fail_kind(err, FAIL_INVOCATION, -EINVAL, "'chunk' is no base64 text: %s", why);
+        fail_kind(err, FAIL_INVOCATION, -EINVAL, "'chunk' is not base64 text: %s", why);
         return NULL;
     }
     if (!piece->compressed)

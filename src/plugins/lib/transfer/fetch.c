@@ -294,7 +294,8 @@ fetch_url(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     }
     if (*u.scheme != '\0' && !str_eq(u.scheme, "file"))
         return fail_set(err, -ENOTSUP,
-                        "'%s://' is no source of files here: use salt, http, https, ftp or file", u.scheme);
+                        "'%s://' is not a source of files here: use salt, http, https, ftp or file",
+                        u.scheme);
     *ret_path = fetch_here(what->url, &u, err);
     return *ret_path != NULL ? 0 : -EINVAL;
 }

@@ -184,7 +184,7 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
 
     /* Parses the name as a line "[options] [enc] key [comment]"; its parts override the arguments. A
-     * source file's name is no key. */
+     * source file's name is not a key. */
     const char *name = value_str(w.args, "name", "");
     json_t *given = value_get(w.args, "options");
     auth_line_auto_t line = AUTH_LINE_INIT;

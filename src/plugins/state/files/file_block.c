@@ -442,7 +442,7 @@ static const arg_t keyvalue_args[] = {
     STATE_ANY("prepend_if_not_found", "false", "Else add the pair at the start"),
     STATE_ANY("search_only", "false", "Accepted and not used, as in Salt"),
     STATE_ANY("show_changes", "true", "Show the difference"),
-    STATE_ANY("ignore_if_missing", "false", "A missing file is no failure"),
+    STATE_ANY("ignore_if_missing", "false", "A missing file is not a failure"),
     STATE_ROW("count", ARG_INT, "1", "How many lines with the key may stay; -1: all"),
     STATE_TEXT("uncomment", "null", "Characters that make a line a comment, which is taken into use"),
     STATE_ANY("key_ignore_case", "false", "Take keys as the same whatever their case"),

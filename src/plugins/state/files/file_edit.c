@@ -212,7 +212,7 @@ static const arg_t replace_args[] = {
     STATE_ANY("not_found_content", "null", "Text to add, when it is not repl"),
     STATE_ANY("backup", "\".bak\"", "Extension of the copy made first; false for none"),
     STATE_ROW("show_changes", ARG_BOOL, "true", "Show the difference"),
-    STATE_ROW("ignore_if_missing", ARG_BOOL, "false", "A missing file is no failure"),
+    STATE_ROW("ignore_if_missing", ARG_BOOL, "false", "A missing file is not a failure"),
     STATE_ROW("backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves"),
     ARGS_END
 };
@@ -225,7 +225,7 @@ static const arg_t line_args[] = { NAME_ROW,
                                    STATE_TEXT("after", "null", "Finds the line that comes before"),
                                    STATE_ROW("show_changes", ARG_BOOL, "true", "Show the difference"),
                                    STATE_ANY("backup", "false", "Keep a copy with the time in its name"),
-                                   STATE_ROW("quiet", ARG_BOOL, "false", "A missing file is no failure"),
+                                   STATE_ROW("quiet", ARG_BOOL, "false", "A missing file is not a failure"),
                                    STATE_ROW("indent", ARG_BOOL, "true", "Take the neighbour's indentation"),
                                    STATE_ANY("create", "false", "Make the file if it is not there"),
                                    STATE_ANY("user", "null", "Its owner"),
@@ -233,7 +233,7 @@ static const arg_t line_args[] = { NAME_ROW,
                                    STATE_ANY("file_mode", "null", "Its octal mode"),
                                    ARGS_END };
 static const arg_t comment_args[] = { NAME_ROW, MARK_ROWS,
-                                      STATE_ANY("ignore_missing", "false", "No such line is no failure"),
+                                      STATE_ANY("ignore_missing", "false", "No such line is not a failure"),
                                       ARGS_END };
 static const arg_t uncomment_args[] = { NAME_ROW, MARK_ROWS, ARGS_END };
 
@@ -246,7 +246,7 @@ static const func_t funcs[] = {
       "Replace what a regular expression finds in a text.\n\nThe state changes nothing when the expression "
       "finds nothing, or when the text is the same afterwards." },
     { "uncomment", file_state_uncomment, uncomment_args, 0,
-      "Make sure that the lines which a regular expression finds are no comments." },
+      "Make sure that the lines which a regular expression finds are not comments." },
 };
 
 PLUGIN(state, file_edit, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

@@ -94,7 +94,7 @@ as_lines(const fstate_t *s, const json_t *parts)
     return value_utf8(out.data, out.len);
 }
 
-/* Bytes that are no text, of the SLS or of pillar. NEW, or NULL. */
+/* Bytes that are not text, of the SLS or of pillar. NEW, or NULL. */
 static py_t *
 binary_contents(fstate_t *s)
 {
@@ -209,7 +209,7 @@ bad_mode(const fstate_t *s)
     for (size_t i = 0; i < NELEMS(keys); i++) {
         AUTO_FREE char *mode = fop_normalize_mode(value_get(s->args, keys[i]));
         if (mode != NULL && !fop_is_mode(mode))
-            return xasprintf("%s: %s is no octal number up to 7777", keys[i], mode);
+            return xasprintf("%s: %s is not an octal number up to 7777", keys[i], mode);
     }
     return NULL;
 }

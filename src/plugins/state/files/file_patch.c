@@ -309,7 +309,7 @@ static const arg_t patch_args[] = {
 static const func_t funcs[] = {
     { "patch", file_state_patch, patch_args, 0,
       "Make sure that a patch is applied to a file or folder.\n\nThe program patch does it; a patch that was "
-      "applied before is no change." },
+      "applied before is not a change." },
 };
 
 PLUGIN(state, file_patch, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

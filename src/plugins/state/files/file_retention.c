@@ -171,7 +171,7 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
         file_retention_keep(f, rules[i].depth, rules[i].depth < 0 ? n + 1 : n);
         return 0;
     }
-    return fail_set(err, -EINVAL, "'%s' is no rule of file.retention_schedule", name);
+    return fail_set(err, -EINVAL, "'%s' is not a rule of file.retention_schedule", name);
 }
 
 /* ---- the state --------------------------------------------------------------------------------- */

@@ -46,7 +46,7 @@ are_texts(const json_t *list)
     return json_is_array(list) || !value_truthy(list);
 }
 
-/* The regular expressions of a list. What is no list of texts is not guessed at: files are removed by it.
+/* The regular expressions of a list. What is not a list of texts is not guessed at: files are removed by it.
  * NEW, or NULL with *err. */
 static rx_t **
 file_tidy_compile(const json_t *patterns, const char *what, fail_t *err)
@@ -138,7 +138,7 @@ static int
 consider(tidy_t *t, const char *path, bool is_dir, fail_t *err)
 {
     const char *name = t->full ? path : fop_basename(path);
-    /* Each byte that is no text is one character to Python's expressions, and to ours in this form. */
+    /* Each byte that is not text is one character to Python's expressions, and to ours in this form. */
     json_auto_t *text = value_utf8(name, strlen(name));
     struct stat st;
 
@@ -186,7 +186,7 @@ file_tidy_look(tidy_t *t, const char *top, int depth, fail_t *err)
     return rc;
 }
 
-/* "10k", "1.5 MiB": bytes. KB is a thousand; K and KiB are 1024. False: it is no size. */
+/* "10k", "1.5 MiB": bytes. KB is a thousand; K and KiB are 1024. False: it is not a size. */
 static bool
 file_tidy_bytes_of(const json_t *size, double *ret_n)
 {
@@ -390,7 +390,7 @@ static const arg_t tidied_args[] = {
 };
 static const arg_t pruned_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "The folder"), STATE_ANY("recurse", "false", "Empty folders below too"),
-    STATE_ANY("ignore_errors", "false", "Folders that are not empty are no failure"),
+    STATE_ANY("ignore_errors", "false", "Folders that are not empty are not failures"),
     STATE_ANY("older_than", "null", "Only what is older than so many days"), ARGS_END
 };
 

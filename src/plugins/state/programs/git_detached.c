@@ -371,7 +371,7 @@ static const arg_t detached_args[] = {
     { "remote", ARG_STR, "\"origin\"", "What the remote is called" },
     { "user", ARG_STR, "null", "Run git as this user" },
     { "password", ARG_STR, "null", "Of Windows only" },
-    { "force_clone", ARG_ANY, "false", "Empty a folder that is no repository" },
+    { "force_clone", ARG_ANY, "false", "Empty a folder that is not a repository" },
     { "force_checkout", ARG_ANY, "false", "Discard local changes" },
     { "fetch_remote", ARG_ANY, "true", "Fetch first; a commit that is there needs no fetch" },
     { "hard_reset", ARG_ANY, "false", "Reset the checkout first" },

@@ -217,7 +217,7 @@ git_cloned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const arg_t present_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The repository's folder" },
-    { "force", ARG_ANY, "false", "Empty a folder that is no repository" },
+    { "force", ARG_ANY, "false", "Empty a folder that is not a repository" },
     { "bare", ARG_ANY, "true", "Without a checkout" },
     { "template", ARG_STR, "null", "A folder with what a new repository holds" },
     { "separate_git_dir", ARG_STR, "null", "Where .git is, when not in the folder" },
