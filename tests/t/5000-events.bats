@@ -706,6 +706,10 @@ tags() { seq -s, -f '"*0-%g"' "$1"; }
     grep -q 'Authorization error occurred' <<<"$output"
     run "$HALITE_BIN/salt" m1 test.ping,test.echo ,x
     [ "$status" -ne 0 ]
+    # Nor by a function that calls the one which an argument names.
+    run "$HALITE_BIN/salt" m1 test.cross_test cmd.run '["id"]'
+    [ "$status" -ne 0 ]
+    grep -q 'Authorization error occurred' <<<"$output"
     run "$HALITE_BIN/salt" m1 test.ping --out=txt
     [ "$output" = 'm1: True' ]
     stop master
