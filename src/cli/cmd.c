@@ -362,20 +362,12 @@ run_preview(cmd_t *self)
 
 /* ---- which mode ------------------------------------------------------------------------------ */
 
-#define ASYNC_BATCH                                                                                          \
-    "--async can't be used with batches: this command begins one after the other and lives until the last. " \
-    "Run it "                                                                                                \
-    "in the background without --async, or have the master do it: 'salt-run --async state.orchestrate' "     \
-    "with 'batch' in the step"
-
 /* Rejects options that --async can't honour, so that none is ignored silently. 0, or the exit code. */
 static int
 check_async(const cmd_t *self)
 {
     bool async = value_bool(self->start.values, "async", false);
 
-    if (async && value_truthy(startup_setting(&self->start, "batch")))
-        return optparse_error(&opts_salt, ASYNC_BATCH);
     if (async && value_bool(self->start.values, "static", false))
         return optparse_error(
             &opts_salt, "--async shows no returns, so there are none for --static: leave out one of them");
@@ -393,6 +385,24 @@ cli_cmd_check_subset(const cmd_t *self)
                                         (long long) subset);
 }
 
+/* With --async the master drives the batch, and goes on when this command has ended. */
+static int
+run_batch(cmd_t *self, json_t *size)
+{
+    const json_t *values = self->start.values;
+
+    if (!value_bool(values, "async", false))
+        return batch_run(self, size);
+    json_t *batch = json_pack("{s:O, s:b}", "size", size, "failhard",
+                              startup_flag(&self->start, "failhard", false));
+    static const char *const seconds[][2] = { { "batch_wait", "wait" }, { "timeout", "timeout" } };
+    for (size_t i = 0; i < NELEMS(seconds); i++)
+        if (value_get(values, seconds[i][0]) != NULL)
+            json_object_set(batch, seconds[i][1], value_get(values, seconds[i][0]));
+    json_object_set_new(self->request, "batch", batch);
+    return cli_cmd_run_async(self);
+}
+
 /* Implements Salt's --batch-safe-limit: a target of at least that many minions runs in batches. *ret_done is
  * false when the plain mode shall go on. */
 static int
@@ -408,14 +418,8 @@ run_safely(cmd_t *self, bool *ret_done)
     *ret_done = rc != 0 || (json_int_t) json_array_size(ids) >= limit;
     if (rc != 0 || !*ret_done)
         return rc;
-    if (value_bool(self->start.values, "async", false)) {
-        show_error(&self->show,
-                   "batch_safe_limit: the target has %zu minions, which are a batch's. " ASYNC_BATCH "\n",
-                   json_array_size(ids));
-        return EXIT_FAILURE;
-    }
     show_print(&self->show, "\nNOTICE: Too many minions targeted, switching to batch execution.\n");
-    return batch_run(self, startup_setting(&self->start, "batch_safe_size"));
+    return run_batch(self, startup_setting(&self->start, "batch_safe_size"));
 }
 
 static int
@@ -441,7 +445,7 @@ run_mode(cmd_t *self)
     if (rc != 0)
         return rc;
     if (value_truthy(batch))
-        return batch_run(self, batch);
+        return run_batch(self, batch);
     if (value_bool(values, "static", false))
         return run_static(self);
     rc = run_safely(self, &done);

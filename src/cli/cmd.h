@@ -61,8 +61,4 @@ int batch_run(cmd_t *self, const json_t *size);
 int doc_run(cmd_t *self);
 int subset_choose(cmd_t *self, size_t want); /* narrows the request's target; 0 to go on */
 
-/* Resolves a batch size ("3", 3, "10%" or "%10" of `n` minions) to a number of minions. -1 for a malformed
- * size. */
-long batch_size(const json_t *size, size_t n);
-
 #endif

@@ -8,7 +8,9 @@ static const opt_row_t rows[] = {
     { "-s --static", OPT_FLAG, .help = "Show all returns together when the last one is there." },
     { "-p --progress", OPT_FLAG, .help = "Show on the terminal how many minions have returned." },
     { "--failhard", OPT_FLAG, .help = "In batch mode: start no further minion once one has failed." },
-    { "--async", OPT_FLAG, .help = "Start the job, print its id and do not wait." },
+    { "--async", OPT_FLAG,
+      .help =
+          "Start the job, print its id and do not wait; with --batch the master begins one minion after the other." },
     { "--subset", OPT_INT,
       .help = "Run on this many of the targeted minions, chosen at random; with --batch, in batches." },
     { "-v --verbose", OPT_FLAG,

@@ -37,6 +37,9 @@ static const row_t rows[OUTCOMES] = {
                             "The job has run. This master was away when it ended, so its return went to "
                             "another of the minion's masters. To look it up, run the following command "
                             "there:\n\nsalt-run jobs.lookup_jid " },
+    [OUTCOME_NOT_BEGUN] = { "not_begun", "Not begun",
+                            "The batch was halted before its turn. To see why, run the following "
+                            "command:\n\nsalt-run batch.status " },
     [OUTCOME_NOT_ACCEPTED] = { NULL, "Not accepted",
                                "No accepted key has this id. To list the keys, run the following "
                                "command:\n\nsalt-key -L" },
@@ -64,5 +67,5 @@ outcome_text(outcome_t o, bool away, const char *jid)
     const char *advice = row->advice != NULL ? row->advice : MAY_RETURN;
 
     return xasprintf("Minion did not return. [%s%s]\n%s%s", row->bracket, away ? ", not connected" : "",
-                     advice, str_ends(advice, "lookup_jid ") ? jid : "");
+                     advice, str_ends(advice, " ") ? jid : "");
 }

@@ -18,6 +18,7 @@ typedef enum outcome {
     OUTCOME_NOT_DELIVERED,
     OUTCOME_LOST,
     OUTCOME_ELSEWHERE,
+    OUTCOME_NOT_BEGUN,    /* of a batch that was halted */
     OUTCOME_NOT_ACCEPTED, /* named by the operator, but no accepted key has this id */
     OUTCOMES
 } outcome_t;

@@ -218,18 +218,18 @@ stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/p
     ask "{\"op\":\"follow\",\"jid\":\"$(jid_of "$output")\"}" | grep -qE '"minions":\["m00[12]"\]'
 }
 
-@test "--async with batches or --static is refused, and says what to use" {
-    run --separate-stderr salt -b 1 --async '*' test.echo not-begun
-    [ "$status" -eq 64 ]
-    grep -qF -- "--async can't be used with batches" <<<"$stderr"
-    grep -qF 'salt-run --async state.orchestrate' <<<"$stderr"
-    run --separate-stderr salt --batch-safe-limit=2 --async '*' test.echo not-begun
-    [ "$status" -eq 1 ]
-    grep -qF 'batch_safe_limit: the target has 2 minions' <<<"$stderr"
+@test "--async with --static is refused" {
     run --separate-stderr salt --static --async '*' test.echo not-begun
     [ "$status" -eq 64 ]
     grep -qF -- '--async shows no returns' <<<"$stderr"
     [[ "$(salt-run jobs.list_jobs)" != *not-begun* ]]
+}
+
+@test "--batch-safe-limit with --async: the master drives the batch" {
+    run --separate-stderr salt --batch-safe-limit=2 --async '*' test.ping
+    [ "$status" -eq 0 ]
+    grep -qF 'switching to batch execution' <<<"$output"
+    [ "$("$HALITE_BIN/salt-run" batch.status "$(jid_of "$output")" --out=json | field total)" -eq 2 ]
 }
 
 @test "--static is one document" {

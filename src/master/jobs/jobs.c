@@ -19,19 +19,24 @@ typedef struct verdict_row {
  * that arrives later overrides it and may open the target again. */
 static const verdict_row_t table[VERDICTS] = {
     [VERDICT_WAITING] = { "waiting", false,
-                          B(SENT) | B(NOT_CONNECTED) | B(RETURNED) | B(RUNNING) | B(LOST) | B(ELSEWHERE) },
+                          B(QUEUED) | B(SENT) | B(NOT_CONNECTED) | B(RETURNED) | B(RUNNING) | B(LOST) |
+                              B(ELSEWHERE) },
     [VERDICT_SENT] = { "sent", false,
                        B(DELIVERED) | B(RUNNING) | B(RETURNED) | B(NOT_CONNECTED) | B(NOT_DELIVERED) |
                            B(LOST) | B(ELSEWHERE) },
     [VERDICT_DELIVERED] = { "delivered", false,
                             B(SENT) | B(RUNNING) | B(RETURNED) | B(LOST) | B(NOT_DELIVERED) | B(ELSEWHERE) },
     [VERDICT_RUNNING] = { "running", false, B(RETURNED) | B(LOST) | B(ELSEWHERE) },
+    [VERDICT_QUEUED] = { "queued", false,
+                         B(WAITING) | B(RUNNING) | B(RETURNED) | B(NOT_CONNECTED) | B(ELSEWHERE) |
+                             B(NOT_BEGUN) },
     [VERDICT_RETURNED] = { "returned", true, 0 },
     [VERDICT_NOT_CONNECTED] = { "not_connected", true, B(RETURNED) | B(RUNNING) | B(ELSEWHERE) },
     [VERDICT_NOT_DELIVERED] = { "not_delivered", true,
                                 B(RETURNED) | B(RUNNING) | B(DELIVERED) | B(ELSEWHERE) },
     [VERDICT_LOST] = { "lost", true, B(RETURNED) | B(ELSEWHERE) },
     [VERDICT_ELSEWHERE] = { "elsewhere", true, B(RETURNED) },
+    [VERDICT_NOT_BEGUN] = { "not_begun", true, B(RETURNED) | B(RUNNING) | B(ELSEWHERE) },
 };
 #undef B
 
@@ -65,6 +70,7 @@ free_job(void *p)
     free(job->jid);
     free(job->targets);
     free(job->followers);
+    batch_destroy(&job->batch);
     free(job);
 }
 

@@ -11,18 +11,20 @@
 #ifndef MASTER_JOBS_JOBS_H
 #define MASTER_JOBS_JOBS_H
 
-#include "salt/base.h"
+#include "master/jobs/batch.h"
 
 typedef enum verdict {
     VERDICT_WAITING,   /* no word from the minion since this master started */
     VERDICT_SENT,      /* sent, not acknowledged */
     VERDICT_DELIVERED, /* acknowledged, its child not started */
     VERDICT_RUNNING,
+    VERDICT_QUEUED,   /* of a batch: its turn has not come */
     VERDICT_RETURNED, /* final from here on */
     VERDICT_NOT_CONNECTED,
     VERDICT_NOT_DELIVERED, /* was connected, never acknowledged the job */
     VERDICT_LOST,          /* had the job, and no longer knows it */
     VERDICT_ELSEWHERE,     /* has returned it to another master */
+    VERDICT_NOT_BEGUN,     /* of a batch that was halted before its turn */
     VERDICTS
 } verdict_t;
 
@@ -33,6 +35,7 @@ typedef struct job_target {
     uint32_t slot; /* of the minion, see peers.h */
     uint8_t verdict;
     uint8_t tries; /* sends so far */
+    bool failed;   /* its return is a failure */
     int32_t pid;   /* of the child, when running */
 } job_target_t;
 
@@ -59,6 +62,7 @@ typedef struct job {
     size_t bytes;    /* size of its row when a follower had it restored; else 0 */
     bool unended;    /* it is over, but the store's queue refused its end: kept until it is written */
     int64_t wait_ms; /* monotonic: targets may connect until then; 0: they must be connected */
+    batch_t *batch;  /* owned: its targets have it one after the other; NULL: all at once */
 } job_t;
 
 typedef struct jobs jobs_t;

@@ -17,6 +17,7 @@
 #include "master/minions/grace.h"
 #include "master/operators/lconn.h"
 #include "master/minions/message.h"
+#include "master/jobs/batchjob.h"
 #include "master/jobs/jid.h"
 #include "master/jobs/notes.h"
 #include "master/front/part.h"
@@ -119,14 +120,36 @@ fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t
     (void) bus_fire(self, tag, &data);
 }
 
+/* The batch that a request asks for, complete, so that it is the same after a restart. NEW; NULL: none. */
+static json_t *
+batch_spec(const front_t *self, const json_t *request)
+{
+    json_t *spec = value_get(request, "batch");
+    if (spec == NULL || json_is_null(spec))
+        return NULL;
+    static const char *const fields[] = { "size", "wait", "failhard", "timeout" };
+    json_t *whole = json_object(), *v;
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(spec, fields[i])) != NULL)
+            json_object_set(whole, fields[i], v);
+    if (json_object_get(whole, "timeout") == NULL)
+        json_object_set_new(
+            whole, "timeout",
+            json_integer(conf_int(self->conf, "timeout") + conf_int(self->conf, "gather_job_timeout")));
+    return whole;
+}
+
 /* Queue the job's row. A full queue fails a job with a note (-EAGAIN), which must not start unless it is
  * kept; any other job runs, but is not listed. */
 static int
 publish_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
                   fail_t *err)
 {
-    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
+    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note"),
+           *batch = batch_spec(self, request);
     json_object_set(row, "minions", ids);
+    if (batch != NULL)
+        json_object_set_new(row, "batch", batch);
     if (note != NULL) {
         json_object_set(row, "note", note);
         json_object_set(row, "missing", missing);
@@ -225,6 +248,10 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     char jid[CLOCK_STAMP_LEN];
     if (!jid_of(self, request, jid, err))
         return NULL;
+    json_auto_t *spec = batch_spec(self, request);
+    AUTO(batch) batch = spec != NULL ? batch_new(spec, n, 0, err) : NULL;
+    if (spec != NULL && batch == NULL)
+        return NULL;
     json_t *info = publish_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
@@ -237,6 +264,10 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     job->wire = STEAL(text);
     job->wire_len = len;
     job->held = value_get(request, "note");
+    if (batch != NULL) {
+        batchjob_set(self, job, STEAL(batch));
+        batchjob_tell(self, job, "new", ids);
+    }
     int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
     job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;
     if (follower != NULL)
@@ -343,6 +374,8 @@ publish_start(front_t *self, const char *jid)
     if (job == NULL)
         return;
     job->held = false;
+    if (job->batch != NULL)
+        return; /* its minions have their turns, see batches.c */
     size_t len = 0;
     const char *text = publish_wire(job, &len);
     salt_assert(text); /* publish_job has tried */
@@ -353,6 +386,20 @@ publish_start(front_t *self, const char *jid)
     }
     for (size_t i = 0; i < job->n_targets; i++)
         unicast(self, job, &job->targets[i], text, len);
+}
+
+void
+publish_turn(front_t *self, job_t *job, job_target_t *target)
+{
+    size_t len = 0;
+    const char *text = publish_wire(job, &len);
+    (void) jobs_move(self->jobs, job, target, VERDICT_WAITING, 0);
+    job->sent_ms = clock_mono_ms();
+    job->rounds = 0;
+    if (text != NULL)
+        unicast(self, job, target, text, len);
+    else
+        (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
 }
 
 /* True when the minion answers other jobs: with hundreds of jobs on one connection it will reach this one.
@@ -554,10 +601,11 @@ publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted
             is_elsewhere(self, m, json_string_value(one));
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
-        if (t == NULL || verdict_final(t->verdict))
+        bool named = map_get(pending, job->jid) != NULL;
+        if (t == NULL || verdict_final(t->verdict) || (t->verdict == VERDICT_QUEUED && !named))
             continue;
         bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
-        if (map_get(pending, job->jid) != NULL) {
+        if (named) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
         } else if (had_it && (rebooted || (job->wanted && !publish_is_ours(t)) ||
@@ -596,7 +644,8 @@ dismissed(front_t *self, minion_t *m)
     static const verdict_t last[VERDICTS] = { [VERDICT_WAITING] = VERDICT_NOT_CONNECTED,
                                               [VERDICT_SENT] = VERDICT_NOT_DELIVERED,
                                               [VERDICT_DELIVERED] = VERDICT_LOST,
-                                              [VERDICT_RUNNING] = VERDICT_LOST };
+                                              [VERDICT_RUNNING] = VERDICT_LOST,
+                                              [VERDICT_QUEUED] = VERDICT_NOT_CONNECTED };
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
@@ -630,6 +679,8 @@ void
 publish_done(void *front, job_t *job)
 {
     keep_end(front, job);
+    if (job->batch != NULL && job->batch->halted == NULL)
+        batchjob_tell(front, job, "complete", NULL);
     log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
@@ -683,12 +734,14 @@ restore_one(front_t *self, const json_t *row, const json_t *returned)
         job->restored = true;
         job->start_us = start_us;
         job->begin_until_ms = clock_mono_ms() + grace_ms(self) - (age_us > 0 ? age_us / 1000 : 0);
+        if (value_get(row, "batch") != NULL)
+            batchjob_restore(self, job, row);
     }
     for (i = 0; job != NULL && i < n; i++) {
         job_target_t *t = &job->targets[i];
         /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that it
          * is not sent twice. The table allows DELIVERED only by way of SENT. */
-        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0); /* not from QUEUED, which stays */
         (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id) != NULL)
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);

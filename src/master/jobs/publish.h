@@ -15,7 +15,8 @@
  * matched; NULL with *err. Sends nothing yet. */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
 void publish_start(front_t *self, const char *jid); /* send it; nothing when the jid is unknown */
-void publish_again(front_t *self, const char *jid); /* a note's job is requested again */
+void publish_turn(front_t *self, job_t *job, job_target_t *target); /* send it to a QUEUED target */
+void publish_again(front_t *self, const char *jid);                 /* a note's job is requested again */
 /* NEW [id] of a job's targets, or NULL with *err (-ENOENT: no such job; -EAGAIN: no room). An unfinished job
  * of an earlier run is restored so that it can be followed; `bounded`: within LIMIT_RESTORED_BYTES. */
 json_t *publish_find(front_t *self, const char *jid, bool bounded, fail_t *err);

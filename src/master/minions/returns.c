@@ -147,6 +147,7 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
     log_debug("Got return from %s for job %s", m->id, jid);
     if (t != NULL) {
         push_ret(job, m, ret);
+        t->failed = ret->retcode != 0 || !ret->success;
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
 }

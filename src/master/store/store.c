@@ -220,15 +220,28 @@ store_add_job(store_t *self, json_t **job_p)
     return store_enqueue(self, row);
 }
 
+/* Queue what is known of a job beside its row, as the note {kind, jid, part}. TAKES part. */
+static uint64_t
+mark_job(store_t *self, const char *jid, const char *kind, char *part)
+{
+    row_t *row = row_new(ROW_NOTE, kind);
+
+    row->text[1] = xstrdup(jid);
+    row->text[2] = part;
+    row->text[3] = xstrdup(jid);
+    return store_enqueue(self, row);
+}
+
 uint64_t
 store_end_job(store_t *self, const char *jid, int64_t end_us)
 {
-    row_t *row = row_new(ROW_NOTE, NOTE_ENDED);
+    return mark_job(self, jid, NOTE_ENDED, end_us != 0 ? xasprintf(NOTE_TIME, end_us) : xstrdup(""));
+}
 
-    row->text[1] = xstrdup(jid);
-    row->text[2] = end_us != 0 ? xasprintf(NOTE_TIME, end_us) : xstrdup("");
-    row->text[3] = xstrdup(jid);
-    return store_enqueue(self, row);
+uint64_t
+store_halt_job(store_t *self, const char *jid, const char *reason)
+{
+    return mark_job(self, jid, NOTE_HALTED, xstrdup(reason));
 }
 
 uint64_t

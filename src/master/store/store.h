@@ -42,6 +42,9 @@ uint64_t store_add_job(store_t *self, json_t **job_p);
 #define NOTE_ENDED "ended"
 #define NOTE_TIME  "%020" PRId64
 uint64_t store_end_job(store_t *self, const char *jid, int64_t end_us);
+/* Record why a batch begins no more of its minions, as the note {NOTE_HALTED, jid, reason}. */
+#define NOTE_HALTED "halted"
+uint64_t store_halt_job(store_t *self, const char *jid, const char *reason);
 /* A reaction's note; `ref` is the event's number. */
 #define NOTE_REACT "react"
 /* The note of a job that an orchestration's step began; `ref` is the run. */

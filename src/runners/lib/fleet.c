@@ -40,6 +40,7 @@ fleet_silence(const json_t *entry)
         { "not_delivered", "did not take the job" },
         { "lost", "was restarted, or lost the job" },
         { "elsewhere", "returned to another master" },
+        { "not_begun", "had no turn: the batch was halted" },
         { "not_accepted", "its key is not accepted, or nobody has this id" },
     };
     const char *verdict = value_str(entry, "verdict", "");

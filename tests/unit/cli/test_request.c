@@ -122,30 +122,6 @@ test_split(void **state)
     }
 }
 
-/* Expectations: what salt.cli.batch.Batch.get_bnum answers; -1 where it crashes or never ends. */
-static void
-test_batch_size(void **state)
-{
-    static const struct {
-        const char *size;
-        size_t n;
-        long want;
-    } cases[] = {
-        { "3", 10, 3 },        { "\"3\"", 10, 3 },    { "\"10%\"", 10, 1 }, { "\"10%\"", 19, 1 },
-        { "\"10%\"", 20, 2 },  { "\"%50\"", 9, 4 },   { "\"1%\"", 3, 1 },   { "\"100%\"", 7, 7 },
-        { "\"33.4%\"", 9, 3 }, { "\"150%\"", 4, 4 },  { "\"0\"", 4, -1 },   { "\"0%\"", 4, -1 },
-        { "\"-1\"", 4, -1 },   { "\"many\"", 4, -1 }, { "\"x%\"", 4, -1 },  { "\"%\"", 4, -1 },
-        { "\"1.5\"", 4, -1 },  { "0", 4, -1 },        { "null", 4, -1 },    { "\"1e999%\"", 4, -1 },
-        { "\"nan%\"", 4, -1 },
-    };
-
-    for (size_t i = 0; i < NELEMS(cases); i++) {
-        json_auto_t *size = json_loads(cases[i].size, JSON_DECODE_ANY, NULL);
-        if (batch_size(size, cases[i].n) != cases[i].want)
-            fail_msg("%s of %zu: %ld", cases[i].size, cases[i].n, batch_size(size, cases[i].n));
-    }
-}
-
 /* Expectations: salt.output.get_printout. */
 static void
 test_choose(void **state)
@@ -249,5 +225,5 @@ test_docs_of(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_build), cmocka_unit_test(test_build_refuses), cmocka_unit_test(test_split),
-          cmocka_unit_test(test_batch_size), cmocka_unit_test(test_choose), cmocka_unit_test(test_colour),
-          cmocka_unit_test(test_retcodes), cmocka_unit_test(test_unwrap), cmocka_unit_test(test_docs_of))
+          cmocka_unit_test(test_choose), cmocka_unit_test(test_colour), cmocka_unit_test(test_retcodes),
+          cmocka_unit_test(test_unwrap), cmocka_unit_test(test_docs_of))

@@ -1,5 +1,6 @@
 /* test_match.c - targets: the tables in tests/cases/match hold what Python's fnmatch, re and ipaddress and
  * Salt's own matchers answer. */
+#include "common/match/batchsize.h"
 #include "unit/unit.h"
 
 #include "common/base/buf.h"
@@ -481,10 +482,35 @@ test_names(void **state)
         assert_int_equal(match_name(rows[i].expr, rows[i].text), rows[i].matches);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_names), cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre),
-          cmocka_unit_test(test_subdict), cmocka_unit_test(test_subdict_is_bounded),
-          cmocka_unit_test(test_ipcidr), cmocka_unit_test(test_compound),
-          cmocka_unit_test(test_nodegroup_is_one_term), cmocka_unit_test(test_nodegroup_target),
-          cmocka_unit_test(test_claims), cmocka_unit_test(test_errors), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_lists), cmocka_unit_test(test_work), cmocka_unit_test(test_work_of_parsing),
+/* Expectations: what salt.cli.batch.Batch.get_bnum answers; -1 where it crashes or never ends. */
+static void
+test_batch_size(void **state)
+{
+    static const struct {
+        const char *size;
+        size_t n;
+        long want;
+    } cases[] = {
+        { "3", 10, 3 },        { "\"3\"", 10, 3 },    { "\"10%\"", 10, 1 }, { "\"10%\"", 19, 1 },
+        { "\"10%\"", 20, 2 },  { "\"%50\"", 9, 4 },   { "\"1%\"", 3, 1 },   { "\"100%\"", 7, 7 },
+        { "\"33.4%\"", 9, 3 }, { "\"150%\"", 4, 4 },  { "\"0\"", 4, -1 },   { "\"0%\"", 4, -1 },
+        { "\"-1\"", 4, -1 },   { "\"many\"", 4, -1 }, { "\"x%\"", 4, -1 },  { "\"%\"", 4, -1 },
+        { "\"1.5\"", 4, -1 },  { "0", 4, -1 },        { "null", 4, -1 },    { "\"1e999%\"", 4, -1 },
+        { "\"nan%\"", 4, -1 },
+    };
+
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        json_auto_t *size = json_loads(cases[i].size, JSON_DECODE_ANY, NULL);
+        if (batch_size(size, cases[i].n) != cases[i].want)
+            fail_msg("%s of %zu: %ld", cases[i].size, cases[i].n, batch_size(size, cases[i].n));
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_batch_size), cmocka_unit_test(test_names), cmocka_unit_test(test_glob),
+          cmocka_unit_test(test_pcre), cmocka_unit_test(test_subdict),
+          cmocka_unit_test(test_subdict_is_bounded), cmocka_unit_test(test_ipcidr),
+          cmocka_unit_test(test_compound), cmocka_unit_test(test_nodegroup_is_one_term),
+          cmocka_unit_test(test_nodegroup_target), cmocka_unit_test(test_claims),
+          cmocka_unit_test(test_errors), cmocka_unit_test(test_limits), cmocka_unit_test(test_lists),
+          cmocka_unit_test(test_work), cmocka_unit_test(test_work_of_parsing),
           cmocka_unit_test(test_what_a_target_tells), cmocka_unit_test(test_type_names))

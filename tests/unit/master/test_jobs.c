@@ -60,15 +60,19 @@ new_job(fixture_t *f, const char *jid, size_t n)
 #define S VERDICT_SENT
 #define D VERDICT_DELIVERED
 #define U VERDICT_RUNNING
+#define Q VERDICT_QUEUED
 #define R VERDICT_RETURNED
 #define C VERDICT_NOT_CONNECTED
 #define N VERDICT_NOT_DELIVERED
 #define L VERDICT_LOST
 #define E VERDICT_ELSEWHERE
+#define X VERDICT_NOT_BEGUN
 
 /* How a verdict is reached from the first one. */
-static const verdict_t way[VERDICTS][4] = { [S] = { S }, [D] = { S, D }, [U] = { S, U }, [R] = { R },
-                                            [C] = { C }, [N] = { S, N }, [L] = { S, L }, [E] = { S, E } };
+static const verdict_t way[VERDICTS][4] = {
+    [S] = { S },    [D] = { S, D }, [U] = { S, U }, [R] = { R }, [C] = { C },
+    [N] = { S, N }, [L] = { S, L }, [E] = { S, E }, [Q] = { Q }, [X] = { Q, X }
+};
 
 static void
 reach(fixture_t *f, job_t *job, verdict_t v)
@@ -83,10 +87,12 @@ test_every_move(void **state)
 {
     /* Rows: from; columns: to; both in the order of the enum. */
     static const char *const legal[VERDICTS] = {
-        /*       WSDURCNLE */
-        [W] = "010111011", /* not seen since the master started */
-        [S] = "001111111", [D] = "010110111", [U] = "000010011", [R] = "000000000",
-        [C] = "000110001", [N] = "001110001", [L] = "000010001", [E] = "000010000",
+        /*       WSDUQRCNLEX */
+        [W] = "01011110110", /* not seen since the master started */
+        [S] = "00110111110", [D] = "01010101110", [U] = "00000100110",
+        [Q] = "10010110011", /* a batch: its turn has not come */
+        [R] = "00000000000", [C] = "00010100010", [N] = "00110100010",
+        [L] = "00000100010", [E] = "00000100000", [X] = "00010100010",
     };
     fixture_t *f = *state;
     char jid[8];
@@ -120,7 +126,8 @@ test_names(void **state)
         bool final;
     } rows[] = { { W, "waiting", false },      { S, "sent", false },    { D, "delivered", false },
                  { U, "running", false },      { R, "returned", true }, { C, "not_connected", true },
-                 { N, "not_delivered", true }, { L, "lost", true },     { E, "elsewhere", true } };
+                 { N, "not_delivered", true }, { L, "lost", true },     { E, "elsewhere", true },
+                 { Q, "queued", false },       { X, "not_begun", true } };
 
     assert_int_equal(NELEMS(rows), VERDICTS);
     for (size_t i = 0; i < NELEMS(rows); i++) {

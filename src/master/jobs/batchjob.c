@@ -1,0 +1,157 @@
+/* batchjob.c - see batchjob.h. The numbers are counted anew from the verdicts each time, so that no counter
+ * can run away from them. */
+#include "master/jobs/batchjob.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "master/events/bus.h"
+#include "master/minions/grace.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* A minion that is away for longer than the batch waits: a job that it has may end there, or never. */
+static bool
+is_silent(const front_t *self, const batch_t *batch, const minion_t *m)
+{
+    return m == NULL ||
+           (m->peer == NULL && !grace_expects(self, m) && clock_mono_ms() - m->gone_ms >= batch->silent_ms);
+}
+
+batch_tally_t
+batchjob_tally(const front_t *self, const job_t *job)
+{
+    batch_tally_t tally = { .failed = job->batch->n_failed };
+
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        if (t->verdict == VERDICT_QUEUED)
+            tally.queued++;
+        else if (t->verdict == VERDICT_NOT_BEGUN || t->verdict == VERDICT_NOT_CONNECTED)
+            tally.not_begun++;
+        else if (t->verdict == VERDICT_ELSEWHERE || (t->verdict == VERDICT_RETURNED && !t->failed))
+            tally.completed++;
+        else if (verdict_final(t->verdict) ||
+                 is_silent(self, job->batch, peers_by_slot(self->peers, t->slot)))
+            tally.failed++;
+        else
+            tally.active++;
+    }
+    /* Which of the returns of an earlier run failed is not known, only how many. */
+    tally.completed -= job->batch->n_failed < tally.completed ? job->batch->n_failed : tally.completed;
+    return tally;
+}
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+/* NEW: the members that come from the job's row or payload, and the numbers. */
+static json_t *
+batch_doc(const json_t *info, size_t total, const batch_tally_t *tally, int64_t start_us)
+{
+    static const char *const fields[] = { "jid", "fun", "tgt", "tgt_type", "user" };
+    json_t *doc = json_object(), *v;
+
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(info, fields[i])) != NULL)
+            json_object_set(doc, fields[i], v);
+    (void) json_object_update_new(
+        doc, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f}", "total", (json_int_t) total, "completed",
+                       (json_int_t) tally->completed, "failed", (json_int_t) tally->failed, "active",
+                       (json_int_t) tally->active, "pending", (json_int_t) tally->queued, "not_begun",
+                       (json_int_t) tally->not_begun, "created", (double) start_us / 1e6));
+    return doc;
+}
+
+json_t *
+batchjob_summary(const front_t *self, const job_t *job)
+{
+    const batch_t *batch = job->batch;
+    batch_tally_t tally = batchjob_tally(self, job);
+    json_t *doc = batch_doc(job->info, job->n_targets, &tally, job->start_us);
+
+    (void) json_object_update_new(
+        doc, json_pack("{s:b, s:s?, s:f}", "halted", batch->halted != NULL || job->n_open == 0,
+                       "halted_reason", batch->halted, "last_progress", (double) batch->progress_us / 1e6));
+    return doc;
+}
+
+/* *ret_reason NEW; NULL when the batch was not halted. 0, or negative with *err. */
+static int
+read_halt(front_t *self, const char *jid, char **ret_reason, fail_t *err)
+{
+    json_auto_t *notes = store_notes(self->reader, NOTE_HALTED, jid, err);
+    const char *reason = json_object_iter_key(json_object_iter(notes));
+
+    *ret_reason = reason != NULL ? xstrdup(reason) : NULL;
+    return notes != NULL ? 0 : -EIO;
+}
+
+json_t *
+batchjob_stored(front_t *self, const char *jid, fail_t *err)
+{
+    AUTO_FREE char *reason = NULL;
+    json_auto_t *row = store_job(self->reader, jid, err);
+
+    if (row == NULL || read_halt(self, jid, &reason, err) < 0)
+        return NULL;
+    if (value_get(row, "batch") == NULL)
+        return json_null();
+    size_t total = (size_t) value_int(row, "n_minions", 0),
+           returned = (size_t) value_int(row, "n_returned", 0),
+           failed = (size_t) value_int(row, "n_failed", 0);
+    batch_tally_t tally = { .completed = returned - failed, .failed = failed };
+    tally.not_begun = total - returned;
+    json_t *doc = batch_doc(row, total, &tally, value_int(row, "start_us", 0));
+    (void) json_object_update_new(doc, json_pack("{s:b, s:s?}", "halted", true, "halted_reason", reason));
+    return doc;
+}
+
+void
+batchjob_tell(front_t *self, const job_t *job, const char *what, json_t *ids)
+{
+    AUTO_FREE char *tag = xasprintf("salt/batch/%s/%s", job->jid, what);
+    json_t *data = batchjob_summary(self, job);
+
+    if (ids != NULL)
+        json_object_set(data, "minions", ids);
+    (void) bus_fire(self, tag, &data);
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+void
+batchjob_set(front_t *self, job_t *job, batch_t *batch)
+{
+    job->batch = batch;
+    batch->progress_us = clock_wall_us();
+    for (size_t i = 0; i < job->n_targets; i++)
+        (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_QUEUED, 0);
+}
+
+void
+batchjob_restore(front_t *self, job_t *job, const json_t *row)
+{
+    fail_auto_t err = FAIL_INIT;
+    batch_t *batch = batch_new(value_get(row, "batch"), job->n_targets, 0, &err);
+
+    if (batch == NULL) {
+        log_error("job %s was a batch; its minions have it all at once: %s", job->jid, fail_text(&err));
+        return;
+    }
+    batchjob_set(self, job, batch);
+    batch->awaits = true;
+    batch->n_failed = (size_t) value_int(row, "n_failed", 0);
+    if (read_halt(self, job->jid, &batch->halted, &err) < 0)
+        log_error("job %s: whether it was halted can't be read: %s", job->jid, fail_text(&err));
+}
+
+void
+batchjob_halt(front_t *self, job_t *job, const char *reason)
+{
+    job->batch->halted = xstrdup(reason);
+    job->batch->progress_us = clock_wall_us();
+    if (store_halt_job(self->store, job->jid, reason) == 0)
+        log_error("job %s: the store's queue is full; a master that starts now would go on with the batch",
+                  job->jid);
+    log_info("job %s: the batch is halted: %s", job->jid, reason);
+    batchjob_tell(self, job, "halted", NULL);
+}
