@@ -46,9 +46,8 @@ typedef struct arg {
  * wording ("ERROR: ...", "Passed invalid arguments to ..."). */
 typedef int func_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
-/* The same on Python's values, for functions whose values must pass through a template unchanged (keys that
- * are numbers, tuples, undefined values). `args` is a dict, BORROWED. NEW, or NULL with *err set or an
- * exception raised. Its row says NATIVE(fn) and FN_NATIVE; callers that have JSON get JSON. */
+/* The same on Python's values, which pass through a template unchanged (keys that are numbers, tuples). `args`
+ * is a dict, BORROWED. NEW, or NULL with *err or an exception. Its row: NATIVE(fn) and FN_NATIVE. */
 typedef struct py *native_fn(call_ctx_t *ctx, struct py *args, fail_t *err);
 #define NATIVE(f) _Generic((f), native_fn * : (func_fn *) (void (*)(void))(f))
 
@@ -62,6 +61,7 @@ enum {
     FN_PEER_GRAINS = 1 << 7, /* returns grains, which may be another machine's */
     FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, parts of which others may have sent */
     FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, which may print others' data */
+    FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
     FN_SECRET = 1 << 5       /* runner or wheel: only the caller gets the return; events and jobs don't */
 };
 

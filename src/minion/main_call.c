@@ -404,8 +404,14 @@ main(int argc, char **argv)
     take_root(opts.values, "file_root", overrides, "file_roots");
     take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
-    daemon_hide();
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
+    /* Root works as the minion's user, so that no file appears that the minion can't read; its folders are
+     * given to the user as at the minion's start. */
+    if (self.conf != NULL && geteuid() == 0 &&
+        (startup_folders(self.conf, CONF_MINION, &err) < 0 ||
+         daemon_user(conf_str(self.conf, "user"), &err) < 0))
+        conf_destroy(&self.conf);
+    daemon_hide();
     /* Functions and templates recognise salt-call by __opts__['__cli']. */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));

@@ -61,10 +61,10 @@ static const arg_t stop_args[] = { { "jid", ARG_STR, ARG_REQUIRED, "Id of the ba
                                    ARGS_END };
 
 static const func_t funcs[] = {
-    { "list_active", batch_list_active, NULL, FN_READONLY | FN_ACCESS_READ,
+    { "list_active", batch_list_active, NULL, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "List the batches that the master drives and that are under way." CLI_EXAMPLE(
           "salt --batch-size 2 --async '*' test.version\n    salt-run batch.list_active") },
-    { "status", batch_status, status_args, FN_READONLY | FN_ACCESS_READ,
+    { "status", batch_status, status_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Print how far a batch is that the master drives: how many minions there are, have it, and have done it." CLI_EXAMPLE(
           "salt-run batch.status 20240610120000000000") },
     { "stop", batch_stop, stop_args, FN_ACCESS_ADMIN,

@@ -374,24 +374,24 @@ static const arg_t last_args[] = { ARG_SOURCE,
         LIMIT_RUNNER_QUICK) " more that only read, such as this one; others wait for their turn."
 
 static const func_t funcs[] = {
-    { "active", jobs_active, active_args, FN_READONLY | FN_ACCESS_READ,
+    { "active", jobs_active, active_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Return the jobs that run on minions now, by job id: where they run, and who has returned "
       "already. The master knows; no minion is asked." CLI_EXAMPLE("salt-run jobs.active") },
-    { "exit_success", jobs_exit_success, jid_args, FN_READONLY | FN_ACCESS_READ,
+    { "exit_success", jobs_exit_success, jid_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Tell per minion whether a job was executed and returned something true.\n\njid\n    The jid to look "
       "up." CLI_EXAMPLE("salt-run jobs.exit_success 20160520145827701627") },
-    { "last_run", jobs_last_run, last_args, FN_READONLY | FN_ACCESS_READ,
+    { "last_run", jobs_last_run, last_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Show the newest job that fits, with its returns; ``False`` when there is none." CLI_EXAMPLE(
           "salt-run jobs.last_run\n    salt-run jobs.last_run target=nodename\n    "
           "salt-run jobs.last_run function='cmd.run'\n    salt-run jobs.last_run metadata=\"{'foo': "
           "'bar'}\"") },
-    { "list_job", jobs_list_job, job_args, FN_READONLY | FN_ACCESS_READ,
+    { "list_job", jobs_list_job, job_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Show one job by its jid: what ran, on whom, and what they returned.\n\nminions\n    Only the "
       "returns of minions that one of these globs fits, as a list or as text with commas: the returns of "
       "all may be more than a message holds." CLI_EXAMPLE(
           "salt-run jobs.list_job 20130916125524463507\n    "
           "salt-run jobs.list_job 20130916125524463507 --out=pprint") },
-    { "list_jobs", jobs_list_jobs, list_args, FN_READONLY | FN_ACCESS_READ,
+    { "list_jobs", jobs_list_jobs, list_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "List the jobs in the job cache. A job must fit every filter that is given.\n\nsearch_metadata\n    "
       "A dictionary. A job fits when one of the pairs is in its metadata.\n\nsearch_function\n    Globs of "
       "functions, as a list or as text with commas.\n\nsearch_target\n    Globs that the job's target must "
@@ -400,10 +400,10 @@ static const func_t funcs[] = {
           "salt-run jobs.list_jobs\n    salt-run jobs.list_jobs search_function='test.*' "
           "search_target='localhost' search_metadata='{\"bar\": \"foo\"}'\n    salt-run "
           "jobs.list_jobs start_time='2015, Mar 16 19:00' end_time='2015, Mar 18 22:00'") },
-    { "list_jobs_filter", jobs_list_jobs_filter, filter_args, FN_READONLY | FN_ACCESS_READ,
+    { "list_jobs_filter", jobs_list_jobs_filter, filter_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "List the newest ``count`` jobs." CLI_EXAMPLE("salt-run jobs.list_jobs_filter 50\n    salt-run "
                                                     "jobs.list_jobs_filter 100 filter_find_job=False") },
-    { "lookup_jid", jobs_lookup_jid, lookup_args, FN_READONLY | FN_ACCESS_READ,
+    { "lookup_jid", jobs_lookup_jid, lookup_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Return what the minions returned for a job, as ``salt`` would have printed it.\n\njid\n    The jid "
       "to look up.\n\nreturned : True\n    Include the minions that returned.\n\nmissing : False\n    "
       "Include the minions that did *not* return.\n\nminions\n    Only minions that one of these globs "
@@ -411,9 +411,9 @@ static const func_t funcs[] = {
           "salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
           "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
           "20130916125524463507 minions='web*, db1'") },
-    { "master", jobs_master, NULL, FN_READONLY | FN_ACCESS_READ,
+    { "master", jobs_master, NULL, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Return the runners that the master executes now. " PLACES CLI_EXAMPLE("salt-run jobs.master") },
-    { "print_job", jobs_print_job, print_args, FN_READONLY | FN_ACCESS_READ,
+    { "print_job", jobs_print_job, print_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Show one job under its jid, with its returns.\n\nminions\n    As for list_job." CLI_EXAMPLE(
           "salt-run jobs.print_job "
           "20130916125524463507") },

@@ -130,6 +130,20 @@ as_unit() {
     [ "$(stat -c %u "$FLEET/master/var/cache/salt/master/a/b/c")" = 65534 ]
 }
 
+@test "salt-call by root is the minion's user, and a user that does not exist is an error" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    fleet_open
+    minion_conf m1 'user: nobody' 'file_client: local'
+    mkdir -p "$FLEET/m1" && chown 65534 "$FLEET/m1"
+    [ "$(salt_call m1 cmd.run 'id -u' --out=newline_values_only)" = 65534 ]
+    run -0 find "$FLEET/m1" -type f -uid 0
+    [ -z "$output" ]
+    minion_conf m1 'user: nosuch-user' 'file_client: local'
+    run --separate-stderr salt_call m1 test.ping
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "user: there is no user 'nosuch-user' on this machine" ]
+}
+
 @test "the units: how exposed systemd finds them" {
     command -v systemd-analyze >/dev/null || skip "no systemd-analyze"
     local figure

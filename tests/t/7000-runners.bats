@@ -117,6 +117,17 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     salt-run jobs.last_run --out=json | grep -q "$jid"
 }
 
+@test "a runner's run is a job, also of one that fails and of one whose caller waited; looking at jobs is none" {
+    salt-run test.arg kept key=word >/dev/null
+    salt-run salt.execute nosuch-minion test.ping >/dev/null 2>&1 || :
+    run --separate-stderr salt-run jobs.list_jobs search_function='runner.*' --out=json
+    jid=$(grep -B9 '"Function": "runner.test.arg"' <<<"$output" | grep -oE '20[0-9]{18}' | tail -n 1)
+    grep -q '"Function": "runner.salt.execute"' <<<"$output"
+    grep -q '"Function": "runner.jobs' <<<"$output" && false
+    salt-run jobs.list_job "$jid" --out=json --out-indent=-1 | grep -qF '"Arguments": ["kept", {"__kwarg__": true, "key": "word"}]'
+    salt-run jobs.lookup_jid "$jid" --out=json --out-indent=-1 | grep -qF '{"args": ["kept"], "kwargs": {"key": "word"}}'
+}
+
 @test "--async: the jid at once; the return is looked up" {
     run --separate-stderr salt-run --async test.arg looked-up
     [ "$status" -eq 0 ]

@@ -37,6 +37,8 @@ const func_t *registry_row(const registry_t *self, const char *fun);
 bool registry_only_reads(const registry_t *self, const char *fun);
 /* True when the return of any provider of "mod.fun" may be a secret (FN_SECRET). */
 bool registry_is_secret(const registry_t *self, const char *fun);
+/* True when it shows kept jobs (FN_HISTORY). */
+bool registry_shows_history(const registry_t *self, const char *fun);
 
 /* Called once per function, as registry_find() would find it: `name` is "mod.fun". */
 typedef void registry_each_fn(void *cookie, const char *name, const plugin_t *p, const func_t *f);

@@ -38,6 +38,7 @@ typedef struct run {
     size_t places; /* it begins while fewer functions run */
     bool quick;    /* only reads, for an operator: may use a reserved place */
     bool kept;     /* it uses one */
+    bool history;  /* it shows kept jobs: not kept as one more while its caller waits */
     bool secret;   /* the return is for its caller only: FN_SECRET of it, or of a function that it began */
 } run_t;
 
@@ -149,6 +150,7 @@ new_run(const workers_t *self, json_t *task, const char *within)
     run->task = json_incref(task);
     run->within = xstrdup(within);
     run->secret = registry_is_secret(registry, value_str(task, "fun", ""));
+    run->history = registry_shows_history(registry, value_str(task, "fun", ""));
     run->places = workers_places(task);
     run->quick = run->places == LIMIT_RUNNER_WORKERS &&
                  registry_only_reads(registry, value_str(task, "fun", ""));
@@ -250,6 +252,33 @@ tell_end(const run_t *run, const ending_t *end)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
+/* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already. The return
+ * is the master's own, under its id. A large one that its caller was given is not kept once more: nobody will
+ * ask for it. */
+static void
+keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret)
+{
+    const json_t *task = run->task;
+    const char *jid = value_str(task, "jid", "");
+    bool noted = value_get(task, "note");
+    json_t *row = workers_row(self, task);
+    json_t *answer = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
+                               args_shown(value_get(task, "arg")));
+    if (noted)
+        json_decref(row);
+    else
+        (void) workers_keep_job(self, &row, NULL);
+    bool once = !noted && run->n_who > 0 &&
+                strlen(ret) > (size_t) conf_int(self->front->conf, "max_event_size");
+    size_t size;
+    char *raw = with_return(answer, once ? TRIMMED : ret, end->head, &size);
+    uint64_t ticket = store_add_return(self->front->store, jid, conf_str(self->front->conf, "id"), &raw,
+                                       (int) value_int(end->head, "retcode", 0),
+                                       value_bool(end->head, "success", false));
+    if (ticket > 0)
+        self->front->row_ticket = ticket;
+}
+
 /* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
 workers_over(workers_t *self, run_t *run, const ending_t *end)
@@ -266,28 +295,8 @@ workers_over(workers_t *self, run_t *run, const ending_t *end)
                                        &len);
     bus_fire_text(self->front, tag, data, len);
 
-    /* Keep the return as a job's for jobs.lookup_jid: when no caller waits for it any more, and always
-     * with a note, which may be asked for again. */
-    bool noted = value_get(run->task, "note");
-    if (noted || run->n_who <= 0) {
-        if (!noted) {
-            json_t *row = workers_row(self, run->task);
-            (void) workers_keep_job(self, &row, NULL);
-        }
-        /* Keep the return as the master's own, under its id; secret ones without their value. */
-        const json_t *task = run->task;
-        const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
-        json_auto_t *row = workers_row(self, task);
-        json_t *answer = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
-                                   args_shown(value_get(task, "arg")));
-        size_t size;
-        char *raw = with_return(answer, workers_shown(run, end), end->head, &size);
-        uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
-                                           (int) value_int(end->head, "retcode", 0),
-                                           value_bool(end->head, "success", false));
-        if (ticket > 0)
-            self->front->row_ticket = ticket;
-    }
+    if (!run->history || run->n_who == 0)
+        keep_run(self, run, end, ret);
 
     (void) store_del_meta(self->front->store, key);
     bus_apart(self->front);

@@ -313,6 +313,20 @@ os_add_missing(json_t *out)
     }
 }
 
+/* Names that lsb-release does not say are those of os-release. */
+static void
+add_missing_lsb(json_t *out)
+{
+    static const char *const names[][2] = { { "lsb_distrib_id", "os" },
+                                            { "lsb_distrib_release", "osrelease" },
+                                            { "lsb_distrib_codename", "oscodename" } };
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        if (value_get(out, names[i][0]) == NULL)
+            os_set_unless_empty(out, names[i][0], value_str(out, names[i][1], ""));
+    }
+}
+
 /* lsb-release first, then os-release over it; unchecked distributions get the old names in the end. */
 static void
 add_distribution(const char *root, json_t *out)
@@ -377,6 +391,7 @@ add_distribution(const char *root, json_t *out)
     }
     if (release != NULL && os_is_checked(value_str(release, "ID", ""))) {
         os_add_missing(out);
+        add_missing_lsb(out);
         return;
     }
     json_object_del(out, "osrelease");
