@@ -5,6 +5,8 @@
  * size of output is checked after each item. */
 #include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
+#include "common/jinja/yamlquote.h"
+#include "common/py/py_peer.h"
 #include "salt/limits.h"
 
 /* ---- output ------------------------------------------------------------------------------------------- */
@@ -67,6 +69,21 @@ str_plain(buf_t *out, py_t *v)
     return rc;
 }
 
+/* A text of several lines is quoted as YAML, where its line ends stay line ends; what is printed is mostly read as
+ * YAML next. False for any other value. */
+static bool
+put_lines(buf_t *out, const py_t *v)
+{
+    size_t len = 0;
+    const char *text = py_is(v, PY_STR) ? py_text(v, &len) : NULL;
+    if (text == NULL || memchr(text, '\n', len) == NULL)
+        return false;
+    size_t at = out->len;
+    yaml_quote_text(out, text, len);
+    py_put_like(out, at, v);
+    return true;
+}
+
 /* Keys are shown by repr(); texts as values are always quoted, other values by `repr`. */
 int
 jprint_dict(buf_t *out, py_t *dict, bool repr)
@@ -80,6 +97,8 @@ jprint_dict(buf_t *out, py_t *dict, bool repr)
         if (py_tick_out(out) < 0 || py_repr_to(out, key) < 0)
             return -1;
         buf_puts(out, ": ");
+        if (put_lines(out, value))
+            continue;
         if ((repr || py_is(value, PY_STR) ? repr_plain(out, value) : str_plain(out, value)) < 0)
             return -1;
     }

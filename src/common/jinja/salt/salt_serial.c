@@ -8,6 +8,7 @@
 #include "common/data/yaml_span.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt/salt_filter.h"
+#include "common/jinja/yamlquote.h"
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
 #include "common/py/py_yaml.h"
@@ -140,42 +141,6 @@ single_quoted(buf_t *out, const char *s, size_t len)
     buf_putc(out, '\'');
 }
 
-/* PyYAML's double quotes: named escapes, printable ASCII as it is, all else as numeric escapes. */
-static void
-double_quoted(buf_t *out, const char *s, size_t len)
-{
-    static const char names[] = "\0"
-                                "0\a"
-                                "a\b"
-                                "b\t"
-                                "t\n"
-                                "n\v"
-                                "v\f"
-                                "f\r"
-                                "r\x1b"
-                                "e\"\"\\\\";
-    buf_putc(out, '"');
-    for (const char *end = s + len; s < end;) {
-        uint32_t cp = 0;
-        size_t n = py_decode(s, &cp);
-        const char *name = NULL;
-        for (size_t i = 0; name == NULL && i + 1 < sizeof(names); i += 2)
-            name = (uint32_t) (unsigned char) names[i] == cp ? &names[i + 1] : NULL;
-        if (name != NULL)
-            buf_printf(out, "\\%c", *name);
-        else if (cp >= ' ' && cp <= '~')
-            buf_putc(out, (char) cp);
-        else if (cp == 0x85 || cp == 0xa0)
-            buf_printf(out, "\\%c", cp == 0x85 ? 'N' : '_');
-        else if (cp == 0x2028 || cp == 0x2029)
-            buf_printf(out, "\\%c", cp == 0x2028 ? 'L' : 'P');
-        else
-            buf_printf(out, cp <= 0xff ? "\\x%02X" : cp <= 0xffff ? "\\u%04X" : "\\U%08X", cp);
-        s += n;
-    }
-    buf_putc(out, '"');
-}
-
 /* Quotes str(v); the content keeps the text's marks, the quotes have none. */
 static py_t *
 salt_serial_quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
@@ -195,7 +160,7 @@ salt_serial_quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len)
 
 JFILTER(yaml_dquote)
 {
-    return salt_serial_quoted(a[0], double_quoted);
+    return salt_serial_quoted(a[0], yaml_quote_ascii);
 }
 
 JFILTER(yaml_squote)
@@ -210,7 +175,7 @@ JFILTER(yaml_encode)
                         "yaml_encode() only works with YAML scalar data; failed for <class '%s'>",
                         py_is_odict(a[0]) ? "collections.OrderedDict" : py_type_name(a[0]));
     if (py_is(a[0], PY_STR))
-        return salt_serial_quoted(a[0], double_quoted);
+        return salt_serial_quoted(a[0], yaml_quote_ascii);
     AUTO(py) text = py_yaml_dump(a[0], PY_YAML_BLOCK, 0);
     AUTO(py) bare = text != NULL ? jmethod(text, "strip", 0) : NULL;
     if (bare == NULL || !str_ends(py_cstr(bare), "\n..."))
