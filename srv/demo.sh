@@ -10,13 +10,13 @@ say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 die() { echo "demo: $*" >&2; exit 1; }
 
 stop() { # ROOT
-    local f pid
+    local f pid pids=()
     for f in "$1"/m*/root/var/run/salt-minion.pid "$1"/root/var/run/salt-master.pid; do
-        pid=$(cat "$f" 2>/dev/null) && kill "$pid" 2>/dev/null
+        pid=$(cat "$f" 2>/dev/null) && kill "$pid" 2>/dev/null && pids+=("$pid")
     done
-    # A daemon removes its pid file when it has ended.
-    for _ in $(seq 100); do
-        ls "$1"/m*/root/var/run/salt-minion.pid "$1"/root/var/run/salt-master.pid >/dev/null 2>&1 || break
+    # Until each process has ended: its pid file goes a little before.
+    for _ in $(seq 600); do
+        kill -0 "${pids[@]}" 2>/dev/null || break
         read -rt 0.05 <> <(:) || :
     done
     rm -rf "$1"
