@@ -114,9 +114,13 @@ runner_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (server == NULL)
         return -EINVAL;
-    (void) fileserver_update(server, true);
+    fileserver_fetch_t fetch;
+    (void) fileserver_update(server, true, &fetch);
     *ret_value = json_true();
-    return 0;
+    if (!fetch.fetched || !value_bool(opts, "fileserver_events", false))
+        return 0;
+    json_auto_t *data = fileserver_update_event(&fetch);
+    return ctx_fire(ctx, FILESERVER_UPDATE_TAG, data, err);
 }
 
 static int

@@ -510,3 +510,8 @@ EOF
         grep -q 'Is salt-master running' <<<"$stderr"
     done
 }
+
+@test "options: each that Salt's own files name is known, where they are at hand" {
+    [ -n "${SALT_SOURCE:-}" ] || skip "SALT_SOURCE names no work tree of Salt"
+    run -0 /usr/bin/python3 -B "$HALITE_SRC/tests/oracle/options.py" "$SALT_SOURCE"
+}

@@ -356,9 +356,12 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     git_commit one
     git -C "$REPO" branch stage
     cp "$MASTER_CONF" "$FLEET/etc/master.was"
-    printf '%s\n' 'fileserver_backend: [roots, git]' "gitfs_remotes: ['file://$REPO']" 'gitfs_mountpoint: ""' >>"$MASTER_CONF"
+    printf '%s\n' 'fileserver_backend: [roots, git]' "gitfs_remotes: ['file://$REPO']" 'gitfs_mountpoint: ""' \
+        'fileserver_events: true' >>"$MASTER_CONF"
+    listen fetches 'salt/fileserver/*'
     kill -HUP "$(pid_of master)"
     until_true 10 has_envs '["base","dev","stage"]'
+    wait_event fetches '"tag":"salt/fileserver/gitfs/update","data":{"changed":true,"backend":"gitfs"'
     [ "$(call cp.get_file_str salt://g)" = '"git\n"' ]
     [ "$(call cp.get_file_str salt://a)" = '"one\n"' ]
     [ "$(call cp.get_file_str salt://a saltenv=stage)" = '"git\n"' ]
@@ -368,6 +371,10 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     run salt-run fileserver.update
     [[ $output == *True* ]]
     [ "$(call cp.get_file_str salt://more)" = '"more\n"' ]
+    [ "$(heard fetches '"changed":true')" -eq 2 ]
+    salt-run fileserver.update >/dev/null
+    wait_event fetches '"changed":false'
+    unlisten fetches
     run --separate-stderr salt-run fileserver.envs --out=json --out-indent=-1
     [ "$output" = '["base", "dev", "stage"]' ]
     run --separate-stderr salt-run fileserver.file_list backend=git --out=json --out-indent=-1

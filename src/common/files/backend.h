@@ -33,7 +33,7 @@ typedef struct file_backend {
     int (*list)(void *self, const char *saltenv, file_lists_t *into, fail_t *err);
     int (*envs)(void *self, json_t *set, fail_t *err);
     /* Fetch the remotes that are due; seconds until the next time, 0: never. NULL: no remotes. */
-    int (*update)(void *self, bool now);
+    int (*update)(void *self, bool now, fileserver_fetch_t *ret);
     /* Remove cached data of remotes. NULL: there is none. */
     int (*clear)(void *self, fail_t *err);
     /* Set or remove the lock that keeps remotes from being fetched, for all or those whose URL matches

@@ -125,16 +125,23 @@ fileserver_has_remotes(const fileserver_t *self)
 }
 
 int
-fileserver_update(fileserver_t *self, bool now)
+fileserver_update(fileserver_t *self, bool now, fileserver_fetch_t *ret)
 {
     int wait_s = 0;
+    *ret = (fileserver_fetch_t){ 0 };
     for (size_t i = 0; i < self->n; i++) {
         int own = self->backends[i].cls->update != NULL
-                      ? self->backends[i].cls->update(self->backends[i].self, now)
+                      ? self->backends[i].cls->update(self->backends[i].self, now, ret)
                       : 0;
         wait_s = own > 0 && (wait_s == 0 || own < wait_s) ? own : wait_s;
     }
     return wait_s;
+}
+
+json_t *
+fileserver_update_event(const fileserver_fetch_t *fetch)
+{
+    return json_pack("{s:b, s:s}", "changed", fetch->changed, "backend", gitfs_backend.name);
 }
 
 json_t *

@@ -39,9 +39,17 @@ void fileserver_destroy(fileserver_t **self_p);
 
 /* True when a backend has remotes that fileserver_update may fetch. */
 bool fileserver_has_remotes(const fileserver_t *self);
+/* What an update did. */
+typedef struct fileserver_fetch {
+    bool fetched; /* a remote was due, and answered */
+    bool changed; /* it has other branches, tags or commits than before */
+} fileserver_fetch_t;
 /* Fetch the remotes that are due, or all (`now`); seconds until the next time, 0: no remotes. Failures are
  * logged. */
-int fileserver_update(fileserver_t *self, bool now);
+int fileserver_update(fileserver_t *self, bool now, fileserver_fetch_t *ret);
+/* The event of an update that fetched, with the option fileserver_events: its tag, and NEW its data. */
+#define FILESERVER_UPDATE_TAG "salt/fileserver/gitfs/update"
+json_t *fileserver_update_event(const fileserver_fetch_t *fetch);
 /* Remove cached data of remotes: NEW array of the backends that had some, or NULL with *err. */
 json_t *fileserver_clear(fileserver_t *self, fail_t *err);
 /* Lock remotes against being fetched: all, or those whose URL matches `glob`. NEW array of texts about what

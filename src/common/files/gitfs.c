@@ -163,15 +163,20 @@ gitfs_envs(void *self, json_t *set, fail_t *err)
 
 /* A remote that does not answer must not block the others, and its last content is still served. */
 static int
-gitfs_update(void *self, bool now)
+gitfs_update(void *self, bool now, fileserver_fetch_t *ret)
 {
     git_remote_t **remotes = self;
     int wait_s = 0;
     for (size_t i = 0; remotes[i]; i++) {
         fail_auto_t err = FAIL_INIT;
-        int own;
-        if (git_update(remotes[i], now, &own, &err) < 0)
+        int own, rc = git_look(remotes[i], &err);
+        json_auto_t *before = rc == 0 ? json_copy(remotes[i]->refs) : json_null();
+        rc = git_update(remotes[i], now, &own, &err);
+        if (rc < 0)
             log_error("gitfs: %s; what was fetched before is served", fail_text(&err));
+        ret->fetched = ret->fetched || rc > 0;
+        ret->changed = ret->changed ||
+                       (rc > 0 && git_look(remotes[i], &err) == 0 && !json_equal(before, remotes[i]->refs));
         wait_s = wait_s == 0 || own < wait_s ? own : wait_s;
     }
     return wait_s;

@@ -72,7 +72,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     rc = rc < 0 ? rc : git_copy_fetch(&copy, err);
     if (rc == 0)
         git_blobs_forget(r);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : 1;
 }
 
 /* ---- refs ------------------------------------------------------------------------------------ */

@@ -64,7 +64,8 @@ fileclient_local(json_t *opts, json_t *roots)
                                             local_envs,  NULL,      NULL,       local_free };
     fileserver_t *server = fileserver_new(opts, roots);
     /* On the master a thread fetches remotes for all (master/files/files_update.c); elsewhere it is done here. */
+    fileserver_fetch_t fetch;
     if (!str_eq(value_str(opts, "__role", ""), "master"))
-        (void) fileserver_update(server, false);
+        (void) fileserver_update(server, false, &fetch);
     return fileclient_new(&cls, server);
 }

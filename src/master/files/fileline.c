@@ -2,6 +2,7 @@
  * come back. The front loop neither reads nor copies them. */
 #include "common/base/str.h"
 #include "common/net/sock.h"
+#include "master/events/bus.h"
 #include "master/files/files.h"
 #include "master/minions/gate.h"
 #include "master/minions/message.h"
@@ -87,6 +88,11 @@ static void
 fileline_readable(front_t *front)
 {
     files_t *self = fileline_own(front);
+    fileserver_fetch_t fetch = files_fetched(self);
+    if (fetch.fetched && conf_bool(front->conf, "fileserver_events")) {
+        json_t *data = fileserver_update_event(&fetch);
+        (void) bus_fire(front, FILESERVER_UPDATE_TAG, &data);
+    }
     for (files_names_t *q; (q = files_names_next(self));) {
         if (q->who != NULL)
             request_answer(q->who, q->n, json_pack("{s:O}", "names", q->found), NULL);

@@ -37,6 +37,16 @@ files_next(files_t *self)
     return out;
 }
 
+fileserver_fetch_t
+files_fetched(files_t *self)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    fileserver_fetch_t fetch = self->fetch;
+    self->fetch = (fileserver_fetch_t){ 0 };
+    (void) pthread_mutex_unlock(&self->lock);
+    return fetch;
+}
+
 int
 files_fd(const files_t *self)
 {

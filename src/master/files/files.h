@@ -19,6 +19,7 @@
 #ifndef MASTER_FILES_FILES_H
 #define MASTER_FILES_FILES_H
 
+#include "common/files/fileserver.h"
 #include "master/minions/peers.h"
 #include "salt/base.h"
 
@@ -29,6 +30,8 @@ files_t *files_new(json_t *opts, fail_t *err);
 /* End the threads, waiting for reads under way. False when a fetch from a remote continues: then nothing is
  * freed. */
 bool files_destroy(files_t **self_p);
+/* What was fetched from remotes since the last call; the descriptor tells of it. */
+fileserver_fetch_t files_fetched(files_t *self);
 void files_reload(files_t *self, json_t *opts); /* the configuration changed */
 /* An eventfd, readable when files_next or files_names_next has something. BORROWED. */
 int files_fd(const files_t *self);

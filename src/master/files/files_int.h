@@ -94,6 +94,7 @@ struct files {
     files_worker_t workers[FILES_WORKERS];
     files_worker_t updater;           /* fetches remotes; takes no requests */
     bool fetching;                    /* L: it is fetching from remotes */
+    fileserver_fetch_t fetch;         /* L: what it fetched since the front loop asked last */
     asking_t *buckets[FILES_BUCKETS]; /* L: requests by connection */
     map_t *shares;                    /* L: id -> files_share_t of minions with requests */
     size_t n_workers;                 /* started */

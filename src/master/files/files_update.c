@@ -3,6 +3,7 @@
 #include "master/files/files_int.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "salt/log.h"
 
@@ -20,9 +21,16 @@ files_update(void *worker)
         files_take_opts(w);
         files->fetching = fileserver_has_remotes(w->server);
         (void) pthread_mutex_unlock(&files->lock);
-        int wait_s = fileserver_update(w->server, false);
+        fileserver_fetch_t fetch;
+        int wait_s = fileserver_update(w->server, false, &fetch);
         (void) pthread_mutex_lock(&files->lock);
         files->fetching = false;
+        if (fetch.fetched) {
+            files->fetch.fetched = true;
+            files->fetch.changed = files->fetch.changed || fetch.changed;
+            uint64_t one = 1;
+            (void) !write(files->fd, &one, sizeof(one));
+        }
         struct timespec until;
         (void) clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
