@@ -1,8 +1,9 @@
 /* main_call.c - salt-call: runs one function in this process with the minion's modules; with a master unless
  * --local.
  *
- * salt-call stands in for the job server while its function runs: main_call_host() answers the requests that a minion's parts would,
- * from the connection to the master (callsession.h) or through the bus of a minion that runs here. Grains and
+ * salt-call stands in for the job server while its function runs: main_call_host() answers the requests that a
+ * minion's parts would, from the connection to the master (callsession.h) or through the bus of a minion that
+ * runs here (callbus.h). Grains and
  * pillar are gathered on first use. The return is printed, and sent to the master unless --no-return-event.
  */
 #include <unistd.h>
@@ -20,10 +21,10 @@
 #include "common/conf/startup.h"
 #include "common/data/args.h"
 #include "common/files/fileclient.h"
-#include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "uplink/callsession.h"
+#include "minion/callbus.h"
 #include "minion/callwords.h"
 #include "minion/jobs/jobcache.h"
 #include "minion/grains_set.h"
@@ -117,45 +118,37 @@ host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
 }
 
-/* Sends a request to the bus of the minion that runs on this host. `none`: the error text when there is
- * none. */
+/* Passes a request on to the minion that runs on this host. */
 static int
-to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
+host_minion(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
-    AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
-    json_t *copy = line != NULL ? json_copy(request) : NULL;
-    return line != NULL ? local_call(line, &copy, ret_reply, err)
-                        : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", none);
+    static const struct {
+        const char *op, *none; /* what to say where no minion runs */
+    } rows[] = {
+        { "event", "no minion with a reactor runs here that would hear an event" },
+        { "schedule", "no minion runs here whose schedule that could be; offline=True changes what its next "
+                      "start reads" },
+    };
+    const char *op = value_str(request, "op", "?");
+    AUTO_FREE char *usual = xasprintf("'%s' needs a running salt-minion, and none runs here", op);
+    const char *none = usual;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        none = str_eq(op, rows[i].op) ? rows[i].none : none;
+    return callbus_ask(conf_str(self->conf, "sock_dir"), none, request, ret_value, err);
 }
 
-/* Fires an event: "fire_master" goes to the master; any other is for the reactor of the minion that runs
- * here. */
+/* Fires an event: "fire_master" goes to the master; any other is for the minion that runs here. */
 static int
 host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(request, "data");
-    json_auto_t *reply = NULL;
-    *ret_value = json_true();
     if (!str_eq(value_str(request, "tag", ""), "fire_master"))
-        return to_minion(self, request, "no minion with a reactor runs here that would hear an event", &reply,
-                         err);
+        return host_minion(self, request, ret_value, err);
     if (self->master == NULL)
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
+    *ret_value = json_true();
     return callsession_event(self->master, value_str(data, "tag", ""), value_get(data, "data"),
                              value_get(data, "preload"), err);
-}
-
-/* Passes a request to the scheduler of the minion that runs here; salt-call has none. */
-static int
-host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *reply = NULL;
-    int rc = to_minion(self, request,
-                       "no minion runs here whose schedule that could be; offline=True changes what its "
-                       "next start reads",
-                       &reply, err);
-    *ret_value = rc == 0 ? json_incref(value_get(reply, "value")) : NULL;
-    return rc;
 }
 
 static int
@@ -164,7 +157,7 @@ host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
 }
 
-/* Answers host requests, as a minion's parts would. Operations without a row need a running minion. */
+/* Answers host requests, as a minion's parts would. Operations without a row are for jobs of a minion. */
 static int
 main_call_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -174,8 +167,14 @@ main_call_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
         bool local; /* it may need no master */
     } rows[] = { { "ask", host_ask, false },
                  { "event", host_event, true },
+                 { "refresh_grains", host_minion, true },
+                 { "refresh_pillar", host_minion, true },
+                 { "restart", host_minion, true },
                  { "revoke", host_revoke, false },
-                 { "schedule", host_schedule, true } };
+                 { "running", host_minion, true },
+                 { "schedule", host_minion, true },
+                 { "signal", host_minion, true },
+                 { "stop", host_minion, true } };
     caller_t *self = cookie;
     const char *op = value_str(request, "op", "?");
     for (size_t i = 0; i < NELEMS(rows); i++) {

@@ -7,9 +7,11 @@ load lib
 
 setup_file() {
     fleet_new
-    mkdir -p "$FLEET/srv/_modules"
+    mkdir -p "$FLEET/srv/_modules" "$FLEET/pillar"
+    echo 'base: {"*": [rest]}' >"$FLEET/pillar/top.sls"
+    echo 'rest: 1' >"$FLEET/pillar/rest.sls"
     echo "def f(): return 1" >"$FLEET/srv/_modules/mine.py"
-    master_conf "auto_accept: True" "file_roots: {base: [$FLEET/srv]}"
+    master_conf "auto_accept: True" "file_roots: {base: [$FLEET/srv]}" "pillar_roots: {base: [$FLEET/pillar]}"
     start_master
     start_minion a "cache_jobs: True"
     wait_connected a
@@ -61,6 +63,47 @@ teardown_file() {
     jid=$(salt_call a test.echo kept --metadata --out=json | grep -oE '[0-9]{20}')
     run -0 salt_call a saltutil.find_cached_job "$jid" --out=json
     [[ $output == *'"return": "kept"'* ]]
+}
+
+one() { salt_call a "$@" --out=newline_values_only 2>"$BATS_TEST_TMPDIR/err"; } # WORD...
+
+@test "salt-call: saltutil.refresh_pillar wait=True comes back when the running minion has its new pillar" {
+    echo 'rest: 2' >"$FLEET/pillar/rest.sls"
+    [ "$(one saltutil.refresh_pillar wait=True)" = True ]
+    [ "$(salt a pillar.raw rest --out=newline_values_only)" = 2 ]
+    echo '{{' >"$FLEET/pillar/rest.sls"
+    [ "$(one saltutil.pillar_refresh wait=True --local)" = True ]
+    echo 'rest: 3' >"$FLEET/pillar/rest.sls"
+    [ "$(one saltutil.refresh_pillar)" = True ]
+    until_true 10 eval '[ "$(salt a pillar.raw rest --out=newline_values_only)" = 3 ]'
+}
+
+@test "salt-call: the jobs of the running minion are listed and ended" {
+    mkfifo "$BATS_TEST_TMPDIR/gate"
+    jid=$(salt a cmd.run "read x <$BATS_TEST_TMPDIR/gate" python_shell=True --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 eval '[[ $(one saltutil.running) == *cmd.run* ]]'
+    [ "$(salt_call a saltutil.find_job "$jid" --out=json | python3 -c 'import json, sys; j = json.load(sys.stdin)["local"]; print(j["fun"], j["jid"])')" = "cmd.run $jid" ]
+    [[ $(salt_call a saltutil.is_running 'cmd.*' --out=json) == *'"jid": "'$jid'"'* ]]
+    [ "$(one saltutil.kill_job 20200101000000000000)" = "" ]
+    [[ $(one saltutil.kill_job "$jid") == "Signal 9 sent to job $jid at pid "* ]]
+    until_true 10 eval '[ "$(one saltutil.running)" = "" ]'
+    [ "$(salt_call a saltutil.find_job "$jid" --out=json --out-indent=-1)" = '{"local": {}}' ]
+}
+
+@test "salt-call: grains that it sets are those of the running minion" {
+    salt_call a grains.setval colour green >/dev/null
+    until_true 10 eval '[ "$(salt a grains.get colour --out=newline_values_only)" = green ]'
+    [ "$(salt -G colour:green test.ping --out=txt)" = "a: True" ]
+}
+
+@test "salt-call: minion.kill ends the running minion; afterwards nothing is there to be asked" {
+    start_minion gone
+    wait_connected gone
+    pid=$(pid_of gone)
+    [[ $(salt_call gone minion.kill --out=json --out-indent=-1) == '{"local": {"killed": '$pid', "retcode": 0}}' ]]
+    until_true 10 pid_gone "$pid"
+    [ "$(salt_call gone --local saltutil.refresh_pillar wait=True --out=newline_values_only)" = False ]
+    [ "$(salt_call gone --local saltutil.running --out=json --out-indent=-1)" = '{"local": []}' ]
 }
 
 @test "saltutil.sync_modules: from the master" {

@@ -1,5 +1,5 @@
-/* jobops.c - the job server's own requests from a job's child: list the running jobs, signal one, stop or
- * restart the minion.
+/* jobops.c - the job server's own requests, from a job's child or through the bus: list the running jobs,
+ * signal one, stop or restart the minion.
  */
 #include "minion/jobs/jobserver.h"
 
@@ -49,12 +49,14 @@ jobops_signal(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     return json_null();
 }
 
-/* Ends the minion once the asking job has exited (s_end_job), so that its return is not lost. */
+/* Ends the minion once the asking job has exited (end_job), so that its return is not lost; at once for a
+ * client of the bus. */
 static json_t *
 jobops_end(jobserver_t *self, const job_proc_t *asker, jobserver_ending_t ending)
 {
     self->ending = ending;
-    self->ending_job = asker->pid;
+    self->ending_job = asker != NULL ? asker->pid : 0;
+    self->stop = self->stop || asker == NULL;
     return json_pack("{s:i}", "pid", (int) getpid());
 }
 
@@ -71,10 +73,10 @@ jobops_restart(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 }
 
 static const part_request_t requests[] = {
-    { "running", jobops_running, NULL },
-    { "signal", jobops_signal, NULL },
-    { "stop", jobops_stop, NULL },
-    { "restart", jobops_restart, NULL },
+    { "running", jobops_running, "{op: running}" },
+    { "signal", jobops_signal, "{op: signal, jid, signal}" },
+    { "stop", jobops_stop, "{op: stop}" },
+    { "restart", jobops_restart, "{op: restart}" },
     { 0 },
 };
 

@@ -205,15 +205,19 @@ mbus_job_returned(void *part, json_t *job, const jobret_t *ret)
 
 /* ---- events of jobs ------------------------------------------------------------------------------------ */
 
-/* Handles event.fire of a job, Salt's event on the minion's own bus: parts may act on it
- * (saltutil.refresh_*), and the reactor may listen. Tags for reloading modules need no action, as every job
- * is a fresh process. */
+/* Handles event.fire, Salt's event on the minion's own bus: parts may act on it (saltutil.refresh_*), and the
+ * reactor may listen. Tags for reloading modules need no action, as every job is a fresh process. */
+static void
+mbus_act(const mbus_t *self, const char *tag, json_t *data)
+{
+    jobserver_heed(self->js, tag, data);
+    EACH_PART(self->js, fired, tag, data);
+}
+
 static json_t *
 mbus_request_event(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    mbus_t *self = part;
-    jobserver_heed(self->js, value_str(request, "tag", ""), value_get(request, "data"));
-    EACH_PART(self->js, fired, value_str(request, "tag", ""), value_get(request, "data"));
+    mbus_act(part, value_str(request, "tag", ""), value_get(request, "data"));
     return json_true();
 }
 
@@ -314,14 +318,15 @@ mbus_accept(mbus_t *self)
         (void) close(fd);
 }
 
-/* Fires a client's event. The socket's mode admits only root and the minion's user, so it is trusted. */
+/* Fires a client's event as a job's. The socket's mode admits only root and the minion's user, so it is
+ * trusted. */
 static bool
 mbus_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
     const char *tag = value_str(msg, "tag", "");
     if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
         return false;
-    EACH_PART(self->js, fired, tag, value_get(msg, "data"));
+    mbus_act(self, tag, value_get(msg, "data"));
     return true;
 }
 

@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/local/client.h"
 #include "minion/parts/pillar_local.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -122,6 +123,14 @@ mpillar_keep(jobserver_t *js)
         log_error("minion_pillar_cache: %s", fail_text(&err));
 }
 
+/* Shows listeners of the minion's bus that a refresh has ended, as Salt does. */
+static void
+mpillar_refreshed(jobserver_t *js, bool complete)
+{
+    json_auto_t *data = json_pack("{s:b}", "complete", complete);
+    EACH_PART(js, shown, MINION_PILLAR_REFRESHED, data);
+}
+
 /* Closes a request: stores and answers the pillar, or logs and answers `error`, then frees it. */
 static void
 mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
@@ -141,6 +150,8 @@ mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
         log_error("the pillar of before stays: %s", error);
     }
     json_auto_t *done = json_boolean(error == NULL);
+    if (q->keep)
+        mpillar_refreshed(js, error == NULL);
     mpillar_tell(js, q, q->keep ? done : pillar, q->keep ? NULL : error);
     json_decref(q->body);
     free(q);
@@ -156,6 +167,7 @@ mpillar_refresh(mpillar_t *self, const job_proc_t *asker, bool clean, int timeou
         question_t told = { .asker = asker != NULL ? asker->pid : 0 };
         json_auto_t *done = json_true();
         mpillar_tell(self->js, &told, done, NULL);
+        mpillar_refreshed(self->js, true);
         return;
     }
     if (asker == NULL && mpillar_first_ready(self) < 0)
