@@ -5,34 +5,38 @@
 
 #include "common/base/str.h"
 
-/* Parses "10%" and "%10". */
+/* Parses "10%" and "%10", with blanks around the number or without. Overwrites `word`. */
 static bool
-percentage(const char *text, double *ret)
+percentage(char *word, double *ret)
 {
-    const char *start = *text == '%' ? text + 1 : text;
+    word += strspn(word, "%");
+    for (size_t len = strlen(word); len > 0 && word[len - 1] == '%'; len--)
+        word[len - 1] = '\0';
+    const char *number = str_trim(word);
     char *end;
 
-    *ret = strtod(start, &end);
-    return end > start && isfinite(*ret) && (str_eq(end, "%") || (start > text && *end == '\0'));
+    *ret = strtod(number, &end);
+    return end > number && *end == '\0' && isfinite(*ret);
 }
 
 long
 batch_size(const json_t *size, size_t n)
 {
-    const char *text = json_string_value(size);
+    AUTO_FREE char *text = json_is_string(size) ? xstrdup(json_string_value(size)) : NULL;
+    char *word = text != NULL ? str_trim(text) : NULL;
     long long v = json_integer_value(size);
 
-    if (text != NULL && strchr(text, '%') != NULL) {
+    if (word != NULL && strchr(word, '%') != NULL) {
         /* At least one minion, never more than there are; fractions are cut off. */
         double percent, part;
-        if (!percentage(text, &percent) || percent <= 0)
+        if (!percentage(word, &percent) || percent <= 0)
             return -1;
         part = percent / 100.0 * (double) n;
         if (part > (double) n)
             return (long) n;
         return part < 1 ? (long) ceil(part) : (long) part;
     }
-    if (text != NULL && !str_to_int(text, 1, INT32_MAX, &v))
+    if (word != NULL && !str_to_int(word, 1, INT32_MAX, &v))
         return -1;
     return v >= 1 && v <= INT32_MAX ? (long) v : -1;
 }

@@ -10,7 +10,7 @@
 #include "salt/base.h"
 
 /* "3", 3, "10%" or "%10" of `n` minions. A part is at least one minion, and its fraction is cut off. -1 for a
- * malformed size. */
+ * malformed size. Blanks around the number do not count, as in Python's int() and float(). */
 long batch_size(const json_t *size, size_t n);
 
 #endif
