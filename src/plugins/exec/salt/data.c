@@ -1,5 +1,7 @@
 /* data.c - execution module `data`: values that this minion keeps between jobs, in the file of
  * datastore.h. */
+#include "common/jinja/jinja.h"
+#include "common/py/py_json.h"
 #include "plugins/lib/salt/datastore.h"
 #include "salt/value.h"
 
@@ -25,11 +27,35 @@ data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The mapping that a text writes as Python does, as what it evaluates to without any function; another value
+ * is returned as it is. NEW, or NULL with *err. */
+static json_t *
+data_read_mapping(json_t *given, fail_t *err)
+{
+    static const jinja_options_t plain = { .sandboxed = true, .immutable = true };
+    const char *text = json_string_value(given);
+    if (text == NULL)
+        return json_incref(given);
+    const jinja_source_t source = { .text = text, .len = json_string_length(given) };
+    jinja_error_t e = JINJA_ERROR_INIT;
+    jinja_t *engine = jinja_new(&plain, NULL);
+    AUTO(py) value = jinja_evaluate(engine, &source, NULL, NULL, &e);
+    json_t *data = value != NULL ? py_to_json(value) : NULL;
+
+    if (data == NULL)
+        (void) fail_set(err, -EINVAL, "ValueError: malformed node or string: %s", text);
+    jinja_error_free(&e);
+    jinja_destroy(&engine);
+    return data;
+}
+
 static int
 data_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *data = value_get(args, "new_data");
+    json_auto_t *data = data_read_mapping(value_get(args, "new_data"), err);
 
+    if (data == NULL)
+        return err->code;
     if (!json_is_object(data))
         return data_said(0, false, ret_value);
     return data_said(datastore_save(ctx, data, err), true, ret_value);
@@ -140,7 +166,7 @@ data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 #define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")
 #define VALUE_ROW ROW("value", ARG_ANY, ARG_REQUIRED, "Its new value")
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
-static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping" }, ARGS_END };
+static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping, or the text of one" }, ARGS_END };
 static const arg_t update_args[] = { KEY_ROW, VALUE_ROW, ARGS_END };
 static const arg_t cas_args[] = {
     KEY_ROW, VALUE_ROW, { "old_value", ARG_ANY, ARG_REQUIRED, "What it must be now" }, ARGS_END
