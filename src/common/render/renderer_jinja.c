@@ -42,21 +42,31 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
     return 0;
 }
 
-/* Fetches a template through the file client. Files that minions sent are refused: their content would run as
- * template code. */
+/* Puts a template's path on this machine in *ret_local (NEW), through the file client; a path from the root is
+ * itself, but not for other machines: the name could be theirs. 0, or a negative errno. */
+static int
+template_place(const render_t *self, const char *path, char **ret_local, fail_t *err)
+{
+    if (path[0] != '/' || call_is_peer(self->ctx))
+        return fileclient_cache(self->files, path, self->saltenv, ret_local, err);
+    *ret_local = xstrdup(path);
+    return 0;
+}
+
+/* Fetches a template. Files that minions sent are refused: their content would run as template code. */
 static int
 renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie,
                     jinja_file_t *ret_file, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
-    int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);
+    int rc = template_place(self, path, &local, err);
 
     if (rc >= 0 && render_is_sent(self, local))
         return fail_set(err, -EPERM, "%s was sent by a minion, and what a minion says is not a template",
                         local);
     if (rc < 0 || (rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
         return rc;
-    if (!self->shows_paths && map_get(self->urls, local) == NULL)
+    if (path[0] != '/' && !self->shows_paths && map_get(self->urls, local) == NULL)
         map_set(self->urls, local, xasprintf("salt://%s", path));
     local = NULL;
     return 0;

@@ -10,7 +10,9 @@
 static py_t *
 jinja_rendered(call_ctx_t *ctx, const char *text, fail_t *err)
 {
-    const render_source_t source = { .text = text, .len = strlen(text), .sls = "", .saltenv = "base" };
+    const render_source_t source = {
+        .text = text, .len = strlen(text), .path = ":string:", .sls = "", .saltenv = "base"
+    };
     AUTO(py) v = render_data(render_of(ctx), &source, err);
     py_dumps_t how = PY_DUMPS_INIT;
 
