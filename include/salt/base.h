@@ -88,6 +88,7 @@ void salt_no_memory(size_t size) NORETURN;
 typedef enum fail_kind {
     FAIL_GENERIC,    /* an exception in Salt's words */
     FAIL_COMMAND,    /* CommandExecutionError: the work failed */
+    FAIL_PROGRAM,    /* CommandNotFoundError: a program is missing */
     FAIL_INVOCATION, /* SaltInvocationError: the call makes no sense */
     FAIL_ARGUMENTS,  /* TypeError: missing or surplus arguments */
     FAIL_UNAVAILABLE /* no such function here */

@@ -224,6 +224,8 @@ main_call_failed(const func_t *f, const char *fun, const fail_t *err)
         (void) printf("%s\n", doc);
     } else if (err->kind == FAIL_COMMAND) {
         (void) fprintf(stderr, "Error running '%s': %s\n", fun, fail_text(err));
+    } else if (err->kind == FAIL_PROGRAM) {
+        (void) fprintf(stderr, "Command required for '%s' not found: %s\n", fun, fail_text(err));
     } else {
         (void) fprintf(stderr, "%s\n", fail_text(err));
     }

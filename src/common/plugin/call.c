@@ -158,6 +158,8 @@ failure_text(const func_t *f, const char *fun, const fail_t *err)
     switch (err->kind) {
     case FAIL_COMMAND:
         return value_fmt("ERROR: %s", fail_text(err));
+    case FAIL_PROGRAM:
+        return value_fmt("Command required for '%s' not found: %s", fun, fail_text(err));
     case FAIL_INVOCATION:
         return value_fmt("ERROR executing '%s': %s", fun, fail_text(err));
     case FAIL_ARGUMENTS:

@@ -7,6 +7,7 @@ static const struct kind {
     fail_kind_t kind;
 } kinds[] = {
     { "CommandExecutionError", FAIL_COMMAND },
+    { "CommandNotFoundError", FAIL_PROGRAM },
     { "SaltInvocationError", FAIL_INVOCATION },
     { "TypeError", FAIL_ARGUMENTS },
 };

@@ -675,7 +675,7 @@ ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_auto_t prog = PROG_INIT;
     json_auto_t *found = json_array();
     if (path == NULL)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT,
+        return fail_kind(err, FAIL_PROGRAM, -ENOENT,
                          "The '%s' binary was not found in $PATH. Install it to use ps.%s", program, program);
     prog_adds(&prog, path, row->data.text, NULL);
     AUTO_FREE char *out = prog_stdout(&prog, NULL, err);

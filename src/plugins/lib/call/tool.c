@@ -24,7 +24,7 @@ tool_need(const char *program, fail_t *err)
 
     if (path != NULL)
         return 0;
-    return fail_kind(err, FAIL_COMMAND, -ENOENT, "The '%s' binary was not found in $PATH.", program);
+    return fail_kind(err, FAIL_PROGRAM, -ENOENT, "The '%s' binary was not found in $PATH.", program);
 }
 
 json_t *
