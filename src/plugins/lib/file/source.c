@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "plugins/lib/file/fileops.h"
+#include "plugins/lib/transfer/fetch.h"
 
 /* Scheme of a URL in lower case (RFC 3986), "" for a path. NEW. */
 char *
@@ -61,11 +62,8 @@ source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *
     if (str_eq(scheme, "salt")) {
         if (ctx_files(ctx) == NULL)
             return NULL;
-        fail_auto_t why = FAIL_INIT;
-        int rc = fileclient_cache(ctx_files(ctx), url, saltenv, &local, &why);
-        if (rc != 0 && rc != -ENOENT)
-            fail_set(err, rc, "%s", fail_text(&why));
-        return rc == 0 ? local : NULL;
+        const fetch_t what = { .url = url, .saltenv = saltenv };
+        return fetch_salt(ctx, &what, &local, err) == 0 ? local : NULL;
     }
     if (source_is_remote(scheme)) {
         /* Calls cp.cache_file, so that overridden modules and the job's settings apply. */
