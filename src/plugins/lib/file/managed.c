@@ -182,7 +182,7 @@ file_apply_template_on_contents(call_ctx_t *ctx, json_t *args, json_t **ret_valu
 
 /* Determines the digest that the source must have (m->sum), or explains in m->comment why it can't: the file
  * server's, the local file's, or the one that source_hash names. Remote sources without one are refused
- * unless skip_verify or use_etag is given. */
+ * unless skip_verify or use_etag is given. A file of digests that can't be fetched is an error, as in Salt. */
 static int
 managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m,
                fail_t *err)
@@ -248,7 +248,10 @@ managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *sc
         json_auto_t *call = json_copy(args);
         json_t *sum = NULL;
         json_object_set(call, "file_name", value_get(args, "name"));
-        if (source_sum(ctx, call, &sum, &why) != 0) {
+        int rc = source_sum(ctx, call, &sum, &why);
+        if (rc != 0 && why.kind != FAIL_COMMAND)
+            return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+        if (rc != 0) {
             m->comment = xstrdup(fail_text(&why));
         } else {
             json_decref(m->sum);

@@ -22,6 +22,10 @@ extern const arg_t http_query_args[];
  * see "error". Negative with *err for an invalid call. */
 int http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
+/* Why curl failed, from what it wrote to stderr: its sentence without "curl: (7) " and without its advice; a
+ * certificate that does not hold in Python's words, which are Salt's. "" when it said nothing. NEW. */
+char *http_curl_said(const char *said);
+
 /* Fetch a bundle of CA certificates, which replaces the one that is there only when it is whole. `args`:
  * target, source, merge_files. */
 extern const arg_t http_bundle_args[];

@@ -431,13 +431,9 @@ http_request_run(request_t *r, http_answer_t *ret, fail_t *err)
     if (http_request_too_large(r, body, res.status))
         ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
     else if (res.status != 0) {
-        /* "curl: (7) Failed to connect ..." without its beginning. */
-        const char *said = buf_str(&res.errs);
+        AUTO_FREE char *said = http_curl_said(buf_str(&res.errs));
         int status = res.status;
-        const char *own = strstr(said, ") ");
-        AUTO_FREE char *text = xstrdup(own != NULL ? own + 2 : said);
-        char *line = str_trim(text);
-        ret->trouble = line[0] != '\0' ? xstrdup(line) : xasprintf("curl ended with %d", status);
+        ret->trouble = *said != '\0' ? STEAL(said) : xasprintf("curl ended with %d", status);
     } else if (fs_exists(body) &&
                !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */
         rc = fs_read(body, LIMIT_FILE_READ, &ret->body, err);

@@ -116,3 +116,22 @@ http_parse_headers(const char *text, http_answer_t *into)
     }
     strv_free(lines);
 }
+
+/* ---- failures --------------------------------------------------------------------------------- */
+
+#define CURL_BAD_CERTIFICATE "(60) "
+
+char *
+http_curl_said(const char *said)
+{
+    static const char *const heads[] = { "SSL certificate problem: ", "SSL: " };
+    const char *own = strstr(said, ") "), *text = own != NULL ? own + 2 : said;
+    bool certificate = own != NULL && own >= said + 3 &&
+                       str_starts(own + 2 - strlen(CURL_BAD_CERTIFICATE), CURL_BAD_CERTIFICATE);
+
+    for (size_t i = 0; certificate && i < NELEMS(heads); i++)
+        text += str_starts(text, heads[i]) ? strlen(heads[i]) : 0;
+    AUTO_FREE char *line = xstrndup(text, strcspn(text, "\r\n"));
+    return xasprintf("%s%s", certificate ? "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: " : "",
+                     str_trim(line));
+}

@@ -1,6 +1,7 @@
 /* webget.c - http, https and ftp by the program curl, with redirects. curl writes into a folder that only
  * this fetch uses, because it opens files by name and two fetches of one file must not meet; the complete
  * file is then placed atomically. */
+#include "plugins/lib/http/http.h"
 #include "plugins/lib/transfer/fetch.h"
 
 #include <fcntl.h>
@@ -30,7 +31,7 @@ typedef struct webget {
     bool compared;
 } webget_t;
 
-/* "HTTP 404: Not Found" from the last answer's first line, or curl's own words behind "curl: (7) ". NEW. */
+/* "HTTP 404: Not Found" from the last answer's first line, or curl's own words. NEW. */
 static char *
 reason_of(const char *headers, const char *said)
 {
@@ -46,8 +47,8 @@ reason_of(const char *headers, const char *said)
         return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0,
                          words + 1 + n + (rest > 0));
     }
-    const char *own = strstr(said, ") ");
-    return xstrdup(own != NULL ? own + 2 : *said != '\0' ? said : "no answer");
+    AUTO_FREE char *own = http_curl_said(said);
+    return *own != '\0' ? STEAL(own) : xstrdup("no answer");
 }
 
 /* `url = "..."` as curl's configuration quotes it. NEW. */
