@@ -149,7 +149,6 @@ fetch_patch(work_t *w, fail_t *err)
     static const char *const passed[] = { "source_hash", "source_hash_name", "skip_verify",
                                           "template",    "context",          "defaults" };
     fstate_t *s = w->s;
-    const char *saltenv = fstate_str(s, "saltenv");
     AUTO_FREE char *source = NULL;
     json_auto_t *hash = NULL, *ret = NULL;
     fail_auto_t why = FAIL_INIT;
@@ -162,10 +161,8 @@ fetch_patch(work_t *w, fail_t *err)
     w->patch = content_temp(NULL, NULL, "", 0, err);
     if (w->patch == NULL)
         return err->code;
-    json_auto_t *args = json_pack("{s:s, s:o}", "name", w->patch, "source",
-                                  saltenv != NULL && source != NULL && strchr(source, '?') == NULL
-                                      ? value_fmt("%s?saltenv=%s", source, saltenv)
-                                      : value_fmt("%s", source != NULL ? source : ""));
+    /* The chunk's saltenv is the context's. */
+    json_auto_t *args = json_pack("{s:s, s:s}", "name", w->patch, "source", source != NULL ? source : "");
     for (size_t i = 0; i < NELEMS(passed); i++) {
         if (fstate_arg(s, passed[i]) != NULL)
             json_object_set(args, passed[i], fstate_arg(s, passed[i]));
