@@ -62,6 +62,14 @@ add_wishes(call_ctx_t *ctx, const json_t *args, json_t *wanted, const json_t *el
     return 0;
 }
 
+int
+pkgwant_named(const json_t *args, fail_t *err)
+{
+    if (value_truthy(value_get(args, "pkgs")) || !str_empty(value_str(args, "name", NULL)))
+        return 0;
+    return fail_kind(err, FAIL_COMMAND, -EINVAL, "no package is named: write `name` or `pkgs`");
+}
+
 /* A name with its version, a list, or a dict. NEW {name: version or null}, or NULL with *err. */
 json_t *
 pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
@@ -70,6 +78,8 @@ pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_t *pkgs = value_get(args, "pkgs"), *element;
     size_t i;
 
+    if (pkgwant_named(args, err) < 0)
+        return NULL;
     if (!value_truthy(pkgs))
         return add_wish(ctx, args, wanted, value_str(args, "name", ""), value_get(args, "version"), err) < 0
                    ? NULL

@@ -13,6 +13,8 @@
 
 #include "salt/plugin.h"
 
+/* Checks that the SLS names a package: by `pkgs`, or by a `name` that is a text. 0, or FAIL_COMMAND in *err. */
+int pkgwant_named(const json_t *args, fail_t *err);
 /* The SLS's `pkgs` (names, and {name: version}), or `name` and `version`. NEW wanted; empty when `pkgs` is of
  * another form; NULL with *err. */
 json_t *pkgwant_of(call_ctx_t *ctx, const json_t *args, fail_t *err);

@@ -298,9 +298,38 @@ summarize(json_t *ret, const json_t *names, const char *words, const char *short
 
 /* ---- holds ----------------------------------------------------------------------------------- */
 
-/* Applies the keyword `hold` to all wanted packages, whether they were changed or not. */
+/* Adds pkg.hold's answer about one package to comment and changes. As in Salt, both sides of a change are told
+ * of a package that was there (`settled`), and of one that was just installed. */
+static void
+add_held(plan_t *p, bool settled, const char *name, const json_t *answer)
+{
+    static const char *const sides[] = { "new", "old" };
+    json_t *changes = value_get(answer, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
+
+    if (settled)
+        json_object_set_new(p->ret, "comment", value_fmt("%s.", value_str(p->ret, "comment", "")));
+    state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
+    if (!json_is_true(value_get(answer, "result")))
+        json_object_set(p->ret, "result", value_get(answer, "result"));
+    if (!value_truthy(changes))
+        return;
+    if (own == NULL) {
+        state_change(p->ret, name,
+                     settled ? json_incref(changes) : json_pack("{s:s}", "new", value_str(changes, "new", "")));
+        return;
+    }
+    for (size_t i = 0; i < NELEMS(sides); i++) {
+        const char *before = value_str(own, sides[i], "");
+        json_object_set_new(
+            own, sides[i],
+            value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
+    }
+}
+
+/* Applies the keyword `hold` to all wanted packages, whether they were changed or not. `settled`: all were
+ * there. */
 static int
-pkg_hold(plan_t *p)
+pkg_hold(plan_t *p, bool settled)
 {
     json_t *wish = value_get(value_get(p->args, "kwargs"), "hold"), *answer;
     const char *name;
@@ -318,26 +347,8 @@ pkg_hold(plan_t *p)
         return state_ret_set(p->ret, STATE_FALSE,
                              "An error was encountered while holding/unholding package(s): %s",
                              value_str(held, "comment", ""));
-    json_object_foreach (held, name, answer) {
-        /* Adds pkg.hold's answer about one package to comment and changes. */
-        json_t *changes = value_get(answer, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
-        state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
-        if (json_is_false(value_get(answer, "result")))
-            json_object_set_new(p->ret, "result", json_false());
-        if (!value_truthy(changes))
-            continue;
-        if (own == NULL) {
-            state_change(p->ret, name, json_pack("{s:s}", "new", value_str(changes, "new", "")));
-            continue;
-        }
-        static const char *const sides[] = { "new", "old" };
-        for (size_t i = 0; i < NELEMS(sides); i++) {
-            const char *before = value_str(own, sides[i], "");
-            json_object_set_new(
-                own, sides[i],
-                value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
-        }
-    }
+    json_object_foreach (held, name, answer)
+        add_held(p, settled, name, answer);
     return 0;
 }
 
@@ -405,7 +416,7 @@ run_plan(plan_t *p)
     if (pkg_make_plan(p) < 0)
         return p->err->code;
     if (p->done)
-        return p->desired != NULL && !ctx_test(p->ctx) ? pkg_hold(p) : 0;
+        return p->desired != NULL ? pkg_hold(p, true) : 0;
     if (ctx_test(p->ctx)) {
         /* Lists what would be done, as changes too. */
         json_object_set_new(p->ret, "result", json_null());
@@ -420,7 +431,7 @@ run_plan(plan_t *p)
         return p->err->code;
     if (p->done)
         return 0;
-    return pkg_finish(p) < 0 ? p->err->code : pkg_hold(p);
+    return pkg_finish(p) < 0 ? p->err->code : pkg_hold(p, false);
 }
 
 static int
@@ -532,7 +543,7 @@ pkg_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The package, or any name beside `pkgs` and `sources`" },
+    { "name", ARG_STR, "null", "The package, or any name beside `pkgs` and `sources`" },
     { "version", ARG_ANY, "null", "A version, with operators and globs; \"latest\"; None: any" },
     { "refresh", ARG_ANY, "null", "Refresh the lists first; None: once in a run" },
     { "fromrepo", ARG_STR, "null", "Install from this release" },

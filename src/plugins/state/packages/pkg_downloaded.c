@@ -171,7 +171,7 @@ pkg_not_here(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t downloaded_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The package, or any name beside `pkgs`" },
+    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },
     { "version", ARG_ANY, "null", "A version, with operators and globs" },
     { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
     { "fromrepo", ARG_STR, "null", "From this release" },

@@ -1,6 +1,7 @@
 /* pkg_held.c - more of state module `pkg`: packages that are kept at their version (held), and those that are
  * not. Compares pkg.get_selections with the SLS. */
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/packages/pkgwant.h"
 #include "salt/state.h"
 
 /* Names that are held: NEW set as an object, or NULL with *err. */
@@ -132,6 +133,8 @@ pkg_held(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (pkg_held_settled(ctx, args, "replace", "held", ret))
         return 0;
+    if (pkgwant_named(args, err) < 0)
+        return err->code;
     json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = pkg_held_named(args);
     if (held == NULL)
         return err->code;
@@ -161,6 +164,8 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (pkg_held_settled(ctx, args, "all", "unheld", ret))
         return 0;
+    if (!all && pkgwant_named(args, err) < 0)
+        return err->code;
     json_auto_t *held = held_now(ctx, err), *wanted = json_object(), *list = pkg_held_named(args);
     if (held == NULL)
         return err->code;
@@ -181,7 +186,7 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define COMMON_ROWS                                                                                          \
-    { "name", ARG_STR, ARG_REQUIRED, "The package, or any name beside `pkgs`" },                             \
+    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },                             \
         { "version", ARG_ANY, "null", "For package managers that hold versions: apt does not" },             \
     {                                                                                                        \
         "pkgs", ARG_ANY, "null", "List of names, and of {name: version}"                                     \

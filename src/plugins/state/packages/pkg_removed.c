@@ -422,7 +422,7 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW      ROW("name", ARG_STR, ARG_REQUIRED, "The package, or any name beside `pkgs`")
+#define NAME_ROW      ROW("name", ARG_STR, "null", "The package, or any name beside `pkgs`")
 #define PKGS_ROW      ROW("pkgs", ARG_ANY, "null", "List of names, and of {name: version}")
 #define KWARGS_ROW    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Passed on to the package manager's function")
 #define NORMALIZE_ROW ROW("normalize", ARG_BOOL, "true", "Leave this host's architecture out of names")
