@@ -264,6 +264,19 @@ main_call_retcode(call_ctx_t *ctx, const json_t *value)
     return retcode != 0 ? retcode : ok ? 0 : EXIT_GENERIC;
 }
 
+/* An unknown function: prints the documentation of those whose names begin so, as of `salt-call test`; else why
+ * it is not there. The exit code. */
+static int
+main_call_unknown(caller_t *self, call_ctx_t *ctx, const char *fun, const fail_t *err)
+{
+    json_auto_t *docs = err->kind == FAIL_UNAVAILABLE ? call_unavailable(ctx, fun, err) : NULL;
+    if (!json_is_object(docs))
+        return main_call_failed(NULL, fun, err);
+    json_auto_t *shown = json_pack("{s:O}", "local", docs);
+    show_data(&self->show, shown, "nested", EXIT_GENERIC);
+    return EXIT_GENERIC;
+}
+
 /* Runs args[0] with the other arguments, prints and keeps the return; the exit code. */
 static int
 main_call_run(caller_t *self, char *const *args, size_t n)
@@ -288,7 +301,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const func_t *f = registry_find(self->registry, ctx, fun, &err);
     if (f == NULL)
-        return main_call_failed(NULL, fun, &err);
+        return main_call_unknown(self, ctx, fun, &err);
     json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
                                  "__pub_jid", self->jid, "__pub_tgt", "salt-call");
@@ -317,11 +330,15 @@ dispatch(caller_t *self, char **args, size_t n)
 {
     static char sys_doc[] = "sys.doc";
     char *doc[] = { sys_doc, NULL, NULL };
+    if (value_bool(self->values, "grains", false) && n > 0)
+        return optparse_error(&opts_call, "-g/--grains does not accept any arguments");
     if (value_bool(self->values, "grains", false)) {
         json_auto_t *shown = json_pack("{s:O}", "local", main_call_grains(self));
         show_data(&self->show, shown, NULL, 0);
         return 0;
     }
+    if (value_bool(self->values, "doc", false) && n > 1)
+        return optparse_error(&opts_call, "You can only get documentation for one method at one time");
     if (value_bool(self->values, "doc", false)) {
         doc[1] = n > 0 ? args[0] : NULL;
         return main_call_run(self, doc, n > 0 ? 2 : 1);

@@ -49,6 +49,26 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [[ $stderr == "WARNING: CONFIG '$BATS_TEST_TMPDIR/nosuch' directory does not exist."* ]]
 }
 
+@test "salt-call: the beginning of names shows what there is, and options refuse words too many" {
+    call() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=json "$@"; }
+    run -1 --separate-stderr call schedu
+    [[ $output == *"\"schedu\": \"'schedu' is not available.\""* ]]
+    [[ $output == *'"schedule.add": "'* && $output != *'"test.ping"'* ]]
+    run -255 --separate-stderr call nosuch
+    [[ -z $output && $stderr == *"'nosuch' is not available."* ]]
+    run -64 --separate-stderr call -d test.ping test.echo
+    [[ $stderr == *"salt-call: error: You can only get documentation for one method at one time" ]]
+    run -64 --separate-stderr call -g os
+    [[ $stderr == *"salt-call: error: -g/--grains does not accept any arguments" ]]
+}
+
+@test "salt-call: a log_file without a syslog daemon behind it is told in Salt's words, and no more" {
+    run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=txt \
+        --log-file="file://$BATS_TEST_TMPDIR/nosuch" test.ping
+    [ "$output" = "local: True" ]
+    [[ $stderr == *"[WARNING ] The log_file does not exist. Logging not setup correctly or syslog service not started."* ]]
+}
+
 @test "salt-call --log-file is written; a path of the command line begins in the current folder" {
     mkdir -p "$BATS_TEST_TMPDIR/etc" "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here"
     echo "root_dir: $BATS_TEST_TMPDIR/root" >"$BATS_TEST_TMPDIR/etc/minion"

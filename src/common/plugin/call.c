@@ -188,10 +188,8 @@ add_beginning(void *cookie, const char *name, const plugin_t *p, const func_t *f
     json_object_set_new(self->docs, name, json_string(doc));
 }
 
-/* The return for an unknown function: the documentation of all functions whose names begin so, or else the
- * error text. NEW. */
-static json_t *
-unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
+json_t *
+call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
     json_auto_t *docs = json_object();
 
@@ -227,7 +225,7 @@ call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result
 
     *res = (call_result_t){ .retcode = EX_GENERIC };
     if (f == NULL) {
-        res->value = unavailable_value(ctx, fun, &err);
+        res->value = call_unavailable(ctx, fun, &err);
         res->failed = FAIL_UNAVAILABLE;
         return;
     }

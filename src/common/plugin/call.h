@@ -115,6 +115,10 @@ void call_note(call_ctx_t *ctx, const char *what);
 void *call_kept(const call_ctx_t *ctx, const void *key);
 void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
 
+/* The return for an unknown function, of which *err tells: the documentation of all functions whose names begin
+ * so, and the error's text under its own; or else that text. NEW. */
+json_t *call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err);
+
 /* Explain why `fun` ("mod.fun", or a module's name) can't be called, with a suggestion. NEW text. */
 char *call_missing(call_ctx_t *ctx, const char *fun);
 /* The same of a state function. */
