@@ -167,10 +167,11 @@ try_socket(int fd, const char *address, fail_t *err)
 {
     if (line.to.ss_family != AF_UNIX || connect(fd, (const struct sockaddr *) &line.to, line.to_len) == 0)
         return 0;
-    return fail_set(err, -errno,
-                    "The log_file does not exist. Logging not setup correctly or syslog service not started.\n"
-                    "%s: no syslog daemon listens there: %s",
-                    address, strerror(errno));
+    return fail_set(
+        err, -errno,
+        "The log_file does not exist. Logging not setup correctly or syslog service not started.\n"
+        "%s: no syslog daemon listens there: %s",
+        address, strerror(errno));
 }
 
 /* Opens an unconnected socket: a daemon that restarts is reached again without reconnecting. */

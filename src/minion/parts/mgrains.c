@@ -289,7 +289,8 @@ mgrains_destroy(void *part)
     free(self);
 }
 
-static const part_request_t requests[] = { { "refresh_grains", mgrains_request, "{op: refresh_grains}" }, { 0 } };
+static const part_request_t requests[] = { { "refresh_grains", mgrains_request, "{op: refresh_grains}" },
+                                           { 0 } };
 static const part_event_t events[] = { { "grains_refresh", mgrains_refresh }, { 0 } };
 
 const minion_part_t minion_part_grains = {

@@ -166,7 +166,8 @@ data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 #define KEY_ROW   ROW("key", ARG_STR, ARG_REQUIRED, "The name")
 #define VALUE_ROW ROW("value", ARG_ANY, ARG_REQUIRED, "Its new value")
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
-static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping, or the text of one" }, ARGS_END };
+static const arg_t dump_args[] = { { "new_data", ARG_ANY, ARG_REQUIRED, "A mapping, or the text of one" },
+                                   ARGS_END };
 static const arg_t update_args[] = { KEY_ROW, VALUE_ROW, ARGS_END };
 static const arg_t cas_args[] = {
     KEY_ROW, VALUE_ROW, { "old_value", ARG_ANY, ARG_REQUIRED, "What it must be now" }, ARGS_END

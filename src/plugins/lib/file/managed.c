@@ -251,12 +251,11 @@ managed_verify(call_ctx_t *ctx, json_t *args, const char *source, const char *sc
         int rc = source_sum(ctx, call, &sum, &why);
         if (rc != 0 && why.kind != FAIL_COMMAND)
             return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
-        if (rc != 0) {
-            m->comment = xstrdup(fail_text(&why));
-        } else {
+        if (rc == 0) {
             json_decref(m->sum);
             m->sum = sum;
         }
+        m->comment = rc != 0 ? xstrdup(fail_text(&why)) : NULL;
     } else if (!value_truthy(value_get(args, "use_etag"))) {
         AUTO_FREE char *shown = str_redacted(source);
         m->comment = xasprintf("Unable to verify upstream hash of source file %s, please set source_hash or "

@@ -132,6 +132,7 @@ http_curl_said(const char *said)
     for (size_t i = 0; certificate && i < NELEMS(heads); i++)
         text += str_starts(text, heads[i]) ? strlen(heads[i]) : 0;
     AUTO_FREE char *line = xstrndup(text, strcspn(text, "\r\n"));
-    return xasprintf("%s%s", certificate ? "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: " : "",
+    return xasprintf("%s%s",
+                     certificate ? "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: " : "",
                      str_trim(line));
 }

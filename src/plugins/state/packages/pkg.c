@@ -315,7 +315,8 @@ add_held(plan_t *p, bool settled, const char *name, const json_t *answer)
         return;
     if (own == NULL) {
         state_change(p->ret, name,
-                     settled ? json_incref(changes) : json_pack("{s:s}", "new", value_str(changes, "new", "")));
+                     settled ? json_incref(changes)
+                             : json_pack("{s:s}", "new", value_str(changes, "new", "")));
         return;
     }
     for (size_t i = 0; i < NELEMS(sides); i++) {

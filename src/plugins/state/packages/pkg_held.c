@@ -186,7 +186,7 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define COMMON_ROWS                                                                                          \
-    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },                             \
+    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`" },                                   \
         { "version", ARG_ANY, "null", "For package managers that hold versions: apt does not" },             \
     {                                                                                                        \
         "pkgs", ARG_ANY, "null", "List of names, and of {name: version}"                                     \
