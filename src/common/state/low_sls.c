@@ -1,12 +1,16 @@
-/* low_sls.c - requisites that name a whole SLS without states of its own. One that only includes others stands
- * for what it includes, and one that is empty has nothing to wait for. Done on the chunks, so that the run and
- * the journal of an orchestration need not know of includes. */
+/* low_sls.c - requisites that name a whole SLS mean what it includes, too; an SLS that is empty has nothing to
+ * wait for. Done on the chunks, so that the run and the journal of an orchestration need not know of
+ * includes. */
 #include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/match/patterns.h"
 #include "common/state/high.h"
 
 typedef struct sls_reqs {
     const json_t *includes; /* {SLS: [SLS]} of all that was rendered */
     map_t *own;             /* the SLS that have chunks */
+    json_t *reached;        /* {SLS or wildcard: [{"sls": SLS}]} that were looked for before */
 } sls_reqs_t;
 
 /* The SLS with chunks that `sls` leads to, each once; `seen` ends circles. */
@@ -25,33 +29,63 @@ add_included(const sls_reqs_t *self, const char *sls, json_t *seen, json_t *foun
         add_included(self, json_string_value(one), seen, found);
 }
 
-/* True for {"sls": NAME} of an SLS that was rendered and has no chunks. */
-static bool
-is_hollow(const sls_reqs_t *self, const json_t *entry)
+/* BORROWED list of all SLS with chunks that the SLS of a name, or of a wildcard, lead to; the named ones are
+ * among them. */
+static json_t *
+reached_from(const sls_reqs_t *self, const char *name)
 {
-    const char *sls = value_str(entry, "sls", NULL);
+    json_t *found = value_get(self->reached, name), *list;
+    const char *sls;
 
-    return sls != NULL && map_get(self->own, sls) == NULL && value_get(self->includes, sls) != NULL;
+    if (found != NULL)
+        return found;
+    json_auto_t *seen = json_object();
+    json_object_set_new(self->reached, name, found = json_array());
+    if (!match_has_glob(name)) {
+        add_included(self, name, seen, found);
+        return found;
+    }
+    AUTO(wild) wild = wild_new(name, false);
+    json_object_foreach ((json_t *) self->includes, sls, list)
+        if (wild_match(wild, sls, strlen(sls)))
+            add_included(self, sls, seen, found);
+    return found;
 }
 
-/* NEW list of the entries, with the included SLS in the place of hollow ones. `may_drop`: one that leads to
- * nothing is met. */
-static json_t *
-filled(const sls_reqs_t *self, const json_t *list, bool may_drop)
+/* True for {"sls": NAME} of an SLS that was rendered and has no chunks. */
+static bool
+is_hollow(const sls_reqs_t *self, const char *sls)
 {
-    json_t *ret = json_array(), *entry;
+    return map_get(self->own, sls) == NULL && value_get(self->includes, sls) != NULL;
+}
+
+/* True when an SLS that a requisite names leads to the requiring SLS. Such a state waits for the named SLS
+ * alone: it can't wait for itself. */
+static bool
+leads_to(const json_t *found, const char *from)
+{
+    json_t *one;
     size_t i;
 
-    json_array_foreach (list, i, entry) {
-        json_auto_t *found = json_array(), *seen = json_object();
-        if (is_hollow(self, entry))
-            add_included(self, value_str(entry, "sls", ""), seen, found);
-        if (json_array_size(found) > 0)
-            json_array_extend(ret, found);
-        else if (!may_drop || !is_hollow(self, entry))
-            json_array_append(ret, entry);
-    }
-    return ret;
+    json_array_foreach (found, i, one)
+        if (str_eq(value_str(one, "sls", ""), from))
+            return true;
+    return false;
+}
+
+/* Append the SLS that one entry of a requisite means. `from`: the SLS that requires. `may_drop`: one that
+ * leads to nothing is met. */
+static void
+fill_entry(const sls_reqs_t *self, json_t *entry, const char *from, bool may_drop, json_t *ret)
+{
+    const char *sls = value_str(entry, "sls", NULL);
+    json_t *found = sls != NULL ? reached_from(self, sls) : NULL;
+    bool hollow = sls != NULL && is_hollow(self, sls);
+
+    if (json_array_size(found) > 0 && (hollow || !leads_to(found, from)))
+        json_array_extend(ret, found);
+    else if (!hollow || !may_drop)
+        json_array_append(ret, entry);
 }
 
 static void
@@ -67,18 +101,20 @@ fill_chunk(const sls_reqs_t *self, json_t *chunk)
         const char *kind = may_drop ? kinds[i] : others[i - NELEMS(kinds)];
         json_t *list = value_get(chunk, kind), *entry;
         size_t k;
-        bool hollow = false;
+        if (!json_is_array(list))
+            continue;
+        json_auto_t *ret = json_array();
         json_array_foreach (list, k, entry)
-            hollow = hollow || is_hollow(self, entry);
-        if (hollow)
-            json_object_set_new(chunk, kind, filled(self, list, may_drop));
+            fill_entry(self, entry, value_str(chunk, "__sls__", ""), may_drop, ret);
+        json_object_set(chunk, kind, ret);
     }
 }
 
 void
 low_fill_sls(json_t *chunks, const json_t *includes)
 {
-    sls_reqs_t self = { .includes = includes, .own = map_new(NULL) };
+    json_auto_t *reached = json_object();
+    sls_reqs_t self = { .includes = includes, .own = map_new(NULL), .reached = reached };
     json_t *chunk;
     size_t i;
 
