@@ -109,6 +109,22 @@ of_listen(const listening_t *self, const json_t *low)
     }
 }
 
+/* Every state that an ID or name alone names listens to the chunk. */
+static void
+any_listens(const listening_t *self, const char *name, const json_t *to)
+{
+    AUTO_FREE char *key = xasprintf("\x1f%s", name);
+    const steps_t *who = map_get(self->run->index, key);
+
+    if (who == NULL)
+        run_listen_not_there(self, "id", name);
+    for (size_t i = 0; who != NULL && i < who->n; i++) {
+        const json_t *low = self->run->steps[who->v[i]].low;
+        run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
+                      value_str(to, "state", ""), value_str(to, "__id__", ""));
+    }
+}
+
 /* Handles a chunk's `listen_in`, which makes other chunks its listeners. */
 static void
 of_listen_in(const listening_t *self, const json_t *low)
@@ -118,6 +134,8 @@ of_listen_in(const listening_t *self, const json_t *low)
     size_t i;
 
     json_array_foreach (value_get(low, "listen_in"), i, entry) {
+        if (json_is_string(entry))
+            any_listens(self, json_string_value(entry), low);
         json_object_foreach (entry, key, who) {
             if (json_is_string(who))
                 run_listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
