@@ -1,5 +1,6 @@
 /* salt_dict.c - Salt's filters that look into dicts and change them, as salt.utils.dictupdate's
- * *_dict_key_value: keys "a:b:c" are created on the way, the given dict is changed and returned. */
+ * *_dict_key_value: keys "a:b:c" are created on the way, the given dict is changed and returned; and that make
+ * a list of entries of one, and back. */
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt/salt_filter.h"
 #include "common/py/py_traverse.h"
@@ -145,13 +146,80 @@ JFILTER(extend_dict_key_value)
     return salt_dict_change(a, "extend", true);
 }
 
+/* ---- entries ------------------------------------------------------------------------------------------ */
+
+static py_t *
+entry_of(py_t *key, py_t *value)
+{
+    py_t *entry = py_dict();
+
+    py_dict_sets(entry, "key", key);
+    py_dict_sets(entry, "value", value);
+    return entry;
+}
+
+/* Each key of a dict, or each index of a list, with its value. */
+JFILTER(to_entries)
+{
+    AUTO(py) out = py_list();
+    py_t *key, *value;
+
+    if (!py_is(a[0], PY_DICT) && !py_is(a[0], PY_LIST))
+        return py_raise(&jinja_SaltInvocationError, "Input data must be a dict or list");
+    for (size_t i = 0; py_is(a[0], PY_LIST) && i < py_seq_len(a[0]); i++) {
+        AUTO(py) index = py_int((int64_t) i);
+        py_append_new(out, entry_of(index, py_seq_at(a[0], i)));
+    }
+    for (size_t i = 0; py_is(a[0], PY_DICT) && py_dict_next(a[0], &i, &key, &value);)
+        py_append_new(out, entry_of(key, value));
+    return STEAL(out);
+}
+
+/* Member of an entry by its name in any case; the last of several. BORROWED; NULL: none, or raised. */
+static py_t *
+member_of(py_t *entry, const char *name)
+{
+    py_t *key, *value, *found = NULL;
+
+    for (size_t i = 0; py_dict_next(entry, &i, &key, &value);) {
+        AUTO(py) lower = py_is(key, PY_STR) ? jmethod(key, "lower", 0) : NULL;
+        if (lower != NULL && py_str_is(lower, name))
+            found = value;
+    }
+    return found;
+}
+
+/* The reverse: each entry has a `key`, or a `name`, and a `value`. */
+JFILTER(from_entries)
+{
+    AUTO(py) out = py_dict();
+    AUTO(py) entries = py_tolist(a[0]);
+
+    for (size_t i = 0; entries != NULL && i < py_seq_len(entries); i++) {
+        AUTO(py) entry = py_todict(py_seq_at(entries, i));
+        py_t *key = entry != NULL ? member_of(entry, "key") : NULL;
+        if (entry == NULL)
+            return NULL;
+        if (key == NULL || py_truth(key) <= 0)
+            key = member_of(entry, "name");
+        py_t *value = member_of(entry, "value");
+        if (key != NULL && py_truth(key) > 0 && py_dict_set(out, key, value != NULL ? value : PY_None) < 0)
+            return NULL;
+    }
+    return entries != NULL ? STEAL(out) : NULL;
+}
+
 #define KEYED                JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0
 #define KEYED_ROW(name, doc) ROW(#name, { name }, { #name, KEYED }, 0, doc)
 
 static const jfilter_t rows[] = {
     KEYED_ROW(append_dict_key_value, "Append to the list at a key."),
     KEYED_ROW(extend_dict_key_value, "Extend the list at a key."),
+    { JROW("from_entries", from_entries, JP("entries"), 1, 1, 0), 0,
+      "A dict of entries with key and value." },
     KEYED_ROW(set_dict_key_value, "Set the value at a key."),
+    { JROW("to_entries", to_entries, JP("data"), 1, 1, 0), 0,
+      "The entries of a dict or a list, with key and value." },
     { JROW("traverse", traverse, JP("data", "key", "default", "delimiter"), 2, 4, 0), 0,
       "The value at a:b:0." },
     KEYED_ROW(update_dict_key_value, "Update the dict at a key."),

@@ -46,6 +46,22 @@ add_rendered(fstate_t *s, const char *source, json_t *texts)
     return true;
 }
 
+/* `source`, or the first that exists of a list of them. NEW list; NULL when the state has failed. */
+static json_t *
+picked_source(fstate_t *s, json_t *source)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *hash = NULL;
+    AUTO_FREE char *url = NULL;
+
+    if (source_pick(s->ctx, source, fstate_arg(s, "source_hash"), ctx_saltenv(s->ctx), &url, &hash, &why) !=
+        0) {
+        fstate_error(s, "Unable to manage file: %s", fail_text(&why));
+        return NULL;
+    }
+    return json_pack("[o]", value_utf8(url, strlen(url)));
+}
+
 /* Texts of `source` or `sources`; empty without either. NEW list; NULL when the state has failed. */
 json_t *
 fstate_template_texts(fstate_t *s)
@@ -58,8 +74,10 @@ fstate_template_texts(fstate_t *s)
         fstate_error(s, "source and sources are mutually exclusive");
     else if (fstate_on(s, "source_hash", false) && fstate_on(s, "source_hashes", false))
         fstate_error(s, "source_hash and source_hashes are mutually exclusive");
-    else if (value_truthy(source) || value_truthy(sources))
-        list = fstate_texts(value_truthy(source) ? source : sources);
+    else if (value_truthy(source))
+        list = picked_source(s, source);
+    else if (value_truthy(sources))
+        list = fstate_texts(sources);
     else
         return json_incref(texts);
     if (list == NULL)

@@ -322,7 +322,8 @@ static FILE_STATE(file_state_prepend, "Must provide name to file.prepend", prepe
 #define TEXT_ROWS                                                                                            \
     STATE_ANY("name", ARG_REQUIRED, "The file"), STATE_ANY("text", "null", "The text, or a list of them"),   \
         STATE_ANY("makedirs", "false", "Make the folders above it"),                                         \
-        STATE_ANY("source", "null", "URL or path of a template with the text"),                              \
+        STATE_ANY("source", "null",                                                                          \
+                  "URL or path of a template with the text; of a list the first that exists"),               \
         STATE_ANY("source_hash", "null", "Accepted; what the file server has is checked"),                   \
         STATE_TEXT("template", "\"jinja\"", "The engine of the template"),                                   \
         STATE_ANY("sources", "null", "List of such templates"),                                              \

@@ -362,28 +362,41 @@ wanted_pairs(fstate_t *s)
     return NULL;
 }
 
-/* A missing file is success only with ignore_if_missing. */
+/* Opens and reads the file. A missing one is success only with ignore_if_missing, and with create_if_missing
+ * as one that is empty. True when the state goes on. */
+static bool
+read_pairs(fstate_t *s, partfile_t *file, buf_t *old)
+{
+    fail_auto_t why = FAIL_INIT;
+    bool create = fstate_on(s, "create_if_missing", false);
+    int rc = partfile_edit(file, s->name, &why);
+
+    if (rc == 0 && create)
+        rc = partfile_open(file, s->name, &why) == 0 ? 1 : -EISDIR;
+    if (rc < 0 && rc != -EISDIR)
+        (void) fstate_error(s, "%s", fail_text(&why));
+    else if (rc <= 0)
+        (void) state_ret_set(s->ret,
+                             rc == 0 && fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
+                             "unable to open %s", s->name);
+    else if (partfile_read(file, old, &why) != 0)
+        (void) fstate_error(s, "%s", fail_text(&why));
+    else
+        return true;
+    return false;
+}
+
 static int
 keyvalue_body(fstate_t *s, fail_t *err)
 {
     json_auto_t *wanted = wanted_pairs(s), *left = json_object();
     partfile_auto_t file = PARTFILE_INIT;
     buf_auto_t old = BUF_INIT;
-    fail_auto_t why = FAIL_INIT;
     const char *separator = fstate_str(s, "separator"), *key;
     json_t *v;
 
-    if (wanted == NULL)
+    if (wanted == NULL || !read_pairs(s, &file, &old))
         return 0;
-    int rc = partfile_edit(&file, s->name, &why);
-    if (rc < 0 && rc != -EISDIR)
-        return fstate_error(s, "%s", fail_text(&why));
-    if (rc <= 0)
-        return state_ret_set(s->ret,
-                             rc == 0 && fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
-                             "unable to open %s", s->name);
-    if (partfile_read(&file, &old, &why) != 0)
-        return fstate_error(s, "%s", fail_text(&why));
     json_object_foreach (wanted, key, v)
         json_object_set_new(left, key, json_integer(value_int(s->args, "count", 1)));
     pairs_t p = { .s = s,
@@ -394,7 +407,7 @@ keyvalue_body(fstate_t *s, fail_t *err)
                   .comment = fstate_str(s, "uncomment"),
                   .fold_key = fstate_on(s, "key_ignore_case", false),
                   .fold_value = fstate_on(s, "value_ignore_case", false) };
-    rc = change_pairs(&p, &old);
+    int rc = change_pairs(&p, &old);
     buf_free(&p.content);
     buf_free(&p.diff);
     return rc;
@@ -415,7 +428,8 @@ static const arg_t blockreplace_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "The file"),
     STATE_TEXT("marker_start", "\"#-- start managed zone --\"", "Line that the block starts with"),
     STATE_TEXT("marker_end", "\"#-- end managed zone --\"", "Line that the block ends with"),
-    STATE_ANY("source", "null", "URL or path of a template with the content"),
+    STATE_ANY("source", "null",
+              "URL or path of a template with the content; of a list the first that exists"),
     STATE_ANY("source_hash", "null", "Accepted; what the file server has is checked"),
     STATE_TEXT("template", "\"jinja\"", "The engine of the template"),
     STATE_ANY("sources", "null", "List of such templates"),
@@ -447,6 +461,7 @@ static const arg_t keyvalue_args[] = {
     STATE_TEXT("uncomment", "null", "Characters that make a line a comment, which is taken into use"),
     STATE_ANY("key_ignore_case", "false", "Take keys as the same whatever their case"),
     STATE_ANY("value_ignore_case", "false", "Take values as the same whatever their case"),
+    STATE_ANY("create_if_missing", "false", "Make the file when there is none"),
     ARGS_END
 };
 

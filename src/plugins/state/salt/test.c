@@ -110,8 +110,9 @@ test_configurable_test_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     json_object_set_new(ret, "result", json_boolean(result));
     json_object_set(ret, "comment", comment);
     if (ctx_test(ctx)) {
-        json_object_set_new(ret, "result",
-                            json_is_false(value_get(args, "changes")) ? json_true() : json_null());
+        if (result > 0 || !value_truthy(value_get(args, "allow_test_mode_failure")))
+            json_object_set_new(ret, "result",
+                                json_is_false(value_get(args, "changes")) ? json_true() : json_null());
         if (!value_truthy(comment))
             json_object_set_new(ret, "comment", json_string("This is a test"));
     }
@@ -277,6 +278,7 @@ static const arg_t configurable_args[] = {
     { "result", ARG_ANY, "true", "True, False or \"Random\"" },
     { "comment", ARG_ANY, "\"\"", "The comment of the return" },
     { "warnings", ARG_ANY, "null", "A text or a list of texts" },
+    { "allow_test_mode_failure", ARG_ANY, "false", "Fail in test mode, too" },
     ARGS_END,
 };
 static const arg_t notification_args[] = {
