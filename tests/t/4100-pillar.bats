@@ -276,6 +276,32 @@ here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=j
     here pillar.items | grep -q "may begin with '-'"
 }
 
+@test "git: a remote as an URL alone has the branch git_pillar_branch, and one remote may be a text" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo
+    git init -q -b master "$repo"
+    git -C "$repo" config user.email t@example.org
+    git -C "$repo" config user.name t
+    printf "base:\n  '*': [one]\n" >"$repo/top.sls"
+    echo 'from: master' >"$repo/one.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm one
+    git -C "$repo" checkout -q -b dev
+    printf "dev:\n  '*': [one]\n" >"$repo/top.sls"
+    echo 'from: dev' >"$repo/one.sls"
+    git -C "$repo" commit -qam two
+    local_conf 'ext_pillar:' '  - git:' "    - $repo"
+    [ "$(here pillar.items)" = '{"from": "master"}' ]
+    local_conf 'ext_pillar:' "  - git: $repo" 'git_pillar_branch: dev'
+    [ "$(here pillar.items)" = '{"from": "dev"}' ]
+    local_conf 'ext_pillar:' "  - git: 'dev $repo'"
+    [ "$(here pillar.items)" = '{"from": "dev"}' ]
+    local_conf 'ext_pillar:' '  - git:' "    - $repo:" '      - env: base' 'git_pillar_branch: nosuch'
+    here pillar.items | grep -q "has no branch or tag 'nosuch'"
+    local_conf 'ext_pillar:' '  - git: -oProxyCommand=x'
+    here pillar.items | grep -q "may begin with '-'"
+}
+
 @test "cmd_yaml, cmd_json: an id that means something to a shell is in no command, however the command is quoted" {
     local id quote owned=$BATS_TEST_TMPDIR/OWNED before
     local ids=('x;touch${IFS}OWNED;y' 'x$(touch${IFS}OWNED)' "x';touch\${IFS}OWNED;'" 'x"|touch${IFS}OWNED;"' -rf 'x*')

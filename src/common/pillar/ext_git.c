@@ -28,7 +28,7 @@
 #define UPDATE_MIN_S 5
 #define KEEP_S       86400 /* age at which a commit's unused files are removed */
 
-/* Reads an entry "BRANCH URL" with its settings, which override the git_pillar_ options. */
+/* Reads an entry "BRANCH URL", or an URL alone, with its settings, which override the git_pillar_ options. */
 typedef struct remote {
     char *branch, *url;          /* owned */
     json_t *conf;                /* owned: its settings */
@@ -113,6 +113,26 @@ below(const char *text, const char *what, fail_t *err)
     return xstrndup(text, n);
 }
 
+/* Parts the text of a remote: "BRANCH URL", or an URL, whose branch is git_pillar_branch. *ret_branch NEW. */
+static int
+ext_git_words(const compile_t *self, const char *text, remote_t *r, char **ret_branch, fail_t *err)
+{
+    const char *space = text != NULL ? strchr(text, ' ') : NULL;
+    const char *url = space != NULL ? space + 1 + strspn(space + 1, " ") : text;
+
+    if (str_empty(url))
+        return fail_set(err, -EINVAL,
+                        "'%s' is not a remote: an URL, or a branch, a space and an URL is expected",
+                        text != NULL ? text : "?");
+    *ret_branch = space != NULL ? xstrndup(text, (size_t) (space - text))
+                                : xstrdup(value_str(self->opts, "git_pillar_branch", "master"));
+    /* git would read such a branch or URL as an option. */
+    if (**ret_branch == '-' || *url == '-')
+        return fail_set(err, -EINVAL, "'%s': neither branch nor URL may begin with '-'", text);
+    r->url = xstrdup(url);
+    return 0;
+}
+
 /* Parses an entry of the list: text, or {text: settings}. On failure *r is partly filled; the caller frees it
  * anyway. */
 static int
@@ -121,17 +141,11 @@ ext_git_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *e
     void *it = json_is_object(entry) ? json_object_iter((json_t *) entry) : NULL;
     const char *text = it != NULL ? json_object_iter_key(it) : json_string_value(entry);
     const json_t *own = it != NULL ? json_object_iter_value(it) : NULL;
-    const char *space = text != NULL ? strchr(text, ' ') : NULL;
+    AUTO_FREE char *word = NULL;
 
-    if (space == NULL)
-        return fail_set(err, -EINVAL, "'%s' is not a remote: a branch, a space and an URL are expected",
-                        text != NULL ? text : "?");
-    /* git would read such a branch or URL as an option. */
-    if (text[0] == '-' || space[1 + strspn(space + 1, " ")] == '-')
-        return fail_set(err, -EINVAL, "'%s': neither branch nor URL may begin with '-'", text);
-    AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
+    if (ext_git_words(self, text, r, &word, err) < 0)
+        return -EINVAL;
     bool any = strcmp(word, "__env__") == 0;
-    r->url = xstrdup(space + 1 + strspn(space + 1, " "));
 
     /* A remote's settings, a list of one-key mappings or a mapping, over the options. */
     json_auto_t *conf = json_object();
@@ -422,6 +436,13 @@ ext_git_prepare(const compile_t *self, remote_t *r, fail_t *err)
     return lock >= 0 ? ext_git_files(r, &copy, err) : -EIO;
 }
 
+/* The remotes of a source: a list, or one remote as a text. NEW list. */
+static json_t *
+ext_git_remotes(const json_t *args)
+{
+    return json_is_string(args) ? json_pack("[O]", args) : json_incref((json_t *) args);
+}
+
 /* ---- fetching beside compiles -------------------------------------------------------------------------- */
 
 /* Fetches one remote when it is due. Returns the seconds until the next fetch; failures are logged. */
@@ -453,11 +474,13 @@ pillar_git_update(const pillar_env_t *env)
     size_t i, k;
     int next = 0;
 
-    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
-        json_array_foreach (value_get(source, "git"), k, entry) {
+    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source) {
+        json_auto_t *remotes = ext_git_remotes(value_get(source, "git"));
+        json_array_foreach (remotes, k, entry) {
             int wait_s = ext_git_update(self, entry);
             next = next == 0 || wait_s < next ? wait_s : next;
         }
+    }
     return next;
 }
 
@@ -531,10 +554,12 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
     json_t *source, *entry;
     size_t i, k;
 
-    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
-        json_array_foreach (value_get(source, "git"), k, entry)
+    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source) {
+        json_auto_t *remotes = ext_git_remotes(value_get(source, "git"));
+        json_array_foreach (remotes, k, entry)
             if (renew_one(self, entry, branch, repo, done, err) < 0)
                 return NULL;
+    }
     return json_incref(done);
 }
 
@@ -608,12 +633,13 @@ ext_git_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *e
 py_t *
 ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    size_t n = json_array_size(args);
+    json_auto_t *list = ext_git_remotes(args);
+    size_t n = json_array_size(list);
     AUTO_FREE remote_t *remotes = xcalloc(n + 1, sizeof(*remotes));
     AUTO(py) out = py_dict();
 
     reads_mark_world(self->env->reads);
-    int rc = n > 0 ? ext_git_gather(self, args, remotes, err)
+    int rc = n > 0 ? ext_git_gather(self, list, remotes, err)
                    : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = ext_git_lay(self, remotes, n, &remotes[i], &out, err);
