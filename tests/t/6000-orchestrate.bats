@@ -670,6 +670,28 @@ SLS
     rm "$FLEET"/pillar/*.sls
 }
 
+@test "jobs.lookup_jid of an orchestration: states, and in JSON the return with its function and arguments" {
+    sls looked <<'SLS'
+a:
+  salt.function:
+    - name: test.ping
+    - tgt: m1
+SLS
+    local jid out
+    jid=$(salt-run --async state.orchestrate looked pillar='{k: v}' | grep -oE '[0-9]{20}' | tail -1)
+    until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q Summary'
+    for out in '' --out=highstate; do
+        run -0 salt-run jobs.lookup_jid "$jid" $out
+        [[ $output == *"Name: test.ping"*"Comment: Function ran successfully. Function test.ping ran on m1."*"Succeeded: 1 (changed=1)"* ]]
+    done
+    run -0 salt-run jobs.lookup_jid "$jid" --out=json
+    [ "$(json 'sorted(list(d.values())[0])' <<<"$output")" = '["fun", "fun_args", "jid", "return", "success", "user"]' ]
+    [ "$(json '[list(d.values())[0][k] for k in ("fun", "fun_args", "jid", "success", "user")]' <<<"$output")" = \
+        '["runner.state.orchestrate", ["looked", {"pillar": {"k": "v"}}], "'"$jid"'", true, "root"]' ]
+    [ "$(json 'sorted(list(d.values())[0]["return"])' <<<"$output")" = '["data", "outputter", "retcode"]' ]
+    [ "$(json 'list(d.values())[0]["return"]' <<<"$output" | step a changes)" = '{"ret": {"m1": true}}' ]
+}
+
 @test "an orchestration that calls itself ends" {
     sls self <<<'a: {salt.runner: [{name: state.orchestrate}, {mods: self}]}'
     run -1 orch self

@@ -262,8 +262,8 @@ keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret
     const char *jid = value_str(task, "jid", "");
     bool noted = value_get(task, "note");
     json_t *row = workers_row(self, task);
-    json_t *answer = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
-                               args_shown(value_get(task, "arg")));
+    json_t *answer = json_pack("{s:s, s:O, s:s, s:o}", "jid", jid, "fun", value_get(row, "fun"), "user",
+                               value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
     if (noted)
         json_decref(row);
     else

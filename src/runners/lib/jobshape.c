@@ -2,6 +2,7 @@
 #include "runners/lib/jobshape.h"
 
 #include "common/base/clock.h"
+#include "common/base/str.h"
 #include "common/output/output.h"
 #include "common/output/suited.h"
 #include "runners/lib/ask.h"
@@ -67,6 +68,30 @@ outputter_of(const json_t *ret)
     return own != NULL ? own : output_claimed(value_str(ret, "out", NULL));
 }
 
+/* What a runner or wheel function returned, as Salt keeps it: with its function, arguments and user around
+ * it, which the outputter `highstate` takes off again. NEW. */
+static json_t *
+enveloped(const json_t *ret)
+{
+    static const char *const kept[] = { "fun", "fun_args", "jid", "return", "success", "user" };
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < NELEMS(kept); i++) {
+        json_t *v = json_object_get(ret, kept[i]);
+        if (v != NULL)
+            json_object_set(out, kept[i], v);
+    }
+    return out;
+}
+
+static bool
+is_masters_own(const json_t *ret)
+{
+    const char *fun = value_str(ret, "fun", "");
+
+    return str_starts(fun, "runner.") || str_starts(fun, "wheel.");
+}
+
 json_t *
 jobshape_result(const json_t *returns)
 {
@@ -81,6 +106,8 @@ jobshape_result(const json_t *returns)
             if (v != NULL)
                 json_object_set(entry, kept[i], v);
         }
+        if (is_masters_own(ret))
+            json_object_set_new(entry, "return", enveloped(ret));
         if (outputter_of(ret) != NULL)
             json_object_set_new(entry, "out", json_string(outputter_of(ret)));
         json_object_set_new(out, json_object_iter_key(it), entry);

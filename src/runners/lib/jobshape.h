@@ -14,7 +14,8 @@
  * `job` as the store keeps it; NULL or null: {"Error", "StartTime"}. With `jid_inside` the jid is a member
  * too. */
 json_t *jobshape_instance(const char *jid, const json_t *job, bool jid_inside);
-/* {id: {"return", "retcode", "success", "out"?}} of the returns as minions sent them. */
+/* {id: {"return", "retcode", "success", "out"?}} of the returns as minions sent them; the "return" of a runner
+ * or wheel function is {"fun", "fun_args", "jid", "return", "success", "user"}. */
 json_t *jobshape_result(const json_t *returns);
 /* The outputter that suits a job with its Result ("highstate" for states); NULL for the default one. */
 const char *jobshape_outputter(const json_t *job);
