@@ -53,13 +53,6 @@ apt_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Test mode by the configuration. */
-static bool
-testing(call_ctx_t *ctx)
-{
-    return value_truthy(value_get(ctx_opts(ctx), "test"));
-}
-
 /* dpkg --set-selections for one package: 1 done, 0 refused. */
 static int
 aptselect_set_one(call_ctx_t *ctx, const char *name, const char *state, fail_t *err)
@@ -110,7 +103,7 @@ aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *e
             json_t *old = value_get(before, name);
             if (apt_check_name("selection", name, err) < 0)
                 return err->code;
-            if (str_eq(json_string_value(old), state) || testing(ctx))
+            if (str_eq(json_string_value(old), state) || ctx_test(ctx))
                 continue;
             int rc = aptselect_set_one(ctx, name, state, err);
             if (rc < 0)
@@ -144,7 +137,7 @@ check_states(const json_t *selection, fail_t *err)
 static int
 clear_all(call_ctx_t *ctx, fail_t *err)
 {
-    if (testing(ctx))
+    if (ctx_test(ctx))
         return 0;
     json_auto_t *out = apt_output(ctx, err, "dpkg", "--clear-selections", NULL);
     if (out == NULL)
@@ -261,7 +254,7 @@ aptselect_hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts,
         text = texts->unknown;
     } else if (held == hold) {
         result = json_true();
-    } else if (testing(ctx)) {
+    } else if (ctx_test(ctx)) {
         result = json_null();
         text = texts->would;
     } else {

@@ -298,58 +298,99 @@ summarize(json_t *ret, const json_t *names, const char *words, const char *short
 
 /* ---- holds ----------------------------------------------------------------------------------- */
 
-/* Adds pkg.hold's answer about one package to comment and changes. As in Salt, both sides of a change are told
- * of a package that was there (`settled`), and of one that was just installed. */
+/* The changes of pkg.hold's answer about one package; in test mode, where it has none, what they would be.
+ * NEW, or NULL without any. */
+static json_t *
+hold_changes(const plan_t *p, const json_t *answer, bool hold)
+{
+    json_t *changes = value_get(answer, "changes");
+
+    if (ctx_test(p->ctx) && json_is_null(value_get(answer, "result")))
+        return json_pack("{s:s, s:s}", "old", hold ? "install" : "hold", "new", hold ? "hold" : "install");
+    return value_truthy(changes) ? json_incref(changes) : NULL;
+}
+
+/* Lays the changes of a hold over those of the package. `alone`: nothing was installed, and Salt tells both
+ * sides. TAKES changes. */
 static void
-add_held(plan_t *p, bool settled, const char *name, const json_t *answer)
+add_hold(plan_t *p, const char *name, json_t *changes, bool alone)
 {
     static const char *const sides[] = { "new", "old" };
-    json_t *changes = value_get(answer, "changes"), *own = value_get(value_get(p->ret, "changes"), name);
+    json_t *own = value_get(value_get(p->ret, "changes"), name);
 
-    if (settled)
-        json_object_set_new(p->ret, "comment", value_fmt("%s.", value_str(p->ret, "comment", "")));
-    state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
-    if (!json_is_true(value_get(answer, "result")))
-        json_object_set(p->ret, "result", value_get(answer, "result"));
-    if (!value_truthy(changes))
-        return;
-    if (own == NULL) {
-        state_change(p->ret, name,
-                     settled ? json_incref(changes)
-                             : json_pack("{s:s}", "new", value_str(changes, "new", "")));
-        return;
-    }
-    for (size_t i = 0; i < NELEMS(sides); i++) {
+    if (own == NULL && alone)
+        state_change(p->ret, name, json_incref(changes));
+    else if (own == NULL)
+        state_change(p->ret, name, json_pack("{s:s}", "new", value_str(changes, "new", "")));
+    for (size_t i = 0; own != NULL && i < NELEMS(sides); i++) {
         const char *before = value_str(own, sides[i], "");
         json_object_set_new(
             own, sides[i],
             value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", value_str(changes, sides[i], "")));
     }
+    json_decref(changes);
 }
 
-/* Applies the keyword `hold` to all wanted packages, whether they were changed or not. `settled`: all were
- * there. */
+/* What pkg.hold would say, in test mode, of a package that is not installed yet. NEW. */
+static json_t *
+hold_to_come(const char *name, bool hold)
+{
+    if (!hold)
+        return json_pack("{s:{}, s:b, s:o}", "changes", "result", 1, "comment",
+                         value_fmt("Package %s is already set not to be held.", name));
+    return json_pack("{s:{}, s:n, s:o}", "changes", "result", "comment",
+                     value_fmt("Package %s is set to be held.", name));
+}
+
+/* Adds an answer to comment, changes and result. */
+static void
+pkg_hold_told(plan_t *p, const char *name, const json_t *answer, bool hold, bool alone)
+{
+    json_t *changes = hold_changes(p, answer, hold), *result = value_get(answer, "result");
+    AUTO_FREE char *before = alone ? xasprintf("%s.", value_str(p->ret, "comment", "")) : NULL;
+
+    if (alone)
+        state_ret_comment(p->ret, json_string(before));
+    state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
+    if (alone || json_is_false(result))
+        json_object_set(p->ret, "result", result);
+    if (changes != NULL)
+        add_hold(p, name, changes, alone);
+}
+
+/* Applies the keyword `hold` to all wanted packages, whether they were changed or not, or foretells it.
+ * `alone`: there was nothing to install. */
 static int
-pkg_hold(plan_t *p, bool settled)
+pkg_hold(plan_t *p, bool alone)
 {
     json_t *wish = value_get(value_get(p->args, "kwargs"), "hold"), *answer;
+    bool hold = value_truthy(wish);
     const char *name;
 
     if (wish == NULL || !ctx_has(p->ctx, "pkg.hold"))
         return 0;
     json_auto_t *names = json_array();
     json_object_foreach (p->desired, name, answer)
-        json_array_append_new(names, json_string(name));
-    json_auto_t *held = sub_call(p->ctx, p->err, value_truthy(wish) ? "pkg.hold" : "pkg.unhold", "{s:O}",
-                                 "pkgs", names);
+        if (!ctx_test(p->ctx) || value_truthy(value_get(p->have, name)))
+            json_array_append_new(names, json_string(name));
+    json_auto_t *held = json_array_size(names) == 0
+                            ? json_object()
+                            : sub_call(p->ctx, p->err, hold ? "pkg.hold" : "pkg.unhold", "{s:O}", "pkgs",
+                                       names);
     if (held == NULL)
         return state_ret_fail(p->ret, p->err);
     if (json_is_false(value_get(held, "result")))
         return state_ret_set(p->ret, STATE_FALSE,
                              "An error was encountered while holding/unholding package(s): %s",
                              value_str(held, "comment", ""));
-    json_object_foreach (held, name, answer)
-        add_held(p, settled, name, answer);
+    json_object_foreach (p->desired, name, answer) {
+        json_t *said = value_get(held, name);
+        json_auto_t *one = said != NULL       ? json_incref(said)
+                           : ctx_test(p->ctx) ? hold_to_come(name, hold)
+                                              : NULL;
+        if (one != NULL)
+            pkg_hold_told(p, name, one, hold, alone);
+    }
     return 0;
 }
 
@@ -426,7 +467,7 @@ run_plan(plan_t *p)
             p, p->unpurge,
             "The following packages would have their selection status changed from 'purge' to 'install'");
         pkg_would(p, p->again, "The following packages would be reinstalled");
-        return 0;
+        return pkg_hold(p, false);
     }
     if (pkg_install(p) < 0 || (!p->done && unpurge(p) < 0))
         return p->err->code;
