@@ -6,6 +6,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
+#include "plugins/lib/call/ini_read.h"
 
 /* A None counts as not given. BORROWED. */
 static py_t *
@@ -197,34 +198,30 @@ interpolates(const char *text)
     return true;
 }
 
-/* Keys are lower case, and a line feed in a value is followed by a tab, as configparser does. */
+/* Sets an option, whose name is lower case, among those of a section; the last of a name counts. */
 static int
-put_setting(buf_t *b, py_t *key, py_t *value)
+take_setting(py_t *into, py_t *key, py_t *value)
 {
     AUTO(py) name = py_tostr(key);
-    AUTO(py) text = py_tostr(value);
+    AUTO(py) text = name != NULL ? py_tostr(value) : NULL;
+    AUTO(py) lowered = text != NULL ? ini_option(name) : NULL;
 
-    if (name == NULL || text == NULL)
+    if (lowered == NULL)
         return -1;
     if (py_is(value, PY_NONE))
         return py_raise_int(&py_TypeError, "option values must be strings");
     if (!interpolates(py_cstr(text)))
         return py_raise_int(&py_ValueError, "invalid interpolation syntax in '%s' at position %zu",
                             py_cstr(text), (size_t) (strchr(py_cstr(text), '%') - py_cstr(text)));
-    const py_args_t none = { 0 };
-    AUTO(py) lower = py_strz("lower");
-    AUTO(py) lowered = py_call_method(name, lower, &none);
-    buf_printf(b, "%s = ", py_cstr(lowered));
-    for (const char *p = py_cstr(text); *p != '\0'; p++)
-        buf_puts(b, *p == '\n' ? "\n\t" : (const char[]){ *p, '\0' });
-    buf_putc(b, '\n');
-    return 0;
+    return py_dict_set(into, lowered, text);
 }
 
+/* A line feed in a value is followed by a tab, as configparser does. */
 static int
 put_section(buf_t *b, py_t *section, py_t *settings)
 {
     AUTO(py) name = py_tostr(section);
+    AUTO(py) taken = py_odict();
     py_t *key, *value;
 
     if (name == NULL)
@@ -232,10 +229,16 @@ put_section(buf_t *b, py_t *section, py_t *settings)
     if (!py_is(settings, PY_DICT))
         return py_raise_int(&py_AttributeError, "'%s' object has no attribute 'items'",
                             py_type_name(settings));
-    buf_printf(b, "[%s]\n", py_cstr(name));
     for (size_t i = 0; py_dict_next(settings, &i, &key, &value);)
-        if (put_setting(b, key, value) < 0)
+        if (take_setting(taken, key, value) < 0)
             return -1;
+    buf_printf(b, "[%s]\n", py_cstr(name));
+    for (size_t i = 0; py_dict_next(taken, &i, &key, &value);) {
+        buf_printf(b, "%s = ", py_cstr(key));
+        for (const char *p = py_cstr(value); *p != '\0'; p++)
+            buf_puts(b, *p == '\n' ? "\n\t" : (const char[]){ *p, '\0' });
+        buf_putc(b, '\n');
+    }
     buf_putc(b, '\n');
     return 0;
 }
@@ -259,10 +262,21 @@ configparser_serialize(py_t *v, py_t *options)
     return py_str_buf(&b);
 }
 
+static py_t *
+configparser_deserialize(py_t *v, py_t *options)
+{
+    size_t len;
+
+    if (serializers_text_of(v) == NULL)
+        return NULL;
+    const char *text = py_text(v, &len);
+    return ini_read(text, len);
+}
+
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const serializer_t rows[] = {
-    { "configparser", configparser_serialize, NULL },
+    { "configparser", configparser_serialize, configparser_deserialize },
     { "json", json_serialize, json_deserialize },
     { "python", python_serialize, NULL },
     { "yaml", yaml_serialize, yaml_deserialize },

@@ -205,6 +205,27 @@ file_serialize_tell(work_t *w)
     return state_ret_set(s->ret, STATE_TRUE, "The file %s is in the correct state", s->name);
 }
 
+/* With check_cmd file.managed writes the text, as it asks the command before there is anything new. */
+static int
+file_serialize_checked(work_t *w, fail_t *err)
+{
+    static const char *const passed[] = { "contents", "user",     "group",   "mode",
+                                          "backup",   "makedirs", "tmp_dir", "show_changes",
+                                          "encoding", "tmp_ext",  "name",    "encoding_errors",
+                                          "check_cmd" };
+    json_auto_t *args = json_object(), *made = NULL;
+
+    for (size_t i = 0; i < NELEMS(passed); i++) {
+        json_t *v = value_get(w->s->args, passed[i]);
+        if (v != NULL && !json_is_null(v))
+            json_object_set(args, passed[i], v);
+    }
+    int rc = file_state_managed(w->s->ctx, args, &made, err);
+    if (rc == 0)
+        json_object_update(w->s->ret, made);
+    return rc;
+}
+
 /* Serialises and writes, or predicts in test mode. */
 static int
 file_serialize_store(work_t *w, fail_t *err)
@@ -221,8 +242,10 @@ file_serialize_store(work_t *w, fail_t *err)
     json_object_set_new(s->args, "contents", value_utf8(text.data, text.len));
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
-    rc = s->test ? file_serialize_tell(w) : manage_file(s->ctx, s->args, &none, s->ret, err);
-    if (rc == 0 && w->difference != NULL)
+    rc = s->test                            ? file_serialize_tell(w)
+         : fstate_on(s, "check_cmd", false) ? file_serialize_checked(w, err)
+                                            : manage_file(s->ctx, s->args, &none, s->ret, err);
+    if (rc == 0 && w->difference != NULL && !json_is_false(value_get(s->ret, "result")))
         state_change(s->ret, "diff", json_incref(w->difference));
     return rc;
 }
@@ -320,6 +343,9 @@ static const arg_t serialize_args[] = {
     STATE_ANY("serializer", "null", "yaml, json, python or configparser; `formatter` is the same"),
     STATE_ANY("serializer_opts", "null", "default_flow_style, indent, sort_keys, separators, ensure_ascii"),
     STATE_ANY("deserializer_opts", "null", "Accepted and not used"),
+    STATE_ANY("check_cmd", "null", "Command that must agree to the new file; its path is added"),
+    STATE_ANY("tmp_dir", "\"\"", "Folder of the file that check_cmd looks at"),
+    STATE_ANY("tmp_ext", "\"\"", "End of that file's name"),
     STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "formatter: the same as serializer"),
     ARGS_END
 };
