@@ -193,20 +193,26 @@ is_too_many(reqin_t *self)
     return true;
 }
 
+/* False for a list or a mapping where a name is meant, which becomes an error. */
+static bool
+is_name(reqin_t *self, py_t *name)
+{
+    uint64_t hash;
+
+    if (py_hash(name, &hash) == 0)
+        return true;
+    py_clear();
+    AUTO_FREE char *text = py_show(name);
+    add_error(self->errors, "Illegal requisite \"%s\", please check your syntax.\n", text);
+    return false;
+}
+
 /* Apply one (name, state) target of a statement. */
 static void
 apply_hinge(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
 {
-    uint64_t hash;
-
-    if (is_too_many(self))
+    if (is_too_many(self) || !is_name(self, name))
         return;
-    if (py_hash(name, &hash) < 0) {
-        py_clear();
-        AUTO_FREE char *text = py_show(name);
-        add_error(self->errors, "Illegal requisite \"%s\", please check your syntax.\n", text);
-        return;
-    }
     if (kind == REQ_PREREQ_IN)
         add_prerequired(self, self->id, self->state, state, name);
     if (kind == REQ_IN || kind == REQ_PREREQ_IN)
@@ -313,6 +319,8 @@ apply_list(reqin_t *self, req_kind_t kind, py_t *items)
         AUTO(py) item = py_ref(py_seq_at(items, i));
         py_t *name;
         if (!py_is(item, PY_DICT)) {
+            if (!is_name(self, item))
+                continue;
             py_t *ref = resolve_word(self, item);
             py_unref(item);
             item = ref;

@@ -81,7 +81,11 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
     json_auto_t *now = fop_stats(name, value_str(m->sum, "hash_type", NULL), follow, NULL);
     json_auto_t *changes = json_object();
 
-    if (now == NULL) {
+    static const char *const gives_way[] = { "pipe", "socket" }; /* a run puts the file in their place */
+    bool fresh = now == NULL;
+    for (size_t i = 0; i < NELEMS(gives_way); i++)
+        fresh = fresh || str_eq(value_str(now, "type", ""), gives_way[i]);
+    if (fresh) {
         manage_check_note(changes, "newfile", name);
     } else {
         int rc = source_changes(ctx, args, m, value_str(now, "sum", ""), changes, err);
