@@ -105,15 +105,16 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
 
 /* ---- files and options ------------------------------------------------------------------------ */
 
-/* NEW content of the grains file; NULL when there is none, or with *err when it can't be read. */
+/* NEW content of the grains file; NULL when there is none, or with *err when it can't be read. *ret_twice: NEW
+ * text about a grain that stands twice. */
 static json_t *
-grains_set_read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
+grains_set_read_file(const char *path, yaml_lines_t **ret_lines, char **ret_twice, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
     if (fs_absent(path) || fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
         return NULL;
-    json_t *found = yaml_load(buf_str(&text), text.len, path, ret_lines, err);
+    json_t *found = yaml_load_repeated(buf_str(&text), text.len, path, ret_lines, ret_twice, err);
     if (found == NULL)
         fail_prefix(err, "the grains file is skipped: ");
     return found;
@@ -125,7 +126,8 @@ grains_check_file(const json_t *opts)
     AUTO_FREE char *path = grains_file_path(opts);
     const char *id = value_str(opts, "id", "");
     yaml_lines_t *lines = NULL;
-    json_auto_t *found = grains_set_read_file(path, &lines, NULL);
+    AUTO_FREE char *twice = NULL; /* told when the grains are gathered */
+    json_auto_t *found = grains_set_read_file(path, &lines, &twice, NULL);
 
     if (value_get(found, "id") != NULL && !grains_are_of(found, id))
         log_warning("%s:%d: the grain 'id' is ignored: it is always the minion's id ('%s'), which the option "
@@ -142,7 +144,10 @@ grains_finish(json_t *opts, json_t *into)
     /* Adds the grains of the file, which come last. */
     AUTO_FREE char *path = grains_file_path(opts);
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *found = grains_set_read_file(path, NULL, &err);
+    AUTO_FREE char *twice = NULL;
+    json_auto_t *found = grains_set_read_file(path, NULL, &twice, &err);
+    if (twice != NULL)
+        log_warning("the grains file: %s", twice);
     if (err.code < 0)
         log_warning("%s", fail_text(&err));
     else if (json_is_object(found))

@@ -26,6 +26,11 @@ int yaml_line_of(const yaml_lines_t *self, const char *key);
  * `ret_lines` may be NULL; else NEW. */
 json_t *yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err);
 
+/* The same, but of a key that stands twice the last value counts; *ret_twice says where: NEW, or NULL for
+ * none. */
+json_t *yaml_load_repeated(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines,
+                           char **ret_twice, fail_t *err);
+
 /* Value of an unquoted scalar by YAML 1.1's implicit types: NEW string, number, boolean or null. Never fails:
  * a text that its type cannot represent stays a string. */
 json_t *yaml_scalar(const char *text, size_t len);

@@ -25,6 +25,8 @@ typedef struct loader {
     job_t *jobs; /* containers still to be filled */
     size_t n, cap;
     size_t values, text; /* bytes */
+    yproblem_t
+        *twice; /* BORROWED: tells of a key that stands twice, whose last value counts; NULL: refuse it */
 } loader_t;
 
 void
@@ -285,7 +287,7 @@ yaml_load_make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
     return true;
 }
 
-/* Adds one pair, or refuses a duplicate key as Salt's loader does. `numbers`, made when first needed, holds
+/* Adds one pair, or refuses a duplicate key as Salt's loader does, unless it may be there. `numbers`, made when first needed, holds
  * the canonical texts of the mapping's numeric keys. Consumes `value`. */
 static bool
 yaml_load_add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
@@ -299,7 +301,11 @@ yaml_load_add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const map
         known = known || json_object_get(*numbers, k->number) != NULL;
         json_object_set_new(*numbers, k->number, json_true());
     }
-    if (known) {
+    if (known && l->twice != NULL) {
+        yproblem_free(l->twice);
+        (void) yproblem_within(l->twice, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
+                               pair->key->at, "found conflicting ID '%s', of which the last counts", k->text);
+    } else if (known) {
         json_decref(value);
         return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
                                pair->key->at, "found conflicting ID '%s'", k->text);
@@ -366,9 +372,9 @@ yaml_load_fill_pairs(loader_t *l, const job_t *job)
 /* NEW value of the whole document, or NULL with the problem set. The queue grows while it is worked off;
  * values are held by their parents, the root by `v`. */
 static json_t *
-load_root(const ynode_t *root, yproblem_t *problem)
+load_root(const ynode_t *root, yproblem_t *problem, yproblem_t *twice)
 {
-    loader_t l = { .problem = problem };
+    loader_t l = { .problem = problem, .twice = twice };
     json_t *v = root != NULL ? yaml_load_make(&l, root, 1) : json_null();
     bool ok = v != NULL;
 
@@ -383,15 +389,18 @@ load_root(const ynode_t *root, yproblem_t *problem)
     return NULL;
 }
 
-json_t *
-yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err)
+/* As yaml_load_repeated; without ret_twice a key that stands twice is an error. */
+static json_t *
+load_document(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, char **ret_twice,
+              fail_t *err)
 {
+    yproblem_t twice = YPROBLEM_INIT;
     yproblem_t problem = YPROBLEM_INIT;
     json_t *v = NULL;
     ydoc_t *doc = ydoc_new(text, len, &problem);
 
     if (doc != NULL)
-        v = load_root(ydoc_root(doc), &problem);
+        v = load_root(ydoc_root(doc), &problem, ret_twice != NULL ? &twice : NULL);
     if (v != NULL && ret_lines != NULL) {
         const ynode_t *root = ydoc_root(doc);
         yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
@@ -408,8 +417,24 @@ yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_l
         AUTO_FREE char *why = yproblem_show(&problem, source, text, len);
         fail_set(err, problem.cls == YAML_LIMIT ? -E2BIG : -EINVAL, "%s", why);
     }
+    if (ret_twice != NULL)
+        *ret_twice = v != NULL && twice.cls != YAML_FINE ? yproblem_show(&twice, source, text, len) : NULL;
+    yproblem_free(&twice);
     yproblem_free(&problem);
     return v;
+}
+
+json_t *
+yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err)
+{
+    return load_document(text, len, source, ret_lines, NULL, err);
+}
+
+json_t *
+yaml_load_repeated(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines,
+                   char **ret_twice, fail_t *err)
+{
+    return load_document(text, len, source, ret_lines, ret_twice, err);
 }
 
 json_t *

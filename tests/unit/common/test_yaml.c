@@ -141,6 +141,22 @@ assert_error(const char *yaml, int code, const char *text)
 }
 
 static void
+test_repeated_keys(void **state)
+{
+    static const char text[] = "a: 1\nb: {c: 1, c: 2}\na: [3]\n";
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *twice = NULL, *none = NULL;
+    json_auto_t *v = yaml_load_repeated(text, strlen(text), "grains", NULL, &twice, &err);
+    json_auto_t *plain = yaml_load_repeated("a: 1\n", strlen("a: 1\n"), "grains", NULL, &none, &err);
+    AUTO_FREE char *got = json_dumps(v, JSON_SORT_KEYS);
+
+    assert_string_equal(got, "{\"a\": [3], \"b\": {\"c\": 2}}");
+    assert_non_null(strstr(twice, ": found conflicting ID '"));
+    assert_non_null(plain);
+    assert_null(none);
+}
+
+static void
 test_error_texts(void **state)
 {
     assert_error("a:\n  b: 1\n  c: d: e\n", -EINVAL,
@@ -459,12 +475,13 @@ test_base64(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_scalars), cmocka_unit_test(test_documents), cmocka_unit_test(test_dump),
           cmocka_unit_test(test_round_trip), cmocka_unit_test(test_dump_nothing),
-          cmocka_unit_test(test_error_texts), cmocka_unit_test(test_error_at_the_end),
-          cmocka_unit_test(test_error_in_a_long_line), cmocka_unit_test(test_error_with_a_long_key),
-          cmocka_unit_test(test_not_utf8), cmocka_unit_test(test_utf16), cmocka_unit_test(test_depth),
-          cmocka_unit_test(test_depth_by_aliases), cmocka_unit_test(test_alias_bomb),
-          cmocka_unit_test(test_text_bomb), cmocka_unit_test(test_merge_bomb),
-          cmocka_unit_test(test_many_number_keys), cmocka_unit_test(test_huge_integer),
-          cmocka_unit_test(test_recursive), cmocka_unit_test(test_keys_that_collide_as_text),
-          cmocka_unit_test(test_key_with_nul), cmocka_unit_test(test_aliases_share_nothing),
-          cmocka_unit_test(test_lines), cmocka_unit_test(test_scalar), cmocka_unit_test(test_base64))
+          cmocka_unit_test(test_error_texts), cmocka_unit_test(test_repeated_keys),
+          cmocka_unit_test(test_error_at_the_end), cmocka_unit_test(test_error_in_a_long_line),
+          cmocka_unit_test(test_error_with_a_long_key), cmocka_unit_test(test_not_utf8),
+          cmocka_unit_test(test_utf16), cmocka_unit_test(test_depth), cmocka_unit_test(test_depth_by_aliases),
+          cmocka_unit_test(test_alias_bomb), cmocka_unit_test(test_text_bomb),
+          cmocka_unit_test(test_merge_bomb), cmocka_unit_test(test_many_number_keys),
+          cmocka_unit_test(test_huge_integer), cmocka_unit_test(test_recursive),
+          cmocka_unit_test(test_keys_that_collide_as_text), cmocka_unit_test(test_key_with_nul),
+          cmocka_unit_test(test_aliases_share_nothing), cmocka_unit_test(test_lines),
+          cmocka_unit_test(test_scalar), cmocka_unit_test(test_base64))

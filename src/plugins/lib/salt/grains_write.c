@@ -21,7 +21,8 @@ grains_write_read_file(const char *path, fail_t *err)
         return json_object();
     if (fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
         return NULL;
-    json_t *grains = yaml_load(buf_str(&text), text.len, path, NULL, err);
+    AUTO_FREE char *twice = NULL; /* told where the file is read for the grains */
+    json_t *grains = yaml_load_repeated(buf_str(&text), text.len, path, NULL, &twice, err);
     if (grains != NULL && !json_is_object(grains)) {
         json_decref(grains);
         grains = json_object();
