@@ -8,18 +8,18 @@
 set -eu
 
 packages='' modules='' programs=''
-build() { # Compilers and tools; the libraries; what libzmq's archive needs (the minion links it).
+build() { # Compilers and tools; the libraries, of libcurl the headers alone; what libzmq's archive needs (the minion links it).
     packages="$packages gcc g++ make pkgconf git
         libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev
-        zlib1g-dev libcrypt-dev libc6-dev libkrb5-dev libnorm-dev libpgm-dev libbsd-dev"
-    modules="$modules libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt"
+        zlib1g-dev libcrypt-dev libcurl4-openssl-dev libc6-dev libkrb5-dev libnorm-dev libpgm-dev libbsd-dev"
+    modules="$modules libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt libcurl"
     programs="$programs gcc make pkg-config git"
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        curl fish gpg gpg-agent iproute2 openssl patch procps strace util-linux zsh"
+        fish gpg gpg-agent iproute2 openssl patch procps strace util-linux zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent ip openssl patch ps setpriv strace zsh"
+    programs="$programs bats python3 clang clang-format fish gpg gpg-agent ip openssl patch ps setpriv strace zsh"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"

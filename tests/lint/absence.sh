@@ -12,11 +12,11 @@ src/common/cli/complete_sls.c    completion offers what it sees
 src/common/conf/conf_read.c      errno decides
 src/common/crypto/keys.c         the file is made exclusively; the rest are words of an error
 src/common/files/gitcopy.c       a second "git init" changes nothing
-src/plugins/lib/http/http_request.c   the first bundle that can be seen; the files of curl's own folder
+src/plugins/lib/http/http_request.c   the first bundle that can be seen
 src/plugins/lib/file/perms.c       a file of the kernel: whether it has SELinux
 src/plugins/lib/file/tree.c        the answer of file.touch
 src/plugins/lib/transfer/fetch.c        what is not known to be the same is fetched
-src/plugins/lib/transfer/webget.c       what is not known to be there is fetched; the files of curl's own folder
+src/plugins/lib/transfer/webget.c       what is not known to be there is fetched
 src/plugins/exec/system/cmd_chroot.c  which shell there is
 src/plugins/exec/salt/config_bootstrap.c  what is no path is the script itself, longer than any path
 src/plugins/exec/files/cp.c          a query, and copies that are fetched again

@@ -65,4 +65,5 @@ one_user 'sodium\.h' '^src/common/(crypto|cli/versions)' 'common/crypto'
 one_user 'pcre2\.h' '^src/common/(match|cli/versions)' 'common/match'
 one_user 'sqlite3\.h' '^src/(master/store|common/cli/versions)' 'master/store*'
 one_user 'zmq\.h|czmq\.h' '^src/(common/net|common/cli/versions|master/front/front\.h|uplink/(sessions|callsession|session)\.c|uplink/session\.h)' 'common/net and the loops'
+one_user 'curl/.*\.h' '^src/plugins/lib/http/web\.h' 'plugins/lib/http/web.h'
 exit $rc

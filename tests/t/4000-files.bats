@@ -468,7 +468,7 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
 
 # ---- the web --------------------------------------------------------------------------------------------------------
 
-@test "get_url: http by curl; an error of the server is told, nothing half stays" {
+@test "get_url: http; an error of the server is told, nothing half stays" {
     daemon listen-web python3 -u -c "
 import functools, http.server
 h = functools.partial(http.server.SimpleHTTPRequestHandler, directory='$TREE/base')

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "plugins/builtin.h"
+#include "plugins/lib/http/http.h"
 #include "salt/log.h"
 #include "salt/state.h"
 
@@ -92,6 +93,38 @@ assert_log(const char *want)
     "remove) say $n 'deinstall ok config-files' 2.0;;\npurge) say $n 'purge ok not-installed' 2.0;; esac;; " \
     "esac; done"
 
+/* Launchpad, which says the file "launchpad"; the log has whom it was asked for. */
+static int
+fake_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *said = text_of("/launchpad"), *log = text_of("/log");
+    AUTO_FREE char *longer = xasprintf("%squery %s\n", log, value_str(args, "url", ""));
+
+    assert_true(value_bool(args, "decode", false));
+    assert_string_equal(value_str(value_get(args, "header_dict"), "Accept", ""), "application/json");
+    put("/log", longer);
+    *ret_value = said != NULL ? json_pack("{s:o}", "dict", json_loads(said, 0, NULL))
+                              : json_pack("{s:s}", "error", "HTTP 404: Not Found");
+    return 0;
+}
+static const func_t fake_http_functions[] = { { "query", fake_query, http_query_args, 0, "" } };
+static const plugin_t fake_http = { .kind = PLUGIN_EXEC, .file = "http", FUNCS(fake_http_functions) };
+
+/* The modules of the minion, but for the one that asks the web. NEW. */
+static registry_t *
+modules(void)
+{
+    size_t n;
+    const plugin_t *const *plugins = builtin_plugins(PLUGIN_EXEC, &n);
+    const plugin_t **ours = xcalloc(n, sizeof(*ours));
+
+    for (size_t i = 0; i < n; i++)
+        ours[i] = str_eq(plugins[i]->file, "http") ? &fake_http : plugins[i];
+    registry_t *made = registry_new(PLUGIN_EXEC, ours, n);
+    free(ours);
+    return made;
+}
+
 static int
 make_host(void **state)
 {
@@ -114,9 +147,7 @@ make_host(void **state)
     assert_int_equal(setenv("PATH", path, 1), 0);
     assert_int_equal(setenv("DPKG_ROOT", root, 1), 0);
     log_init("test", LEVEL_QUIET, false);
-    size_t n;
-    const plugin_t *const *plugins = builtin_plugins(PLUGIN_EXEC, &n);
-    registry = registry_new(PLUGIN_EXEC, plugins, n);
+    registry = modules();
     return 0;
 }
 
@@ -719,14 +750,13 @@ test_ppa(void **state)
 {
     os_name = "Ubuntu";
     put("/update", "");
-    put("/curl", "{\"signing_key_fingerprint\": \"0123456789ABCDEF\", \"private\": false}");
-    script("curl", "for w; do :; done; echo \"curl $w\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/curl");
+    put("/launchpad", "{\"signing_key_fingerprint\": \"0123456789ABCDEF\", \"private\": false}");
     script("apt-key", "echo \"apt-key $*\" >> $DPKG_ROOT/log");
     expect_text("pkg.mod_repo", "[\"ppa:tea\"]", "Unable to get PPA info from argument.");
     json_auto_t *ret = run("pkg.mod_repo", "[\"ppa:tea/pot\"]");
     assert_true(json_is_object(ret));
     assert_log(
-        "curl https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key export 0123456789ABCDEF\n"
+        "query https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key export 0123456789ABCDEF\n"
         "apt-key adv --batch --keyserver keyserver.ubuntu.com --logger-fd 1 --recv-keys 0123456789ABCDEF\n"
         "apt-get -q update\n");
     assert_file(LISTS "tea-pot-trixie.list", "deb http://ppa.launchpad.net/tea/pot/ubuntu trixie main\n");
@@ -736,7 +766,7 @@ test_ppa(void **state)
     assert_string_equal(value_str(found, "dist", ""), "trixie");
     put("/log", "");
     expect("pkg.del_repo_key", "[{\"name\": \"ppa:tea/pot\", \"keyid_ppa\": true}]", "\"89ABCDEF\"");
-    assert_log("curl https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key del 89ABCDEF\n");
+    assert_log("query https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key del 89ABCDEF\n");
     expect_text("pkg.del_repo", "[\"ppa:tea/pot\"]", "tea-pot-trixie.list containing repo");
     put("/log", "");
     script("apt-add-repository", "echo \"apt-add-repository $*\" >> $DPKG_ROOT/log");

@@ -254,7 +254,7 @@ const arg_t http_query_args[] = {
     { "node", ARG_STR, "\"minion\"", TAKEN },
     { "port", ARG_INT, "80", TAKEN ": it stands in the URL" },
     { "opts", ARG_DICT, "null", "Options over the configured ones: verify_ssl, proxy_host, ..." },
-    { "backend", ARG_STR, "null", TAKEN ": curl sends all" },
+    { "backend", ARG_STR, "null", TAKEN ": libcurl sends all" },
     { "ca_bundle", ARG_STR, "null", "File with the certificates of authorities" },
     { "verify_ssl", ARG_BOOL, "null", "False: any certificate will do" },
     { "cert", ARG_ANY, "null", "Our own certificate: a file, or certificate and key" },

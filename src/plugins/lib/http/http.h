@@ -1,5 +1,4 @@
-/* http.h - Salt's http.query through the system's curl: the request's every word goes to curl's stdin and to
- * files that only we may read, since others may read our command line.
+/* http.h - Salt's http.query by libcurl (web.h). No program is started: others may read command lines.
  *
  * An answer has Salt's shape: {"body", "status"?, "headers"?, "dict"?, "text"?}, or {"error",
  * "status"?}.
@@ -21,10 +20,6 @@ extern const arg_t http_query_args[];
 /* Sends one request; `args` as bound to these rows. 0 also when the server could not be reached, as in Salt:
  * see "error". Negative with *err for an invalid call. */
 int http_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
-
-/* Why curl failed, from what it wrote to stderr: its sentence without "curl: (7) " and without its advice; a
- * certificate that does not hold in Python's words, which are Salt's. "" when it said nothing. NEW. */
-char *http_curl_said(const char *said);
 
 /* Fetch a bundle of CA certificates, which replaces the one that is there only when it is whole. `args`:
  * target, source, merge_files. */

@@ -1,4 +1,4 @@
-/* http_int.h - private to common/http: a request as curl gets it, and an answer as it came.
+/* http_int.h - private to lib/http: an answer as it came, and the texts of a request.
  *
  * Layer      plugins/lib/http
  * Threads    one
@@ -18,7 +18,8 @@ typedef struct http_answer {
     buf_t body;
 } http_answer_t;
 
-/* http_request.c: *ret holds what came, or why nothing did; negative with *err when curl can't be run. */
+/* http_request.c: *ret holds what came, or why nothing did; negative with *err for a wrong call, and
+ * without libcurl. */
 int http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err);
 void http_answer_free(http_answer_t *self);
 #define http_answer_auto_t __attribute__((cleanup(http_answer_free))) http_answer_t
@@ -30,8 +31,5 @@ char *http_ca_bundle(json_t *opts);
 void http_form(const json_t *data, buf_t *out);
 /* The first line and the fields of the last answer among those in `text` (each redirect has one). */
 void http_parse_headers(const char *text, http_answer_t *into);
-/* `name = "value"` as curl's configuration has it, added to `out`. A value with a NUL or of more lines is
- * quoted. */
-void http_setting(buf_t *out, const char *name, const char *value);
 
 #endif

@@ -1,30 +1,21 @@
-/* http_request.c - one request by the program curl. All settings go to curl as a configuration on standard
- * input (-K -), so that neither logins nor bodies appear on its command line; -q keeps the user's own curlrc
- * out. Headers and body come back through files in a private folder, whose size RLIMIT_FSIZE bounds. */
+/* http_request.c - one request: the call's arguments and the options over them become settings of web.h, and
+ * what comes an answer. Neither logins nor bodies leave this process but to the server. */
 #include "plugins/lib/http/http_int.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "common/base/fs.h"
-#include "common/host/proc.h"
-#include "common/host/prog.h"
 #include "common/base/str.h"
+#include "plugins/lib/http/web.h"
 
 #define AGENT     "Salt/" HALITE_VERSION " http.query()"
-#define REDIRECTS "5"
+#define SCHEMES   (CURLPROTO_HTTP | CURLPROTO_HTTPS)
+#define REDIRECTS 5
 #define CONNECT_S 20
 #define REQUEST_S 3600
-#define OWN_BYTES (1024 * 1024) /* of a file that curl writes beside the answer: fields, cookies */
-
-enum { CURL_TOO_LARGE = 63 };
 
 typedef struct request {
     call_ctx_t *ctx;
     const json_t *args;
-    char *dir;     /* of our own: what is sent and what comes */
-    buf_t config;  /* curl's */
-    size_t limit;  /* bytes of the answer */
+    web_t web;
     bool has_type; /* the caller says the Content-Type */
 } request_t;
 
@@ -59,18 +50,11 @@ flag_setting(const request_t *r, const char *name, bool dflt)
 
 /* Sets a time limit from the setting, else `dflt`; seconds with fractions. */
 static void
-set_seconds(request_t *r, const char *curl, const char *name, double dflt)
+set_seconds(request_t *r, CURLoption option, const char *name, double dflt)
 {
     json_t *v = http_request_setting(r, name);
-    AUTO_FREE char *text = xasprintf("%.3f", json_is_number(v) ? json_number_value(v) : dflt);
 
-    http_setting(&r->config, curl, text);
-}
-
-static char *
-own_file(const request_t *r, const char *name)
-{
-    return fs_join(r->dir, name);
+    web_seconds(&r->web, option, json_is_number(v) ? json_number_value(v) : dflt);
 }
 
 /* ---- where to ------------------------------------------------------------------------------------------ */
@@ -92,7 +76,7 @@ set_url(request_t *r, fail_t *err)
     AUTO_FREE char *whole = query.len == 0 ? xstrdup(url)
                                            : xasprintf("%s%c%s", url, strchr(url, '?') != NULL ? '&' : '?',
                                                        buf_str(&query));
-    http_setting(&r->config, "url", whole);
+    web_text(&r->web, CURLOPT_URL, whole);
     return 0;
 }
 
@@ -102,23 +86,13 @@ set_proxy(request_t *r)
 {
     const char *host = text_setting(r, "proxy_host"), *user = text_setting(r, "proxy_username"),
                *password = text_setting(r, "proxy_password");
-    json_t *port = http_request_setting(r, "proxy_port"), *one;
-    size_t i;
-    buf_auto_t without = BUF_INIT;
+    json_t *port = http_request_setting(r, "proxy_port");
 
     if (host == NULL || !json_is_integer(port) || json_integer_value(port) == 0) {
-        http_setting(&r->config, "noproxy", "*");
+        web_no_proxy(&r->web);
         return;
     }
-    AUTO_FREE char *proxy = xasprintf("http://%s:%lld", host, (long long) json_integer_value(port));
-    http_setting(&r->config, "proxy", proxy);
-    json_array_foreach (http_request_setting(r, "no_proxy"), i, one)
-        buf_printf(&without, "%s%s", i > 0 ? "," : "", json_is_string(one) ? json_string_value(one) : "");
-    http_setting(&r->config, "noproxy", buf_str(&without));
-    if (user != NULL) {
-        AUTO_FREE char *both = xasprintf("%s:%s", user, password != NULL ? password : "");
-        http_setting(&r->config, "proxy-user", both);
-    }
+    web_proxy(&r->web, host, json_integer_value(port), user, password, http_request_setting(r, "no_proxy"));
 }
 
 char *
@@ -160,17 +134,17 @@ set_tls(request_t *r)
     json_t *cert = http_request_setting(r, "cert");
 
     if (!flag_setting(r, "verify_ssl", true))
-        buf_puts(&r->config, "insecure\n");
+        web_insecure(&r->web);
     else if (bundle != NULL)
-        http_setting(&r->config, "cacert", bundle);
+        web_text(&r->web, CURLOPT_CAINFO, bundle);
     if (json_is_string(cert))
-        http_setting(&r->config, "cert", json_string_value(cert));
+        web_text(&r->web, CURLOPT_SSLCERT, json_string_value(cert));
     const char *own = json_string_value(json_array_get(cert, 0)),
                *key = json_string_value(json_array_get(cert, 1));
     if (own != NULL)
-        http_setting(&r->config, "cert", own);
+        web_text(&r->web, CURLOPT_SSLCERT, own);
     if (key != NULL)
-        http_setting(&r->config, "key", key);
+        web_text(&r->web, CURLOPT_SSLKEY, key);
 }
 
 /* ---- what is sent -------------------------------------------------------------------------------------- */
@@ -187,14 +161,14 @@ http_request_add_file(const request_t *r, const char *path, const char *render, 
     return fs_read(path, LIMIT_FILE_READ, out, err);
 }
 
-/* Names the header in curl's syntax, in which "Name;" is an empty header. */
+/* Names the header in libcurl's syntax, in which "Name;" is an empty header. */
 static void
 add_header(request_t *r, const char *name, const char *value)
 {
     AUTO_FREE char *line = xasprintf(value[0] != '\0' ? "%s: %s" : "%s;", name, value);
 
     r->has_type = r->has_type || strcasecmp(name, "Content-Type") == 0;
-    http_setting(&r->config, "header", line);
+    web_field(&r->web, line);
 }
 
 /* A line break would begin another header. */
@@ -257,7 +231,7 @@ set_headers(request_t *r, fail_t *err)
             rc = add_header_line(r, lines[i], err);
         strv_free(lines);
     }
-    http_setting(&r->config, "user-agent", agent != NULL ? agent : AGENT);
+    web_text(&r->web, CURLOPT_USERAGENT, agent != NULL ? agent : AGENT);
     return rc;
 }
 
@@ -274,9 +248,8 @@ set_login(request_t *r)
     }
     if (user == NULL || password == NULL)
         return;
-    AUTO_FREE char *both = xasprintf("%s:%s", user, password);
-    http_setting(&r->config, "user", both);
-    buf_puts(&r->config, "basic\n");
+    web_text(&r->web, CURLOPT_USERNAME, user);
+    web_text(&r->web, CURLOPT_PASSWORD, password);
 }
 
 /* Appends the request's body, any bytes: 1, 0 when there is none, or a negative errno. */
@@ -296,47 +269,31 @@ http_request_add_data(const request_t *r, buf_t *out, fail_t *err)
     return 1;
 }
 
-/* The body is sent as a file of the form. */
-static void
-set_form(request_t *r, const char *path)
-{
-    const char *name = value_str(r->args, "formdata_filename", NULL);
-    AUTO_FREE char *form = xasprintf("%s=@\"%s\";filename=\"%s\"",
-                                     value_str(r->args, "formdata_fieldname", ""), path,
-                                     name != NULL ? name : "");
-
-    http_setting(&r->config, "form", form);
-}
-
 /* GET without data has no body; POST has one even when it is empty. */
 static int
 set_data(request_t *r, fail_t *err)
 {
-    const char *method = value_str(r->args, "method", "GET");
+    const char *method = value_str(r->args, "method", "GET"),
+               *name = value_str(r->args, "formdata_filename", NULL);
     buf_auto_t data = BUF_INIT;
-    AUTO_FREE char *path = own_file(r, "data");
     bool post = str_eq(method, "POST");
     int some = http_request_add_data(r, &data, err);
 
     if (some < 0)
         return some;
     if (str_eq(method, "HEAD"))
-        buf_puts(&r->config, "head\n");
+        web_number(&r->web, CURLOPT_NOBODY, 1);
     else if (!post && (some > 0 || !str_eq(method, "GET")))
-        http_setting(&r->config, "request", method);
+        web_text(&r->web, CURLOPT_CUSTOMREQUEST, method);
     if (some == 0 && !post)
         return 0;
-    int rc = fs_write_quick(path, buf_str(&data), data.len, 0600, err);
-    if (rc < 0)
-        return rc;
     if (value_bool(r->args, "formdata", false)) {
-        set_form(r, path);
+        web_send_form(&r->web, value_str(r->args, "formdata_fieldname", ""), name != NULL ? name : "", &data);
         return 0;
     }
-    AUTO_FREE char *at = xasprintf("@%s", path);
-    http_setting(&r->config, "data-binary", at);
+    web_send(&r->web, &data);
     if (!post && !r->has_type)
-        http_setting(&r->config, "header", "Content-Type:");
+        web_field(&r->web, "Content-Type:");
     return 0;
 }
 
@@ -354,12 +311,12 @@ set_cookies(request_t *r)
         AUTO_FREE char *path = own != NULL ? xstrdup(own) : fs_join(cachedir, jars[i].dflt);
         if (!value_truthy(value_get(r->args, jars[i].flag)))
             continue;
-        http_setting(&r->config, "cookie", path);
-        http_setting(&r->config, "cookie-jar", path);
+        web_text(&r->web, CURLOPT_COOKIEFILE, path);
+        web_text(&r->web, CURLOPT_COOKIEJAR, path);
     }
 }
 
-/* ---- the program --------------------------------------------------------------------------------------- */
+/* ---- the request --------------------------------------------------------------------------------------- */
 
 /* http_max_body bounds the answer; LIMIT_FILE_READ is the most. */
 static void
@@ -368,25 +325,15 @@ set_limit(request_t *r)
     const json_t *asked = http_request_setting(r, "http_max_body");
     json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
 
-    r->limit = bytes > 0 && bytes < LIMIT_FILE_READ ? (size_t) bytes : LIMIT_FILE_READ;
-    AUTO_FREE char *text = xasprintf("%zu", r->limit);
-    http_setting(&r->config, "max-filesize", text);
+    web_limit(&r->web, bytes > 0 && bytes < LIMIT_FILE_READ ? (uintmax_t) bytes : LIMIT_FILE_READ);
 }
 
-/* Writes the whole configuration. */
+/* All settings. */
 static int
 http_request_build(request_t *r, fail_t *err)
 {
-    AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
-
-    buf_puts(&r->config, "silent\nshow-error\nlocation\ngloboff\n");
-    http_setting(&r->config, "max-redirs", REDIRECTS);
-    http_setting(&r->config, "proto", "=http,https");
-    http_setting(&r->config, "proto-redir", "=http,https");
-    http_setting(&r->config, "output", body);
-    http_setting(&r->config, "dump-header", headers);
-    set_seconds(r, "connect-timeout", "http_connect_timeout", CONNECT_S);
-    set_seconds(r, "max-time", "http_request_timeout", REQUEST_S);
+    set_seconds(r, CURLOPT_CONNECTTIMEOUT_MS, "http_connect_timeout", CONNECT_S);
+    set_seconds(r, CURLOPT_TIMEOUT_MS, "http_request_timeout", REQUEST_S);
     set_limit(r);
     set_proxy(r);
     set_tls(r);
@@ -398,67 +345,26 @@ http_request_build(request_t *r, fail_t *err)
     return rc == 0 ? set_data(r, err) : rc;
 }
 
-/* curl itself ends only for a length that the server says before. */
-static bool
-http_request_too_large(const request_t *r, const char *body, int status)
-{
-    struct stat st;
-
-    return status == CURL_TOO_LARGE || (stat(body, &st) == 0 && (uintmax_t) st.st_size > r->limit);
-}
-
-/* A missing answer is not an error: ret->trouble says why. */
-static int
-http_request_run(request_t *r, http_answer_t *ret, fail_t *err)
-{
-    static char program[] = "curl", quiet[] = "-q", config[] = "-K", input[] = "-";
-    char *const argv[] = { program, quiet, config, input, NULL };
-    AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
-    proc_spec_t spec = PROC_SPEC_INIT;
-    proc_result_t res = { 0 };
-    buf_auto_t fields = BUF_INIT;
-
-    spec.argv = argv;
-    spec.in = buf_str(&r->config);
-    spec.in_len = r->config.len;
-    spec.file_limit = r->limit + OWN_BYTES;
-    int rc = proc_run(&spec, &res, err);
-    if (rc < 0)
-        return rc;
-    ret->headers = json_object();
-    if (fs_exists(headers) && fs_read(headers, LIMIT_FILE_READ, &fields, NULL) == 0)
-        http_parse_headers(buf_str(&fields), ret);
-    if (http_request_too_large(r, body, res.status))
-        ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
-    else if (res.status != 0) {
-        AUTO_FREE char *said = http_curl_said(buf_str(&res.errs));
-        int status = res.status;
-        ret->trouble = *said != '\0' ? STEAL(said) : xasprintf("curl ended with %d", status);
-    } else if (fs_exists(body) &&
-               !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */
-        rc = fs_read(body, LIMIT_FILE_READ, &ret->body, err);
-    proc_result_free(&res);
-    return rc;
-}
-
 /* 0 with *ret also when the server did not answer: ret->trouble says why then. */
 int
 http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err)
 {
-    request_t r = { .ctx = ctx, .args = args };
-    AUTO_FREE char *curl = fs_which("curl");
+    request_t r = { .ctx = ctx, .args = args, .web = WEB_INIT };
+    int rc = web_open(&r.web, SCHEMES, REDIRECTS, &ret->body, err);
 
-    if (curl == NULL)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT,
-                         "The program curl, which sends the request, is not installed");
-    AUTO_FREE char *dir = r.dir = xasprintf("%s/halite-http-XXXXXX", fs_temp_dir());
-    if (mkdtemp(dir) == NULL)
-        return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
-    int rc = http_request_build(&r, err);
     if (rc == 0)
-        rc = http_request_run(&r, ret, err);
-    buf_free(&r.config);
-    (void) fs_remove_tree(dir, NULL);
+        rc = http_request_build(&r, err);
+    if (rc == 0)
+        rc = web_run(&r.web, err);
+    if (rc == 0) {
+        ret->headers = json_object();
+        http_parse_headers(buf_str(&r.web.headers), ret);
+        ret->trouble = r.web.too_large
+                           ? xasprintf("The answer has more than %ju bytes (option http_max_body)",
+                                       r.web.limit)
+                           : STEAL(r.web.trouble);
+    }
+    web_close(&r.web);
     return rc;
 }
 

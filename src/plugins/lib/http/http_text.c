@@ -1,24 +1,9 @@
-/* http_text.c - texts of http_int.h: curl's configuration, forms as Python encodes them, header fields. */
+/* http_text.c - texts of http_int.h: forms as Python encodes them, header fields. */
 #include "plugins/lib/http/http_int.h"
 
 #include <ctype.h>
 
 #include "common/base/str.h"
-
-void
-http_setting(buf_t *out, const char *name, const char *value)
-{
-    static const char from[] = "\\\"\t\n\r\v", to[] = "\\\"tnrv";
-
-    buf_printf(out, "%s = \"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        const char *special = strchr(from, *c);
-        if (special != NULL)
-            buf_putc(out, '\\');
-        buf_putc(out, special != NULL ? to[special - from] : *c);
-    }
-    buf_puts(out, "\"\n");
-}
 
 /* str(v) in Python: a text may hold a NUL. */
 static void
@@ -115,24 +100,4 @@ http_parse_headers(const char *text, http_answer_t *into)
         }
     }
     strv_free(lines);
-}
-
-/* ---- failures --------------------------------------------------------------------------------- */
-
-#define CURL_BAD_CERTIFICATE "(60) "
-
-char *
-http_curl_said(const char *said)
-{
-    static const char *const heads[] = { "SSL certificate problem: ", "SSL: " };
-    const char *own = strstr(said, ") "), *text = own != NULL ? own + 2 : said;
-    bool certificate = own != NULL && own >= said + 3 &&
-                       str_starts(own + 2 - strlen(CURL_BAD_CERTIFICATE), CURL_BAD_CERTIFICATE);
-
-    for (size_t i = 0; certificate && i < NELEMS(heads); i++)
-        text += str_starts(text, heads[i]) ? strlen(heads[i]) : 0;
-    AUTO_FREE char *line = xstrndup(text, strcspn(text, "\r\n"));
-    return xasprintf("%s%s",
-                     certificate ? "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: " : "",
-                     str_trim(line));
 }

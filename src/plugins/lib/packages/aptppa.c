@@ -50,25 +50,25 @@ apt_ppa_line(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
     return xasprintf("deb http://ppa.launchpad.net/%s/%s/ubuntu %s main", owner, name, dist);
 }
 
-/* Asks Launchpad by curl. NEW, or NULL with *err. */
+/* Asks Launchpad. NEW, or NULL with *err. */
 json_t *
 apt_ppa_info(call_ctx_t *ctx, const char *repo, fail_t *err)
 {
     AUTO_FREE char *owner = NULL;
     AUTO_FREE char *name = NULL;
+    json_auto_t *answer = NULL;
 
     if (!split_ppa(repo, &owner, &name, err))
         return NULL;
-    AUTO_FREE char *url = xasprintf("https://launchpad.net/api/1.0/~%s/+archive/%s", owner, name);
-    json_auto_t *out = apt_output(ctx, err, "curl", "-sSfL", "--max-time", "60", "-H",
-                                  "Accept: application/json", url, NULL);
-    if (out == NULL)
+    json_auto_t *list = json_pack("[o]",
+                                  value_fmt("https://launchpad.net/api/1.0/~%s/+archive/%s", owner, name));
+    json_auto_t *kwargs = json_pack("{s:b, s:s, s:{s:s}}", "decode", 1, "decode_type", "json", "header_dict",
+                                    "Accept", "application/json");
+    if (ctx_call(ctx, "http.query", list, kwargs, &answer, err) < 0)
         return NULL;
-    if (value_int(out, "retcode", 0) != 0) {
+    json_t *info = value_get(answer, "dict");
+    if (info == NULL)
         fail_kind(err, FAIL_COMMAND, -ENOENT, "Launchpad does not know about %s/%s: %s", owner, name,
-                  value_str(out, "stderr", ""));
-        return NULL;
-    }
-    const char *text = value_str(out, "stdout", "");
-    return value_parse(text, strlen(text), LIMIT_WIRE_SMALL, "Launchpad's answer", err);
+                  value_str(answer, "error", ""));
+    return json_incref(info);
 }

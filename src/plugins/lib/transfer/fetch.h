@@ -1,5 +1,5 @@
 /* fetch.h - files by URL, as Salt's file client gets them: salt:// from the file server, http, https and ftp
- * by curl, file:// and bare paths from here.
+ * by libcurl, file:// and bare paths from here.
  *
  * Layer      plugins/lib/transfer
  * Threads    one
@@ -56,7 +56,7 @@ int fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
 /* cachedir/PART/REST */
 char *fetch_cache_place(call_ctx_t *ctx, const char *part, const char *rest);
 
-/* webget.c: into a folder of its own, then to `dest`, whose folder exists. -EREMOTEIO with Salt's text. */
+/* webget.c: into a file of its own, then to `dest`, whose folder exists. -EREMOTEIO with Salt's text. */
 int webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err);
 
 #endif

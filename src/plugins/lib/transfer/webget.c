@@ -1,7 +1,5 @@
-/* webget.c - http, https and ftp by the program curl, with redirects. curl writes into a folder that only
- * this fetch uses, because it opens files by name and two fetches of one file must not meet; the complete
- * file is then placed atomically. */
-#include "plugins/lib/http/http.h"
+/* webget.c - http, https and ftp by libcurl, with redirects. What comes is written into a file that only
+ * this fetch uses; once complete it is placed atomically. */
 #include "plugins/lib/transfer/fetch.h"
 
 #include <fcntl.h>
@@ -9,56 +7,65 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
-#include "common/host/prog.h"
 #include "common/base/str.h"
 #include "common/files/settle.h"
+#include "plugins/lib/http/web.h"
 
+#define SCHEMES   (CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FTP)
 /* Seconds to connect, seconds without a byte, and the number of redirects that are followed. */
-#define CONNECT_S "30"
-#define STALL_S   "60"
-#define REDIRECTS "10"
+#define CONNECT_S 30
+#define STALL_S   60
+#define REDIRECTS 10
 
-enum { ETAG_MAX = 4096 };
+enum { ETAG_MAX = 4096, HTTP_NOT_MODIFIED = 304 };
 
-/* One fetch, and the files that curl reads and writes. */
+/* One fetch. */
 typedef struct webget {
     const fetch_t *what;
     const char *dest;
-    char *part, *headers;
-    char *known; /* file with the ETag of the present file, for --etag-compare */
-    char *fresh; /* file into which curl writes the server's ETag */
-    char *kept;  /* file beside the destination that keeps it for the next fetch */
+    char *part;
+    char *kept; /* file beside the destination that keeps the server's ETag for the next fetch */
     bool compared;
 } webget_t;
 
-/* "HTTP 404: Not Found" from the last answer's first line, or curl's own words. NEW. */
-static char *
-reason_of(const char *headers, const char *said)
+/* The last answer's lines: each redirect has had an answer too. BORROWED. */
+static const char *
+last_answer(const char *headers)
 {
-    const char *status = NULL, *p = headers;
+    const char *found = headers;
 
-    for (; (p = strstr(p, "HTTP/")) != NULL; p++) {
+    for (const char *p = headers; (p = strstr(p, "HTTP/")) != NULL; p++)
         if (p == headers || p[-1] == '\n')
-            status = p;
-    }
-    const char *words = status != NULL ? strchr(status, ' ') : NULL;
-    if (words != NULL && words[1] >= '4') {
-        int n = (int) strcspn(words + 1, " \r\n"), rest = (int) strcspn(words + 1 + n, "\r\n");
-        return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0,
-                         words + 1 + n + (rest > 0));
-    }
-    AUTO_FREE char *own = http_curl_said(said);
-    return *own != '\0' ? STEAL(own) : xstrdup("no answer");
+            found = p;
+    return found;
 }
 
-/* `url = "..."` as curl's configuration quotes it. NEW. */
+/* "HTTP 404: Not Found" of the server's answer, or the library's words. NEW. */
 static char *
-curl_config(const char *url)
+reason_of(const web_t *web)
 {
-    AUTO_FREE char *back = str_replace(url, "\\", "\\\\");
-    AUTO_FREE char *quoted = str_replace(back, "\"", "\\\"");
+    enum { HTTP_BAD = 400 };
+    const char *words = strchr(last_answer(buf_str(&web->headers)), ' ');
 
-    return xasprintf("url = \"%s\"\n", quoted);
+    if (web->status < HTTP_BAD || words == NULL)
+        return xstrdup(web->trouble);
+    int n = (int) strcspn(words + 1, " \r\n"), rest = (int) strcspn(words + 1 + n, "\r\n");
+    return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0, words + 1 + n + (rest > 0));
+}
+
+/* The ETag that the server gives the file. NEW; NULL for none. */
+static char *
+etag_of(const web_t *web)
+{
+    static const char field[] = "\nETag:";
+    const char *found = strcasestr(last_answer(buf_str(&web->headers)), field);
+
+    if (found == NULL)
+        return NULL;
+    found += sizeof(field) - 1;
+    AUTO_FREE char *value = xstrndup(found, strcspn(found, "\r\n"));
+    char *tag = str_trim(value);
+    return *tag != '\0' && strlen(tag) < ETAG_MAX ? xstrdup(tag) : NULL;
 }
 
 /* In our own cache by its name; elsewhere as whatever is copied. */
@@ -79,100 +86,110 @@ take_place(const webget_t *self, fail_t *err)
     return settle(fd, way.folder, self->part, place, SETTLE_USUAL, err);
 }
 
-/* ETag kept for curl to compare. None when the file is gone, as the server would then send nothing. */
-static int
-take_etag(webget_t *self, fail_t *err)
+/* Asks for the file only if it has another ETag than the one kept. Asks anyway when the file is gone, as the
+ * server would then send nothing. */
+static void
+compare_etag(webget_t *self, web_t *web)
 {
     AUTO_FD fd = open(self->kept, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     buf_auto_t text = BUF_INIT;
     struct stat st;
 
     if (fd < 0 || !fs_exists(self->dest) || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-        fs_read_fd(fd, ETAG_MAX, &text) != 0 || text.len == 0)
-        return 0;
+        fs_read_fd(fd, ETAG_MAX, &text) != 0)
+        return;
+    AUTO_FREE char *tag = buf_steal(&text);
+    AUTO_FREE char *line = xasprintf("If-None-Match: %s", str_trim(tag));
+    if (str_empty(str_trim(tag)) || strpbrk(line, "\r\n") != NULL)
+        return;
     self->compared = true;
-    return fs_write_quick(self->known, text.data, text.len, 0600, err);
+    web_field(web, line);
 }
 
 /* Only once the file has its place: else the next one would take what is there for what the server has. */
 static int
-keep_etag(const webget_t *self, fail_t *err)
+keep_etag(const webget_t *self, const web_t *web, fail_t *err)
 {
+    AUTO_FREE char *tag = etag_of(web);
     buf_auto_t text = BUF_INIT;
 
-    if (fs_absent(self->fresh))
-        return fs_absent(self->kept) ? 0 : settle_text(&text, self->kept, err);
-    int rc = fs_read(self->fresh, ETAG_MAX, &text, err);
-    return rc == 0 ? settle_text(&text, self->kept, err) : rc;
+    if (tag == NULL && fs_absent(self->kept))
+        return 0;
+    if (tag != NULL)
+        buf_printf(&text, "%s\n", tag);
+    return settle_text(&text, self->kept, err);
 }
 
-/* Runs curl, then places the file. With an ETag that still holds, the file stays. */
-static int
-fetch_by_curl(webget_t *self, const char *curl, const char *url_path, fail_t *err)
+/* proxy_host of the configuration; else what the environment says. */
+static void
+webget_proxy(call_ctx_t *ctx, web_t *web)
 {
-    prog_auto_t prog = PROG_INIT;
-    buf_auto_t answer = BUF_INIT;
-    AUTO_FREE char *config = curl_config(self->what->url);
-    int rc = self->what->use_etag ? take_etag(self, err) : 0;
+    const char *host = value_str(ctx_opts(ctx), "proxy_host", ""),
+               *user = value_str(ctx_opts(ctx), "proxy_username", "");
+    json_int_t port = value_int(ctx_opts(ctx), "proxy_port", 0);
+
+    if (*host != '\0' && port > 0)
+        web_proxy(web, host, port, *user != '\0' ? user : NULL,
+                  value_str(ctx_opts(ctx), "proxy_password", ""), value_get(ctx_opts(ctx), "no_proxy"));
+}
+
+/* Into self->part, open as `fd`, then to its place. With an ETag that still holds, the file stays. */
+static int
+fetch_into(call_ctx_t *ctx, webget_t *self, int fd, const char *url_path, fail_t *err)
+{
+    web_auto_t web = WEB_INIT;
+    int rc = web_open(&web, SCHEMES, REDIRECTS, NULL, err);
 
     if (rc < 0)
         return rc;
-    prog_add(&prog, curl);
-
-    /* Restricts protocols, also of redirects, and bounds connecting and stalls, not the total time. */
-    prog_adds(&prog, "-qsSLf", "--globoff", "--proto", "=http,https,ftp", "--proto-redir", "=http,https,ftp",
-              "-A", "Salt/" HALITE_VERSION, NULL);
-    prog_adds(&prog, "-D", self->headers, "-o", self->part, "--max-redirs", REDIRECTS, "--connect-timeout",
-              CONNECT_S, NULL);
-    prog_adds(&prog, "--speed-limit", "1", "--speed-time", STALL_S, NULL);
+    web.fd = fd;
+    web_text(&web, CURLOPT_URL, self->what->url);
+    web_text(&web, CURLOPT_USERAGENT, "Salt/" HALITE_VERSION);
+    web_number(&web, CURLOPT_FAILONERROR, 1);
+    /* Bounds connecting and stalls, not the total time. */
+    web_number(&web, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    web_number(&web, CURLOPT_LOW_SPEED_LIMIT, 1);
+    web_number(&web, CURLOPT_LOW_SPEED_TIME, STALL_S);
+    webget_proxy(ctx, &web);
     if (self->what->insecure)
-        prog_add(&prog, "-k");
+        web_insecure(&web);
     if (self->what->use_etag)
-        prog_adds(&prog, "--etag-save", self->fresh, NULL);
-    if (self->compared)
-        prog_adds(&prog, "--etag-compare", self->known, NULL);
-    /* The address, which may hold a password, comes on stdin: others may read our command line. */
-    prog_adds(&prog, "-K", "-", NULL);
-
-    prog.in = config;
-    json_auto_t *ran = prog_run_all(&prog, err);
-    if (ran == NULL)
-        return -EIO;
-    (void) fs_read(self->headers, LIMIT_FILE_READ, &answer, NULL);
-    if (value_int(ran, "retcode", 1) != 0) {
-        AUTO_FREE char *reason = reason_of(buf_str(&answer), value_str(ran, "stderr", ""));
+        compare_etag(self, &web);
+    rc = web_run(&web, err);
+    if (rc < 0)
+        return rc;
+    if (web.fd_errno != 0)
+        return fail_set(err, -web.fd_errno, "%s: %s", self->part, strerror(web.fd_errno));
+    if (web.trouble != NULL) {
+        AUTO_FREE char *reason = reason_of(&web);
         return fail_set(err, -EREMOTEIO, "Error: %s reading %s", reason, url_path);
     }
-    if (self->compared && !fs_exists(self->part))
+    if (self->compared && web.status == HTTP_NOT_MODIFIED)
         return 0; /* as it was */
     rc = take_place(self, err);
-    return rc == 0 && self->what->use_etag ? keep_etag(self, err) : rc;
+    return rc == 0 && self->what->use_etag ? keep_etag(self, &web, err) : rc;
 }
 
-/* Creates the folder for curl, and removes it in every case. */
+/* Creates the file that the answer goes to, and removes it in every case. */
 int
 webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
 {
     url_auto_t u = { NULL, NULL, NULL, NULL };
-    AUTO_FREE char *curl = fs_which("curl"), *dir = fetch_cache_place(ctx, "extrn_files", ".fetch.XXXXXX"),
+    AUTO_FREE char *part = fetch_cache_place(ctx, "extrn_files", ".fetch.XXXXXX"),
                    *above = fetch_cache_place(ctx, "extrn_files", "");
+    AUTO_FREE char *kept = xasprintf("%s.etag", dest);
+    webget_t self = { what, dest, part, kept, false };
 
     url_parse(&u, what->url);
-    if (curl == NULL)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT,
-                         "The program curl, which fetches %s:// files, is not installed", u.scheme);
     if (strpbrk(what->url, "\r\n") != NULL)
         return fail_set(err, -EINVAL, "A URL has one line");
     int rc = fs_mkdirs(above, 0777, err);
     if (rc < 0)
         return rc;
-    if (mkdtemp(dir) == NULL)
-        return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
-    AUTO_FREE char *part = fs_join(dir, "part"), *headers = fs_join(dir, "headers"),
-                   *known = fs_join(dir, "known"), *fresh = fs_join(dir, "fresh"),
-                   *kept = xasprintf("%s.etag", dest);
-    webget_t self = { what, dest, part, headers, known, fresh, kept, false };
-    rc = fetch_by_curl(&self, curl, u.path, err);
-    (void) fs_remove_tree(dir, NULL);
+    AUTO_FD fd = mkostemp(part, O_CLOEXEC);
+    if (fd < 0)
+        return fail_set(err, -errno, "%s: %s", part, strerror(errno));
+    rc = fetch_into(ctx, &self, fd, u.path, err);
+    (void) unlink(part);
     return rc;
 }
