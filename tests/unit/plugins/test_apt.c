@@ -20,6 +20,7 @@ static char *old_path;
 static registry_t *registry;
 static const char *os_name = "Debian";
 static json_t *more_opts;
+static bool in_test_mode;
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
@@ -190,6 +191,7 @@ run(const char *fun, const char *call)
     if (json_is_object(last))
         json_object_set_new(last, "__kwarg__", json_true());
     call_ctx_t *ctx = call_ctx_new(&env);
+    ctx_set_test(ctx, in_test_mode);
     call_run(ctx, fun, args, NULL, &res);
     call_ctx_destroy(&ctx);
     return res.value;
@@ -422,6 +424,16 @@ test_latest(void **state)
 static void
 test_hold(void **state)
 {
+    /* A state's test mode is not in the options. */
+    in_test_mode = true;
+    expect("pkg.hold", "[\"teapot\"]",
+           "{\"teapot\": {\"name\": \"teapot\", \"changes\": {}, \"result\": null, "
+           "\"comment\": \"Package teapot is set to be held.\"}}");
+    expect("pkg.unhold", "[\"cup\"]",
+           "{\"cup\": {\"name\": \"cup\", \"changes\": {}, \"result\": null, "
+           "\"comment\": \"Package cup is set not to be held.\"}}");
+    in_test_mode = false;
+    assert_log("");
     expect("pkg.hold", "[{\"pkgs\": [\"teapot\", \"cup\"]}]",
            "{\"teapot\": {\"name\": \"teapot\", \"changes\": {\"old\": \"install\", \"new\": \"hold\"}, "
            "\"result\": "
