@@ -65,7 +65,7 @@ write_setting(const char *name, const char *value, fail_t *err)
     AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
     int rc = fd < 0 ? -errno : fs_write_all(fd, value, strlen(value));
     if (rc < 0)
-        return fail_kind(err, FAIL_COMMAND, rc, "sysctl -w failed: setting key \"%s\": %s", name,
+        return fail_kind(err, FAIL_COMMAND, rc, "sysctl -w failed: sysctl: setting key \"%s\": %s", name,
                          strerror(-rc));
     return 0;
 }

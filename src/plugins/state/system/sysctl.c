@@ -16,7 +16,7 @@ state_sysctl_same_words(const char *a, const char *b)
     return same;
 }
 
-/* Predicts the change: `in_file` and `now` are the settings in the file and in the kernel; NULL: none. */
+/* Predicts the change: `in_file`: the file has a setting; `now`: the kernel's, "" when it has none. */
 static int
 state_sysctl_foretell(json_t *ret, const char *name, const char *value, bool in_file, const char *now)
 {
@@ -24,18 +24,13 @@ state_sysctl_foretell(json_t *ret, const char *name, const char *value, bool in_
 
     if (*now != '\0' && in_file && same)
         return state_ret_set(ret, STATE_TRUE, "Sysctl value %s = %s is already set", name, value);
-    if (*now != '\0' && !in_file && !same)
+    if (!in_file && !same)
         return state_ret_set(ret, STATE_NONE, "Sysctl option %s set to be changed to %s", name, value);
-    if (*now != '\0' && !in_file)
+    if (!in_file)
         return state_ret_set(ret, STATE_NONE,
                              "Sysctl value is currently set on the running system but not in a config file. "
                              "Sysctl option %s set to be changed to %s in config file.",
                              name, value);
-    if (*now == '\0' && in_file)
-        return state_ret_set(ret, STATE_NONE,
-                             "Sysctl value %s is present in configuration file but is not present in the "
-                             "running config. The value %s is set to be changed to %s",
-                             name, name, value);
     return state_ret_set(ret, STATE_NONE, "Sysctl option %s would be changed to %s", name, value);
 }
 
