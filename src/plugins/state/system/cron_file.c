@@ -33,6 +33,21 @@ tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     return rc;
 }
 
+/* The crontab is its user's once it is installed: told where the copy, which is ours, has another owner. */
+static int
+tell_owner(call_ctx_t *ctx, const json_t *call, json_t *ret, fail_t *err)
+{
+    json_auto_t *info = sub_call(ctx, err, "user.info", "{s:O}", "name", value_get(call, "user"));
+
+    if (info == NULL)
+        return err->code;
+    if (value_int(info, "uid", 0) != (json_int_t) geteuid())
+        state_change(ret, "user", json_incref(value_get(call, "user")));
+    if (value_int(info, "gid", 0) != (json_int_t) getegid())
+        state_change(ret, "group", json_incref(value_get(call, "group")));
+    return 0;
+}
+
 /* The temporary copy of the crontab becomes the new one. */
 static int
 update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
@@ -79,7 +94,9 @@ cron_file_replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, 
         if (said == NULL)
             return err->code;
         if (value_int(said, "retcode", 1) == 0)
-            return state_ret_set(ret, STATE_TRUE, "Crontab for user %s was updated", user);
+            return tell_owner(ctx, call, ret, err) < 0
+                       ? err->code
+                       : state_ret_set(ret, STATE_TRUE, "Crontab for user %s was updated", user);
         state_change_set(ret, json_object());
         return state_ret_set(ret, STATE_FALSE, "Unable to update user %s crontab %s. Error: %s", user, path,
                              value_str(said, "stderr", ""));
