@@ -555,9 +555,31 @@ test_none(void **state)
     check_ran("systemctl --root {root} unmask -- bad.service");
     check_call(p, "service.offline", "[]", "{}", "true");
     check_call(p, "service.missing", "[\"hlt-nosuch\"]", "{}", "true");
-    check_failure(p, "service.start", "[\"hlt-nosuch\"]",
-                  "hlt-nosuch: no service manager runs here (process 1");
-    check_failure(p, "service.status", "[\"hlt-nosuch\"]", "sig=");
+    check_failure(p, "service.start", "[\"../../bin/sh\"]", "can't be a service");
+    check_call(p, "service.systemctl_reload", "[]", "{}", "true");
+    check_call(p, "service.restart", "[\"cron\"]", "{}", "true");
+    check_ran("service cron restart");
+    check_call(p, "service.force_reload", "[\"cron\"]", "{}", "true");
+    check_ran("service cron force-reload");
+    check_call(p, "service.status", "[\"cron\"]", "{}", "true");
+    fakes_put("say/hlt-nosuch.rc", 0644, "1");
+    check_call(p, "service.start", "[\"hlt-nosuch\"]", "{}", "false");
+    check_call(p, "service.status", "[\"hlt-nosuch\"]", "{}", "false");
+    /* Without the program that runs scripts, systemctl says what it did; without both nothing can. */
+    AUTO_FREE char *scripts = fs_join(fakes_dir, "bin/service"), *units = fs_join(fakes_dir, "bin/systemctl"),
+                   *path = fs_join(fakes_dir, "bin"), *before = xstrdup(getenv("PATH"));
+    fakes_put("bin/cat", 0755, "#!/bin/sh\nexec /bin/cat \"$@\"\n");
+    assert_int_equal(unlink(scripts), 0);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    check_call(p, "service.stop", "[\"web\"]", "{}", "true");
+    check_ran("systemctl stop -- web.service");
+    check_call(p, "service.status", "[\"web\"]", "{}", "true");
+    fakes_put("say/is-active.rc", 0644, "3");
+    check_call(p, "service.status", "[\"web\"]", "{}", "false");
+    assert_int_equal(unlink(units), 0);
+    check_failure(p, "service.start", "[\"web\"]", "web: no service manager runs here (process 1");
+    check_failure(p, "service.status", "[\"web\"]", "Boot this host");
+    assert_int_equal(setenv("PATH", before, 1), 0);
     check_failure(p, "service.get_running", "[]", "no service manager runs here");
     check_failure(p, "service.show", "[\"hlt-nosuch\"]", "no unit file");
 }

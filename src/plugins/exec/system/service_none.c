@@ -1,5 +1,6 @@
 /* service_none.c - execution module `service` where no init runs, as in most containers: what the files tell,
- * what systemctl changes in them, and for the rest the reason and a way out. */
+ * what systemctl changes in them, scripts that act by
+ * themselves, and for the rest the reason and a way out. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/service/service_api.h"
@@ -10,10 +11,10 @@
 static const char *
 service_none_unavailable(call_ctx_t *ctx)
 {
-    return svc_unless(SVC_NONE, "An init runs on this host.");
+    return service_unless(ctx, SVC_NONE, "An init runs on this host.");
 }
 
-/* ---- what needs an init ------------------------------------------------------------------------------ */
+/* ---- what acts, or needs an init ------------------------------------------------------------------------------ */
 
 static int
 service_none_refuse(const char *name, const char *advice, fail_t *err)
@@ -24,33 +25,57 @@ service_none_refuse(const char *name, const char *advice, fail_t *err)
                      name, *name != '\0' ? ": " : "", init, advice);
 }
 
+/* Images are built without an init that runs: the script acts itself, and systemctl has nothing to do for a
+ * unit in a folder that is some system's root. *ret_code is theirs. */
 static int
-refuse_action(json_t *args, const char *action, fail_t *err)
+act_without(call_ctx_t *ctx, const char *name, const char *script_action, const char *unit_action,
+            unsigned flags, int *ret_code, fail_t *err)
 {
-    const char *name = service_name(args);
-    int script = svc_is_script(NULL, name, err);
+    AUTO_FREE char *service = fs_which("service"), *systemctl = fs_which("systemctl");
+    systemctl_t what = { unit_action, name, NULL, false, false, TOOL_QUIET | flags };
 
-    if (script < 0)
-        return script;
-    AUTO_FREE char *advice =
-        script
-            ? xasprintf("Run its script with cmd.run '/etc/init.d/%s %s'", name, action)
-            : xstrdup("Boot this host or container with systemd or another init, or run the program itself "
-                      "with cmd.run or as the container's own command");
-
-    return service_none_refuse(name, advice, err);
+    if (service != NULL)
+        return service_script(ctx, name, script_action, flags, ret_code, err);
+    if (systemctl == NULL)
+        return service_none_refuse(
+            name,
+            "Boot this host or container with systemd or another init, or run the program itself with "
+            "cmd.run or as the container's own command",
+            err);
+    json_auto_t *ran = systemctl_run(ctx, &what, err);
+    *ret_code = (int) value_int(ran, "retcode", 1);
+    return ran != NULL ? 0 : err->code;
 }
 
-#define NEEDS_INIT(function, action)                                                                         \
+static int
+none_act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
+{
+    int code = -1, rc = act_without(ctx, service_name(args), action, action, 0, &code, err);
+
+    if (rc == 0)
+        *ret_value = json_boolean(code == 0);
+    return rc;
+}
+
+#define NONE_ACTION(function, action)                                                                        \
     static int none_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return refuse_action(args, action, err);                                                             \
+        return none_act(ctx, args, action, ret_value, err);                                                  \
     }
-NEEDS_INIT(start, "start")
-NEEDS_INIT(stop, "stop")
-NEEDS_INIT(restart, "restart")
-NEEDS_INIT(reload, "reload")
-NEEDS_INIT(force_reload, "force-reload")
+NONE_ACTION(start, "start")
+NONE_ACTION(stop, "stop")
+NONE_ACTION(restart, "restart")
+NONE_ACTION(reload, "reload")
+NONE_ACTION(force_reload, "force-reload")
+
+static int
+none_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
+{
+    int code = -1, rc = act_without(ctx, name, "status", "is-active", TOOL_QUIET, &code, err);
+
+    *ret_running = rc == 0 && code == 0;
+    return rc;
+}
 
 static int
 none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -59,11 +84,8 @@ none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*sig != '\0')
         return service_by_signature(ctx, sig, ret_value, err);
-    return service_none_refuse(
-        service_name(args),
-        "Give part of the command line as sig=..., or look for the process with status.pid or "
-        "ps.pgrep",
-        err);
+    return service_status(ctx, args, svc_has_glob(service_name(args)) ? svc_all(NULL, err) : json_array(),
+                          none_runs, ret_value, err);
 }
 
 static int
@@ -72,10 +94,12 @@ none_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return service_none_refuse("", "Use ps.top or status.procs for the processes that run", err);
 }
 
+/* Unit files are read when systemd boots. */
 static int
 none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return service_none_refuse("", "Unit files are read when systemd boots; there is nothing to do", err);
+    *ret_value = json_true();
+    return 0;
 }
 
 /* ---- what the files tell ---------------------------------------------------------------------- */

@@ -23,8 +23,9 @@ enum {
 static const char *
 service_systemd_unavailable(call_ctx_t *ctx)
 {
-    return svc_unless(SVC_SYSTEMD, "The systemd execution module failed to load: only available "
-                                   "on Linux systems which have been booted with systemd.");
+    return service_unless(ctx, SVC_SYSTEMD,
+                          "The systemd execution module failed to load: only available "
+                          "on Linux systems which have been booted with systemd.");
 }
 
 /* ---- what systemd knows of a unit ------------------------------------------------------------- */

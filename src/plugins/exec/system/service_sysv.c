@@ -10,18 +10,9 @@
 static const char *
 service_sysv_unavailable(call_ctx_t *ctx)
 {
-    return svc_unless(SVC_SYSV, "The sysv execution module failed to load: only available where "
-                                "an init runs the scripts of /etc/init.d.");
-}
-
-/* The name becomes part of a path. */
-static int
-service_sysv_check_name(const char *name, fail_t *err)
-{
-    if (*name == '\0' || strchr("-.", *name) != NULL || strchr(name, '/') != NULL)
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                         "'%s' can't be a service: give the name of a script in /etc/init.d", name);
-    return 0;
+    return service_unless(ctx, SVC_SYSV,
+                          "The sysv execution module failed to load: only available where "
+                          "an init runs the scripts of /etc/init.d.");
 }
 
 /* ---- lists ---------------------------------------------------------------------------------------- */
@@ -123,32 +114,10 @@ sysv_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- scripts ---------------------------------------------------------------------------------------- */
 
-/* `service NAME ACTION` where there is such a program, else the script itself. */
-static int
-service_sysv_script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code,
-                    fail_t *err)
-{
-    static const char *const programs[] = { "service", "invoke-rc.d" };
-    prog_auto_t prog = PROG_INIT;
-    int rc = service_sysv_check_name(name, err);
-
-    rc = rc == 0 ? prog_check_operand("action", action, err) : rc;
-    for (size_t i = 0; i < NELEMS(programs) && prog.n == 0; i++) {
-        AUTO_FREE char *path = fs_which(programs[i]);
-        if (path != NULL)
-            prog_adds(&prog, programs[i], name, action, NULL);
-    }
-    if (prog.n == 0) {
-        prog_addf(&prog, "/etc/init.d/%s", name);
-        prog_add(&prog, action);
-    }
-    return rc == 0 ? tool_retcode(ctx, &prog, flags, ret_code, err) : rc;
-}
-
 static int
 service_sysv_act(call_ctx_t *ctx, const char *name, const char *action, json_t **ret_value, fail_t *err)
 {
-    int code = -1, rc = service_sysv_script(ctx, name, action, 0, &code, err);
+    int code = -1, rc = service_script(ctx, name, action, 0, &code, err);
 
     if (rc == 0)
         *ret_value = json_boolean(code == 0);
@@ -175,7 +144,7 @@ sysv_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 service_sysv_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
-    int code = -1, rc = service_sysv_script(ctx, name, "status", TOOL_QUIET, &code, err);
+    int code = -1, rc = service_script(ctx, name, "status", TOOL_QUIET, &code, err);
 
     *ret_running = rc == 0 && code == 0;
     return rc;
@@ -254,7 +223,7 @@ static int
 service_sysv_at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
-    int code = 0, rc = service_sysv_check_name(name, err);
+    int code = 0, rc = service_script_name(name, err);
 
     for (size_t i = 0; rc == 0 && i < NELEMS(managers); i++) {
         AUTO_FREE char *path = root_which(root, managers[i].program);

@@ -2,8 +2,9 @@
  * status by name or glob, systemd-firstboot. */
 #include "plugins/lib/service/service_api.h"
 
+#include <limits.h>
+
 #include "common/base/str.h"
-#include "plugins/lib/service/svcfiles.h"
 #include "plugins/lib/call/tool.h"
 
 /* ---- arguments ------------------------------------------------------------------------------ */
@@ -61,6 +62,32 @@ service_name(const json_t *args)
 /* ---- functions -------------------------------------------------------------------------------- */
 
 /* Calls the function and negates its answer. */
+#define INIT_KEY "service.init"
+
+int
+service_init(call_ctx_t *ctx, fail_t *err)
+{
+    const json_t *known = value_get(ctx_context(ctx), INIT_KEY);
+    int init = known != NULL ? (int) json_integer_value(known) : svc_init(NULL, err);
+
+    if (known == NULL && init >= 0)
+        json_object_set_new(ctx_context(ctx), INIT_KEY, json_integer(init));
+    return init;
+}
+
+const char *
+service_unless(call_ctx_t *ctx, svc_init_t init, const char *otherwise)
+{
+    static _Thread_local char why[PATH_MAX];
+    fail_auto_t err = FAIL_INIT;
+    int runs = service_init(ctx, &err);
+
+    if (runs >= 0)
+        return runs == (int) init ? NULL : otherwise;
+    snprintf(why, sizeof(why), "which init runs can't be told: %s", fail_text(&err));
+    return why;
+}
+
 int
 service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

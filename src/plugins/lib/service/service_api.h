@@ -10,6 +10,7 @@
 #ifndef PLUGINS_LIB_SERVICE_SERVICE_API_H
 #define PLUGINS_LIB_SERVICE_SERVICE_API_H
 
+#include "plugins/lib/service/svcfiles.h"
 #include "salt/plugin.h"
 
 extern const arg_t service_no_args[], service_name_args[], service_root_args[], service_name_root_args[];
@@ -20,6 +21,13 @@ extern const arg_t service_enabled_args[], service_mask_args[], service_firstboo
 /* The argument `root`; NULL for the host itself. BORROWED. */
 const char *service_root(const json_t *args);
 const char *service_name(const json_t *args);
+
+/* The running init, looked for once in a job: what a job does below /run makes no other of it. Negative with
+ * *err. */
+int service_init(call_ctx_t *ctx, fail_t *err);
+/* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that is unknown. Valid until
+ * the next call in this thread. */
+const char *service_unless(call_ctx_t *ctx, svc_init_t init, const char *otherwise);
 
 /* The opposite of another function with the same arguments: disabled, missing. */
 int service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
@@ -32,6 +40,13 @@ int service_status(call_ctx_t *ctx, json_t *args, json_t *all, service_one_fn *o
                    fail_t *err);
 /* A process whose command line holds the signature: status.pid. */
 int service_by_signature(call_ctx_t *ctx, const char *sig, json_t **ret_value, fail_t *err);
+
+/* `service NAME ACTION` where there is such a program, else the script itself: its exit code. `flags` are
+ * TOOL_ bits. */
+int service_script(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, int *ret_code,
+                   fail_t *err);
+/* The name becomes part of a path: -EINVAL for what is no file's name. */
+int service_script_name(const char *name, fail_t *err);
 
 /* systemd-firstboot works on files and needs no init. */
 int service_firstboot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);

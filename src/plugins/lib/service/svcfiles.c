@@ -61,21 +61,6 @@ svc_init(const char *root, fail_t *err)
     return rc > 0 ? SVC_SYSV : rc < 0 ? rc : SVC_NONE;
 }
 
-/* NULL when `init` runs, else why a module is not loaded. BORROWED, valid until the next call in this
- * thread. */
-const char *
-svc_unless(svc_init_t init, const char *otherwise)
-{
-    static _Thread_local char why[PATH_MAX];
-    fail_auto_t err = FAIL_INIT;
-    int runs = svc_init(NULL, &err);
-
-    if (runs >= 0)
-        return runs == (int) init ? NULL : otherwise;
-    snprintf(why, sizeof(why), "which init runs can't be told: %s", fail_text(&err));
-    return why;
-}
-
 char *
 svc_init_name(const char *root)
 {

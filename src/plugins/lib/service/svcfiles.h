@@ -17,9 +17,6 @@
 typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV } svc_init_t;
 /* The running init, or negative with *err when it can't be determined. */
 int svc_init(const char *root, fail_t *err);
-/* For a module's __virtual__: NULL when this init runs, else `otherwise`, or why that is unknown. Valid until
- * the next call in this thread. */
-const char *svc_unless(svc_init_t init, const char *otherwise);
 /* Name of process 1, for a message. */
 char *svc_init_name(const char *root);
 

@@ -7,7 +7,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/service/svcfiles.h"
+#include "plugins/lib/service/service_api.h"
 #include "plugins/lib/call/tool.h"
 
 enum { VERSION_WITH_SCOPE = 205, UNIT_COLUMNS = 4, STATE_COLUMN = 3 };
@@ -199,7 +199,7 @@ static int
 scope_possible(call_ctx_t *ctx, fail_t *err)
 {
     AUTO_FREE char *run = fs_which("systemd-run");
-    int init = run != NULL ? svc_init(NULL, err) : SVC_NONE;
+    int init = run != NULL ? service_init(ctx, err) : SVC_NONE;
 
     return init < 0
                ? init

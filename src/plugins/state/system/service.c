@@ -2,7 +2,7 @@
  * hold the words of both directions, so that each has one body; every change is verified by asking again. */
 #include "common/base/clock.h"
 #include "plugins/lib/call/sub.h"
-#include "plugins/lib/service/svcfiles.h"
+#include "plugins/lib/service/service_api.h"
 #include "salt/state.h"
 
 /* Arguments of the SLS that only systemd's functions take, and which do. */
@@ -52,7 +52,7 @@ does(const service_t *s, const char *fun)
 {
     json_auto_t *kwargs = json_pack("{s:s}", "name", s->name);
     json_t *answer = NULL;
-    int init = svc_init(NULL, s->err);
+    int init = service_init(s->ctx, s->err);
 
     if (init < 0)
         return init;
