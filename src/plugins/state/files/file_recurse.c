@@ -143,7 +143,10 @@ plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t 
     json_t *dir;
 
     json_array_foreach (dirs, i, dir) {
-        int want = file_recurse_wanted(p, args, json_string_value(dir), &rel, err);
+        /* The source itself is "." to Salt: test mode tells it as NAME/. */
+        bool itself = str_eq(json_string_value(dir), p->srcpath);
+        int want = itself ? fstate_pats_let(&p->pats, rel = ".", err)
+                          : file_recurse_wanted(p, args, json_string_value(dir), &rel, err);
         if (want < 0)
             return want;
         if (want == 0 || in_link(links, json_string_value(dir)))
