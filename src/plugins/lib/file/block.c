@@ -194,7 +194,7 @@ static int
 block_save(call_ctx_t *ctx, block_t *b, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
-    int rc = fop_backup(ctx, &b->file, path, value_get(b->args, "backup"), err);
+    int rc = fop_backup(ctx, &b->file, path, value_get(b->args, "backup"), FOP_SAME, err);
 
     lines_join(&b->fresh, &text);
     return rc != 0 ? rc : fop_rewrite(&b->file, buf_str(&text), text.len, false, err);

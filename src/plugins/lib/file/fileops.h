@@ -171,10 +171,13 @@ int fop_copyfile(const char *src, const char *dst, fail_t *err);
 /* Give `src` the name `dst`, over whatever has it, folders too; by copy and removal from another file system.
  * Until all of it is there both stay as they were. */
 int fop_move_over(const char *src, const char *dst, fail_t *err);
-/* Before an edit of a file whose real path is `path`: `backup` is an extension, "minion" for
- * cachedir/file_backup, or false. */
-int fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err);
-int fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err);
+/* Whose a backup beside its file is: the file's owner's, or ours, as a copy is. */
+typedef enum fop_owner { FOP_SAME, FOP_OURS } fop_owner_t;
+/* Before an edit of `path`, a real one: `backup` is an extension, "minion" (cachedir/file_backup), or false. */
+int fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup,
+               fop_owner_t owner, fail_t *err);
+int fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fop_owner_t owner,
+                      fail_t *err);
 /* Copy `file` to cachedir/file_backup, with the time behind the name that it has as `path`. */
 int fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err);
 

@@ -315,7 +315,7 @@ dated_backup(const partfile_t *file, const char *path, fail_t *err)
     strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H-%M-%S", &tm);
     AUTO_FREE char *suffix = xasprintf(".%s", stamp);
     fail_auto_t why = FAIL_INIT;
-    if (fop_backup_beside(file, path, suffix, &why) == 0)
+    if (fop_backup_beside(file, path, suffix, FOP_OURS, &why) == 0)
         return 0;
     return fop_failed(err, "Unable to create the backup file of %s. Exception: %s", path, fail_text(&why));
 }
@@ -331,7 +331,7 @@ line_save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *pat
     if (fop_test_mode(ctx))
         return 0;
     if (value_truthy(backup))
-        rc = dated ? dated_backup(file, path, err) : fop_backup(ctx, file, path, backup, err);
+        rc = dated ? dated_backup(file, path, err) : fop_backup(ctx, file, path, backup, FOP_OURS, err);
     return rc != 0 ? rc : fop_rewrite(file, buf_str(text), text->len, false, err);
 }
 

@@ -158,7 +158,7 @@ backup_link(edit_t *e, fail_t *err)
 static int
 edit_save(edit_t *e, fail_t *err)
 {
-    int rc = fop_backup(e->ctx, &e->file, e->path, value_get(e->args, "backup"), err);
+    int rc = fop_backup(e->ctx, &e->file, e->path, value_get(e->args, "backup"), FOP_OURS, err);
 
     if (rc == 0)
         rc = backup_link(e, err);
@@ -340,7 +340,7 @@ file_psed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     free(pattern);
     rc = rx == NULL ? -EINVAL : psed_apply(rx, args, &old, at, count, &fresh, err);
     if (rc == 0)
-        rc = fop_backup(ctx, &file, path, value_get(args, "backup"), err);
+        rc = fop_backup(ctx, &file, path, value_get(args, "backup"), FOP_OURS, err);
     if (rc == 0)
         rc = fop_rewrite(&file, buf_str(&fresh), fresh.len, true, err);
     if (rc == 0)
@@ -437,7 +437,7 @@ comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fa
         *ret_value = json_false();
         return 0;
     }
-    rc = fop_backup(ctx, &file, path, value_get(args, "backup"), err);
+    rc = fop_backup(ctx, &file, path, value_get(args, "backup"), FOP_SAME, err);
     if (rc == 0)
         rc = fop_rewrite(&file, buf_str(&fresh), fresh.len, true, err);
     if (rc != 0)

@@ -370,7 +370,7 @@ fop_open_source(const char *path, struct stat *ret_st, fail_t *err)
 
 /* `said` is what messages call the copy. */
 static int
-copy_with_attributes(const char *src, const char *dst, const char *said, fail_t *err)
+copy_with_attributes(const char *src, const char *dst, const char *said, fop_owner_t owner, fail_t *err)
 {
     struct stat st;
     AUTO_FD from = fop_open_source(src, &st, err);
@@ -379,6 +379,10 @@ copy_with_attributes(const char *src, const char *dst, const char *said, fail_t 
         return from;
     if (rewrite_is_special(dst))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", said);
+    if (owner == FOP_OURS) {
+        st.st_uid = geteuid();
+        st.st_gid = getegid();
+    }
     int rc = copy_whole(from, dst, &st, NULL);
     return rc == 0 ? 0 : fop_oserror(err, -rc, said);
 }
@@ -386,7 +390,7 @@ copy_with_attributes(const char *src, const char *dst, const char *said, fail_t 
 int
 fop_copy2(const char *src, const char *dst, fail_t *err)
 {
-    return copy_with_attributes(src, dst, dst, err);
+    return copy_with_attributes(src, dst, dst, FOP_SAME, err);
 }
 
 int
@@ -424,7 +428,8 @@ fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *e
 }
 
 int
-fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err)
+fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fop_owner_t owner,
+                  fail_t *err)
 {
     AUTO_FREE char *said = xasprintf("%s%s", path, suffix);
     /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that
@@ -432,13 +437,14 @@ fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, 
     bool by_name = file->way.linked && file->way.whose == (uid_t) -1;
     AUTO_FREE char *copy = by_name ? xstrdup(said) : xasprintf("%s%s", file->path, suffix);
 
-    return copy_with_attributes(file->at, copy, said, err);
+    return copy_with_attributes(file->at, copy, said, owner, err);
 }
 
 /* Salt's `backup` argument: "minion" or "both" copies into the cache, any other text is a suffix beside the
  * file. */
 int
-fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err)
+fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fop_owner_t owner,
+           fail_t *err)
 {
     const char *suffix = json_string_value(backup);
 
@@ -447,7 +453,7 @@ fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json
     if (str_eq(suffix, "minion") || str_eq(suffix, "both"))
         return fop_backup_minion(ctx, file->at, path, err);
     AUTO_FREE char *text = value_pystr(backup);
-    return fop_backup_beside(file, path, text, err);
+    return fop_backup_beside(file, path, text, owner, err);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
