@@ -415,7 +415,7 @@ try_first(work_t *w, fail_t *err)
     json_t *shell = value_get(ctx_grains(s->ctx), "shell");
     json_auto_t *opts = shell != NULL ? json_pack("{s:O}", "shell", shell) : json_object();
     AUTO_FREE char *no = complaint(s->ctx, fstate_arg(s, "check_cmd"), w->check_file, opts, err);
-    if (err != NULL && err->code != 0)
+    if (err->code != 0)
         return err->code;
     if (no != NULL) {
         json_object_set_new(s->ret, "skip_watch", json_true());
@@ -427,9 +427,10 @@ try_first(work_t *w, fail_t *err)
     return 0;
 }
 
-/* Picks the source, fetches and renders it, tries check_cmd, and writes the file. Errors fail the state. */
+/* Picks the source, fetches and renders it, tries check_cmd, and writes the file. Errors fail the state, but
+ * for those of a check_cmd that can't be run. */
 static int
-state_file_managed_apply(work_t *w)
+state_file_managed_apply(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     AUTO_FREE char *source = NULL;
@@ -446,9 +447,9 @@ state_file_managed_apply(work_t *w)
         rc = managed_get(s->ctx, s->args, &w->m, &why);
     }
     if (rc == 0 && fstate_arg(s, "check_cmd") != NULL && fstate_on(s, "check_cmd", false)) {
-        rc = w->m.comment == NULL ? try_first(w, &why) : 0;
-        if (rc == 1)
-            return 0;
+        rc = w->m.comment == NULL ? try_first(w, err) : 0;
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
     }
     if (rc == 0 && w->m.comment != NULL && fstate_arg(s, "contents") == NULL)
         return fstate_error(s, "%s", w->m.comment);
@@ -542,7 +543,7 @@ managed_body(fstate_t *s, fail_t *err)
 
     if (s->test)
         return only_tell(s);
-    rc = state_file_managed_apply(&w);
+    rc = state_file_managed_apply(&w, err);
     managed_free(&w.m);
     if (w.check_file != NULL)
         unlink(w.check_file);
