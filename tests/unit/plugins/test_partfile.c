@@ -434,7 +434,7 @@ test_swapped_edit(void **state)
         assert_int_equal(unlink(kept), 0);
         AUTO_FREE char *trap = xasprintf("%s-aside/file", rows[i].home);
         link_to(trap, "../victim/file", geteuid());
-        assert_int_equal(fop_backup_beside(&part, path, ".bak", NULL), 0);
+        assert_int_equal(fop_backup_beside(&part, path, ".bak", FOP_SAME, NULL), 0);
         assert_int_equal(fop_rewrite(&part, "new", 3, true, NULL), 0);
         holds("victim/file", "victim");
         holds(saved, "home");

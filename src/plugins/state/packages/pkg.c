@@ -520,46 +520,60 @@ may_join(call_ctx_t *ctx, const json_t *low, const json_t *chunk)
            str_eq(value_str(chunk, "fromrepo", ""), value_str(low, "fromrepo", ""));
 }
 
-/* Joins chunks of one kind into one installation; the joined chunks are marked and later return nothing to
- * do. */
+/* What a chunk installs, as its `kind`: "sources" or "pkgs". */
+static const char *
+kind_of(const json_t *chunk)
+{
+    return value_get(chunk, "sources") != NULL ? "sources" : "pkgs";
+}
+
+/* Move what the chunk asks for over to `list`. */
+static void
+move_wishes(json_t *chunk, json_t *list)
+{
+    json_t *wishes = value_get(chunk, kind_of(chunk));
+
+    if (wishes != NULL) {
+        json_array_extend(list, wishes);
+    } else if (value_truthy(value_get(chunk, "version"))) {
+        json_array_append_new(list,
+                              json_pack("{s:O}", value_str(chunk, "name", ""), value_get(chunk, "version")));
+        json_object_del(chunk, "version");
+    } else {
+        json_array_append_new(list, json_string(value_str(chunk, "name", "")));
+    }
+}
+
+/* Joins chunks of one kind into one installation, behind what the first of them asks for; the joined chunks
+ * are marked and later return nothing to do. A hold is for its own packages: such a chunk stays alone. */
 static int
 pkg_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const joined[] = { "installed", "latest", "removed", "purged" };
-    json_t *low = json_deep_copy(value_get(args, "low")), *chunk;
+    json_t *low = *ret_value = json_deep_copy(value_get(args, "low")), *chunk;
     json_auto_t *list = json_array();
-    const char *kind = NULL;
+    const char *kind = kind_of(low);
     bool known = false;
-    size_t i;
+    size_t i, own;
 
-    *ret_value = low;
     for (i = 0; i < NELEMS(joined); i++)
         known = known || strcmp(joined[i], value_str(low, "fun", "")) == 0;
-    json_array_foreach (value_get(args, "chunks"), i, chunk) {
-        const char *own = value_get(chunk, "sources") != NULL ? "sources" : "pkgs";
-        if (!known || !may_join(ctx, low, chunk) || (*own == 'p' && value_get(chunk, "hold") != NULL))
-            continue;
-        kind = kind != NULL ? kind : own;
-        if (strcmp(kind, own) == 0) {
-            /* Move what the chunk asks for over to `list`. */
-            if (value_get(chunk, kind) != NULL) {
-                json_array_extend(list, value_get(chunk, kind));
-            } else if (value_truthy(value_get(chunk, "version"))) {
-                json_array_append_new(
-                    list, json_pack("{s:O}", value_str(chunk, "name", ""), value_get(chunk, "version")));
-                json_object_del(chunk, "version");
-            } else {
-                json_array_append_new(list, json_string(value_str(chunk, "name", "")));
-            }
-            json_object_set_new(chunk, "__agg__", json_true());
-        }
-    }
-    if (json_array_size(list) == 0)
+    if (!known || value_get(low, "hold") != NULL)
         return 0;
-    if (value_get(low, kind) != NULL)
-        json_array_extend(value_get(low, kind), list);
-    else
-        json_object_set(low, kind, list);
+    json_auto_t *first = json_deep_copy(low);
+    move_wishes(first, list);
+    own = json_array_size(list);
+    json_array_foreach (value_get(args, "chunks"), i, chunk) {
+        if (!may_join(ctx, low, chunk) || strcmp(kind, kind_of(chunk)) != 0 ||
+            value_get(chunk, "hold") != NULL)
+            continue;
+        move_wishes(chunk, list);
+        json_object_set_new(chunk, "__agg__", json_true());
+    }
+    if (json_array_size(list) == own)
+        return 0;
+    json_object_set(low, kind, list);
+    json_object_del(low, "version");
     return 0;
 }
 
