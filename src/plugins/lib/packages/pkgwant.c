@@ -148,6 +148,24 @@ pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
     }
 }
 
+bool
+pkgwant_failed(json_t *ret, const char *doing, fail_t *err)
+{
+    static const char key[] = "\nchanges:\n";
+    const char *text = fail_text(err), *changes = strstr(text, key), *rest = changes;
+
+    if (changes == NULL) {
+        (void) state_ret_set(ret, STATE_FALSE, "An error was encountered while %s: %s", doing, text);
+    } else {
+        /* They end where a line is not indented. */
+        for (rest += sizeof(key) - 1; *rest == ' ';)
+            rest += strcspn(rest, "\n") + (strchr(rest, '\n') != NULL);
+        (void) state_ret_set(ret, STATE_FALSE, "%.*s\n%s", (int) (changes - text), text, rest);
+    }
+    fail_clear(err);
+    return changes != NULL;
+}
+
 /* ---- versions -------------------------------------------------------------------------------- */
 
 /* The operator at the front of a wish: its length, and "==" for "=" and for none. */

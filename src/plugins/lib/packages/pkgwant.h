@@ -27,6 +27,10 @@ json_t *pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err);
 /* Adds the difference of two such lists to a state's changes: {name: {"old", "new"}}. */
 void pkgwant_changes(const json_t *before, const json_t *now, json_t *ret);
 
+/* The state fails with the package manager's error, without the changes in it, which are the state's; an error
+ * without any stands behind "An error was encountered while `doing`: ". Clears *err. True: it had changes. */
+bool pkgwant_failed(json_t *ret, const char *doing, fail_t *err);
+
 /* True when one of `versions` satisfies `wish`: "1.2", "1.2*", ">=1.2,<2". With `newer` a single plain
  * version means at least that version. 1, 0, or negative with *err. */
 int pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,

@@ -199,18 +199,12 @@ install_list(const plan_t *p)
 static int
 not_installed(plan_t *p)
 {
-    const char *text = fail_text(p->err), *errors = strstr(text, "\nerrors:");
-    const char *changes = strstr(text, "changes:\n");
     fail_auto_t none = FAIL_INIT;
     json_auto_t *now = pkgwant_have(p->ctx, NULL, &none);
 
     pkgwant_changes(p->have, now, p->ret);
     p->done = true;
-    (void) (changes != NULL && errors != NULL
-                ? state_ret_set(p->ret, STATE_FALSE, "%.*s%s", (int) (changes - text), text, errors + 1)
-                : state_ret_set(p->ret, STATE_FALSE,
-                                "An error was encountered while installing package(s): %s", text));
-    fail_clear(p->err);
+    (void) pkgwant_failed(p->ret, "installing package(s)", p->err);
     return 0;
 }
 

@@ -81,9 +81,7 @@ download(fetch_t *f)
     if (ctx_call(f->ctx, "pkg.install", NULL, kwargs, &changes, f->err) < 0) {
         if (f->err->kind != FAIL_COMMAND)
             return f->err->code;
-        (void) state_ret_set(f->ret, STATE_FALSE, "An error was encountered while downloading package(s): %s",
-                             fail_text(f->err));
-        fail_clear(f->err);
+        (void) pkgwant_failed(f->ret, "downloading package(s)", f->err);
         return 1;
     }
     json_object_update(value_get(f->ret, "changes"), changes);

@@ -67,38 +67,73 @@ add_named(const json_t *wanted, const json_t *have, json_t *out)
     }
 }
 
-/* Append what only its configuration is left of. */
-static int
-add_leftovers(call_ctx_t *ctx, const json_t *wanted, json_t *out, fail_t *err)
-{
-    json_auto_t *left = pkgwant_have(ctx, "removed", err);
+/* What is there: packages, and those of which only the configuration is left, which purging looks at. */
+typedef struct there {
+    json_t *have, *left;
+} there_t;
 
-    if (left == NULL)
-        return err->code;
-    add_named(wanted, left, out);
+static int
+there_read(call_ctx_t *ctx, const removal_t *r, there_t *ret, fail_t *err)
+{
+    ret->have = pkgwant_have(ctx, NULL, err);
+    ret->left = ret->have == NULL ? NULL : r->purge ? pkgwant_have(ctx, "removed", err) : json_object();
+    return ret->left != NULL ? 0 : err->code;
+}
+
+static void
+there_free(there_t *self)
+{
+    json_decref(self->have);
+    json_decref(self->left);
+}
+#define there_auto_t __attribute__((cleanup(there_free))) there_t
+
+/* {name: {"old", "new"}} NEW. */
+static json_t *
+differences(const json_t *before, const json_t *now)
+{
+    json_auto_t *told = state_ret("");
+
+    pkgwant_changes(before, now, told);
+    return json_incref(value_get(told, "changes"));
+}
+
+/* The package manager's error fails the state, which tells what was removed before it. */
+static int
+not_removed(call_ctx_t *ctx, const removal_t *r, const there_t *before, json_t *ret, fail_t *err)
+{
+    AUTO_FREE char *doing = xasprintf("%s package(s)", r->doing);
+    there_auto_t now = { NULL, NULL };
+    fail_auto_t none = FAIL_INIT;
+
+    if (!pkgwant_failed(ret, doing, err) || there_read(ctx, r, &now, &none) < 0)
+        return 0;
+    json_t *gone = differences(before->have, now.have);
+    state_change_set(ret, r->purge ? json_pack("{s:o, s:o}", "removed", differences(before->left, now.left),
+                                               "installed", gone)
+                                   : gone);
     return 0;
 }
 
 /* Removes, and verifies that nothing is left. */
 static int
-remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const json_t *wanted,
-               const json_t *targets, json_t *ret, fail_t *err)
+remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const there_t *before,
+               const json_t *wanted, const json_t *targets, json_t *ret, fail_t *err)
 {
     json_auto_t *kwargs = pkgwant_kwargs(ctx, args), *still = json_array();
+    there_auto_t now = { NULL, NULL };
     json_t *changes = NULL;
 
     json_object_set(kwargs, "name", value_get(args, "name"));
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
     json_object_set(kwargs, "version", value_get(args, "version"));
     if (ctx_call(ctx, r->fun, NULL, kwargs, &changes, err) < 0)
-        return pkg_removed_failed(ret, r->doing, err);
+        return err->kind == FAIL_COMMAND ? not_removed(ctx, r, before, ret, err) : err->code;
     state_change_set(ret, changes);
-    json_auto_t *now = pkgwant_have(ctx, NULL, err);
-    if (now == NULL)
+    if (there_read(ctx, r, &now, err) < 0)
         return err->code;
-    add_named(wanted, now, still);
-    if (r->purge && add_leftovers(ctx, wanted, still, err) < 0)
-        return err->code;
+    add_named(wanted, now.have, still);
+    add_named(wanted, now.left, still);
     if (json_array_size(still) == 0) {
         /* Success: packages that were not there are listed apart. */
         AUTO_FREE char *gone = pkgwant_keys(targets, false);
@@ -142,17 +177,17 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const removal_t *r = ctx_row(ctx)->data.ptr;
     json_t *ret = *ret_value = state_ret_args(args);
     json_auto_t *wanted = pkgwant_of(ctx, args, err);
-    json_auto_t *have = wanted != NULL ? pkgwant_have(ctx, NULL, err) : NULL;
     json_auto_t *found = json_array();
+    there_auto_t there = { NULL, NULL };
     bool spec = false;
 
-    if (have == NULL)
+    if (wanted == NULL || there_read(ctx, r, &there, err) < 0)
         return pkg_removed_failed(ret, r->doing, err);
     if (json_object_size(wanted) == 0)
         return state_ret_set(ret, STATE_FALSE, "Invalidly formatted pkgs parameter. See minion log.");
-    if (pkg_removed_add_present(ctx, args, wanted, have, found, &spec, err) < 0 ||
-        (r->purge && add_leftovers(ctx, wanted, found, err) < 0))
+    if (pkg_removed_add_present(ctx, args, wanted, there.have, found, &spec, err) < 0)
         return pkg_removed_failed(ret, r->doing, err);
+    add_named(wanted, there.left, found);
     if (json_array_size(found) == 0)
         return state_ret_set(ret, STATE_TRUE, "%s",
                              r->purge ? "None of the targeted packages are installed or partially installed"
@@ -161,7 +196,7 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                  : "All specified packages are already absent");
     json_auto_t *targets = value_sorted_texts(found);
     return ctx_test(ctx) ? test_removal(ret, r, targets)
-                         : remove_targets(ctx, args, r, wanted, targets, ret, err);
+                         : remove_targets(ctx, args, r, &there, wanted, targets, ret, err);
 }
 
 /* ---- latest ---------------------------------------------------------------------------------- */
@@ -407,8 +442,18 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *changes = NULL;
     json_object_set(kwargs, "refresh", value_get(args, "refresh"));
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
-    if (ctx_call(ctx, "pkg.upgrade", NULL, kwargs, &changes, err) < 0)
-        return pkg_removed_failed(ret, "updating", err);
+    json_auto_t *before = pkgwant_have(ctx, NULL, err);
+    if (before == NULL)
+        return state_ret_fail(ret, err);
+    if (ctx_call(ctx, "pkg.upgrade", NULL, kwargs, &changes, err) < 0) {
+        if (err->kind != FAIL_COMMAND)
+            return err->code;
+        fail_auto_t none = FAIL_INIT;
+        json_auto_t *now = pkgwant_failed(ret, "updating packages", err) ? pkgwant_have(ctx, NULL, &none)
+                                                                         : NULL;
+        pkgwant_changes(before, now, ret);
+        return 0;
+    }
     json_object_foreach (expected, name, v) {
         if (json_is_array(value_get(args, "pkgs")) && value_get(changes, name) == NULL)
             json_array_append_new(missing, json_string(name));
