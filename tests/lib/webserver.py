@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE
+"""webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE [CERTIFICATE]
 
 /echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
 forms; /tagged has an ETag, /torn too, but not all of its bytes; /cookie sets one; /deep/N is so many lists inside each other;
-/chunks/N is N KiB whose number is not said before, /flood too, and does not end. Its port is in PORT_FILE once it listens.
+/chunks/N is N KiB whose number is not said before, /flood too, and does not end. Its port is in PORT_FILE once it
+listens. With a file of certificate and key it speaks https.
 """
 import http.server
 import json
 import os
+import ssl
 import sys
 
 
@@ -80,6 +82,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+if len(sys.argv) > 2:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(sys.argv[2])
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
 with open(sys.argv[1] + ".new", "w") as f:
     f.write(str(server.server_address[1]))
 os.rename(sys.argv[1] + ".new", sys.argv[1])

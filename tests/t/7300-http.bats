@@ -110,6 +110,47 @@ EOF
     grep -q '"path": "http://nosuch.invalid/twice"' "$FLEET/got"
 }
 
+@test "https: who the server is must be known, unless the caller waives it" {
+    command -v openssl >/dev/null || skip "no openssl"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "$FLEET/key.pem" 2>/dev/null >"$FLEET/cert.pem"
+    cat "$FLEET/cert.pem" "$FLEET/key.pem" >"$FLEET/both.pem"
+    daemon listen-tls "$HALITE_SRC/tests/lib/webserver.py" "$FLEET/tls.port" "$FLEET/both.pem"
+    until_true 10 test -s "$FLEET/tls.port"
+    TLS=https://127.0.0.1:$(cat "$FLEET/tls.port")
+    query "$TLS/plain" | grep -qi '"error": .*certificate'
+    query "$TLS/plain" "ca_bundle=$FLEET/cert.pem" | grep -q 'just text'
+    query "$TLS/plain" verify_ssl=False | grep -q 'just text'
+    call() { "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/m1" -l quiet --out=newline_values_only "$@"; }
+    run call cp.get_url "$TLS/plain" "$FLEET/tls"
+    [ "$status" -ne 0 ]
+    grep -qi certificate <<<"$output"
+    [ ! -e "$FLEET/tls" ]
+    CURL_CA_BUNDLE=$FLEET/cert.pem call cp.get_url "$TLS/plain" "$FLEET/tls"
+    [ "$(cat "$FLEET/tls")" = 'just text' ]
+    [ "$(cat "$(call cp.cache_file "$TLS/yaml" verify_ssl=False)")" = 'a: [1, two]' ]
+}
+
+@test "ftp: a file, its login, and no redirect to it by http.query" {
+    daemon listen-ftp "$HALITE_SRC/tests/lib/ftpserver.py" "$FLEET/ftp.port" me 'ge:heim'
+    until_true 10 test -s "$FLEET/ftp.port"
+    at=127.0.0.1:$(cat "$FLEET/ftp.port")
+    call() { "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/m1" -l quiet --out=newline_values_only "$@"; }
+    call cp.get_url "ftp://me:ge%3Aheim@$at/file" "$FLEET/ftp"
+    [ "$(cat "$FLEET/ftp")" = 'by ftp' ]
+    for url in "ftp://me:ge%3Aheim@$at/nosuch" "ftp://me:wrong@$at/file"; do
+        run call cp.get_url "$url" "$FLEET/ftp2"
+        [ "$status" -ne 0 ]
+        grep -q 'Error: .* reading ' <<<"$output"
+        not grep -q -e heim -e wrong <<<"$output"
+        [ ! -e "$FLEET/ftp2" ]
+    done
+    query "$WEB/to?ftp://me:ge%3Aheim@$at/file" | grep -q '"error"'
+    # A file's redirect may lead there, as with any of the three.
+    call cp.get_url "$WEB/to?ftp://me:ge%3Aheim@$at/file" "$FLEET/ftp3"
+    [ "$(cat "$FLEET/ftp3")" = 'by ftp' ]
+}
+
 @test "without libcurl: one error that names its package; an idle minion does without" {
     mkdir "$FLEET/none"
     touch "$FLEET/none/libcurl.so.4" "$FLEET/none/libcurl-gnutls.so.4"
