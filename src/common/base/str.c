@@ -5,7 +5,11 @@
 
 #define SPACES " \t\n\v\f\r"
 
-enum { SUGGEST_LEN = 128 }; /* longest word that gets a suggestion: the cost is quadratic */
+enum {
+    SUGGEST_LEN = 128, /* longest word that gets a suggestion: the cost is quadratic */
+    TYPO_LETTERS = 2,
+    TYPO_SHORTEST = 4
+};
 
 bool
 str_eq(const char *a, const char *b)
@@ -180,21 +184,30 @@ edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
     return last[b_len];
 }
 
-const char *
-str_suggest(const char *word, str_next_fn *next, void *cookie)
+/* True for words that one person may have meant as the other: who mistypes seldom does so with the first letter. */
+static bool
+begins_alike(const char *word, const char *candidate)
+{
+    return word[0] == candidate[0] || (word[0] == candidate[1] && word[1] == candidate[0]);
+}
+
+/* The nearest candidate that is at most `limit` letters away. `typo`: and that is likely meant. */
+static const char *
+nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cookie)
 {
     size_t len = strlen(word);
-    size_t limit = len / 3 > 0 ? len / 3 : 1;
     const char *best = NULL, *candidate;
 
     if (len == 0 || len > SUGGEST_LEN)
         return NULL;
     while ((candidate = next(cookie)) != NULL) {
         size_t n = strlen(candidate);
-        if (n > SUGGEST_LEN || n + limit < len || n > len + limit)
+        if (n > SUGGEST_LEN || n + limit < len || n > len + limit ||
+            (typo && (n < TYPO_SHORTEST || !begins_alike(word, candidate))))
             continue;
         size_t distance = edit_distance(word, len, candidate, n);
-        if (distance > limit || (best != NULL && distance == limit))
+        /* Of two that are as near, `content` means `contents` and not `context`. */
+        if (distance > limit || (best != NULL && distance == limit && !str_starts(candidate, word)))
             continue;
         best = candidate;
         if (distance == 0)
@@ -202,6 +215,22 @@ str_suggest(const char *word, str_next_fn *next, void *cookie)
         limit = distance;
     }
     return best;
+}
+
+const char *
+str_suggest(const char *word, str_next_fn *next, void *cookie)
+{
+    size_t limit = strlen(word) / 3;
+
+    return nearest(word, limit > 0 ? limit : 1, false, next, cookie);
+}
+
+const char *
+str_typo_of(const char *word, str_next_fn *next, void *cookie)
+{
+    size_t limit = strlen(word) / 3;
+
+    return limit > 0 ? nearest(word, limit < TYPO_LETTERS ? limit : TYPO_LETTERS, true, next, cookie) : NULL;
 }
 
 char *

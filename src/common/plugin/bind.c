@@ -10,7 +10,9 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
+#include "common/plugin/keywords.h"
 #include "common/plugin/place.h"
+#include "salt/log.h"
 
 enum { SHOWN_LEN = 120 }; /* of a refused value in a message */
 
@@ -216,31 +218,32 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
 json_t *
 bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err)
 {
-    shape_t s = shape_of(f);
+    keyword_names_t names = { .f = f, .given = kwargs };
+    json_auto_t *typos = json_object();
     buf_auto_t invalid = BUF_INIT;
     const char *key;
     json_t *v;
 
     json_object_foreach (kwargs, key, v) {
-        if (s.starstar != NULL || shape_named(&s, key) != NULL)
+        AUTO_FREE char *near = NULL;
+        keyword_fit_t fit = str_starts(key, "__") && keyword_any(f) ? KEYWORD_TAKEN
+                                                                    : keyword_fit(&names, key, &near);
+        if (fit == KEYWORD_NONE && keyword_any(f))
+            log_warning("%s() does not know the keyword argument '%s', which has no effect", f->name, key);
+        if (fit < KEYWORD_TYPO || (fit == KEYWORD_NONE && keyword_any(f)))
             continue;
         AUTO_FREE char *text = value_pystr(v);
         buf_printf(&invalid, "%s%s=%s", invalid.len > 0 ? ", " : "", key, text);
+        if (near != NULL)
+            json_object_set_new(typos, key, json_string(near));
     }
     if (invalid.len > 0) {
+        keyword_hints(typos, &invalid);
         fail_kind(err, FAIL_INVOCATION, -EINVAL, "The following keyword arguments are not valid: %s",
                   buf_str(&invalid));
         return NULL;
     }
     return bind_python(f, args, kwargs, pub, err);
-}
-
-bool
-bind_knows(const func_t *f, const char *key)
-{
-    shape_t s = shape_of(f);
-
-    return shape_named(&s, key) != NULL;
 }
 
 /* ---- sys.argspec --------------------------------------------------------------------------- */

@@ -44,7 +44,5 @@ py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
 int native_failed(fail_t *err);
 /* The default of a row that has one, from its JSON. NEW. */
 json_t *bind_default(const arg_t *row);
-/* True when `key` names an argument of `f` (not its *args or **kwargs). */
-bool bind_knows(const func_t *f, const char *key);
 
 #endif

@@ -17,56 +17,6 @@
 #define US_PER_S  1000000
 #define RETRY_MAX 1000000000 /* seconds, or tries */
 
-/* Arguments that belong to every state: see salt/state.h. Sorted. */
-static const char *const common_keys[] = {
-    "aggregate",     "beacon",       "check_cmd",      "cmd_opts_exclude",
-    "creates",       "failhard",     "fire_event",     "force_reload_modules",
-    "fun",           "listen",       "listen_in",      "onchanges",
-    "onchanges_any", "onchanges_in", "onfail",         "onfail_all",
-    "onfail_any",    "onfail_in",    "onfail_stop",    "onlyif",
-    "order",         "parallel",     "prereq",         "prereq_in",
-    "prerequired",   "provider",     "reload_grains",  "reload_modules",
-    "reload_pillar", "require",      "require_any",    "require_in",
-    "retry",         "runas",        "runas_password", "saltenv",
-    "state",         "umask",        "unless",         "use",
-    "use_in",        "watch",        "watch_any",      "watch_in",
-};
-
-static int
-run_call_by_name(const void *key, const void *row)
-{
-    return strcmp(key, *(const char *const *) row);
-}
-
-/* Keys that belong to the runner and not to the function. Sorted above, because this is a binary search. */
-static bool
-is_common(const char *key)
-{
-    return str_starts(key, "__") ||
-           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), run_call_by_name) != NULL;
-}
-
-/* True when the function names the argument itself; its *args and **kwargs rows don't count. */
-static bool
-declares(const func_t *f, const char *key)
-{
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        if (strcmp(row->name, key) == 0 && (row->dflt == ARG_REQUIRED || *row->dflt != '*'))
-            return true;
-    }
-    return false;
-}
-
-static bool
-run_call_takes_any(const func_t *f)
-{
-    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
-        if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* ---- the return ---------------------------------------------------------------------------- */
 
 /* Local time "hh:mm:ss.uuuuuu", as Salt's start_time. */
@@ -173,50 +123,6 @@ unified(const json_t *low, json_t *ret)
 
 /* ---- the call ------------------------------------------------------------------------------ */
 
-/* Salt's format_call: select the function's arguments from the chunk; unknown ones are an error. NEW, or NULL
- * with *err. */
-static json_t *
-arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
-{
-    json_auto_t *kwargs = json_object();
-    buf_auto_t extra = BUF_INIT;
-    size_t n_extra = 0;
-    const char *key;
-    json_t *v;
-    bool any = run_call_takes_any(f);
-
-    json_object_foreach (low, key, v) {
-        if (declares(f, key) || (any && !is_common(key)))
-            json_object_set(kwargs, key, v);
-        else if (!is_common(key) && strcmp(key, "name") != 0) {
-            /* Names are joined by \001, a separator that no name has; refuse_extra() turns it into ", "
-             * and " and ". */
-            AUTO_FREE char *quoted = xasprintf("'%s'", key);
-            buf_puts(&extra, n_extra > 0 ? "\001" : "");
-            buf_puts(&extra, quoted);
-            ++n_extra;
-        }
-    }
-    if (n_extra > 0) {
-        /* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
-        buf_auto_t text = BUF_INIT;
-        size_t seen = 1;
-        for (const char *at = buf_str(&extra); *at != '\0'; at++) {
-            if (*at == '\001')
-                buf_puts(&text, ++seen == n_extra ? " and " : ", ");
-            else
-                buf_putc(&text, *at);
-        }
-        (void) fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
-                         n_extra == 1 ? "%s is an invalid keyword argument for '%s'"
-                                      : "%s are invalid keyword arguments for '%s'",
-                         buf_str(&text), full);
-
-        return NULL;
-    }
-    return json_incref(kwargs);
-}
-
 /* The option maps a state, function or "*" to compound targets. No entry for this state means no
  * condition. */
 static bool
@@ -247,15 +153,11 @@ meets_global_conditions(call_ctx_t *ctx, const json_t *low, const char *full)
 
 /* The umask is the process's: it is set for the time of the call. NEW return, or NULL with *err. */
 static json_t *
-call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
+call_with(state_caller_t *self, json_t *low, const char *full, json_t *kwargs, fail_t *err)
 {
-    const func_t *f = ctx_find_state(self->ctx, full, err);
-    json_auto_t *kwargs = f != NULL ? arguments(f, low, full, err) : NULL;
     const json_t *mask = value_get(low, "__umask__");
     json_t *ret = NULL;
 
-    if (kwargs == NULL)
-        return NULL;
     if (self->mocked)
         return json_pack("{s:O, s:s, s:{}, s:b}", "name", value_get(low, "name"), "comment",
                          "Not called, mocked", "changes", "result", 1);
@@ -269,6 +171,22 @@ call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *er
     if (mask != NULL)
         (void) umask(before);
     return rc == 0 ? ret : NULL;
+}
+
+/* NEW return, with a warning for each argument that has no effect; or NULL with *err. */
+static json_t *
+call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
+{
+    const func_t *f = ctx_find_state(self->ctx, full, err);
+    json_auto_t *idle = json_array();
+    json_auto_t *kwargs = f != NULL ? state_arguments(self->ctx, f, low, idle, err) : NULL;
+    json_t *ret = kwargs != NULL ? call_with(self, low, full, kwargs, err) : NULL, *key;
+    size_t i;
+
+    json_array_foreach (ret != NULL ? idle : NULL, i, key)
+        state_ret_warn(ret, "'%s' is not an argument of '%s', and has no effect", json_string_value(key),
+                       full);
+    return ret;
 }
 
 static bool
@@ -285,7 +203,7 @@ checks_itself(call_ctx_t *ctx, const json_t *low, const char *full)
     fail_auto_t err = FAIL_INIT;
     const func_t *f = ctx_find_state(ctx, full, &err);
 
-    return f != NULL && declares(f, "check_cmd") && state_has(ctx, low, "mod_run_check_cmd");
+    return f != NULL && state_declares(f, "check_cmd") && state_has(ctx, low, "mod_run_check_cmd");
 }
 
 /* Conditions, function, check_cmd. NEW return, or NULL with *err, which is an exception in Salt. */

@@ -631,7 +631,7 @@ static const arg_t state_args[] = {
     { "failhard", ARG_ANY, "null", "Stop after a failure" },
     ARGS_OUTCOME,
     ARG_OLD_TYPE,
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
     ARGS_END,
 };
 
@@ -644,7 +644,7 @@ static const arg_t function_args[] = {
     { "failhard", ARG_ANY, "null", "Stop after a failure" },
     ARGS_OUTCOME,
     ARG_OLD_TYPE,
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
     ARGS_END,
 };
 
@@ -653,7 +653,7 @@ static const arg_t wait_args[] = {
     { "id_list", ARG_ANY, ARG_REQUIRED, "Whom to wait for: a list" },
     { "event_id", ARG_STR, "\"id\"", "The field of the event that tells who it is" },
     { "timeout", ARG_FLOAT, "300", "Seconds" },
-    { "node", ARG_STR, "\"master\"", "Accepted for Salt's sake" },
+    { "node", ARG_STR, "\"master\"", "Accepted for Salt's sake", TAKES_NONE },
     ARGS_END,
 };
 

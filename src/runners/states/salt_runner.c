@@ -393,7 +393,7 @@ static const arg_t runner_args[] = {
 static const arg_t parallel_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The step's name" },
     { "runners", ARG_ANY, ARG_REQUIRED, "{name: [{name: function}, {kwarg: {...}}]}, or a function's name" },
-    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
     ARGS_END,
 };
 

@@ -232,9 +232,9 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"                                       \
     }
 
-static const arg_t present_args[] = { COMMON_ROWS,
-                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used" },
-                                      ARGS_END };
+static const arg_t present_args[] = {
+    COMMON_ROWS, { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE }, ARGS_END
+};
 static const arg_t absent_args[] = { COMMON_ROWS, ARGS_END };
 
 static const func_t funcs[] = {

@@ -599,7 +599,7 @@ static const arg_t managed_args[] = {
     STATE_ANY("win_perms_reset", "false", "Windows only"),
     STATE_ANY("verify_ssl", "true", "Check the server's certificate"),
     STATE_ANY("use_etag", "false", "Ask a web server whether its file has changed"),
-    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template"),
+    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*"),
     ARGS_END
 };
 

@@ -637,6 +637,11 @@ static FILE_STATE(file_state_hardlink, "Must provide name to file.hardlink", har
 #define NAME_ROW STATE_ANY("name", ARG_REQUIRED, "The path; ~ is the home folder")
 
 static const arg_t name_args[] = { NAME_ROW, STATE_KWARGS, ARGS_END };
+static const arg_t absent_args[] = { NAME_ROW,
+                                     STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+                                               "Accepted, so that a managed state needs one word changed",
+                                               "*"),
+                                     ARGS_END };
 static const arg_t symlink_args[] = {
     NAME_ROW,
     STATE_ANY("target", ARG_REQUIRED, "What the link points to"),
@@ -670,7 +675,7 @@ static const arg_t touch_args[] = { NAME_ROW, STATE_ANY("atime", "null", "Access
                                     STATE_ANY("makedirs", "false", "Make the folders above it"), ARGS_END };
 
 static const func_t funcs[] = {
-    { "absent", file_state_absent, name_args, 0,
+    { "absent", file_state_absent, absent_args, 0,
       "Make sure that there is no such file or folder; a folder goes with all that is in it." },
     { "exists", file_state_exists, name_args, 0, "Check that a path exists." },
     { "hardlink", file_state_hardlink, hardlink_args, 0, "Make sure that a file has a further name." },

@@ -608,7 +608,9 @@ static const arg_t installed_args[] = {
       "Compare versions without their epochs; None: as the wish is written" },
     { "reinstall", ARG_BOOL, "false", "Install again what is there" },
     { "update_holds", ARG_BOOL, "false", "Update packages that are held" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "hold, install_recommends, only_upgrade, cache_valid_time, ..." },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "hold, install_recommends, only_upgrade, cache_valid_time, ...",
+      "hold install_recommends only_upgrade cache_valid_time force_yes force_conf_new debconf allow_downgrades env "
+      "repo dist_upgrade disablerepo enablerepo disableexcludes downloadonly *" },
     ARGS_END,
 };
 static const arg_t init_args[] = { { "low", ARG_DICT, ARG_REQUIRED, "The first chunk" }, ARGS_END };

@@ -174,21 +174,21 @@ static const arg_t downloaded_args[] = {
     { "pkgs", ARG_ANY, "null", "List of names, and of {name: version}" },
     { "fromrepo", ARG_STR, "null", "From this release" },
     { "ignore_epoch", ARG_ANY, "null", "Compare versions without their epochs" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
     ARGS_END,
 };
 static const arg_t group_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The group" },
     { "skip", ARG_ANY, "null", "Packages of it to leave out" },
     { "include", ARG_ANY, "null", "Optional packages of it to take" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
     ARGS_END,
 };
 static const arg_t patch_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The patch" },
     { "advisory_ids", ARG_ANY, "null", "A list of them" },
     { "downloadonly", ARG_ANY, "null", "Only fetch" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
     ARGS_END,
 };
 

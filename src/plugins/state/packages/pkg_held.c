@@ -194,11 +194,11 @@ pkg_unheld(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const arg_t held_args[] = { COMMON_ROWS,
                                    { "replace", ARG_ANY, "false", "Release every package that is not named" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
                                    ARGS_END };
 static const arg_t unheld_args[] = { COMMON_ROWS,
                                      { "all", ARG_ANY, "false", "Release every package" },
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used" },
+                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
                                      ARGS_END };
 
 static const func_t funcs[] = {

@@ -469,7 +469,7 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 #define NAME_ROW      ROW("name", ARG_STR, "null", "The package, or any name beside `pkgs`")
 #define PKGS_ROW      ROW("pkgs", ARG_ANY, "null", "List of names, and of {name: version}")
-#define KWARGS_ROW    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Passed on to the package manager's function")
+#define KWARGS_ROW    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Passed on to the package manager's function", "*")
 #define NORMALIZE_ROW ROW("normalize", ARG_BOOL, "true", "Leave this host's architecture out of names")
 
 static const arg_t removed_args[] = {

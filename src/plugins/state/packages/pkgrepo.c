@@ -432,12 +432,15 @@ static const arg_t managed_args[] = {
     { "aptkey", ARG_ANY, "true", "Give keys to apt-key where there is one; False: to a file of their own" },
     { "kwargs", ARG_ANY, ARG_STARSTAR,
       "file, clean_file, comments, disabled, enabled, keyid, keyserver, key_url, key_text, signedby, comps, "
-      "architectures, refresh, ..." },
+      "architectures, refresh, ...",
+      "file clean_file comments disabled enabled keyid keyserver key_url key_text signedby comps architectures refresh "
+      "consolidate dist humanname baseurl mirrorlist gpgcheck gpgkey gpgautoimport *" },
     ARGS_END,
 };
 static const arg_t absent_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The source" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "ppa: of Ubuntu; keyid, keyid_ppa: remove the key too" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "ppa: of Ubuntu; keyid, keyid_ppa: remove the key too",
+      "ppa keyid keyid_ppa *" },
     ARGS_END,
 };
 

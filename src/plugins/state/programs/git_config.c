@@ -303,15 +303,15 @@ static const arg_t set_args[] = {
     { "value", ARG_ANY, "null", "Its value" },
     { "multivar", ARG_ANY, "null", "Or several: a list, or a text with commas" },
     COMMON_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "global: True for the user's own settings" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "global: True for the user's own settings", "global" },
     ARGS_END,
 };
 static const arg_t unset_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The setting, or a regular expression of settings" },
     { "value_regex", ARG_ANY, "null", "Only values that this finds" },
     COMMON_ROWS,
-    { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "global: the user's own settings; all: several values of one setting" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "global: the user's own settings; all: several values of one setting",
+      "global all" },
     ARGS_END,
 };
 

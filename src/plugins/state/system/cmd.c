@@ -456,7 +456,14 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     ANY("success_retcodes", "null", "Exit codes that count as 0"),                                           \
         ANY("success_stdout", "null", "Texts in stdout that mean success"),                                  \
         ANY("success_stderr", "null", "Texts in stderr that mean success")
-#define ROW_KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of the module's function")
+#define RUN_ALL_WORDS                                                                                        \
+    "stdin group python_shell clean_env template rstrip output_encoding log_callback reset_system_locale "   \
+    "ignore_retcode saltenv bg password encoded_cmd raise_err redirect_stderr stdin_raw_newlines args"
+#define ROW_KWARGS                                                                                           \
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of the module's function", RUN_ALL_WORDS)
+#define RUN_WORDS                                                                                            \
+    "cwd root runas shell env prepend_path stateful output_loglevel hide_output timeout ignore_timeout "     \
+    "use_vt umask success_retcodes success_stdout success_stderr " RUN_ALL_WORDS
 
 static const arg_t run_args[] = { ROW_NAME,
                                   ROW_CWD,
@@ -476,11 +483,16 @@ static const arg_t run_args[] = { ROW_NAME,
                                   ROWS_SUCCESS,
                                   ROW_KWARGS,
                                   ARGS_END };
-static const arg_t wait_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run"),
+static const arg_t wait_args[] = { ROW_NAME,
+                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run", RUN_WORDS),
                                    ARGS_END };
-static const arg_t wait_script_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.script"),
-                                          ARGS_END };
-static const arg_t wait_call_args[] = { ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.call"),
+static const arg_t wait_script_args[] = {
+    ROW_NAME, ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.script", RUN_WORDS " source defaults context"),
+    ARGS_END
+};
+static const arg_t wait_call_args[] = { ROW_NAME,
+                                        ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.call",
+                                            "func args kws output_loglevel hide_output use_vt"),
                                         ARGS_END };
 static const arg_t script_args[] = {
     ANY("name", ARG_REQUIRED, "Path or URL of the script; with `source` what to call it, and its arguments"),
@@ -510,7 +522,7 @@ static const arg_t call_args[] = { ANY("name", ARG_REQUIRED, "What to call it"),
                                    ROW_LEVEL,
                                    ROW_HIDE,
                                    ROW_VT,
-                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used"),
+                                   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE),
                                    ARGS_END };
 static const arg_t mod_watch_args[] = { ROW_NAME, TEXT("sfun", ARG_REQUIRED, "The function that watches"),
                                         ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments"), ARGS_END };

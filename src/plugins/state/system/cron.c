@@ -257,7 +257,8 @@ static const arg_t absent_args[] = {
     USER_ROW,
     IDENTIFIER_ROW,
     SPECIAL_ROW,
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted, so that a present state needs one word changed" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted, so that a present state needs one word changed",
+      "minute hour daymonth month dayweek comment commented" },
     ARGS_END,
 };
 static const arg_t env_present_args[] = {

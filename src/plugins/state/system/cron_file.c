@@ -153,7 +153,7 @@ static const arg_t file_arguments[] = {
     { "replace", ARG_ANY, "true", "False: leave a user's crontab alone when there is one" },
     { "defaults", ARG_ANY, "null", "Variables that `context` does not have" },
     { "backup", ARG_ANY, "\"\"", "Accepted: crontab itself keeps no copy" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More variables of the template" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "More variables of the template", "*" },
     ARGS_END,
 };
 

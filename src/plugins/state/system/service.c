@@ -461,10 +461,12 @@ service_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define NAME_ROW   ROW("name", ARG_STR, ARG_REQUIRED, "The service")
-#define KWARGS_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "no_block, unmask, unmask_runtime: systemd's")
-#define DELAY_ROW  ROW("init_delay", ARG_ANY, "null", "Seconds to wait before its state is looked at")
-#define SIG_ROW    ROW("sig", ARG_STR, "null", "What to look for in the list of processes instead")
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The service")
+#define KWARGS_ROW                                                                                           \
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "no_block, unmask, unmask_runtime: systemd's",                      \
+        "no_block unmask unmask_runtime")
+#define DELAY_ROW ROW("init_delay", ARG_ANY, "null", "Seconds to wait before its state is looked at")
+#define SIG_ROW   ROW("sig", ARG_STR, "null", "What to look for in the list of processes instead")
 
 static const arg_t life_args[] = {
     NAME_ROW,   { "enable", ARG_BOOL, "null", "Whether it starts at boot; None leaves that as it is" },

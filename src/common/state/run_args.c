@@ -1,0 +1,95 @@
+/* run_args.c - a chunk's arguments for its function: which of its keys are the runner's own, which the function
+ * takes, and which are typing errors. */
+#include "common/plugin/keywords.h"
+#include "common/plugin/place.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+
+/* Arguments that belong to every state: see salt/state.h. Sorted. */
+static const char *const common_keys[] = {
+    "aggregate",     "beacon",       "check_cmd",      "cmd_opts_exclude",
+    "creates",       "failhard",     "fire_event",     "force_reload_modules",
+    "fun",           "listen",       "listen_in",      "onchanges",
+    "onchanges_any", "onchanges_in", "onfail",         "onfail_all",
+    "onfail_any",    "onfail_in",    "onfail_stop",    "onlyif",
+    "order",         "parallel",     "prereq",         "prereq_in",
+    "prerequired",   "provider",     "reload_grains",  "reload_modules",
+    "reload_pillar", "require",      "require_any",    "require_in",
+    "retry",         "runas",        "runas_password", "saltenv",
+    "state",         "umask",        "unless",         "use",
+    "use_in",        "watch",        "watch_any",      "watch_in",
+};
+
+static int
+run_args_by_name(const void *key, const void *row)
+{
+    return strcmp(key, *(const char *const *) row);
+}
+
+/* Keys that belong to the runner and not to the function. Sorted above, because this is a binary search. */
+static bool
+is_common(const char *key)
+{
+    return str_starts(key, "__") ||
+           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), run_args_by_name) != NULL;
+}
+
+bool
+state_declares(const func_t *f, const char *key)
+{
+    shape_t shape = shape_of(f);
+
+    return shape_named(&shape, key) != NULL;
+}
+
+/* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
+static int
+run_args_refuse(const json_t *extra, const json_t *typos, const char *full, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    size_t i, n = json_array_size(extra);
+    json_t *key;
+
+    json_array_foreach ((json_t *) extra, i, key)
+        buf_printf(&text, "%s'%s'", i == 0 ? "" : i + 1 < n ? ", " : " and ", json_string_value(key));
+    buf_printf(&text,
+               n == 1 ? " is an invalid keyword argument for '%s'"
+                      : " are invalid keyword arguments for '%s'",
+               full);
+    keyword_hints(typos, &text);
+    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s", buf_str(&text));
+}
+
+json_t *
+state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err)
+{
+    AUTO_FREE char *full = state_full_name(low),
+                   *watch = xasprintf("%s.mod_watch", value_str(low, "state", ""));
+    json_auto_t *kwargs = json_object(), *extra = json_array(), *typos = json_object();
+    fail_auto_t none = FAIL_INIT;
+    bool any = keyword_any(f);
+    keyword_names_t names = { .f = f,
+                              .also = any ? ctx_find_state(ctx, watch, &none) : NULL,
+                              .common = common_keys,
+                              .n_common = NELEMS(common_keys),
+                              .given = low };
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (low, key, v) {
+        AUTO_FREE char *near = NULL;
+        if (!state_declares(f, key) && (is_common(key) || strcmp(key, "name") == 0))
+            continue;
+        keyword_fit_t fit = keyword_fit(&names, key, &near);
+        if (near != NULL)
+            json_object_set_new(typos, key, json_string(near));
+        if (near != NULL || (fit != KEYWORD_NAMED && !any))
+            json_array_append_new(extra, json_string(key));
+        else if (fit == KEYWORD_NONE)
+            json_array_append_new(ret_idle, json_string(key));
+        json_object_set(kwargs, key, v);
+    }
+    if (json_array_size(extra) > 0)
+        return run_args_refuse(extra, typos, full, err), NULL;
+    return json_incref(kwargs);
+}
