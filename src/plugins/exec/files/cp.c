@@ -403,7 +403,7 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 #define ENV_ARG                                                                                              \
     ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
 #define PATH_ARG ROW("path", ARG_STR, ARG_REQUIRED, "salt://path/to/file, optionally with ?saltenv=ENV")
-#define KWARGS   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template")
+#define KWARGS   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
 
 static const arg_t path_args[] = { PATH_ARG, ENV_ARG, ARGS_END };
 static const arg_t local_args[] = { { "path", ARG_STR, ARG_REQUIRED, "A file of the minion" }, ARGS_END };

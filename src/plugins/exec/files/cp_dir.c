@@ -234,7 +234,7 @@ cp_cache_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 #define ENV_ARG                                                                                              \
     ROW("saltenv", ARG_STR, "null", "The environment; the option saltenv, or base, when there is none")
-#define KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template")
+#define KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
 
 static const arg_t env_args[] = { ENV_ARG, ARGS_END };
 static const arg_t get_dir_args[] = {

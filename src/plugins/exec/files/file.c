@@ -105,7 +105,7 @@ static const arg_t rmdir_args[] = { PATH_ROW,
                                       "Only what is older than this many days" },
                                     ARGS_END };
 static const arg_t remove_args[] = { PATH_ROW,
-                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used" },
+                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE },
                                      ARGS_END };
 static const arg_t rename_args[] = { { "src", ARG_STR, ARG_REQUIRED, "What to rename" },
                                      { "dst", ARG_STR, ARG_REQUIRED, "Its new name" },

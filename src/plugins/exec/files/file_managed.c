@@ -26,7 +26,7 @@
 #define LABEL_ROWS                                                                                           \
     ROW("seuser", ARG_ANY, "null", "SELinux user"), ROW("serole", ARG_ANY, "null", "SELinux role"),          \
         ROW("setype", ARG_ANY, "null", "SELinux type"), ROW("serange", ARG_ANY, "null", "SELinux range")
-#define KWARGS_ROW   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template")
+#define KWARGS_ROW   ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*")
 #define FETCHED_ROWS ROW("sfn", ARG_STR, ARG_REQUIRED, "Local copy of the source, or an empty text")
 #define SUM_ROW      ROW("source_sum", ARG_ANY, ARG_REQUIRED, "hash_type and hsum of the source")
 

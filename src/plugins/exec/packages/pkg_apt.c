@@ -25,29 +25,29 @@ static const arg_t latest_version_args[] = {
     { "show_installed", ARG_ANY, "false", "Tell the candidate also when it is installed" },
     { "fromrepo", ARG_ANY, "null", "Look in this release only" },
     { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t del_repo_args[] = {
     { "repo", ARG_STR, ARG_REQUIRED, "The source as one line: deb http://host/path suite component" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t del_repo_key_args[] = {
     { "name", ARG_ANY, "null", "A PPA, with keyid_ppa" },
     { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
     { "keydir", ARG_ANY, "null", "Folder of the keys; /etc/apt/keyrings unless given" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "keyid: the key; keyid_ppa: it is that of the PPA" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "keyid: the key; keyid_ppa: it is that of the PPA", "*" },
     ARGS_END
 };
 static const arg_t expand_repo_def_args[] = {
     { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "repo and what changes it: uri, dist, comps, architectures, disabled, signedby" },
+      "repo and what changes it: uri, dist, comps, architectures, disabled, signedby", "*" },
     ARGS_END
 };
 static const arg_t file_dict_args[] = { { "packages", ARG_ANY, ARG_STAR, "Names of packages" },
                                         { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                          "Accepted for other package managers" },
+                                          "Accepted for other package managers", "*" },
                                         ARGS_END };
 static const arg_t get_repo_keys_args[] = { { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
                                             { "keydir", ARG_ANY, "null",
@@ -60,12 +60,13 @@ static const arg_t get_selections_args[] = { { "pattern", ARG_ANY, "null", "Name
 static const arg_t hold_args[] = { { "name", ARG_ANY, "null", "Name of a package" },
                                    { "pkgs", ARG_ANY, "null", "List of names" },
                                    { "sources", ARG_ANY, "null", "List of {name: source}" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
+                                     "*" },
                                    ARGS_END };
 static const arg_t info_installed_args[] = {
     { "names", ARG_ANY, ARG_STAR, "Names of packages" },
     { "failhard", ARG_ANY, "true", "Fail when a package is not installed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t install_args[] = {
@@ -81,32 +82,33 @@ static const arg_t install_args[] = {
     { "ignore_epoch", ARG_ANY, "false", "Compare versions without their epochs" },
     { "kwargs", ARG_ANY, ARG_STARSTAR,
       "version, cache_valid_time, force_yes, force_conf_new, install_recommends, only_upgrade, "
-      "allow_downgrades, env" },
+      "allow_downgrades, env",
+      "*" },
     ARGS_END
 };
 static const arg_t list_downloaded_args[] = { { "root", ARG_ANY, "null", "Look below this folder" },
                                               { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                                "Accepted for other package managers" },
+                                                "Accepted for other package managers", "*" },
                                               ARGS_END };
 static const arg_t list_pkgs_args[] = {
     { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
     { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
     { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names of packages" },
                                              { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                               "Accepted for other package managers" },
+                                               "Accepted for other package managers", "*" },
                                              ARGS_END };
 static const arg_t list_repos_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" }, ARGS_END
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" }, ARGS_END
 };
 static const arg_t list_upgrades_args[] = {
     { "refresh", ARG_ANY, "true", "Refresh the lists first" },
     { "dist_upgrade", ARG_ANY, "true", "As dist-upgrade would do" },
     { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t mod_repo_args[] = { { "repo", ARG_STR, ARG_REQUIRED,
@@ -115,24 +117,25 @@ static const arg_t mod_repo_args[] = { { "repo", ARG_STR, ARG_REQUIRED,
                                        { "aptkey", ARG_ANY, "true", "Use apt-key, if there is one" },
                                        { "kwargs", ARG_ANY, ARG_STARSTAR,
                                          "architectures, comps, dist, uri, file, disabled, comments, "
-                                         "keyserver, keyid, key_url, key_text, consolidate, refresh" },
+                                         "keyserver, keyid, key_url, key_text, consolidate, refresh",
+                                         "*" },
                                        ARGS_END };
 static const arg_t normalize_name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Name of a package" },
                                              ARGS_END };
 static const arg_t owner_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of files" },
-                                    { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                      "Accepted for other package managers" },
+                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
+                                      "*" },
                                     ARGS_END };
 static const arg_t purge_args[] = {
     { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
     { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t refresh_db_args[] = {
     { "cache_valid_time", ARG_ANY, "0", "Do not refresh when the lists are younger than this many seconds" },
     { "failhard", ARG_ANY, "false", "Fail when a list can not be had" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t set_selections_args[] = {
@@ -145,32 +148,33 @@ static const arg_t set_selections_args[] = {
 static const arg_t show_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
                                    { "filter", ARG_ANY, "null", "Names of the fields to show" },
                                    { "refresh", ARG_ANY, "false", "Refresh the lists first" },
-                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+                                   { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
+                                     "*" },
                                    ARGS_END };
 static const arg_t upgrade_args[] = {
     { "refresh", ARG_ANY, "true", "Refresh the lists first" },
     { "dist_upgrade", ARG_ANY, "false", "Also install and remove packages" },
     { "kwargs", ARG_ANY, ARG_STARSTAR,
-      "cache_valid_time, force_yes, skip_verify, download_only, force_conf_new, allow_downgrades" },
+      "cache_valid_time, force_yes, skip_verify, download_only, force_conf_new, allow_downgrades", "*" },
     ARGS_END
 };
 static const arg_t upgrade_available_args[] = { { "name", ARG_ANY, ARG_REQUIRED, "Name of a package" },
                                                 { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                                  "Accepted for other package managers" },
+                                                  "Accepted for other package managers", "*" },
                                                 ARGS_END };
 static const arg_t version_args[] = {
     { "names", ARG_ANY, ARG_STAR, "Names of packages" },
     { "versions_as_list", ARG_ANY, "false", "Versions as lists" },
     { "removed", ARG_ANY, "false", "Only removed packages whose configuration is left" },
     { "purge_desired", ARG_ANY, "false", "Only packages that are to be purged but are needed" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
     ARGS_END
 };
 static const arg_t version_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A version" },
                                           { "pkg2", ARG_ANY, ARG_REQUIRED, "Another" },
                                           { "ignore_epoch", ARG_ANY, "false", "Compare without the epochs" },
                                           { "kwargs", ARG_ANY, ARG_STARSTAR,
-                                            "Accepted for other package managers" },
+                                            "Accepted for other package managers", "*" },
                                           ARGS_END };
 
 static const func_t funcs[] = {

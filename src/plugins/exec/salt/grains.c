@@ -414,7 +414,7 @@ static const arg_t items_args[] = { { "sanitize", ARG_ANY, "false", "Hide names 
                                     ARGS_END };
 static const arg_t item_args[] = {
     { "args", ARG_ANY, ARG_STAR, "The grains" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, sanitize" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, sanitize", "default delimiter sanitize" },
     ARGS_END,
 };
 static const arg_t setvals_args[] = {

@@ -463,13 +463,15 @@ static const arg_t get_args[] = {
 
 static const arg_t items_args[] = {
     { "args", ARG_ANY, ARG_STAR, "Keys: then the same as pillar.item" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "pillar: override, pillar_enc: its renderer, pillarenv, saltenv" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "pillar: override, pillar_enc: its renderer, pillarenv, saltenv",
+      "pillar pillar_enc pillarenv saltenv" },
     ARGS_END,
 };
 
 static const arg_t item_args[] = {
     { "args", ARG_ANY, ARG_STAR, "Keys, with `delimiter` between the levels" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, pillarenv, saltenv" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "default, delimiter, pillarenv, saltenv",
+      "default delimiter pillarenv saltenv" },
     ARGS_END,
 };
 

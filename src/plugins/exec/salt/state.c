@@ -553,15 +553,16 @@ state_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table --------------------------------------------------------------------------------- */
 
-#define KEYWORD(name, dflt, help) ROW(name, ARG_ANY, dflt, help)
-#define ROW_TEST                  KEYWORD("test", "null", "Only say what would be done")
+#define KEYWORD(name, dflt, ...) ROW(name, ARG_ANY, dflt, __VA_ARGS__)
+#define ROW_TEST                 KEYWORD("test", "null", "Only say what would be done")
 #define ROW_QUEUE                                                                                            \
     KEYWORD("queue", "null", "Wait for other state runs instead of refusing; a number: while fewer wait")
 #define ROW_EVENTS KEYWORD("state_events", "null", "Send an event after each state")
 #define ROW_MODS   KEYWORD("mods", ARG_REQUIRED, "SLS, with commas or as a list")
 #define ROW_KWARGS                                                                                           \
     KEYWORD("kwargs", ARG_STARSTAR,                                                                          \
-            "pillar, pillarenv, saltenv, exclude, concurrent, terse, mock, cache, whitelist, force")
+            "pillar, pillarenv, saltenv, exclude, concurrent, terse, mock, cache, whitelist, force",         \
+            STATE_APPLY_WORDS)
 
 static const arg_t apply_args[] = {
     KEYWORD("mods", "null", "SLS, with commas or as a list; none: those of the top file"),

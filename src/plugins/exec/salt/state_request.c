@@ -5,6 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "plugins/lib/salt/stateopts.h"
 #include "salt/plugin.h"
 
 enum { MODE_FILE = 0600 };
@@ -152,7 +153,7 @@ state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 static const arg_t request_args[] = {
     { "mods", ARG_ANY, "null", "SLS, with commas or as a list; none: those of the top file" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "As state.apply's; `name` of the request" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "As state.apply's; `name` of the request", STATE_APPLY_WORDS " name" },
     ARGS_END,
 };
 static const arg_t name_args[] = {
@@ -161,7 +162,7 @@ static const arg_t name_args[] = {
 };
 static const arg_t run_args[] = {
     { "name", ARG_STR, "\"default\"", "The request" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "More arguments of state.apply" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "More arguments of state.apply", STATE_APPLY_WORDS },
     ARGS_END,
 };
 

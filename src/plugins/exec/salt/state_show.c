@@ -269,9 +269,10 @@ state_id_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define QUEUE  ROW("queue", ARG_ANY, "null", "Wait for other state runs instead of refusing")
-#define TEST   ROW("test", ARG_ANY, "null", "As if in test mode")
-#define KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force, concurrent")
+#define QUEUE ROW("queue", ARG_ANY, "null", "Wait for other state runs instead of refusing")
+#define TEST  ROW("test", ARG_ANY, "null", "As if in test mode")
+#define KWARGS                                                                                               \
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "saltenv, pillarenv, pillar, force, concurrent", STATE_APPLY_WORDS)
 
 static const arg_t show_args[] = { QUEUE, KWARGS, ARGS_END };
 static const arg_t mods_args[] = {

@@ -12,6 +12,7 @@
 #include "common/host/prog.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "plugins/lib/call/cmdrows.h"
 #include "plugins/lib/file/source.h"
 
 enum {
@@ -456,7 +457,11 @@ static const arg_t exec_args[] = {
     { "code", ARG_STR, ARG_REQUIRED, "The program's text" },
     { "cwd", ARG_ANY, "null", "Folder to run in" },
     { "args", ARG_ANY, "null", "Arguments: a list, or a text for one" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all",
+      CMD_WORDS
+      " runas group env clean_env template rstrip output_encoding output_loglevel "
+      "log_callback hide_output timeout reset_system_locale ignore_retcode success_retcodes success_stdout "
+      "success_stderr" },
     ARGS_END,
 };
 static const arg_t tty_args[] = {
@@ -488,7 +493,8 @@ static const arg_t tty_args[] = {
         { "success_stdout", ARG_ANY, "null", "Texts in stdout that mean success" },                          \
         { "success_stderr", ARG_ANY, "null", "Texts in stderr that mean success" },                          \
     {                                                                                                        \
-        "kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of cmd.run_all"                                  \
+        "kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of cmd.run_all",                                 \
+            CMD_WORDS " clean_env rstrip reset_system_locale ignore_retcode"                                 \
     }
 
 static const arg_t script_args[] = {

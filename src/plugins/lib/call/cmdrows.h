@@ -40,7 +40,12 @@
     ROW("success_retcodes", ARG_ANY, "null", "Exit codes that count as 0"),                                  \
         ROW("success_stdout", ARG_ANY, "null", "Texts in stdout that mean success"),                         \
         ROW("success_stderr", ARG_ANY, "null", "Texts in stderr that mean success")
-#define ROW_KWARGS ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stdin_raw_newlines, bg and Salt's own keywords")
+#define ROW_KWARGS                                                                                           \
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stdin_raw_newlines, bg and Salt's own keywords", CMD_WORDS)
+/* What functions of `cmd` read of **kwargs, which the others of them name. */
+#define CMD_WORDS                                                                                            \
+    "stdin_raw_newlines bg use_vt python_shell umask shell stdin saltenv redirect_stderr prepend_path "      \
+    "password encoded_cmd raise_err stateful"
 
 #define ROWS_WHO   ROW_CMD, ROW_CWD, ROW_STDIN, ROW_RUNAS, ROW_GROUP, ROW_SHELL
 #define ROWS_ENV   ROW_ENV, ROW_CLEAN_ENV, ROW_TEMPLATE

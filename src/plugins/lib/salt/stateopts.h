@@ -40,6 +40,12 @@ json_t *stateopts_split(const json_t *mods);
 /* For functions that raise: "Pillar failed to render. Additional info follows: ...". */
 int stateopts_pillar_fail(const stateopts_t *self, call_ctx_t *ctx, fail_t *err);
 
+/* What the functions that run states read of **kwargs, and those of state.apply as well: `takes` of a row. */
+#define STATE_RUN_WORDS                                                                                       \
+    "saltenv env pillarenv pillar pillar_enc force concurrent terse mock cache cache_name whitelist exclude " \
+    "localconfig orchestration_jid"
+#define STATE_APPLY_WORDS STATE_RUN_WORDS " mods test queue sync_mods state_events"
+
 /* Salt's exit codes of state functions. */
 enum { STATE_COMPILER_ERROR = 1, STATE_FAILURE = 2, STATE_PILLAR_FAILURE = 5 };
 
