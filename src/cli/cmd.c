@@ -12,6 +12,7 @@
 #include "cli/summary.h"
 #include "common/output/suited.h"
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/data/yaml.h"
@@ -72,6 +73,77 @@ cmd_nodegroup(cmd_t *self, json_t *request)
     return 0;
 }
 
+/* True for a word without wildcards that is a file's name in this folder: the shell may have put it there. */
+static bool
+is_file_here(const char *word)
+{
+    return word[strcspn(word, "*?[/ ")] == '\0' && fs_exists(word);
+}
+
+/* Refuses a target and a function that are both names of files here. 0, or the exit code. */
+static int
+cli_cmd_check_expanded(const cmd_t *self)
+{
+    char *const *args = self->start.res.args;
+
+    if (self->start.res.n_args < 2 || !is_file_here(args[0]) || !is_file_here(args[1]))
+        return 0;
+    return optparse_error(
+        &opts_salt,
+        "'%s' and '%s' are files of this folder: the shell expanded the target's `*`; write '*' "
+        "in quotes",
+        args[0], args[1]);
+}
+
+static const char *
+cli_cmd_next_id(void *cookie)
+{
+    json_t *ids = *(json_t **) cookie;
+    size_t n = json_array_size(ids);
+    const char *id = n > 0 ? json_string_value(json_array_get(ids, n - 1)) : NULL;
+
+    /* The caller's list keeps the text alive; this one only counts down. */
+    if (n > 0)
+        (void) json_array_remove(ids, n - 1);
+    return id;
+}
+
+/* Names the minion that an id without wildcards may mean, if this user may ask for all of them. */
+static void
+cli_cmd_suggest_id(cmd_t *self, const char *tgt)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = json_pack("{s:s, s:s, s:s}", "op", "match", "tgt", "*", "tgt_type", "glob");
+    json_auto_t *reply = NULL;
+
+    if (jobline_call(self->line, &request, &reply, &err) < 0)
+        return;
+    json_t *ids = value_get(reply, "minions");
+    json_auto_t *left = json_copy(ids);
+    const char *near = str_suggest(tgt, cli_cmd_next_id, &left);
+    if (near != NULL)
+        show_error(&self->show, "No minion of the id '%s' is accepted; is '%s' meant?\n", tgt, near);
+}
+
+/* What the operator may have meant by a target without wildcards that nothing matches. */
+static void
+cli_cmd_hint(cmd_t *self)
+{
+    const opt_result_t *res = &self->start.res;
+    json_auto_t *asked = res->n_args > 0 ? request_target(res->values, res->args[0]) : NULL;
+    const char *tgt = value_str(asked, "tgt", "*");
+
+    if (!str_eq(value_str(asked, "tgt_type", ""), "glob") || tgt[strcspn(tgt, "*?[")] != '\0')
+        return;
+    if (is_file_here(tgt))
+        show_error(
+            &self->show,
+            "'%s' is a file of this folder: if the shell expanded the target's `*`, write '*' in quotes\n",
+            tgt);
+    else
+        cli_cmd_suggest_id(self, tgt);
+}
+
 /* Salt's words for an empty target; sys.doc has words of its own. */
 int
 cmd_no_match(cmd_t *self)
@@ -84,6 +156,7 @@ cmd_no_match(cmd_t *self)
         return EXIT_NO_MASTER;
     }
     show_data(&self->show, nothing, NULL, 0);
+    cli_cmd_hint(self);
     show_error(&self->show, "ERROR: No return received\n");
     return EXIT_NO_MASTER;
 }
@@ -507,7 +580,10 @@ cli_cmd_build(cmd_t *self)
     }
     if (res->n_args <= 1 && !value_bool(res->values, "doc", false) && !preview)
         print_help();
-    int rc = request_build(res->values, res->args, res->n_args, &self->request, &err);
+    int rc = cli_cmd_check_expanded(self);
+    if (rc != 0)
+        return rc;
+    rc = request_build(res->values, res->args, res->n_args, &self->request, &err);
     if (rc == EXIT_USAGE)
         return optparse_error(&opts_salt, "%s", fail_text(&err));
     if (rc != 0)

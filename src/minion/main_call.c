@@ -270,8 +270,11 @@ static int
 main_call_unknown(caller_t *self, call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
     json_auto_t *docs = err->kind == FAIL_UNAVAILABLE ? call_unavailable(ctx, fun, err) : NULL;
-    if (!json_is_object(docs))
-        return main_call_failed(NULL, fun, err);
+    if (!json_is_object(docs)) {
+        AUTO_FREE char *text = call_unknown(ctx, fun, err);
+        (void) fprintf(stderr, "%s\n", text);
+        return EXIT_UNKNOWN_FUNCTION;
+    }
     json_auto_t *shown = json_pack("{s:O}", "local", docs);
     show_data(&self->show, shown, "nested", EXIT_GENERIC);
     return EXIT_GENERIC;

@@ -191,12 +191,13 @@ add_beginning(void *cookie, const char *name, const plugin_t *p, const func_t *f
 json_t *
 call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
+    AUTO_FREE char *text = call_unknown(ctx, fun, err);
     json_auto_t *docs = json_object();
 
     registry_each(ctx->env.registry, ctx, add_beginning, &(beginning_t){ fun, docs });
     if (json_object_size(docs) == 0)
-        return json_string(fail_text(err));
-    json_object_set_new(docs, fun, json_string(fail_text(err)));
+        return json_string(text);
+    json_object_set_new(docs, fun, json_string(text));
     return json_incref(docs);
 }
 

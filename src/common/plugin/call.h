@@ -18,6 +18,7 @@ typedef struct call_env {
     registry_t *registry;
     registry_t *states;  /* of PLUGIN_STATE; NULL: none */
     registry_t *runners; /* of PLUGIN_RUNNER; NULL: none */
+    registry_t *modules; /* what minions have, where `registry` is of another kind; NULL: none */
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */
@@ -123,6 +124,8 @@ json_t *call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err);
 char *call_missing(call_ctx_t *ctx, const char *fun);
 /* The same of a state function. */
 char *call_missing_state(call_ctx_t *ctx, const char *fun);
+/* The text of `err`, which says that a function that a user typed is not there, with what may be meant. NEW. */
+char *call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
  * words ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword

@@ -77,7 +77,8 @@ keyword_fit(const keyword_names_t *names, const char *key, char **ret_near)
         also = shape_of(names->also);
     if (shape_named(&shape, key) != NULL || shape_named(&also, key) != NULL || has_word(words, key))
         fit = KEYWORD_NAMED;
-    else if ((near = str_typo_of(key, keywords_next_name, &walk)) != NULL) {
+    else if ((near = (shape.starstar != NULL ? str_typo_of : str_suggest)(key, keywords_next_name, &walk)) !=
+             NULL) {
         *ret_near = xstrdup(near);
         fit = KEYWORD_TYPO;
     } else

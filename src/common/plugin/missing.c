@@ -12,17 +12,25 @@ missing_module(call_ctx_t *ctx, const char *name)
     return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
 }
 
+/* `text` and " Did you mean 'test.ping'?". NEW. */
+static char *
+missing_text(const registry_t *registry, const char *fun, const char *text)
+{
+    AUTO_FREE char *near = registry_suggest(registry, fun);
+
+    if (near == NULL || str_eq(near, fun))
+        return xstrdup(text);
+    return xasprintf("%s Did you mean '%s'?", text, near);
+}
+
 /* The reason and a suggestion. NEW. */
 static char *
 missing_in(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *near = registry_suggest(registry, fun);
 
     (void) registry_find(registry, ctx, fun, &err);
-    if (near == NULL || str_eq(near, fun))
-        return xstrdup(fail_text(&err));
-    return xasprintf("%s Did you mean '%s'?", fail_text(&err), near);
+    return missing_text(registry, fun, fail_text(&err));
 }
 
 char *
@@ -35,4 +43,27 @@ char *
 call_missing_state(call_ctx_t *ctx, const char *fun)
 {
     return ctx->env.states != NULL ? missing_in(ctx, ctx->env.states, fun) : xstrdup("There are no states.");
+}
+
+/* True when a table has just this function. */
+static bool
+has_function(const registry_t *registry, const char *fun)
+{
+    AUTO_FREE char *near = registry != NULL && strchr(fun, '.') != NULL ? registry_suggest(registry, fun)
+                                                                        : NULL;
+
+    return str_eq(near, fun);
+}
+
+char *
+call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err)
+{
+    if (has_function(ctx->env.registry, fun))
+        return xstrdup(fail_text(err));
+    if (has_function(ctx->env.states, fun))
+        return xasprintf("%s It is a state: 'state.single %s NAME' runs it, and an SLS can name it.",
+                         fail_text(err), fun);
+    if (has_function(ctx->env.modules, fun))
+        return xasprintf("%s It is a function of minions: salt TARGET %s", fail_text(err), fun);
+    return missing_text(ctx->env.registry, fun, fail_text(err));
 }

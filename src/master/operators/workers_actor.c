@@ -44,7 +44,9 @@ workers_actor_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, con
 {
     fail_auto_t unused = FAIL_INIT;
     const func_t *f = registry_find(registry, ctx, fun, &unused);
-    if (err->kind == FAIL_UNAVAILABLE || f == NULL)
+    if (f == NULL)
+        return call_unknown(ctx, fun, err);
+    if (err->kind == FAIL_UNAVAILABLE)
         return xstrdup(fail_text(err));
     if (err->kind != FAIL_ARGUMENTS)
         return xasprintf("Exception occurred in %s %s: %s", wheel ? "wheel" : "runner", fun, fail_text(err));
@@ -90,6 +92,7 @@ run_task(const workers_env_t *env, const json_t *task)
     api_set_peer(api, value_bool(task, "peer", false));
     json_auto_t *opts = workers_actor_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
+                        .modules = env->modules,
                         .opts = opts,
                         .jid = value_str(task, "jid", ""),
                         .fire = workers_actor_env_fire,

@@ -7,6 +7,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "common/plugin/keywords.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
@@ -471,14 +472,44 @@ not_runnable(call_ctx_t *ctx, json_t *chunk, json_t **ret_value)
     return 1;
 }
 
+/* Refuses a keyword that the state does not name and that is nearly one of this function's own: `tset=True` would run
+ * the state for real. */
+static int
+single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err)
+{
+    static const arg_t own_args[] = { { "test", ARG_ANY, "null", "" },
+                                      { "queue", ARG_ANY, "null", "" },
+                                      { "kwargs", ARG_ANY, ARG_STARSTAR, "", STATE_RUN_WORDS },
+                                      ARGS_END };
+    static const func_t own = { .name = "single", .args = own_args };
+    fail_auto_t none = FAIL_INIT;
+    keyword_names_t ours = { .f = &own, .given = kwargs },
+                    its = { .f = ctx_find_state(ctx, fun, &none), .given = kwargs };
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (its.f != NULL ? (json_t *) kwargs : NULL, key, v) {
+        AUTO_FREE char *near = NULL, *nearer = NULL;
+        if (keyword_fit(&ours, key, &near) != KEYWORD_TYPO ||
+            keyword_fit(&its, key, &nearer) == KEYWORD_NAMED)
+            continue;
+        AUTO_FREE char *text = value_pystr(v);
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "The following keyword arguments are not valid: %s=%s; is '%s' meant?", key, text,
+                         near);
+    }
+    return 0;
+}
+
 /* Builds one chunk from the keywords, verifies it and runs it without requisites. */
 static int
 state_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     job_auto_t job = { 0 };
     const char *fun = value_str(args, "fun", ""), *dot = strchr(fun, '.');
-    int rc = job_open(&job, ctx, args, NULL, NULL, ret_value, err);
+    int rc = single_check(ctx, fun, value_get(args, "kwargs"), err);
 
+    rc = rc == 0 ? job_open(&job, ctx, args, NULL, NULL, ret_value, err) : rc;
     if (rc != 0)
         return rc < 0 ? rc : 0;
     if (dot == NULL) {

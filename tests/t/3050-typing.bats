@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# 3050-typing - typing errors: functions, keywords and targets that are not there get a suggestion, and nothing runs.
+
+load lib
+
+setup_file() { fleet_up web1; }
+teardown_file() { fleet_down; }
+
+@test "an unknown function: the nearest one, on a minion, in salt-call and in salt-run" {
+    run salt web1 tets.ping
+    [ "$status" -eq 1 ]
+    [[ $output == *"'tets.ping' is not available. Did you mean 'test.ping'?"* ]]
+    run salt_call web1 --local tets.ping
+    [ "$status" -eq 255 ]
+    [[ $output == *"'tets.ping' is not available. Did you mean 'test.ping'?" ]]
+    run salt-run jbos.active
+    [ "$status" -eq 1 ]
+    [ "$output" = "'jbos.active' is not available. Did you mean 'jobs.active'?" ]
+}
+
+@test "a state, or a minion's function, in the place of a function: how to run it" {
+    run salt web1 pkg.installed vim
+    [ "$status" -eq 1 ]
+    [[ $output == *"It is a state: 'state.single pkg.installed NAME' runs it"* ]]
+    run salt-run test.ping
+    [ "$status" -eq 1 ]
+    [[ $output == *"It is a function of minions: salt TARGET test.ping" ]]
+}
+
+@test "a keyword that is mistyped: nothing runs" {
+    run salt web1 state.single test.succeed_with_changes x tset=True
+    [ "$status" -eq 1 ]
+    [[ $output == *"tset=True; is 'test' meant?"* ]]
+    run salt-run jobs.lookup_jid jdi=1
+    [ "$status" -eq 1 ]
+    [[ $output == *"The following keyword arguments are not valid: jdi=1; is 'jid' meant?" ]]
+}
+
+@test "a target that the shell has made of *: said so" {
+    mkdir "$BATS_TEST_TMPDIR/here"
+    cd "$BATS_TEST_TMPDIR/here"
+    touch a.txt b.txt
+    # shellcheck disable=SC2035
+    run salt * test.ping
+    [ "$status" -eq 64 ]
+    [[ $output == *"'a.txt' and 'b.txt' are files of this folder: the shell expanded the target's"* ]]
+    rm b.txt
+    # shellcheck disable=SC2035
+    run salt * test.ping
+    [ "$status" -eq 2 ]
+    [[ $output == *"'a.txt' is a file of this folder"* ]]
+}
+
+@test "a mistyped minion: the nearest one" {
+    run salt wbe1 test.ping
+    [ "$status" -eq 2 ]
+    [[ $output == *"No minion of the id 'wbe1' is accepted; is 'web1' meant?"* ]]
+}
