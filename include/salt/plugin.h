@@ -82,7 +82,10 @@ typedef struct func {
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
-    const char *calls;   /* arguments that name what it calls, the first given one does: operators/inner.h */
+    /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
+     * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
+    const char *finds, *absent;
+    const char *calls; /* arguments that name what it calls, the first given one does: operators/inner.h */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
@@ -169,6 +172,9 @@ const char *ctx_id(call_ctx_t *ctx);  /* the minion's id ("" in a runner) */
 const char *ctx_jid(call_ctx_t *ctx); /* "" when there is none */
 /* Salt's __context__["retcode"]: the job's exit code. */
 void ctx_set_retcode(call_ctx_t *ctx, int retcode);
+/* Says that a thing that the caller names is not there, beside a return that stays what programs expect: the exit code is
+ * 1, and a command line shows the text on stderr. */
+void ctx_absent(call_ctx_t *ctx, const char *fmt, ...) PRINTF(2, 3);
 int ctx_retcode(const call_ctx_t *ctx);
 
 /* Salt's __salt__["mod.fun"](*args, **kwargs). `args` (list) and `kwargs` (object) may be NULL; BORROWED.

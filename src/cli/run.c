@@ -228,6 +228,8 @@ run_following(run_t *self, json_t *arg)
     int code = run_exit_code(push);
     const json_t *data = run_unwrap(value_get(push, "return"), &out);
     show_data(&self->show, data, out, 0);
+    if (value_get(push, "absent") != NULL)
+        show_error(&self->show, "%s\n", value_str(push, "absent", ""));
     if (hint != NULL)
         show_error(&self->show, "%s\n", hint);
     return code;

@@ -322,6 +322,8 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
     show_data(&self->show, shown, prints ? "quiet" : output_suited(fun), retcode);
+    if (call_absent(ctx) != NULL)
+        show_error(&self->show, "%s\n", call_absent(ctx));
     if (value_bool(self->values, "retcode_passthrough", false))
         return retcode;
     return retcode == 0 ? 0 : EXIT_GENERIC;

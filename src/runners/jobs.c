@@ -45,6 +45,8 @@ jobs_list_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc < 0)
         return rc;
     *ret_value = with_result(ctx, jid, args, json_pack("{s:s}", "jid", jid), err);
+    if (value_get(*ret_value, "Error") != NULL)
+        ctx_set_retcode(ctx, EXIT_FAILURE);
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -54,6 +56,8 @@ printed_job(call_ctx_t *ctx, const char *jid, const json_t *args, fail_t *err)
 {
     json_t *job = with_result(ctx, jid, args, json_object(), err);
 
+    if (value_get(job, "Error") != NULL)
+        ctx_set_retcode(ctx, EXIT_FAILURE);
     return job != NULL ? json_pack("{s:o}", jid, job) : NULL;
 }
 
@@ -379,7 +383,9 @@ static const func_t funcs[] = {
       "already. The master knows; no minion is asked." CLI_EXAMPLE("salt-run jobs.active") },
     { "exit_success", jobs_exit_success, jid_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Tell per minion whether a job was executed and returned something true.\n\njid\n    The jid to look "
-      "up." CLI_EXAMPLE("salt-run jobs.exit_success 20160520145827701627") },
+      "up." CLI_EXAMPLE("salt-run jobs.exit_success 20160520145827701627"),
+      .finds = "jid",
+      .absent = "The job store has no job {}; 'salt-run jobs.list_jobs' lists the jobs there are" },
     { "last_run", jobs_last_run, last_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Show the newest job that fits, with its returns; ``False`` when there is none." CLI_EXAMPLE(
           "salt-run jobs.last_run\n    salt-run jobs.last_run target=nodename\n    "
@@ -410,7 +416,9 @@ static const func_t funcs[] = {
       "fits, as a list or as text with commas: the returns of all may be more than a message holds." CLI_EXAMPLE(
           "salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
           "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
-          "20130916125524463507 minions='web*, db1'") },
+          "20130916125524463507 minions='web*, db1'"),
+      .finds = "jid",
+      .absent = "The job store has no return of job {}; 'salt-run jobs.list_jobs' lists the jobs there are" },
     { "master", jobs_master, NULL, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Return the runners that the master executes now. " PLACES CLI_EXAMPLE("salt-run jobs.master") },
     { "print_job", jobs_print_job, print_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,

@@ -20,6 +20,12 @@ grains_of(call_ctx_t *ctx, const char *id, json_t *changes, fail_t *err)
 
     if (known == NULL)
         return NULL;
+    if (!json_is_object(grains) && *id != '\0' && !str_eq(id, "*"))
+        ctx_absent(
+            ctx,
+            "No minion '%s' has told its grains here: this is what one without grains would get; 'salt-key -L' "
+            "lists the minions",
+            id);
     grains = json_is_object(grains) ? json_deep_copy(grains) : json_pack("{s:s}", "fqdn", id);
     json_object_foreach (changes, key, v)
         if (strcmp(key, "saltenv") != 0 && strcmp(key, "pillarenv") != 0 && !str_starts(key, "__"))

@@ -36,7 +36,12 @@ static int
 reactor_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *fields = json_pack("{s:O}", "event", value_get(args, "event"));
-    return ask_reactor(ctx, "delete", &fields, ret_value, err);
+    int rc = ask_reactor(ctx, "delete", &fields, ret_value, err);
+
+    if (rc == 0 && !value_bool(*ret_value, "status", true))
+        ctx_absent(ctx, "Nothing reacts to '%s'; 'salt-run reactor.list' lists what there is",
+                   value_str(args, "event", ""));
+    return rc;
 }
 
 static int

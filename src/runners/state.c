@@ -314,6 +314,8 @@ set_pause(call_ctx_t *ctx, const json_t *args, json_t *change, json_t **ret_valu
     else
         json_object_del(pauses, id);
     *ret_value = json_null();
+    if (!orchrun_under_way(jid))
+        ctx_absent(ctx, "No orchestration %s is under way; 'salt-run orchestrate.list' lists them", jid);
     return state_pauses_set(cachedir, jid, pauses, err);
 }
 

@@ -56,3 +56,23 @@ teardown_file() { fleet_down; }
     [ "$status" -eq 2 ]
     [[ $output == *"No minion of the id 'wbe1' is accepted; is 'web1' meant?"* ]]
 }
+
+@test "a thing that is not there: said on stderr, exit code 1, and the return stays as it is" {
+    run --separate-stderr salt-run jobs.lookup_jid 123 --out=json
+    [ "$status" -eq 1 ]
+    [ "$output" = '{}' ]
+    [ "$stderr" = "The job store has no return of job 123; 'salt-run jobs.list_jobs' lists the jobs there are" ]
+    run --separate-stderr salt-run pillar.show_pillar nosuch
+    [ "$status" -eq 1 ]
+    [[ $stderr == "No minion 'nosuch' has told its grains here"* ]]
+    run --separate-stderr salt-run state.soft_kill 123
+    [ "$status" -eq 1 ]
+    [[ $stderr == "No orchestration 123 is under way"* ]]
+    run --separate-stderr salt_call web1 --local --out=json cp.get_file salt://nosuch "$BATS_TEST_TMPDIR/x"
+    [ "$status" -eq 1 ]
+    [[ $output == *'"local": ""'* ]]
+    [[ $stderr == *"salt://nosuch was not fetched"* ]]
+    run salt web1 saltutil.kill_job 123
+    [ "$status" -eq 1 ]
+    grep -q 'saltutil.kill_job: No job 123 runs here' "$FLEET"/log/*
+}

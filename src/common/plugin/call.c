@@ -116,6 +116,33 @@ ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, 
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
 }
 
+/* True for the returns that mean that a thing is not there. */
+static bool
+is_nothing(const json_t *value)
+{
+    json_t *element;
+    size_t i;
+
+    json_array_foreach (value, i, element) {
+        if (json_is_false(element))
+            return true;
+    }
+    return !value_truthy(value);
+}
+
+/* The row's `absent`, when the return says so. */
+static void
+call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const json_t *value)
+{
+    json_t *given = value_get(bound, f->finds != NULL ? f->finds : "");
+
+    if (given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") || ctx->retcode != 0 ||
+        !is_nothing(value))
+        return;
+    AUTO_FREE char *name = value_pystr(given), *text = str_replace(f->absent, "{}", name);
+    ctx_absent(ctx, "%s", text);
+}
+
 static int
 call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **ret_value, fail_t *err)
 {
@@ -138,7 +165,10 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
     json_auto_t *bound = bind_args(f, args, kwargs, pub, err);
     json_decref(args);
     json_decref(kwargs);
-    return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
+    int rc = bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
+    if (rc == 0)
+        call_check_absent(ctx, f, bound, *ret_value);
+    return rc;
 }
 
 int

@@ -79,6 +79,9 @@ typedef struct call_frame {
 /* BORROWED until replaced; NULL: no run. Returns the one before, to be set again. */
 const call_frame_t *call_set_frame(call_ctx_t *ctx, const call_frame_t *frame);
 
+/* ctx_absent()'s text of the last call, for who runs it to show; NULL: none. BORROWED. */
+const char *call_absent(const call_ctx_t *ctx);
+
 /* The bare failure for salt-call and salt-run, which word it differently: 0 with *ret_value NEW, or the
  * error. */
 int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value,

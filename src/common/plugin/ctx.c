@@ -37,6 +37,7 @@ call_ctx_destroy(call_ctx_t **self_p)
     py_unref(self->native_pillar);
     json_decref(self->context);
     json_decref(self->nothing);
+    free(self->absent);
     free(self);
     *self_p = NULL;
 }
@@ -250,6 +251,24 @@ void
 ctx_set_retcode(call_ctx_t *ctx, int retcode)
 {
     ctx->retcode = retcode;
+}
+
+void
+ctx_absent(call_ctx_t *ctx, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    free(ctx->absent);
+    ctx->absent = xvasprintf(fmt, ap);
+    va_end(ap);
+    ctx->retcode = EXIT_FAILURE;
+}
+
+const char *
+call_absent(const call_ctx_t *ctx)
+{
+    return ctx->absent;
 }
 
 int

@@ -19,6 +19,7 @@ struct call_ctx {
     struct kept *kept; /* keep.c */
     bool test;
     int retcode;
+    char *absent;              /* owned: ctx_absent()'s text; NULL: none */
     const call_relay_t *relay; /* NULL: the environment's own callbacks */
     const call_frame_t *frame; /* NULL outside of a state run */
     json_t *nothing;           /* empty values that frame.c returns outside of one */

@@ -110,7 +110,8 @@ run_task(const workers_env_t *env, const json_t *task)
         return result;
     }
     int retcode = ctx_retcode(ctx);
-    return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
+    return json_pack("{s:o, s:i, s:b, s:s*}", "return", value, "retcode", retcode, "success", retcode == 0,
+                     "absent", call_absent(ctx));
 }
 
 /* NEW JSON text of the return; NULL with *err when no message can hold it. */

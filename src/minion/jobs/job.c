@@ -222,6 +222,8 @@ child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call
         json_object_del(last, "__kwarg__");
     json_auto_t *pub = job_pub(job, fun, shown);
     call_run(ctx, fun, words, pub, res);
+    if (call_absent(ctx) != NULL)
+        log_warning("%s: %s", fun, call_absent(ctx));
 }
 
 /* Runs several functions in order; each of return, retcode and success is an object by function name. */

@@ -104,6 +104,8 @@ signal_one(call_ctx_t *ctx, const json_t *args, json_int_t sig, json_t **ret_val
     AUTO_FREE char *jid = jid_arg(args);
 
     *ret_value = signal_job(ctx, jid, sig);
+    if (!value_truthy(*ret_value))
+        ctx_absent(ctx, "No job %s runs here; 'saltutil.running' lists the jobs that do", jid);
     return 0;
 }
 
@@ -321,6 +323,7 @@ saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     if (there < 0)
         return there;
     if (there == 0) {
+        ctx_set_retcode(ctx, EXIT_FAILURE);
         *ret_value = value_bool(ctx_opts(ctx), "cache_jobs", false)
                          ? value_fmt("Local jobs cache directory %s not found", dir)
                          : json_string(

@@ -168,6 +168,9 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     if (job == NULL)
         return err->code;
     json_t *next = value_get(job, "_next_fire_time");
+    if (json_object_size(job) == 0)
+        ctx_absent(ctx, "The schedule has no job '%s'; 'schedule.list' lists its jobs",
+                   exec_schedule_name_of(args));
     *ret_value = json_pack("{s:b, s:o}", "result", true, "next_fire_time",
                            next != NULL ? json_incref(next) : json_null());
     return 0;
@@ -621,10 +624,12 @@ static const func_t funcs[] = {
       "A job runs again." CLI_EXAMPLE("salt '*' schedule.enable_job job1"), .data.number = true },
     { "is_enabled", schedule_is_enabled, is_enabled_args, FN_READONLY,
       "Return a job, or whether the schedule is enabled." CLI_EXAMPLE(
-          "salt '*' schedule.is_enabled name=job_name\n    salt '*' schedule.is_enabled") },
+          "salt '*' schedule.is_enabled name=job_name\n    salt '*' schedule.is_enabled"),
+      .finds = "name", .absent = "The schedule has no job '{}'; 'schedule.list' lists its jobs" },
     { "job_status", schedule_job_status, status_args, FN_READONLY | FN_PEER,
       "Return a job with its times: _next_fire_time, _last_run, and _skip_reason of the last time it did not "
-      "run." CLI_EXAMPLE("salt '*' schedule.job_status job_name") },
+      "run." CLI_EXAMPLE("salt '*' schedule.job_status job_name"),
+      .finds = "name", .absent = "The schedule has no job '{}'; 'schedule.list' lists its jobs" },
     { "list", schedule_list, list_args, FN_READONLY | FN_PEER,
       "List the jobs of the schedule." CLI_EXAMPLE(
           "salt '*' schedule.list\n    salt '*' schedule.list show_all=True") },

@@ -25,6 +25,24 @@ state_id(const json_t *args)
     return id == NULL || json_is_null(id) ? xstrdup("__all__") : value_pystr(id);
 }
 
+/* Says so when no state run of this jid is under way on this host: the pause stays for nobody. */
+static void
+check_run(call_ctx_t *ctx, const char *jid)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *texts = statejob_running(ctx, &err);
+    AUTO_FREE char *words = xasprintf(" jid %s", jid);
+    json_t *text;
+    size_t i;
+    bool found = texts == NULL;
+
+    json_array_foreach (texts, i, text)
+        found = found || strstr(json_string_value(text), words) != NULL;
+    if (!found)
+        ctx_absent(ctx, "No state run with the jid %s is under way; 'state.running' lists those that are",
+                   jid);
+}
+
 /* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. */
 static int
 change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
@@ -43,6 +61,7 @@ change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value
     }
     if (key != NULL)
         json_object_set_new(entry, key, value);
+    check_run(ctx, jid);
     return state_pauses_set(state_control_cachedir(ctx), jid, pauses, err);
 }
 
@@ -69,6 +88,7 @@ state_control_state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
 
+    check_run(ctx, jid);
     /* Writes without reading first, so that an unreadable file is removed as well. */
     if (str_eq(id, "__all__"))
         return state_pauses_set(state_control_cachedir(ctx), jid, NULL, err);
