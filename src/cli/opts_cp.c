@@ -5,6 +5,9 @@ static const opt_row_t rows[] = {
     { "-t --timeout", OPT_INT,
       .help =
           "Seconds to wait for minions that are silent, counted from the last sign of life. Default: 5." },
+    { "--hard-crash", OPT_FLAG, .idle = "an error never ends with a traceback" },
+    { "-H --hosts", OPT_FLAG,
+      .refused = "there is no salt-ssh, and so no roster; 'salt-key -L' lists the minions" },
     { "File Options", OPT_GROUP, .help = "How files are sent." },
     { "-C --chunked", OPT_FLAG,
       .help = "Send files of any size and content in pieces; folders with all that is in them." },

@@ -1,15 +1,15 @@
 /* opts_key.c - options of salt-key. */
 #include "cli/opts.h"
 
-static const opt_row_t rows[] = { { "-q --quiet", OPT_FLAG, .help = "Print nothing." },
-                                  { "-y --yes", OPT_FLAG, .help = "Answer every question with yes." },
-                                  { "-u --user", OPT_STR,
-                                    .help = "Work as this user. Default: 'user' of the configuration." },
-                                  /* Scripts for Salt have them; here they change nothing. */
-                                  { "--hard-crash", OPT_FLAG, .help = NULL },
-                                  { "--rotate-aes-key", OPT_STR, .help = NULL },
-                                  { "--preserve-minions", OPT_STR, .help = NULL },
-                                  OPT_ROW_END };
+static const opt_row_t rows[] = {
+    { "-q --quiet", OPT_FLAG, .help = "Print nothing." },
+    { "-y --yes", OPT_FLAG, .help = "Answer every question with yes." },
+    { "-u --user", OPT_STR, .help = "Work as this user. Default: 'user' of the configuration." },
+    { "--hard-crash", OPT_FLAG, .idle = "an error never ends with a traceback" },
+    { "--rotate-aes-key", OPT_STR, .idle = "there is no key that minions share" },
+    { "--preserve-minions", OPT_STR, .idle = "no minion's key goes with another one's" },
+    OPT_ROW_END
+};
 
 static const opt_row_t actions[] = {
     { "Actions", OPT_GROUP, .help = NULL },
@@ -51,7 +51,7 @@ static const opt_row_t actions[] = {
     { "Key Generation Options", OPT_GROUP, .help = NULL },
     { "--gen-keys", OPT_STR, .help = "Make a key pair of this name for a minion to come." },
     { "--gen-keys-dir", OPT_STR, .help = "Folder for that key pair. Default: '.'." },
-    { "--keysize", OPT_INT, .help = NULL },
+    { "--keysize", OPT_INT, .idle = "keys are X25519's, of one size" },
     { "--gen-signature", OPT_FLAG,
       .help = "Have the signing key vouch for the master's key, for the option master_use_pubkey_signature: "
               "writes the file master_pubkey_signature." },
@@ -63,12 +63,14 @@ static const opt_row_t actions[] = {
     OPT_ROW_END
 };
 
-static const opt_row_t *const tables[] = { opt_common, rows, opt_output, actions, opt_logging_key, NULL };
+static const opt_row_t *const tables[] = { opt_common, opt_auth_key,    rows, opt_output,
+                                           actions,    opt_logging_key, NULL };
 
 const opt_spec_t opts_key = {
     .prog = "salt-key",
     .usage = "%prog [options]",
     .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
+    .examples = "  salt-key -L\n  salt-key -f web1\n  salt-key -a web1\n  salt-key -d 'old*' -y\n",
     .tables = tables,
     .interspersed =
         true, /* not bare: Salt's manual says "salt-key -F master"; main_key.c checks the arguments */

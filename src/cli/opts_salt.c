@@ -43,13 +43,29 @@ static const opt_row_t rows[] = {
     OPT_ROW_END
 };
 
-static const opt_row_t *const tables[] = { opt_common, opt_arguments, rows, opt_targets,
-                                           opt_output, opt_logging,   NULL };
+static const opt_row_t needless[] = {
+    { "--hard-crash", OPT_FLAG, .idle = "an error never ends with a traceback" },
+    { "--module-executors", OPT_STR,
+      .refused = "every job runs in a process of its own, with the limits of the minion's configuration" },
+    { "--executor-opts", OPT_STR,
+      .refused = "every job runs in a process of its own, with the limits of the minion's configuration" },
+    { "-H --hosts", OPT_FLAG,
+      .refused = "there is no salt-ssh, and so no roster; 'salt-key -L' lists the minions" },
+    OPT_ROW_END
+};
+
+static const opt_row_t *const tables[] = { needless,    opt_auth,   opt_common,  opt_arguments, rows,
+                                           opt_targets, opt_output, opt_logging, NULL };
 
 const opt_spec_t opts_salt = {
     .prog = "salt",
     .usage = "%prog [options] '<target>' <function> [arguments]",
     .description = "Runs a function on many minions at the same time and shows what each of them returns.",
+    .examples = "  salt '*' test.ping\n"
+                "  salt -G os:Debian cmd.run uptime\n"
+                "  salt 'web*' state.apply nginx test=True\n"
+                "  salt -L db1,db2 pkg.version openssl --out=json\n"
+                "  salt '*' sys.doc cmd.run\n",
     .tables = tables,
     .interspersed = true,
 };

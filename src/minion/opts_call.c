@@ -22,6 +22,19 @@ static const opt_row_t rows[] = {
       .help = "Seconds to wait for the master's answer. Default: 'auth_timeout' of the configuration." },
     { "--output-diff", OPT_FLAG, .dest = "state_output_diff",
       .help = "Show only states that changed something or failed." },
+    { "--hard-crash", OPT_FLAG, .idle = "an error never ends with a traceback" },
+    { "--return", OPT_STR,
+      .refused = "there are no returners; the return goes to the master, and --out=json prints it" },
+    { "-m --module-dirs", OPT_STR, .refused = "modules of one's own are not run here" },
+    { "--states-dir", OPT_STR, .refused = "modules of one's own are not run here" },
+    { "--set-metadata", OPT_STR, .idle = "a return of salt-call carries no metadata" },
+    { "--module-executors", OPT_STR,
+      .refused = "the function runs in a process of its own, with the limits of the minion's configuration" },
+    { "--executor-opts", OPT_STR,
+      .refused = "the function runs in a process of its own, with the limits of the minion's configuration" },
+    { "--proxyid", OPT_STR, .refused = "there are no proxy minions" },
+    { "--enable-profiling", OPT_FLAG, .idle = "there is no Python to profile; perf sees the whole program" },
+    { "--profiling-path", OPT_STR, .idle = "there is no Python to profile; perf sees the whole program" },
     OPT_ROW_END
 };
 
@@ -31,6 +44,11 @@ const opt_spec_t opts_call = {
     .prog = "salt-call",
     .usage = "%prog [options] <function> [arguments]",
     .description = "Runs a function on this host, as a minion would.",
+    .examples = "  salt-call test.ping\n"
+                "  salt-call state.apply nginx test=True\n"
+                "  salt-call --local --file-root=/srv/salt state.apply nginx\n"
+                "  salt-call --local key.finger\n"
+                "  salt-call -l debug pillar.items\n",
     .tables = tables,
     .interspersed = true,
 };

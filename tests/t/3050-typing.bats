@@ -76,3 +76,32 @@ teardown_file() { fleet_down; }
     [ "$status" -eq 1 ]
     grep -q 'saltutil.kill_job: No job 123 runs here' "$FLEET"/log/*
 }
+
+@test "Salt's other options: taken with the reason why they do nothing, or refused with what to do" {
+    run --separate-stderr salt --hard-crash web1 test.ping --out=txt
+    [ "$status" -eq 0 ]
+    [ "$output" = 'web1: True' ]
+    [ "$stderr" = 'salt: --hard-crash has no effect in Halite: an error never ends with a traceback' ]
+    run salt --module-executors=sudo web1 test.ping
+    [ "$status" -eq 64 ]
+    [[ $output == *'error: --module-executors: every job runs in a process of its own'* ]]
+    run salt_call web1 --local --return redis test.ping
+    [ "$status" -eq 64 ]
+    [[ $output == *'error: --return: there are no returners'* ]]
+    run --separate-stderr salt-key --preserve-minions=True -L
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"--preserve-minions has no effect in Halite: "* ]]
+    for program in salt salt-run salt-key salt-cp salt-call salt-master salt-minion; do
+        run "$HALITE_BIN/$program" --saltfile=x
+        [ "$status" -eq 64 ]
+        [[ $output == *'error: --saltfile: there are no Saltfiles'* ]]
+    done
+}
+
+@test "--help: examples, and salt-run's names the runners that the master has" {
+    for program in salt salt-run salt-key salt-call; do
+        "$HALITE_BIN/$program" --help | grep -q '^Examples:$'
+    done
+    runners=$(salt-run --help | sed -n '/^Runners/,$ { /^  / p }' | tr -s ' ' '\n' | grep .)
+    diff <(echo "$runners") <(salt-run -d | sed -n 's/^\([a-z_]*\)\.[a-z_]*:$/\1/p' | sort -u)
+}

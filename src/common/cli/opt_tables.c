@@ -18,8 +18,22 @@ const opt_row_t opt_common[] = {
     { "-c --config-dir", OPT_STR,
       .help = "Read the configuration from this folder. Default: $SALT_CONFIG_DIR, else '" HALITE_CONF_DIR
               "'." },
+    { "--saltfile", OPT_STR,
+      .refused = "there are no Saltfiles; give their options themselves, and -c FOLDER for config_dir" },
     OPT_ROW_END
 };
+
+#define NO_EAUTH                                                                                             \
+    "there is no external authentication: the kernel says who asks, and the master's option publisher_acl "  \
+    "what he may do"
+#define AUTH(auth, token)                                                                                    \
+    { auth, OPT_STR, .refused = NO_EAUTH }, { token, OPT_FLAG, .refused = NO_EAUTH },                        \
+        { "--username", OPT_STR, .refused = NO_EAUTH },                                                      \
+    {                                                                                                        \
+        "--password", OPT_STR, .refused = NO_EAUTH                                                           \
+    }
+const opt_row_t opt_auth[] = { AUTH("-a --auth --eauth --external-auth", "-T --make-token"), OPT_ROW_END };
+const opt_row_t opt_auth_key[] = { AUTH("--auth --eauth --external-auth", "--make-token"), OPT_ROW_END };
 
 /* The logging options; salt-key has them without -l, which lists keys there. */
 #define LOGGING(level_names)                                                                                 \

@@ -184,6 +184,17 @@ optparse_set_text(parser_t *p, const char *key, const char *text)
     return GO_ON;
 }
 
+/* Says what becomes of an option of Salt's that does nothing here. GO_ON, or the exit code. */
+static int
+optparse_tell(parser_t *p, const opt_row_t *row)
+{
+    if (row->refused != NULL)
+        return optparse_error(p->spec, "%s: %s", p->opt, row->refused);
+    if (row->idle != NULL)
+        (void) fprintf(stderr, "%s: %s has no effect in Halite: %s\n", p->spec->prog, p->opt, row->idle);
+    return GO_ON;
+}
+
 /* Checks a value and stores it by the kind of its option. */
 static int
 store_value(parser_t *p, const opt_row_t *row, const char *text)
@@ -366,6 +377,9 @@ long_option(parser_t *p, const char *arg)
     if (rc != GO_ON)
         return rc;
     p->opt = name;
+    rc = optparse_tell(p, row);
+    if (rc != GO_ON)
+        return rc;
     if (optrow_takes_value(row))
         return with_value(p, row, equals != NULL ? equals + 1 : NULL);
     if (equals != NULL)
@@ -400,9 +414,12 @@ short_options(parser_t *p, const char *arg)
         p->opt = p->letter;
         if (row == NULL)
             return optparse_error(p->spec, "no such option: %s", p->opt);
+        int rc = optparse_tell(p, row);
+        if (rc != GO_ON)
+            return rc;
         if (optrow_takes_value(row))
             return with_value(p, row, c[1] != '\0' ? c + 1 : NULL);
-        int rc = flags[row->kind](p, row);
+        rc = flags[row->kind](p, row);
         if (rc != GO_ON)
             return rc;
     }

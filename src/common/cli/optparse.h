@@ -36,6 +36,8 @@ typedef struct opt_row {
     const char *metavar; /* NULL: the key in capitals */
     const char *choices; /* "a|b|c" or NULL */
     const char *help;    /* "%prog" is replaced; NULL hides the option */
+    const char *idle;    /* of Salt's, and taken: why it has no effect here, which is then told */
+    const char *refused; /* of Salt's, and an error: why, and what to do instead */
     bool once;           /* a second value is an error; else it takes the place of the first, as in Salt */
 } opt_row_t;
 
@@ -43,6 +45,7 @@ typedef struct opt_spec {
     const char *prog;
     const char *usage;              /* "%prog [options] '<target>' <function> [arguments]" */
     const char *description;        /* NULL: none */
+    const char *examples;           /* lines for the end of the help; NULL: none */
     const opt_row_t *const *tables; /* NULL-terminated: tables are shared between programs */
     bool bare;                      /* takes no positional arguments: one is an error */
     bool interspersed; /* options may follow positional arguments (salt, salt-key); salt-call and salt-run too
@@ -76,5 +79,7 @@ extern const opt_row_t opt_output[];      /* --out ... --state-verbose */
 extern const opt_row_t opt_targets[];     /* -E -L -G -P -N -R -C -I -J -S: `tgt_type`; --delimiter */
 extern const opt_row_t opt_arguments[];   /* --args-stdin (read by optparse_run itself), --no-parse */
 extern const opt_row_t opt_daemon[];      /* -d, --pid-file, -u */
+extern const opt_row_t opt_auth[];        /* Salt's external authentication: refused */
+extern const opt_row_t opt_auth_key[];    /* the same for salt-key, whose -a accepts keys */
 
 #endif

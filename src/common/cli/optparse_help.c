@@ -147,4 +147,6 @@ optparse_help(const opt_spec_t *spec, int width, buf_t *out)
         for (const opt_row_t *row = spec->tables[t]; row->names != NULL;)
             row = row->kind == OPT_GROUP ? show_group(&h, row) : row + 1;
     }
+    if (spec->examples != NULL)
+        buf_printf(out, "\nExamples:\n%s", spec->examples);
 }
