@@ -234,7 +234,7 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
     until_true 15 on_bus no.None
     bus_has 'salt/job/*/ret/ubuntuAsus' '"fun": "state.highstate"' '"out": "highstate"' '"retcode": 2' '"success": false' \
         '"no_|-states_|-states_|-None"' \
-        '"comment": "No Top file or master_tops data matches found. Please see master log for details."'
+        '"comment": "No Top file or master_tops data matches found. Please see master log for details.'
     bus_has no.None '"__run_num__": 0' '"changes": {}' '"name": "No States"' '"result": false' '"retcode": 2'
 
     # --- pillar for a state, by hand and from the event. A package and a service of this machine would be touched: the

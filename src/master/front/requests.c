@@ -27,6 +27,17 @@ static const struct operation {
 };
 #undef REQUEST
 
+/* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. NEW. */
+static char *
+requests_asked(const char *op, const json_t *request)
+{
+    const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
+    AUTO_FREE char *name = fun != NULL ? value_pystr(fun) : xstrdup(op);
+    AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
+
+    return whom != NULL ? xasprintf("'%s' on '%s'", name, whom) : xasprintf("'%s'", name);
+}
+
 /* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt; errors
  * have Salt's words. */
 static bool
@@ -43,10 +54,11 @@ requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, con
     if (acl_may_read(self, c) &&
         (access == ACCESS_READ || (access == ACCESS_PUB && acl_lets(self, lconn_user(c), op, request))))
         return true;
+    AUTO_FREE char *asked = requests_asked(op, request);
     (void) fail_set(err, -EACCES,
-                    "Authentication failure of type \"user\" occurred for user %s: '%s' is not allowed; see "
+                    "Authentication failure of type \"user\" occurred for user %s: %s is not allowed; see "
                     "publisher_acl",
-                    lconn_user(c), op);
+                    lconn_user(c), asked);
     return false;
 }
 

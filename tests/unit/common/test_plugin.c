@@ -388,7 +388,8 @@ test_call_prefix(void **state)
     call_result_t res;
 
     call_run(f->ctx, "test.pin", NULL, NULL, &res);
-    assert_string_equal(value_str(res.value, "test.pin", ""), "'test.pin' is not available.");
+    assert_string_equal(value_str(res.value, "test.pin", ""),
+                        "'test.pin' is not available. Did you mean 'test.ping'?");
     assert_non_null(strstr(value_str(res.value, "test.ping", ""), "    Returns ``True``.\n"));
     assert_int_equal(json_object_size(res.value), 2);
     assert_int_equal(res.failed, FAIL_UNAVAILABLE);

@@ -329,7 +329,11 @@ run_matches(job_t *self, json_t **ret_value)
         AUTO_FREE char *text = xasprintf(
             "No Top file or master_tops data matches found. Please see master log "
             "for details.%s%s",
-            why != NULL ? "\n" : "", why != NULL ? why : "");
+            why != NULL ? "\n" : "",
+            why != NULL
+                ? why
+                : "\nNo top file of file_roots names states for this minion: write top.sls, or name the SLS: "
+                  "state.apply SLS");
         *ret_value = no_states(self->ctx, text);
         return 0;
     }
