@@ -11,6 +11,7 @@
 #define SALT_PLUGIN_H
 
 #include "salt/base.h"
+#include "salt/grain.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -90,22 +91,6 @@ typedef struct func {
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
 #define CLI_EXAMPLE(lines) "\n\nCLI Example:\n\n    " lines
-
-/* ---- grains ---------------------------------------------------------------------------------- */
-
-typedef enum grain_cost {
-    GRAIN_CHEAP, /* reads files under /proc, /sys, /etc: gathered at start, under a millisecond */
-    GRAIN_SLOW   /* runs programs or asks the network: gathered once in the background and cached on disk */
-} grain_cost_t;
-
-typedef struct grain_ctx {
-    const char *root; /* "" except in tests: prefix of every path read */
-    json_t *opts;     /* BORROWED configuration */
-    json_t *grains;   /* BORROWED: results of earlier producers, which run in file name order */
-} grain_ctx_t;
-
-/* Adds this producer's keys to `out`. A failure loses only this producer's grains. */
-typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 

@@ -77,7 +77,9 @@ cmd_nodegroup(cmd_t *self, json_t *request)
 static bool
 is_file_here(const char *word)
 {
-    return word[strcspn(word, "*?[/ ")] == '\0' && fs_exists(word);
+    fail_auto_t err = FAIL_INIT;
+
+    return word[strcspn(word, "*?[/ ")] == '\0' && fs_look(word, &err) == 1;
 }
 
 /* Refuses a target and a function that are both names of files here. 0, or the exit code. */

@@ -32,9 +32,9 @@ const opt_spec_t opts_run = {
                 "  salt-run state.event pretty=True\n"
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
-                "  cache config ddns doc error event fileserver git_pillar http jobs\n"
-                "  manage mine network orchestrate pillar reactor salt saltutil state store\n"
-                "  survey test\n",
+                "  batch cache config ddns doc error event fileserver git_pillar http\n"
+                "  jobs manage mine network orchestrate pillar reactor salt saltutil state\n"
+                "  store survey test\n",
     .tables = tables,
     .interspersed = true,
 };

@@ -4,7 +4,7 @@
  *
  * Layer      common/plugin
  * Threads    any
- * Tests      tests/unit/common/test_plugin.c, tests/cases/state-run/typing.json
+ * Tests      tests/unit/common/test_plugin.c, tests/cases/exec/state.single.json
  */
 #ifndef COMMON_PLUGIN_KEYWORDS_H
 #define COMMON_PLUGIN_KEYWORDS_H

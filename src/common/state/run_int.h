@@ -31,10 +31,8 @@ json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
 json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
 /* reload_grains and reload_pillar. */
 void state_refresh(state_caller_t *self, const json_t *low);
-/* True when the function names the argument itself; its *args and **kwargs rows don't count. */
 bool state_declares(const func_t *f, const char *key);
-/* Salt's format_call: the function's arguments of the chunk. Unknown ones are an error where the function has no
- * **kwargs, and typing errors are one everywhere. NEW, or NULL with *err. Appends keys without effect to `ret_idle`. */
+/* The function's arguments of the chunk. NEW, or NULL with *err. Keys without effect go into `ret_idle`. */
 json_t *state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err);
 /* "state.fun". NEW. */
 char *state_full_name(const json_t *low);

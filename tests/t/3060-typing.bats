@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
-# 3050-typing - typing errors: functions, keywords and targets that are not there get a suggestion, and nothing runs.
+# 3060-typing - typing errors: functions, keywords and targets that are not there get a suggestion, and nothing runs.
 
+bats_require_minimum_version 1.5.0
 load lib
 
 setup_file() { fleet_up web1; }
