@@ -10,6 +10,8 @@
 #include "common/base/fs.h"
 #include "common/base/rate.h"
 #include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/base/visible.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -99,12 +101,34 @@ follow_rotation(audit_t *self)
     }
 }
 
+/* JSON in which characters that a reader does not see are escapes. Those of ASCII are so already. NEW. */
+static char *
+audit_visible(const char *json)
+{
+    buf_t out = BUF_INIT;
+    uint32_t cp;
+
+    while (*json != '\0') {
+        size_t len = strlen(json), n = visible_run(json, len);
+        buf_add(&out, json, n);
+        json += n;
+        if (n == len)
+            break;
+        json += utf8_next(json, len - n, &cp);
+        if (cp > 0xffff)
+            buf_printf(&out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
+        else
+            buf_printf(&out, "\\u%04x", cp);
+    }
+    return buf_steal(&out);
+}
+
 /* Whole, or not at all: a file that ends in half a line would spoil the next one. */
 static int
 audit_append(audit_t *self, const json_t *line)
 {
-    AUTO_FREE char *text = json_dumps(line, JSON_COMPACT);
-    AUTO_FREE char *whole = xasprintf("%s\n", text != NULL ? text : "{}");
+    AUTO_FREE char *json = json_dumps(line, JSON_COMPACT), *text = audit_visible(json != NULL ? json : "{}");
+    AUTO_FREE char *whole = xasprintf("%s\n", text);
     size_t len = strlen(whole);
 
     follow_rotation(self);
@@ -188,6 +212,37 @@ looks_into_pillar(const json_t *request)
            (str_eq(type, "compound") && (strstr(tgt, "I@") != NULL || strstr(tgt, "J@") != NULL));
 }
 
+/* A copy of what a request says, of which at most *left bytes are kept: a list's beginning, and how many more there
+ * are. NEW. */
+static json_t *
+audit_short(const json_t *value, size_t *left)
+{
+    const char *key;
+    json_t *copy, *one;
+    size_t i, size = json_is_string(value) ? json_string_length(value) : 1;
+
+    if (json_is_string(value) && size > *left) {
+        copy = value_fmt("(%zu bytes)", size);
+        size = *left;
+    } else {
+        copy = json_is_array(value)    ? json_array()
+               : json_is_object(value) ? json_object()
+                                       : json_copy((json_t *) value);
+    }
+    *left -= size < *left ? size : *left;
+    json_array_foreach (value, i, one) {
+        if (*left == 0) {
+            json_array_append_new(copy, value_fmt("(%zu more)", json_array_size(value) - i));
+            break;
+        }
+        json_array_append_new(copy, audit_short(one, left));
+    }
+    json_object_foreach ((json_t *) value, key, one)
+        if (*left > 0)
+            json_object_set_new(copy, key, audit_short(one, left));
+    return copy;
+}
+
 /* NEW line about a request: who asked what, and how it ended, never its arguments. */
 json_t *
 audit_request(const json_t *request, bool allowed, const json_t *reply, const fail_t *err)
@@ -195,13 +250,15 @@ audit_request(const json_t *request, bool allowed, const json_t *reply, const fa
     static const char *const said[] = { "op", "action", "fun", "tgt_type", "what", "tag", "from", "within" };
     static const char *const got[] = { "jid", "again", "finger", "serial" };
     json_t *line = json_object(), *v;
+    size_t left = LIMIT_AUDIT_SAID;
 
     for (size_t i = 0; i < NELEMS(said); i++)
         if ((v = value_get(request, said[i])) != NULL)
-            json_object_set(line, said[i], v);
+            json_object_set_new(line, said[i], audit_short(v, &left));
+    left = LIMIT_AUDIT_SAID;
     if ((v = value_get(request, "tgt")) != NULL)
         json_object_set_new(line, "tgt",
-                            looks_into_pillar(request) ? json_string("(pillar)") : json_incref(v));
+                            looks_into_pillar(request) ? json_string("(pillar)") : audit_short(v, &left));
     json_object_set_new(line, "allowed", json_boolean(allowed));
     for (size_t i = 0; i < NELEMS(got); i++)
         if ((v = value_get(reply, got[i])) != NULL)

@@ -213,6 +213,50 @@ test_requests(void **state)
     }
 }
 
+/* What is long is there with its beginning. */
+static void
+test_long_requests(void **state)
+{
+    json_auto_t *funs = json_array(), *deep = json_object(), *text = json_object();
+    fail_auto_t err = FAIL_INIT;
+
+    for (int i = 0; i < 100000; i++)
+        json_array_append_new(funs, json_string("test.ping"));
+    json_object_set(deep, "fun", funs);
+    json_auto_t *request = json_pack("{s:s, s:O, s:O}", "op", "publish", "fun", funs, "tgt", deep);
+    json_auto_t *line = audit_request(request, false, NULL, &err);
+    AUTO_FREE char *shown = value_dump(line);
+    assert_true(strlen(shown) < 12000);
+    assert_non_null(strstr(shown, "\"test.ping\",\"("));
+    assert_non_null(strstr(shown, " more)\"]"));
+
+    AUTO_FREE char *name = xcalloc(1, 100001);
+    memset(name, 'x', 100000);
+    json_object_set_new(text, "fun", json_string(name));
+    json_auto_t *second = audit_request(text, false, NULL, &err);
+    assert_string_equal(value_str(second, "fun", ""), "(100000 bytes)");
+}
+
+/* Controls beyond ASCII, marks of direction and invisible characters are escapes, which JSON reads back. */
+static void
+test_visible(void **state)
+{
+    static const char said[] = "m\xc3\xb6 \xc2\x9b"
+                               "2J\xe2\x80\xae\xf3\xa0\x81\x81\x1b\n";
+    audit_t *audit = audit_new(path);
+    json_t *line = json_pack("{s:s}", "id", said);
+    buf_auto_t text = BUF_INIT;
+
+    audit_write(audit, &line);
+    audit_destroy(&audit);
+    assert_int_equal(fs_read(path, 1 << 20, &text, NULL), 0);
+    assert_non_null(strstr(buf_str(&text), "\"m\xc3\xb6 \\u009b2J\\u202e\\udb40\\udc41\\u001B\\n\""));
+
+    json_auto_t *read = json_loads(buf_str(&text), 0, NULL);
+    assert_string_equal(value_str(read, "id", ""), said);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 UNIT_MAIN(TEST(test_appends), TEST(test_rotated), TEST(test_full), TEST(test_bare_name), TEST(test_no_folder),
-          TEST(test_a_link_is_not_followed), TEST(test_many_of_strangers), TEST(test_requests))
+          TEST(test_a_link_is_not_followed), TEST(test_many_of_strangers), TEST(test_requests),
+          TEST(test_long_requests), TEST(test_visible))
