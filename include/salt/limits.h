@@ -194,6 +194,11 @@
 #define LIMIT_WORK_ADMIN_TIME  10000
 #define LIMIT_WORK_ALLOW_STEPS 100000
 #define LIMIT_WORK_ALLOW_TIME  20
+#define LIMIT_WORK_PATTERN     512   /* steps that one pattern of publisher_acl on one function counts as */
+#define LIMIT_JOB_FUNCTIONS    256   /* functions of one job */
+#define LIMIT_INNER_NODES      10000 /* values in one NAME=VALUE of a function that calls others by name */
+#define LIMIT_INNER_TEXT       (256 * 1024) /* bytes of one */
+#define LIMIT_AUDIT_SAID       4096 /* bytes of a request's functions, and of its target, in the audit log */
 #define LIMIT_TERM_LEN         4096 /* one word of a minion's or a user's target, unless it is a list of ids */
 #define LIMIT_MINE_DEPTH       100  /* levels of one value of the mine; a pillar message makes four of each */
 #define LIMIT_MINE_NAMES       1000 /* names in one question to the mine */

@@ -69,7 +69,8 @@ enum {
     FN_PEER_PILLAR = 1 << 8, /* makes JSON of the pillar, parts of which others may have sent */
     FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, which may print others' data */
     FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
-    FN_SECRET = 1 << 5       /* runner or wheel: only the caller gets the return; events and jobs don't */
+    FN_SECRET = 1 << 5,      /* runner or wheel: only the caller gets the return; events and jobs don't */
+    FN_CALLS = 1 << 11       /* calls functions that its arguments name: master/operators/inner.h */
 };
 
 typedef struct func {
@@ -86,7 +87,6 @@ typedef struct func {
     /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
      * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
     const char *finds, *absent;
-    const char *calls; /* arguments that name what it calls, the first given one does: operators/inner.h */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */

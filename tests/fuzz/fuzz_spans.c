@@ -9,6 +9,7 @@
 #include "common/base/json_span.h"
 #include "common/data/yaml_span.h"
 #include "common/jinja/parse/lex.h"
+#include "salt/limits.h"
 #include "unit/span_oracle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -69,7 +70,7 @@ static bool
 can_be_loaded(const char *text, size_t len)
 {
     yproblem_t problem = YPROBLEM_INIT;
-    ydoc_t *doc = ydoc_new(text, len, &problem);
+    ydoc_t *doc = ydoc_new(text, len, LIMIT_YAML_NODES, &problem);
     bool fine = problem.cls == YAML_FINE || problem.cls >= YAML_CONSTRUCTOR;
 
     ydoc_destroy(&doc);

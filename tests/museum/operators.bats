@@ -48,6 +48,37 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
         refused "$(publish '"m2"' glob '["test.ping","test.cross_test"]' '' "[[],$arg]")"
     done
     refused "$(publish '"m2"' glob '"test.try"' '' '["module=cmd.run","cmd=id"]')"
+    # In whatever order words and objects stand, and in a key.
+    nobody "$(publish '"m2"' glob '"test.try"' '' '["module=test.ping",{"__kwarg__":true,"return_try_exception":true}]')" | grep -q '"ok":true'
+    for arg in '["module=test.ping",{"__kwarg__":true,"module":"cmd.run","cmd":"id"}]' '[{"__kwarg__":true,"module":"cmd.run"},"module=test.ping"]' \
+        '[{"__kwarg__":true,"module":"test.ping"},{"__kwarg__":true,"module":"cmd.run"}]' '["module=\"cmd\\x2erun\""]'; do
+        refused "$(publish '"m2"' glob '"test.try"' '' "$arg")"
+    done
+    for arg in '["mine_functions={x: [{mine_function: cmd.run}, id]}"]' '[{"__kwarg__":true,"mine_functions":{"cmd.run":["id"]}}]' '[false,{"cmd.run":["id"]}]'; do
+        refused "$(publish '"m2"' glob '"mine.update"' '' "$arg")"
+    done
+}
+
+@test "H-INNER: what the arguments name is looked for last, and in bounds" {
+    local bomb i request
+    # A hundred thousand values each, for a moment of the sender.
+    bomb='a0: &a0 [y,y,y,y,y,y,y,y,y,y]'
+    for i in 1 2 3 4; do bomb+=", a$i: &a$i [$(printf "*a$((i - 1)),%.0s" {1..9})*a$((i - 1))]"; done
+    printf -v bomb '"x={%s}",%.0s' "$bomb" {1..20}
+    # Of who may not call the function at all: at once, whatever its arguments are.
+    request=$(publish '"m1"' glob '"test.cross_test"' '' "[${bomb%,}]")
+    refused "$request"
+    [[ $output == *'is not allowed'* ]]
+    refused "$(publish '"m2"' glob '"test.cross_test"' '' "[${bomb%,}]")"
+    [[ $output == *'too large to look for the functions that they name'* ]]
+    # Nor is a list of functions longer than a job of anybody's.
+    refused "$(publish '"m2"' glob "[$(printf '"test.ping",%.0s' {1..256})\"test.ping\"]")"
+    [[ $output == *'at most 256 functions, not 257'* ]]
+    run ask "$(publish '"m2"' glob "[$(printf '"test.ping",%.0s' {1..256})\"test.ping\"]")"
+    [[ $output == *'at most 256 functions, not 257'* ]]
+    # And the audit log has the beginning of a long one.
+    refused "$(publish '"m2"' glob "[$(printf '"test.ping",%.0s' {1..20000})\"test.ping\"]")"
+    [ "$(wc -L <"$FLEET/master/var/log/salt/audit")" -lt 8000 ]
 }
 
 @test "CVE-2022-22941: a target that says what a rule says is none of the rule's" {

@@ -52,7 +52,7 @@ static int
 reactor_line(const buf_t *text, size_t entry)
 {
     yproblem_t problem = YPROBLEM_INIT;
-    ydoc_t *doc = ydoc_new(buf_str(text), text->len, &problem);
+    ydoc_t *doc = ydoc_new(buf_str(text), text->len, LIMIT_YAML_NODES, &problem);
     const ynode_t *root = doc != NULL ? ydoc_root(doc) : NULL;
     int line = 0;
 

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/data/yaml.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 #define SPACES " \t\n\r\f\v"
@@ -58,19 +59,32 @@ args_takes(const json_t *v, const char *word)
 }
 
 json_t *
-arg_type_word(const char *word)
+arg_type_word_within(const char *word, size_t max_nodes, fail_t *err)
 {
     size_t len = strlen(word);
 
     if (str_eq(word, "None"))
         return json_null();
     if (!is_plain_word(word)) {
-        json_t *v = yaml_load(word, len, "argument", NULL, NULL);
+        fail_auto_t why = FAIL_INIT;
+        json_t *v = yaml_load_within(word, len, "argument", max_nodes, &why);
         if (v != NULL && args_takes(v, word))
             return v;
         json_decref(v);
+        if (why.code == -E2BIG) {
+            (void) fail_set(err, -E2BIG, "%s", fail_text(&why));
+            return NULL;
+        }
     }
     return value_utf8(word, len);
+}
+
+json_t *
+arg_type_word(const char *word)
+{
+    json_t *v = arg_type_word_within(word, LIMIT_YAML_NODES, NULL);
+
+    return v != NULL ? v : value_utf8(word, strlen(word));
 }
 
 /* Code points beyond ASCII that Python's \w does not match: punctuation, symbols, spaces, private use. */

@@ -31,6 +31,9 @@ json_t *yaml_load(const char *text, size_t len, const char *source, yaml_lines_t
 json_t *yaml_load_repeated(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines,
                            char **ret_twice, fail_t *err);
 
+/* The same for a text that may hold at most `max_nodes` instead of LIMIT_YAML_NODES. */
+json_t *yaml_load_within(const char *text, size_t len, const char *source, size_t max_nodes, fail_t *err);
+
 /* Value of an unquoted scalar by YAML 1.1's implicit types: NEW string, number, boolean or null. Never fails:
  * a text that its type cannot represent stays a string. */
 json_t *yaml_scalar(const char *text, size_t len);

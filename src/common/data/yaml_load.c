@@ -2,7 +2,7 @@
  *
  * Containers are filled breadth first from a queue of jobs, as PyYAML's deferred constructors do, so neither
  * the nesting of the document nor that of its aliases becomes recursion. Each alias is built again, since
- * JSON values are not shared; LIMIT_YAML_NODES, LIMIT_YAML_TEXT and LIMIT_YAML_DEPTH count the values after
+ * JSON values are not shared; the limit of nodes, LIMIT_YAML_TEXT and LIMIT_YAML_DEPTH count the values after
  * that expansion, which stops "billion laughs" documents. */
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
@@ -24,7 +24,7 @@ typedef struct loader {
     yproblem_t *problem;
     job_t *jobs; /* containers still to be filled */
     size_t n, cap;
-    size_t values, text; /* bytes */
+    size_t values, max_values, text; /* text: bytes */
     yproblem_t
         *twice; /* BORROWED: tells of a key that stands twice, whose last value counts; NULL: refuse it */
 } loader_t;
@@ -183,9 +183,9 @@ yaml_load_make(loader_t *l, const ynode_t *node, int depth)
 {
     const struct kind_row *row = &kinds[node->kind];
 
-    if (++l->values > LIMIT_YAML_NODES || depth > LIMIT_YAML_DEPTH) {
-        yproblem_set(l->problem, YAML_LIMIT, node->at, "more than %d %s once aliases are followed",
-                     depth > LIMIT_YAML_DEPTH ? LIMIT_YAML_DEPTH : LIMIT_YAML_NODES,
+    if (++l->values > l->max_values || depth > LIMIT_YAML_DEPTH) {
+        yproblem_set(l->problem, YAML_LIMIT, node->at, "more than %zu %s once aliases are followed",
+                     depth > LIMIT_YAML_DEPTH ? (size_t) LIMIT_YAML_DEPTH : l->max_values,
                      depth > LIMIT_YAML_DEPTH ? "levels" : "nodes");
         return NULL;
     }
@@ -372,9 +372,9 @@ yaml_load_fill_pairs(loader_t *l, const job_t *job)
 /* NEW value of the whole document, or NULL with the problem set. The queue grows while it is worked off;
  * values are held by their parents, the root by `v`. */
 static json_t *
-load_root(const ynode_t *root, yproblem_t *problem, yproblem_t *twice)
+load_root(const ynode_t *root, size_t max_values, yproblem_t *problem, yproblem_t *twice)
 {
-    loader_t l = { .problem = problem, .twice = twice };
+    loader_t l = { .problem = problem, .max_values = max_values, .twice = twice };
     json_t *v = root != NULL ? yaml_load_make(&l, root, 1) : json_null();
     bool ok = v != NULL;
 
@@ -389,29 +389,35 @@ load_root(const ynode_t *root, yproblem_t *problem, yproblem_t *twice)
     return NULL;
 }
 
+/* NEW {key: line} of the top-level keys. */
+static yaml_lines_t *
+load_lines(const ynode_t *root)
+{
+    yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
+
+    lines->of = json_object();
+    for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
+        const ynode_t *key = root->pairs[i].key;
+        if (key->shape == YSCALAR)
+            json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
+    }
+    return lines;
+}
+
 /* As yaml_load_repeated; without ret_twice a key that stands twice is an error. */
 static json_t *
-load_document(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, char **ret_twice,
-              fail_t *err)
+load_document(const char *text, size_t len, const char *source, size_t max_nodes, yaml_lines_t **ret_lines,
+              char **ret_twice, fail_t *err)
 {
     yproblem_t twice = YPROBLEM_INIT;
     yproblem_t problem = YPROBLEM_INIT;
     json_t *v = NULL;
-    ydoc_t *doc = ydoc_new(text, len, &problem);
+    ydoc_t *doc = ydoc_new(text, len, max_nodes, &problem);
 
     if (doc != NULL)
-        v = load_root(ydoc_root(doc), &problem, ret_twice != NULL ? &twice : NULL);
-    if (v != NULL && ret_lines != NULL) {
-        const ynode_t *root = ydoc_root(doc);
-        yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
-        lines->of = json_object();
-        for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
-            const ynode_t *key = root->pairs[i].key;
-            if (key->shape == YSCALAR)
-                json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
-        }
-        *ret_lines = lines;
-    }
+        v = load_root(ydoc_root(doc), max_nodes, &problem, ret_twice != NULL ? &twice : NULL);
+    if (v != NULL && ret_lines != NULL)
+        *ret_lines = load_lines(ydoc_root(doc));
     ydoc_destroy(&doc);
     if (v == NULL) {
         AUTO_FREE char *why = yproblem_show(&problem, source, text, len);
@@ -427,14 +433,20 @@ load_document(const char *text, size_t len, const char *source, yaml_lines_t **r
 json_t *
 yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err)
 {
-    return load_document(text, len, source, ret_lines, NULL, err);
+    return load_document(text, len, source, LIMIT_YAML_NODES, ret_lines, NULL, err);
 }
 
 json_t *
 yaml_load_repeated(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines,
                    char **ret_twice, fail_t *err)
 {
-    return load_document(text, len, source, ret_lines, ret_twice, err);
+    return load_document(text, len, source, LIMIT_YAML_NODES, ret_lines, ret_twice, err);
+}
+
+json_t *
+yaml_load_within(const char *text, size_t len, const char *source, size_t max_nodes, fail_t *err)
+{
+    return load_document(text, len, source, max_nodes, NULL, NULL, err);
 }
 
 json_t *

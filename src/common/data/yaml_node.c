@@ -32,7 +32,7 @@ typedef struct composer {
     map_t *anchors;
     ynode_t **merging; /* mappings with a merge key, inner ones first */
     size_t n_merging, cap_merging;
-    size_t nodes;
+    size_t nodes, max_nodes;
     bool graph; /* cycles are fine */
     yaml_said_t said;
 } composer_t;
@@ -169,15 +169,15 @@ take_problem(composer_t *c, const char *text, size_t len)
         yproblem_set(c->problem, cls, yaml_node_mark_of(p->problem_mark), "%s", what);
 }
 
-/* Counts a node against LIMIT_YAML_NODES. False with the problem set. */
+/* Counts a node against the document's limit. False with the problem set. */
 static bool
 yaml_node_count(composer_t *c, ymark_t at)
 {
     if (c->doc->refused)
         return yproblem_set(c->problem, YAML_LIMIT, at, "more memory than is left");
-    if (++c->nodes <= LIMIT_YAML_NODES)
+    if (++c->nodes <= c->max_nodes)
         return true;
-    return yproblem_set(c->problem, YAML_LIMIT, at, "more than the %d nodes allowed", LIMIT_YAML_NODES);
+    return yproblem_set(c->problem, YAML_LIMIT, at, "more than the %zu nodes allowed", c->max_nodes);
 }
 
 /* A node with its type: from the tag when there is one other than "!", else `dflt`. */
@@ -523,9 +523,12 @@ compose_stream(composer_t *c)
 /* Parses, composes and merges. On failure the document is freed and the problem is set, from libyaml when no
  * other was found first. */
 static ydoc_t *
-compose_document(const char *text, size_t len, bool graph, const spans_t *spans, yproblem_t *problem)
+compose_document(const char *text, size_t len, bool graph, size_t max_nodes, const spans_t *spans,
+                 yproblem_t *problem)
 {
-    composer_t c = { .problem = problem, .doc = xcalloc(1, sizeof(ydoc_t)), .graph = graph };
+    composer_t c = {
+        .problem = problem, .doc = xcalloc(1, sizeof(ydoc_t)), .graph = graph, .max_nodes = max_nodes
+    };
 
     c.said = (yaml_said_t){ .place = yaml_place_begin(&c.parser, text, len), .spans = spans };
     bool ok = compose_stream(&c);
@@ -542,13 +545,13 @@ compose_document(const char *text, size_t len, bool graph, const spans_t *spans,
 }
 
 ydoc_t *
-ydoc_new(const char *text, size_t len, yproblem_t *problem)
+ydoc_new(const char *text, size_t len, size_t max_nodes, yproblem_t *problem)
 {
-    return compose_document(text, len, false, NULL, problem);
+    return compose_document(text, len, false, max_nodes, NULL, problem);
 }
 
 ydoc_t *
 ydoc_new_graph(const char *text, size_t len, const spans_t *spans, yproblem_t *problem)
 {
-    return compose_document(text, len, true, spans, problem);
+    return compose_document(text, len, true, LIMIT_YAML_NODES, spans, problem);
 }

@@ -72,8 +72,8 @@ struct ynode {
 const char *ynode_shape_name(const ynode_t *node);
 
 typedef struct ydoc ydoc_t;
-/* Reads a document. NEW, or NULL with problem set. */
-ydoc_t *ydoc_new(const char *text, size_t len, yproblem_t *problem);
+/* Reads a document of at most `max_nodes`. NEW, or NULL with problem set. */
+ydoc_t *ydoc_new(const char *text, size_t len, size_t max_nodes, yproblem_t *problem);
 void ydoc_destroy(ydoc_t **self_p);
 /* The same, but an alias may stand inside the node that it names: a graph with cycles. Spans of the text,
  * which fit (yaml_span.h), become those of its scalars; NULL: none. */

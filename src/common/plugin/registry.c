@@ -229,6 +229,12 @@ registry_shows_history(const registry_t *self, const char *fun)
     return (registry_flags_of(self, fun, true) & FN_HISTORY) != 0;
 }
 
+bool
+registry_calls(const registry_t *self, const char *fun)
+{
+    return (registry_flags_of(self, fun, false) & FN_CALLS) != 0;
+}
+
 /* ---- all of them --------------------------------------------------------------------------- */
 
 /* True when calls of this function go to a plug-in with precedence over `p`. */

@@ -39,6 +39,8 @@ bool registry_only_reads(const registry_t *self, const char *fun);
 bool registry_is_secret(const registry_t *self, const char *fun);
 /* True when it shows kept jobs (FN_HISTORY). */
 bool registry_shows_history(const registry_t *self, const char *fun);
+/* True when any provider of "mod.fun" calls functions that its arguments name (FN_CALLS). */
+bool registry_calls(const registry_t *self, const char *fun);
 
 /* Called once per function, as registry_find() would find it: `name` is "mod.fun". */
 typedef void registry_each_fn(void *cookie, const char *name, const plugin_t *p, const func_t *f);

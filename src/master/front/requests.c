@@ -27,41 +27,6 @@ static const struct operation {
 };
 #undef REQUEST
 
-/* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. NEW. */
-static char *
-requests_asked(const char *op, const json_t *request)
-{
-    const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
-    AUTO_FREE char *name = fun != NULL ? value_pystr(fun) : xstrdup(op);
-    AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
-
-    return whom != NULL ? xasprintf("'%s' on '%s'", name, whom) : xasprintf("'%s'", name);
-}
-
-/* True when the connection's user may make the request. The blacklist applies to everyone, as in Salt; errors
- * have Salt's words. */
-static bool
-requests_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request,
-                 fail_t *err)
-{
-    if (str_eq(op, "publish") && acl_blocks(self, lconn_user(c), request)) {
-        log_error("%s may not run what publisher_acl_blacklist names", lconn_user(c));
-        (void) fail_set(err, -EACCES, "Authorization error occurred.");
-        return false;
-    }
-    if (lconn_is_admin(c))
-        return true;
-    if (acl_may_read(self, c) &&
-        (access == ACCESS_READ || (access == ACCESS_PUB && acl_lets(self, lconn_user(c), op, request))))
-        return true;
-    AUTO_FREE char *asked = requests_asked(op, request);
-    (void) fail_set(err, -EACCES,
-                    "Authentication failure of type \"user\" occurred for user %s: %s is not allowed; see "
-                    "publisher_acl",
-                    lconn_user(c), asked);
-    return false;
-}
-
 /* Audit one line per key that a request changed or failed to change; otherwise one line in all. Refusals by
  * users have a bounded share of the log. */
 static void
@@ -126,7 +91,7 @@ operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *req
 {
     fail_auto_t err = FAIL_INIT;
     json_t *reply = NULL;
-    bool allowed = requests_allowed(self, c, op->access, op->name, request, &err);
+    bool allowed = acl_lets(self, c, op->name, op->access == ACCESS_READ, request, &err) == 0;
     if (allowed && !is_taken_back(c, op->audited == AUDITED_AUDIT, op->name, &err))
         reply = requests_done(self, c, op->row, request, &err);
     if (!allowed || op->audited == AUDITED_AUDIT)

@@ -10,20 +10,25 @@
 #include "master/operators/lconn.h"
 #include "master/front/noise.h"
 #include "master/jobs/targets.h"
+#include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
+
+#define WORDS_MAX 500 /* bytes of a function or target in an error */
 
 /* True when one of the function patterns matches. A single string is a regular expression, list items may be
  * globs as well. */
 static bool
-acl_functions(const json_t *patterns, const char *fun)
+acl_functions(const json_t *patterns, const char *fun, match_work_t *work)
 {
     size_t i;
     json_t *one;
     fail_auto_t err = FAIL_INIT;
     if (json_is_string(patterns))
-        return match_pcre(json_string_value(patterns), fun, &err);
+        return match_work_take(work, LIMIT_WORK_PATTERN) &&
+               match_pcre(json_string_value(patterns), fun, &err);
     json_array_foreach (patterns, i, one)
-        if (json_is_string(one) &&
+        if (json_is_string(one) && match_work_take(work, LIMIT_WORK_PATTERN) &&
             (match_glob(json_string_value(one), fun) || match_pcre(json_string_value(one), fun, &err)))
             return true;
     return false;
@@ -57,9 +62,9 @@ acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *req
     const char *scope;
     json_t *functions;
     if (json_is_string(entry))
-        return acl_functions(entry, fun);
+        return acl_functions(entry, fun, work);
     json_object_foreach ((json_t *) entry, scope, functions)
-        if (acl_functions(functions, fun) && covers(self, scope, request, work))
+        if (acl_functions(functions, fun, work) && covers(self, scope, request, work))
             return true;
     return false;
 }
@@ -87,71 +92,6 @@ allows(front_t *self, const char *user, const char *fun, const json_t *request, 
     return false;
 }
 
-/* NEW list of all functions that a request to publish calls: its own, and those that their arguments name. An
- * item that is not text is null. */
-static json_t *
-acl_called(const front_t *self, const json_t *request)
-{
-    json_t *fun = value_get(request, "fun"), *arg = value_get(request, "arg"), *one;
-    bool several = json_is_array(fun);
-    json_auto_t *funs = several ? json_incref(fun) : json_pack("[O*]", fun);
-    json_t *called = json_array();
-    size_t i;
-    json_array_foreach (funs, i, one) {
-        json_array_append_new(called, json_is_string(one) ? json_incref(one) : json_null());
-        json_auto_t *inner = json_is_string(one) ? inner_functions(self->modules, json_string_value(one),
-                                                                   several ? json_array_get(arg, i) : arg)
-                                                 : NULL;
-        json_array_extend(called, inner);
-    }
-    return called;
-}
-
-/* Every function that is called must be allowed, within one budget of work. */
-bool
-acl_lets(front_t *self, const char *user, const char *op, const json_t *request)
-{
-    json_auto_t *called = acl_called(self, request);
-    json_t *one;
-    size_t i;
-    match_work_t work; /* of all rules and functions */
-    if (!str_eq(op, "publish"))
-        return false;
-    targets_work(self, false, &work);
-    json_array_foreach (called, i, one)
-        if (!json_is_string(one) || !allows(self, user, json_string_value(one), request, &work))
-            return false;
-    return json_array_size(called) > 0;
-}
-
-static bool
-on_blacklist(front_t *self, const char *list, const char *word)
-{
-    json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
-    size_t i;
-    if (json_is_string(exprs))
-        return match_expr(json_string_value(exprs), word);
-    json_array_foreach (exprs, i, one)
-        if (json_is_string(one) && match_expr(json_string_value(one), word))
-            return true;
-    return false;
-}
-
-/* publisher_acl_blacklist applies to everyone's jobs, root's included. */
-bool
-acl_blocks(front_t *self, const char *user, const json_t *request)
-{
-    json_auto_t *called = acl_called(self, request);
-    json_t *one;
-    size_t i;
-    if (on_blacklist(self, "users", user))
-        return true;
-    json_array_foreach (called, i, one)
-        if (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one)))
-            return true;
-    return false;
-}
-
 bool
 acl_may_read(front_t *self, const lconn_t *c)
 {
@@ -163,4 +103,138 @@ acl_may_read(front_t *self, const lconn_t *c)
         if (acl_names(self, who, lconn_user(c)))
             return true;
     return false;
+}
+
+/* The functions of a request, as a list. NEW; NULL with *err. */
+static json_t *
+acl_asked(const json_t *request, fail_t *err)
+{
+    json_t *fun = value_get(request, "fun");
+    if (json_array_size(fun) > LIMIT_JOB_FUNCTIONS) {
+        (void) fail_set(err, -E2BIG, "a job has at most %d functions, not %zu: publish several",
+                        LIMIT_JOB_FUNCTIONS, json_array_size(fun));
+        return NULL;
+    }
+    return json_is_array(fun) ? json_incref(fun) : json_pack("[O*]", fun);
+}
+
+/* NEW list of what the arguments of these functions name; NULL with *err. */
+static json_t *
+acl_named(const front_t *self, const json_t *request, const json_t *asked, match_work_t *work, fail_t *err)
+{
+    json_t *arg = value_get(request, "arg"), *one;
+    bool several = json_is_array(value_get(request, "fun"));
+    json_auto_t *named = json_array();
+    size_t i;
+    json_array_foreach (asked, i, one)
+        if (json_is_string(one) &&
+            inner_functions(self->modules, json_string_value(one), several ? json_array_get(arg, i) : arg,
+                            work, named, err) < 0)
+            return NULL;
+    return json_incref(named);
+}
+
+/* True when an entry of publisher_acl allows each of these functions. */
+static bool
+acl_allows_all(front_t *self, const char *user, const json_t *funs, const json_t *request, match_work_t *work)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (funs, i, one)
+        if (!json_is_string(one) || !allows(self, user, json_string_value(one), request, work))
+            return false;
+    return true;
+}
+
+/* Whether an expression of the blacklist means the word; what can't be looked at any more is taken for named. */
+static bool
+on_blacklist(front_t *self, const char *list, const char *word, match_work_t *work)
+{
+    json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
+    json_auto_t *all = json_is_string(exprs) ? json_pack("[O]", exprs) : json_incref(exprs);
+    size_t i;
+    json_array_foreach (all, i, one)
+        if (json_is_string(one) &&
+            (!match_work_take(work, LIMIT_WORK_PATTERN) || match_expr(json_string_value(one), word)))
+            return true;
+    return false;
+}
+
+/* publisher_acl_blacklist applies to everyone's jobs, root's included. */
+static int
+acl_blocks(front_t *self, const char *user, const json_t *funs, match_work_t *work, fail_t *err)
+{
+    json_t *one;
+    size_t i;
+    bool blocked = on_blacklist(self, "users", user, work);
+    json_array_foreach (funs, i, one)
+        blocked = blocked ||
+                  (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one), work));
+    if (!blocked)
+        return 0;
+    log_error("%s may not run what publisher_acl_blacklist names", user);
+    return fail_set(err, -EACCES, "Authorization error occurred.");
+}
+
+/* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. NEW. */
+static char *
+acl_asked_words(const char *op, const json_t *request)
+{
+    const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
+    AUTO_FREE char *name = fun != NULL ? value_pystr(fun) : xstrdup(op);
+    AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
+    return whom != NULL ? xasprintf("'%.*s' on '%.*s'", WORDS_MAX, name, WORDS_MAX, whom)
+                        : xasprintf("'%.*s'", WORDS_MAX, name);
+}
+
+/* Salt's words, with what was asked. */
+static int
+acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
+{
+    AUTO_FREE char *asked = acl_asked_words(op, request);
+    return fail_set(err, -EACCES,
+                    "Authentication failure of type \"user\" occurred for user %s: %s is not allowed; see "
+                    "publisher_acl",
+                    user, asked);
+}
+
+/* Of what was found out within the budget only: a pattern that was not tried has not matched. */
+static int
+acl_verdict(front_t *self, const lconn_t *c, const json_t *funs, const json_t *request, match_work_t *work,
+            fail_t *err)
+{
+    const char *user = lconn_user(c);
+    if (!lconn_is_admin(c) && !acl_allows_all(self, user, funs, request, work))
+        return acl_refuse(user, "publish", request, err);
+    return acl_blocks(self, user, funs, work, err);
+}
+
+/* Arguments are looked at last, when it is known that the user may call the functions that have them: reading
+ * them may take long. */
+static int
+acl_publishes(front_t *self, const lconn_t *c, const json_t *request, fail_t *err)
+{
+    match_work_t work; /* of all rules, functions and arguments */
+    if (!acl_may_read(self, c))
+        return acl_refuse(lconn_user(c), "publish", request, err);
+    json_auto_t *asked = acl_asked(request, err);
+    if (asked == NULL)
+        return err->code;
+    targets_work(self, lconn_is_admin(c), &work);
+    int rc = acl_verdict(self, c, asked, request, &work, err);
+    bool looks = !lconn_is_admin(c) || value_get(conf_get(self->conf, "publisher_acl_blacklist"), "modules");
+    if (rc < 0 || !looks)
+        return rc;
+    json_auto_t *named = acl_named(self, request, asked, &work, err);
+    return named != NULL ? acl_verdict(self, c, named, request, &work, err) : err->code;
+}
+
+int
+acl_lets(front_t *self, const lconn_t *c, const char *op, bool reads, const json_t *request, fail_t *err)
+{
+    if (str_eq(op, "publish"))
+        return acl_publishes(self, c, request, err);
+    if (lconn_is_admin(c) || (reads && acl_may_read(self, c)))
+        return 0;
+    return acl_refuse(lconn_user(c), op, request, err);
 }

@@ -11,9 +11,10 @@
 
 /* True for administrators and users named in publisher_acl. */
 bool acl_may_read(front_t *front, const lconn_t *c);
-/* True when publisher_acl allows this request to a user who is not an administrator. */
-bool acl_lets(front_t *front, const char *user, const char *op, const json_t *request);
-/* True when publisher_acl_blacklist forbids it; applies to root as well. */
-bool acl_blocks(front_t *front, const char *user, const json_t *request);
+/* 0 when the connection's user may make this request: `reads`: whoever may read may; of others only "publish" is
+ * for users, as publisher_acl says. What publisher_acl_blacklist names is for nobody. A negative errno with *err in
+ * Salt's words, or -E2BIG when the request is too large to tell. */
+int acl_lets(front_t *front, const lconn_t *c, const char *op, bool reads, const json_t *request,
+             fail_t *err);
 
 #endif

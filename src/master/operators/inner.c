@@ -1,109 +1,112 @@
-/* inner.c - see inner.h. Arguments are read as the minion reads them: a text NAME=VALUE is a keyword. */
+/* inner.c - see inner.h. Which argument a function takes for the other's name depends on the order in which the
+ * minion reads words and objects, on defaults, and on the function: so no argument is picked here, and every text
+ * counts. Values wait in a list instead of recursion, as a word's value may be a word again. */
 #include "master/operators/inner.h"
 
 #include "common/base/str.h"
 #include "common/data/args.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 typedef struct inner {
-    const registry_t *modules;
-    json_t *args, *kwargs; /* as the minion gets them */
-    json_t *names;         /* found so far */
+    json_t *todo; /* values to be looked at; it grows meanwhile */
+    json_t *names;
+    match_work_t *work;
+    fail_t *err;
 } inner_t;
 
-/* Add the keyword of "NAME=VALUE"; false for any other value. */
+/* A letter of any alphabet. */
 static bool
-inner_keyword(inner_t *self, const json_t *value)
+inner_is_letter(char c)
 {
-    char *words[] = { (char *) json_string_value(value), NULL };
-    if (words[0] == NULL || args_keyword_len(words[0]) == 0)
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || (unsigned char) c >= 0x80;
+}
+
+/* True for "module.function", whoever has such a module: the minion may have it of its own. */
+static bool
+inner_is_name(const char *text)
+{
+    const char *dot = strchr(text, '.');
+
+    if (dot == NULL || dot == text || !inner_is_letter(dot[1]))
         return false;
-    json_auto_t *parsed = args_parse(words, 1, NULL);
-    json_t *args = NULL, *kwargs = NULL;
-    args_split(parsed, &args, &kwargs);
-    (void) json_object_update(self->kwargs, kwargs);
-    json_decref(args);
-    json_decref(kwargs);
+    for (const char *p = text; *p != '\0'; p++)
+        if (!inner_is_letter(*p) && strchr("0123456789-.", *p) == NULL)
+            return false;
     return true;
 }
 
-static void
-inner_read(inner_t *self, const json_t *arg)
+static int
+inner_too_much(inner_t *self)
 {
-    json_auto_t *given = NULL;
-    json_t *value;
-    size_t i;
-    args_split(arg, &given, &self->kwargs);
-    self->args = json_array();
-    json_array_foreach (given, i, value)
-        if (!inner_keyword(self, value))
-            json_array_append(self->args, value);
+    return fail_set(self->err, -E2BIG,
+                    "the arguments are too large to look for the functions that they name: give fewer or "
+                    "shorter ones");
 }
 
-/* Every text in a value. Values of requests are nested LIMIT_JSON_DEPTH deep at most. */
 static void
-inner_add_texts(inner_t *self, json_t *value)
+inner_name(inner_t *self, const char *text)
+{
+    if (inner_is_name(text))
+        json_array_append_new(self->names, json_string(text));
+}
+
+/* A text is a name, or several with commas between as lists may be written, or a word NAME=VALUE. */
+static int
+inner_text(inner_t *self, const char *text)
+{
+    size_t len = strlen(text), name_len = args_keyword_len(text);
+
+    if (!match_work_take(self->work, len + 1))
+        return inner_too_much(self);
+    char **parts = strchr(text, '.') != NULL ? str_split(text, ",", false) : NULL;
+    for (char **p = parts; p != NULL && *p != NULL; p++)
+        inner_name(self, str_trim(*p));
+    strv_free(parts);
+    if (name_len == 0)
+        return 0;
+    if (len > LIMIT_INNER_TEXT)
+        return inner_too_much(self);
+    AUTO_FREE char *name = xstrndup(text, name_len);
+    inner_name(self, name);
+    const char *word = text + name_len + 1;
+    AUTO_FREE char *value = xstrndup(word, strcspn(word, "\n"));
+    json_t *parsed = arg_type_word_within(value, LIMIT_INNER_NODES, NULL);
+    return parsed != NULL && json_array_append_new(self->todo, parsed) == 0 ? 0 : inner_too_much(self);
+}
+
+/* Look at one value; what it holds waits for its turn. */
+static int
+inner_value(inner_t *self, json_t *value)
 {
     const char *key;
     json_t *one;
-    size_t i;
-    if (json_is_string(value))
-        json_array_append(self->names, value);
-    json_array_foreach (value, i, one)
-        inner_add_texts(self, one);
-    json_object_foreach (value, key, one)
-        inner_add_texts(self, one);
-}
+    int rc = json_is_string(value) ? inner_text(self, json_string_value(value)) : 0;
 
-/* The value of an argument: by keyword, or by its place in the row. BORROWED; NULL: not given. */
-static json_t *
-inner_value(const inner_t *self, const func_t *row, const char *name)
-{
-    size_t i = 0;
-    while (row->args != NULL && row->args[i].name != NULL && !str_eq(row->args[i].name, name))
-        i++;
-    json_t *by_name = value_get(self->kwargs, name);
-    bool placed = row->args != NULL && row->args[i].name != NULL;
-    return by_name != NULL || !placed ? by_name : json_array_get(self->args, i);
-}
-
-/* Add what an argument names. True when that calls others in its turn. */
-static bool
-inner_add(inner_t *self, const func_t *row, const char *name)
-{
-    size_t from = json_array_size(self->names), i;
-    json_t *one;
-    bool further = false;
-    inner_add_texts(self, inner_value(self, row, name));
-    for (i = from; (one = json_array_get(self->names, i)) != NULL; i++) {
-        const func_t *inner = registry_row(self->modules, json_string_value(one));
-        further = further || (inner != NULL && inner->calls != NULL);
+    if (!match_work_take(self->work, 1 + json_array_size(value) + json_object_size(value)))
+        return inner_too_much(self);
+    json_array_extend(self->todo, value);
+    json_object_foreach (value, key, one) {
+        if (rc == 0)
+            rc = inner_text(self, key);
+        json_array_append(self->todo, one);
     }
-    return further;
+    return rc;
 }
 
-json_t *
-inner_functions(const registry_t *modules, const char *fun, const json_t *arg)
+int
+inner_functions(const registry_t *modules, const char *fun, const json_t *arg, match_work_t *work,
+                json_t *names, fail_t *err)
 {
-    const func_t *row = modules != NULL ? registry_row(modules, fun) : NULL;
-    inner_t self = { .modules = modules, .names = json_array() };
-    if (row == NULL || row->calls == NULL)
-        return self.names;
-    inner_read(&self, arg);
-    char **words = str_split(row->calls, " ", true);
-    /* The first that is given as a text; should none be, whatever texts there are. */
-    char **word = words;
-    while (*word != NULL && str_empty(json_string_value(inner_value(&self, row, *word))))
-        word++;
-    bool further = *word != NULL && inner_add(&self, row, *word);
-    for (size_t i = 0; *word == NULL && words[i] != NULL; i++)
-        further = inner_add(&self, row, words[i]) || further;
-    strv_free(words);
-    if (further) {
-        inner_add_texts(&self, self.args);
-        inner_add_texts(&self, self.kwargs);
-    }
-    json_decref(self.args);
-    json_decref(self.kwargs);
-    return self.names;
+    inner_t self = { .names = names, .work = work, .err = err };
+    int rc = 0;
+
+    if (modules == NULL || !registry_calls(modules, fun))
+        return 0;
+    self.todo = json_array();
+    json_array_append(self.todo, (json_t *) arg);
+    for (size_t i = 0; rc == 0 && i < json_array_size(self.todo); i++)
+        rc = inner_value(&self, json_array_get(self.todo, i));
+    json_decref(self.todo);
+    return rc;
 }

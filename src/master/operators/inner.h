@@ -1,8 +1,10 @@
 /* inner.h - the functions that a job calls because its arguments name them (test.cross_test, mine.send, ...):
  * who may not call them may not have them called.
  *
- * Which arguments of which functions name others is the column `calls` of their rows (salt/plugin.h). States,
- * templates and files name functions too, and are not looked at.
+ * Of a function whose row says FN_CALLS (salt/plugin.h) every text in the arguments that has the form of a
+ * function's name counts as called: in values and keys, at any depth, in each object of keywords, and in what words
+ * NAME=VALUE mean. The order of words and objects makes no difference then; an argument that looks like a function's
+ * name and is none counts too. States, templates and files name functions as well, and are not looked at.
  *
  * Layer      master
  * Threads    any
@@ -11,10 +13,13 @@
 #ifndef MASTER_OPERATORS_INNER_H
 #define MASTER_OPERATORS_INNER_H
 
+#include "common/match/work.h"
 #include "common/plugin/registry.h"
 
-/* NEW list of the names of functions that calling `fun` with `arg` (as jobs have it) calls. When one of those
- * calls others in its turn, every text among the arguments counts as a name. Without `modules` (NULL) none does. */
-json_t *inner_functions(const registry_t *modules, const char *fun, const json_t *arg);
+/* Adds to the list `names` what calling `fun` with `arg` (as jobs have it) may call; without `modules` (NULL)
+ * nothing. 0, or -E2BIG when that takes more than `work`, or a word holds more than LIMIT_INNER_NODES or
+ * LIMIT_INNER_TEXT. */
+int inner_functions(const registry_t *modules, const char *fun, const json_t *arg, match_work_t *work,
+                    json_t *names, fail_t *err);
 
 #endif

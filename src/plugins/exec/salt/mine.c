@@ -406,12 +406,11 @@ static const func_t funcs[] = {
     { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
       "Refuse, and say what to do instead: there is no module ``docker``." CLI_EXAMPLE(
           "salt '*' mine.get_docker") },
-    { "send", mine_send, send_args, 0,
+    { "send", mine_send, send_args, FN_CALLS,
       "Call a function and keep its value." CLI_EXAMPLE(
           "salt '*' mine.send network.ip_addrs interface=eth0\n    "
-          "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0"),
-      .calls = "mine_function name" },
-    { "update", exec_mine_update, update_args, 0,
+          "salt '*' mine.send eth0_ip_addrs mine_function=network.ip_addrs interface=eth0") },
+    { "update", exec_mine_update, update_args, FN_CALLS,
       "Call the functions under ``mine_functions`` and keep their values." CLI_EXAMPLE(
           "salt '*' mine.update") },
     { "valid", mine_valid, NULL, FN_READONLY,

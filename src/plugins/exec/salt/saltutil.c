@@ -426,10 +426,9 @@ static const func_t funcs[] = {
     { "kill_job", saltutil_end_job, jid_args, 0,
       "Kill a job of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_job <job id>"),
       .data.number = SIGKILL },
-    { "mmodule", saltutil_mmodule, mmodule_args, 0,
+    { "mmodule", saltutil_mmodule, mmodule_args, FN_CALLS,
       "Call a function with the modules of an environment; here they are the same in all." CLI_EXAMPLE(
-          "salt '*' saltutil.mmodule base test.ping"),
-      .calls = "fun" },
+          "salt '*' saltutil.mmodule base test.ping") },
     { "pillar_refresh", saltutil_refresh_pillar, pillar_args, 0,
       "Another name of saltutil.refresh_pillar." CLI_EXAMPLE("salt '*' saltutil.pillar_refresh") },
     { "refresh_beacons", saltutil_refresh, NULL, 0,

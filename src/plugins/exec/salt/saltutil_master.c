@@ -166,14 +166,12 @@ static const arg_t wheel_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "cmd", saltutil_cmd, cmd_args, FN_PEER,
+    { "cmd", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS,
       "Run a function on other minions. Only on a minion on the master's host." CLI_EXAMPLE(
-          "salt '*' saltutil.cmd '*' test.ping"),
-      .calls = "fun" },
-    { "cmd_iter", saltutil_cmd, cmd_args, FN_PEER,
+          "salt '*' saltutil.cmd '*' test.ping") },
+    { "cmd_iter", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS,
       "The same as saltutil.cmd: the returns come together." CLI_EXAMPLE(
-          "salt '*' saltutil.cmd_iter '*' test.ping"),
-      .calls = "fun" },
+          "salt '*' saltutil.cmd_iter '*' test.ping") },
     { "runner", saltutil_runner, runner_args, FN_PEER,
       "Run a runner. Only on a minion on the master's host." CLI_EXAMPLE(
           "salt master_minion saltutil.runner jobs.list_jobs\n    "

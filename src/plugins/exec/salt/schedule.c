@@ -601,15 +601,13 @@ static const arg_t status_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "add", schedule_add, item_args, 0,
+    { "add", schedule_add, item_args, FN_CALLS,
       "Add a job to the schedule." CLI_EXAMPLE(
           "salt '*' schedule.add job1 function='test.ping' seconds=3600\n    salt '*' "
-          "schedule.add job2 function='cmd.run' job_args=\"['date']\" cron='0 4 * * *'"),
-      .calls = "function" },
-    { "build_schedule_item", schedule_build_schedule_item, item_args, FN_READONLY,
+          "schedule.add job2 function='cmd.run' job_args=\"['date']\" cron='0 4 * * *'") },
+    { "build_schedule_item", schedule_build_schedule_item, item_args, FN_READONLY | FN_CALLS,
       "Return a job as the schedule would have it." CLI_EXAMPLE(
-          "salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600"),
-      .calls = "function" },
+          "salt '*' schedule.build_schedule_item job1 function='test.ping' seconds=3600") },
     { "delete", schedule_delete, name_args, 0,
       "Delete a job from the schedule." CLI_EXAMPLE("salt '*' schedule.delete job1") },
     { "disable", schedule_switch_all, only_more_args, 0,
@@ -633,10 +631,9 @@ static const func_t funcs[] = {
     { "list", schedule_list, list_args, FN_READONLY | FN_PEER,
       "List the jobs of the schedule." CLI_EXAMPLE(
           "salt '*' schedule.list\n    salt '*' schedule.list show_all=True") },
-    { "modify", schedule_modify, item_args, 0,
+    { "modify", schedule_modify, item_args, FN_CALLS,
       "Replace a job of the schedule; its function stays if none is given." CLI_EXAMPLE(
-          "salt '*' schedule.modify job1 function='test.ping' seconds=3600"),
-      .calls = "function" },
+          "salt '*' schedule.modify job1 function='test.ping' seconds=3600") },
     { "postpone_job", schedule_postpone_job, postpone_args, 0,
       "Run a job at another time, once." CLI_EXAMPLE(
           "salt '*' schedule.postpone_job job1 2026-11-20T17:00:00 2026-11-20T18:00:00") },

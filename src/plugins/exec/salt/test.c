@@ -643,10 +643,9 @@ static const func_t funcs[] = {
     { "conf_test", test_conf_test, NULL, FN_READONLY,
       "Return the option ``test.foo`` of the minion's configuration, or its default." CLI_EXAMPLE(
           "salt '*' test.conf_test") },
-    { "cross_test", test_cross_test, cross_args, 0,
+    { "cross_test", test_cross_test, cross_args, FN_CALLS,
       "Call another function from inside this one." CLI_EXAMPLE(
-          "salt '*' test.cross_test file.gid_to_group '[0]'"),
-      .calls = "func" },
+          "salt '*' test.cross_test file.gid_to_group '[0]'") },
     { "deprecation_warning", test_true, NULL, FN_READONLY,
       "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
           "salt \\* test.deprecation_warning") },
@@ -705,10 +704,10 @@ static const func_t funcs[] = {
     { "stack", test_stack, NULL, FN_READONLY,
       "Return the current call stack of the minion." CLI_EXAMPLE("salt '*' test.stack") },
     { "true", test_true, NULL, FN_READONLY, "Always return ``True``" CLI_EXAMPLE("salt '*' test.true") },
-    { "try", test_try, try_args, 0,
+    { "try", test_try, try_args, FN_CALLS,
       "Call another function; a failure becomes ``None``, or its text with "
-      "``return_try_exception=True``." CLI_EXAMPLE("salt '*' test.try module=test.assertion assertion=False"),
-      .calls = "module" },
+      "``return_try_exception=True``." CLI_EXAMPLE(
+          "salt '*' test.try module=test.assertion assertion=False") },
     { "tty", test_tty, any_args, FN_READONLY,
       "Moved to cmd.tty." CLI_EXAMPLE("salt '*' test.tty tty0 'This is a test'") },
     { "version", test_version, NULL, FN_READONLY,
