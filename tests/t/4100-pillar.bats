@@ -395,6 +395,45 @@ reloads() { grep -cE 'reload: [0-9]+ options changed' "$FLEET/log/master" || :; 
     here pillar.items | grep -q 'a key with a passphrase'
 }
 
+# Who writes to a repository chooses its links: what they name outside of it is no pillar of anybody.
+@test "git: links stay in the repository" {
+    command -v git >"$BATS_TEST_TMPDIR/have" || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/links outside=$BATS_TEST_TMPDIR/outside
+    mkdir -p "$outside" && echo 'key: secret' | tee "$outside/key.sls" >"$BATS_TEST_TMPDIR/key.sls"
+    git init -q -b master "$repo"
+    git -C "$repo" config user.email t@example.org
+    git -C "$repo" config user.name t
+    mkdir -p "$repo/in/deep"
+    printf "base:\n  '*': [ours, deep.up]\n" >"$repo/in/top.sls"
+    echo 'ours: {{ "x" if not salt["cp.get_file_str"]("salt://none") else "y" }}' >"$repo/ours.sls"
+    ln -s ../ours.sls "$repo/in/ours.sls"
+    echo 'up: 1' >"$repo/in/up.sls"
+    ln -s ../up.sls "$repo/in/deep/up.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm one
+    local_conf 'git_pillar_update_interval: 0' 'ext_pillar:' '  - git:' "    - master $repo:" '      - root: in'
+    [ "$(here pillar.items)" = '{"ours": "x", "up": 1}' ]
+    for link in "$outside/key.sls" ../../../../../../../../../../../../../../../../../../../..$outside/key.sls loop.sls; do
+        ln -sfn "$link" "$repo/in/ours.sls"
+        git -C "$repo" add . && git -C "$repo" commit -qm "$link"
+        run here pillar.items
+        [[ $output == *"Specified SLS 'ours' in environment 'base' is not available"* ]]
+        [[ $output != *secret* ]]
+    done
+    ln -sfn "$outside" "$repo/in/deep/more"
+    printf "base:\n  '*': [deep.more.key]\n" >"$repo/in/top.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm folder
+    run here pillar.items
+    [[ $output != *secret* ]]
+    # Nor where the folder lies elsewhere in the environment, so that another number of steps leads out.
+    ln -sfn ../../../key.sls "$repo/in/ours.sls"
+    printf "base:\n  '*': [web.ours]\n" >"$repo/in/top.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm mounted
+    local_conf 'git_pillar_update_interval: 0' 'ext_pillar:' '  - git:' "    - master $repo:" '      - root: in' '      - mountpoint: web'
+    run here pillar.items
+    [[ $output != *secret* ]]
+}
+
 # A server that wants user and password: git gets them from its environment.
 @test "git: user and password reach the remote, and no command line" {
     command -v git python3 >"$BATS_TEST_TMPDIR/have" || skip "no git, or no python3"

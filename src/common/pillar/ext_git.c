@@ -1,7 +1,7 @@
 /* ext_git.c - external pillar `git`: branches of repositories as pillar environments, with the system's git.
  *
  * Below cachedir/git_pillar each repository has a bare copy, named by the hash of its URL. Each commit in use
- * has a folder "trees/COMMIT" with its files, which never changes; so a compile keeps consistent files while
+ * has a folder "trees/COMMIT-..." with its files, which never changes; so a compile keeps consistent files while
  * another process fetches. A checkout is made beside it and renamed into place; folders unused for KEEP_S are
  * removed. A lock per repository serialises making and removing them. */
 #include "common/pillar/pillar_int.h"
@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/fs.h"
@@ -26,7 +27,8 @@
 #define GIT_TIME_MS  60000
 #define NAP_MS       50 /* between looks while another process fetches */
 #define UPDATE_MIN_S 5
-#define KEEP_S       86400 /* age at which a commit's unused files are removed */
+#define LINKS_STAY   "kept" /* in the name of a folder from which no link leads away */
+#define KEEP_S       86400  /* age at which a commit's unused files are removed */
 
 /* Reads an entry "BRANCH URL", or an URL alone, with its settings, which override the git_pillar_ options. */
 typedef struct remote {
@@ -306,6 +308,51 @@ mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err
     return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
 }
 
+static bool
+link_stays(int tree, const char *path)
+{
+    AUTO_FD to = beneath_open(tree, path, BENEATH_LINKS, O_PATH, 0);
+
+    return to >= 0;
+}
+
+/* Removes the links of a folder that leave the tree, or lead nowhere: a pillar file is opened with what its links
+ * name, and the repository's author would choose files of this machine. `at` is the path below `tree`. */
+static int
+drop_links(const remote_t *r, int tree, const char *top, const char *at, fail_t *err)
+{
+    AUTO_FREE char *dir = fs_join(top, at);
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
+
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = *at != '\0' ? fs_join(at, names[i]) : xstrdup(names[i]);
+        struct stat st;
+        if (fstatat(tree, path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            rc = fail_set(err, -errno, "%s: %s", path, strerror(errno));
+        else if (S_ISDIR(st.st_mode))
+            rc = drop_links(r, tree, top, path, err);
+        if (rc != 0 || !S_ISLNK(st.st_mode) || link_stays(tree, path))
+            continue;
+        log_warning("git_pillar: %s: the link %s does not stay in the repository, and is left out", r->url,
+                    path);
+        if (unlinkat(tree, path, 0) != 0)
+            rc = fail_set(err, -errno, "%s: %s", path, strerror(errno));
+    }
+    strv_free(names);
+    return rc;
+}
+
+/* The tree never changes once it has its name, so what its links name now they name for ever. */
+static int
+ext_git_links(const remote_t *r, const char *dir, fail_t *err)
+{
+    AUTO_FD tree = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return tree >= 0 ? drop_links(r, tree, dir, "", err)
+                     : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
+}
+
 /* Writes the files to disk before the rename: once the folder has its name, its content is trusted. */
 static int
 ext_git_sync(const char *dir, fail_t *err)
@@ -332,6 +379,7 @@ ext_git_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, 
     rc = rc == 0 ? ext_git_git(&own, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
         rc = mount_files(r, files, whole, err);
+    rc = rc == 0 ? ext_git_links(r, whole, err) : rc;
     rc = rc == 0 ? ext_git_sync(whole, err) : rc;
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
@@ -368,7 +416,7 @@ ext_git_files(remote_t *r, const git_copy_t *copy, fail_t *err)
     /* The same commit with another mount point needs a folder of its own. */
     AUTO_FREE char *place = xasprintf("%s\n%s", r->root, r->mount);
     AUTO_FREE char *hash = digest_bytes("sha256", place, strlen(place), err);
-    AUTO_FREE char *name = *r->mount != '\0' ? xasprintf("%s-%.16s", commit, hash) : xstrdup(commit);
+    AUTO_FREE char *name = xasprintf("%s-%.16s", commit, *r->mount != '\0' ? hash : LINKS_STAY);
     AUTO_FREE char *tree = fs_join(trees, name);
     int there = fs_look_dir(tree, err);
     if (there < 0)
