@@ -239,6 +239,20 @@ uses(const git_remote_t *r, const char *type)
     return json_array_size(types) == 0;
 }
 
+bool
+git_exposes_ref(const git_remote_t *r, const char *ref)
+{
+    json_auto_t *envs = json_object();
+    const char *env;
+    json_t *one;
+    bool exposed = false;
+    if (uses(r, str_starts(ref, "heads/") ? "branch" : "tag"))
+        add_ref(r, strchr(ref, '/') + 1, envs);
+    json_object_foreach (envs, env, one)
+        exposed = exposed || git_is_exposed(r, env);
+    return exposed;
+}
+
 void
 git_add_envs(const git_remote_t *r, json_t *set)
 {

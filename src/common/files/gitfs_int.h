@@ -42,6 +42,8 @@ void git_remotes_free(git_remote_t **remotes);
 char *git_setting(const git_remote_t *r, const char *key, const char *saltenv);
 /* True when whitelist and blacklist admit an environment. */
 bool git_is_exposed(const git_remote_t *r, const char *saltenv);
+/* The same of an environment that a ref ("heads/x", "tags/x") is. */
+bool git_exposes_ref(const git_remote_t *r, const char *ref);
 /* Add the environments of its branches and tags to a set. */
 void git_add_envs(const git_remote_t *r, json_t *set);
 

@@ -145,6 +145,26 @@ gitfs_repo_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
     return rc;
 }
 
+/* True when nothing keeps a commit from who names its id: no environment is forbidden, or one of those that are
+ * not has it in its history. Names of the lists mean environments; an id is none of them. */
+static bool
+id_is_exposed(git_remote_t *r, const char *commit, fail_t *err)
+{
+    const char *const words[] = { "git",        "for-each-ref", "--contains", commit, "--format=%(refname)",
+                                  "refs/heads", "refs/tags",    NULL };
+    buf_auto_t out = BUF_INIT;
+    bool exposed = false;
+    if (json_array_size(value_get(r->conf, "saltenv_blacklist")) == 0)
+        return true;
+    if (gitfs_repo_git(r, r->dir, words, &out, err) < 0)
+        return false;
+    char **refs = str_split(buf_str(&out), "\n", true);
+    for (size_t i = 0; refs[i] != NULL && !exposed; i++)
+        exposed = str_starts(refs[i], "refs/") && git_exposes_ref(r, refs[i] + strlen("refs/"));
+    strv_free(refs);
+    return exposed;
+}
+
 /* ---- trees ----------------------------------------------------------------------------------- */
 
 static map_t *
@@ -179,6 +199,8 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
     const char *fallback = value_str(r->conf, "fallback", "");
     AUTO_FREE char *commit = NULL;
     int rc = ref != NULL ? gitfs_repo_commit(r, ref, &commit, err) : 0;
+    if (rc == 0 && commit != NULL && str_eq(ref, saltenv) && is_id(ref) && !id_is_exposed(r, commit, err))
+        return NULL;
     if (rc == 0 && ref != NULL && commit == NULL && *fallback)
         rc = gitfs_repo_commit(r, fallback, &commit, err);
     if (rc < 0 || str_empty(commit))

@@ -130,6 +130,34 @@ test_settings(void **state)
     assert_json(fileclient_list(files, FILES_DIRS, NULL, "", NULL), "[\"web\",\"web/deep\"]");
 }
 
+/* NEW id of what a ref of the first repository names, of `n` digits. */
+static char *
+id_of(const char *ref, int n)
+{
+    AUTO_FREE char *line = xasprintf("git -C one rev-parse --short=%d %s >id", n, ref);
+    AUTO_FREE char *path = fs_join(root, "id");
+    buf_auto_t text = BUF_INIT;
+    shell(line);
+    assert_int_equal(fs_read(path, 100, &text, NULL), 0);
+    return xstrndup(buf_str(&text), strcspn(buf_str(&text), "\n"));
+}
+
+/* A commit is had by its id where an environment that is not forbidden has it in its history. */
+static void
+test_ids(void **state)
+{
+    json_auto_t *opts = NULL, *again = NULL;
+    AUTO_FREE char *secret = id_of("dev", 40), *cut = id_of("dev", 7), *open = id_of("dev~1", 40);
+    AUTO(fileclient) all = client("\"gitfs_remotes\": [\"@/one\"]", &opts);
+    assert_text(all, "salt://a", secret, "dev\n");
+    AUTO(fileclient)
+    files = client("\"gitfs_remotes\": [\"@/one\"], \"gitfs_saltenv_blacklist\": [\"dev\"]", &again);
+    assert_text(files, "salt://a", "dev", "");
+    assert_text(files, "salt://a", secret, "");
+    assert_text(files, "salt://a", cut, "");
+    assert_text(files, "salt://a", open, "top\n");
+}
+
 /* What was given out stays; the next fetch brings what is new; a remote that is gone takes nothing away. */
 static void
 test_fetching(void **state)
@@ -251,5 +279,5 @@ test_bad_settings(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_blobs), T(test_failing_git),
-          T(test_bad_settings))
+UNIT_MAIN(T(test_environments), T(test_settings), T(test_ids), T(test_fetching), T(test_blobs),
+          T(test_failing_git), T(test_bad_settings))
