@@ -2,6 +2,7 @@
  * the served paths to paths below the name; files, folders and links are then managed one by one and their
  * results merged. `clean` removes what the plan does not keep. */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -320,6 +321,58 @@ file_recurse_bring_back(work_t *w, stage_t *stage, fail_t *err)
     return rc == 0 ? fstate_walk(stage->name, -1, keep_too, w, err) : rc;
 }
 
+/* A link stands where the source has none. It gives way to the folder or the file with `clean` or `force_symlinks`;
+ * else the path fails. 0: it is gone; 1: that is told. */
+static int
+file_recurse_unlink(work_t *w, const char *link, fail_t *err)
+{
+    fstate_t *s = w->s;
+    bool may = fstate_on(s, "force_symlinks", false) || fstate_on(s, "clean", false);
+
+    if (json_object_get(w->comments, link) != NULL) /* of another path below it */
+        return 1;
+    json_t *part = state_ret(s->name);
+    if (!may)
+        (void) state_ret_set(part, STATE_FALSE,
+                             "%s is a link, and no link in the source: nothing is written through it. Remove "
+                             "it, or set force_symlinks to have it replaced",
+                             link);
+    else if (s->test)
+        (void) state_ret_set(part, STATE_NONE, "Replacing link %s", link);
+    else if (unlink(link) != 0 && errno != ENOENT) {
+        json_decref(part);
+        return fs_fail(err, -errno, "remove the link", link);
+    } else
+        state_change(part, "diff", json_string("Removed a link"));
+    file_recurse_merge(w, link, part);
+    return !may || s->test ? 1 : 0;
+}
+
+/* With keep_symlinks, a link of an earlier version of the source would lead writes out of the folder: none is
+ * followed between the state's name and `path`, which counts when `whole`. 0: go on; 1: leave it. */
+static int
+file_recurse_no_links(work_t *w, const char *path, bool whole, fail_t *err)
+{
+    size_t at = strlen(w->s->name);
+    int rc = 0;
+
+    if (!value_truthy(value_get(w->s->args, "keep_symlinks")))
+        return 0;
+    while (rc == 0 && path[at] != '\0') {
+        at += strspn(path + at, "/");
+        at += strcspn(path + at, "/");
+        struct stat st;
+        AUTO_FREE char *part = xstrndup(path, at);
+        if (path[at] == '\0' && !whole)
+            break;
+        if (lstat(part, &st) != 0)
+            return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", part);
+        if (S_ISLNK(st.st_mode))
+            rc = file_recurse_unlink(w, part, err);
+    }
+    return rc;
+}
+
 static int
 manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
 {
@@ -329,11 +382,13 @@ manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
                                   "makedirs", 1, "force", fstate_on(s, "force_symlinks", false), "user",
                                   fstate_user(s), "group", fstate_arg(s, "group"), "mode",
                                   fstate_arg(s, "sym_mode"));
-    int rc = file_state_symlink(s->ctx, args, &ret, err);
+    int rc = file_recurse_no_links(w, path, false, err);
 
     if (rc == 0)
+        rc = file_state_symlink(s->ctx, args, &ret, err);
+    if (rc == 0)
         file_recurse_merge(w, path, ret);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static int
@@ -342,7 +397,10 @@ manage_dir(work_t *w, const char *path, fail_t *err)
     fstate_t *s = w->s;
     json_t *ret = NULL;
     stage_auto_t stage = STAGE_INIT;
-    int rc = file_recurse_make_way(w, path, false, &stage, err);
+    int rc = file_recurse_no_links(w, path, true, err);
+
+    if (rc == 0)
+        rc = file_recurse_make_way(w, path, false, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -364,7 +422,10 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     fstate_t *s = w->s;
     json_t *ret = NULL, *kwargs = value_get(s->args, "kwargs"), *user = fstate_user(s);
     stage_auto_t stage = STAGE_INIT;
-    int rc = file_recurse_make_way(w, path, true, &stage, err);
+    int rc = file_recurse_no_links(w, path, true, err);
+
+    if (rc == 0)
+        rc = file_recurse_make_way(w, path, true, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
