@@ -232,6 +232,16 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
 }')
 }
 
+@test "salt-run state.event: data that is nested deeper than templates may nest is shown all the same" {
+    local deep event
+    deep=$(printf '[%.0s' {1..450})$(printf ']%.0s' {1..450})
+    watch deep 'deep/*' count=2
+    for event in "$deep" '[1]'; do ask "{\"op\":\"fire\",\"tag\":\"deep/tag\",\"data\":{\"a\":$event}}" >/dev/null; done
+    watched deep
+    grep -qF "$deep" "$FLEET/log/watch-deep"
+    grep -qF '"a": [1]' "$FLEET/log/watch-deep"
+}
+
 @test "salt-run state.event in a list of commands: quiet, and on with the next" {
     (timeout 20 "$HALITE_BIN/salt-run" state.event 'salt/minion/m2/start' count=1 quiet=True && salt m2 test.ping --out=txt) >"$BATS_TEST_TMPDIR/list" 2>&1 3>&- &
     local list=$!

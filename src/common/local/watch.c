@@ -234,8 +234,12 @@ show_event(watch_t *self, const json_t *event, fail_t *err)
     how.sort_keys = self->pretty;
     how.indent = self->pretty ? 4 : -1;
     AUTO(py) text = py_json_dumps(data, &how);
+    /* Python's writer gives up where values are nested too deep for it: those are shown as they came. */
+    AUTO_FREE char *plain = text == NULL ? value_dump(value_get(event, "data")) : NULL;
+    if (text == NULL)
+        py_clear();
     int n = fprintf(self->out, "%s%s\t%s\n", value_str(event, "tag", ""), ttyguard_bound(self->out),
-                    py_cstr(text));
+                    text != NULL ? py_cstr(text) : plain);
     return n < 0 ? watch_unwritten(err) : 0;
 }
 
