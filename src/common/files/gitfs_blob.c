@@ -99,7 +99,15 @@ git_link(git_remote_t *r, const char *id, fail_t *err)
 {
     AUTO_FREE char *path = NULL;
     buf_auto_t text = BUF_INIT;
-    if (git_blob(r, id, &path, err) < 0 || fs_read(path, LINK_MAX, &text, err) < 0)
+    struct stat st;
+    if (git_blob(r, id, &path, err) < 0)
+        return NULL;
+    /* Said here, as who asked for the file gets the text, and the copy's place is the master's own affair. */
+    if (stat(path, &st) == 0 && st.st_size > LINK_MAX) {
+        (void) fail_set(err, -EFBIG, "a link of the repository has a target of more than %d bytes", LINK_MAX);
+        return NULL;
+    }
+    if (fs_read(path, LINK_MAX, &text, err) < 0)
         return NULL;
     return buf_steal(&text);
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
@@ -180,7 +181,9 @@ read_tree(git_remote_t *r, const char *commit, fail_t *err)
         const char *line = out.data + at;
         git_entry_t e = { 0 };
         const char *tab = strchr(line, '\t');
-        if (tab == NULL || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
+        /* A crafted tree may have names that lead out of it: nobody can have such a file. */
+        if (tab == NULL || beneath_check(tab + 1) < 0 ||
+            sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
             continue;
         git_entry_t *own = xcalloc(1, sizeof(*own));
         *own = e;

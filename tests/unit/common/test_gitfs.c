@@ -158,6 +158,28 @@ test_ids(void **state)
     assert_text(files, "salt://a", open, "top\n");
 }
 
+/* A tree that git itself would not make: nothing of it is listed or had by a name that leads out, and a link that
+ * is too long says so without the place of the master's copy. */
+static void
+test_crafted(void **state)
+{
+    shell(
+        "git init -q --bare -b master bad && cd bad && b=$(echo x | git hash-object -w --stdin) && "
+        "l=$(printf 'x%.0s' $(seq 5000) | git hash-object -w --stdin) && "
+        "i=$(printf '100644 blob %s\\tharm\\n' $b | git mktree) && "
+        "t=$(printf '040000 tree %s\\t..\\n120000 blob %s\\tlong\\n100644 blob %s\\tok\\n' $i $l $b | git mktree) "
+        "&& git update-ref refs/heads/master "
+        "$(git -c user.name=t -c user.email=t@t commit-tree $t -m x)");
+    json_auto_t *opts = NULL;
+    AUTO(fileclient) files = client("\"gitfs_remotes\": [\"@/bad\"]", &opts);
+    AUTO_FREE char *path = NULL;
+    fail_auto_t err = FAIL_INIT;
+    assert_json(fileclient_list(files, FILES_FILES, NULL, "", NULL), "[\"long\",\"ok\"]");
+    assert_true(fileclient_cache(files, "salt://long", NULL, &path, &err) < 0);
+    assert_non_null(strstr(fail_text(&err), "a target of more than 4096 bytes"));
+    assert_null(strstr(fail_text(&err), root));
+}
+
 /* What was given out stays; the next fetch brings what is new; a remote that is gone takes nothing away. */
 static void
 test_fetching(void **state)
@@ -279,5 +301,5 @@ test_bad_settings(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_environments), T(test_settings), T(test_ids), T(test_fetching), T(test_blobs),
-          T(test_failing_git), T(test_bad_settings))
+UNIT_MAIN(T(test_environments), T(test_settings), T(test_ids), T(test_crafted), T(test_fetching),
+          T(test_blobs), T(test_failing_git), T(test_bad_settings))
