@@ -89,7 +89,11 @@ read_fingers(const char *file, fail_t *err)
 
     if (fs_read(file, LIMIT_CONF_FILE, &text, err) != 0)
         return NULL;
-    char **lines = str_split(buf_str(&text), "\r\n", true);
+    char **lines = conf_lines(buf_str(&text), text.len, err);
+    if (lines == NULL) {
+        fail_prefix(err, "%s: ", file);
+        return NULL;
+    }
     json_auto_t *out = json_object();
 
     for (size_t i = 0; lines[i] != NULL && err->code == 0; i++) {

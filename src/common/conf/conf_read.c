@@ -3,6 +3,8 @@
  *
  * Between the files of one pattern, lists and mappings are merged; otherwise a later file's option replaces
  * an earlier one's. Each option remembers its file and line for error messages. */
+#include <sys/stat.h>
+
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -145,6 +147,11 @@ static int
 conf_read_add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
 {
     conf_said_t one;
+    struct stat st;
+
+    /* A pipe or a device would be waited for. */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return fail_set(r->err, -EINVAL, "include: %s is not a regular file", path);
     int rc = read_with_includes(r, path, depth + 1, &one);
 
     if (rc == 0) {

@@ -4,6 +4,8 @@
  * option has a shape, down to its texts, and its patterns are compiled when it is loaded. A rule
  * (conf_rule_t) describes texts, list items and mappings recursively; check_rule() walks value and rule
  * together, and each level prefixes the error with its key or item number. */
+#include <sys/stat.h>
+
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -274,6 +276,31 @@ check_minion_target(json_t *opts, const char *text, fail_t *err)
     return strstr(text, "N@") != NULL ? check_filled(text, true, err) : check_target(opts, text, err);
 }
 
+char **
+conf_lines(const char *text, size_t len, fail_t *err)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+    const char *nul = memchr(text, '\0', len);
+
+    if (nul != NULL) {
+        (void) fail_set(err, -EINVAL,
+                        "a NUL byte after %zu bytes: this is not a text, or one in UTF-16; write it in UTF-8",
+                        (size_t) (nul - text));
+        return NULL;
+    }
+    return str_split(text + (str_starts(text, bom) ? strlen(bom) : 0), "\n", false);
+}
+
+/* False for what reading would wait for. */
+static bool
+is_at_rest(const char *path, fail_t *err)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)) ||
+           conf_rules_refuse(err, "%s is a pipe or a socket, and not a file", path);
+}
+
 /* Check the lines of a file of ids: globs, regular expressions, comments. */
 static bool
 check_lines(json_t *opts, const char *path, fail_t *err)
@@ -282,9 +309,13 @@ check_lines(json_t *opts, const char *path, fail_t *err)
     bool ok = true;
 
     /* Permissions are checked when the file is used, and so is a file that appears later. */
+    if (!is_at_rest(path, err))
+        return false;
     if (*path == '\0' || fs_read(path, LIMIT_CONF_FILE, &text, NULL) < 0)
         return true;
-    char **lines = str_split(buf_str(&text), "\n", false);
+    char **lines = conf_lines(buf_str(&text), text.len, err);
+    if (lines == NULL)
+        return fail_prefix(err, "%s: ", path), false;
     for (size_t i = 0; ok && lines[i] != NULL; i++) {
         const char *line = str_trim(lines[i]);
         ok = *line == '\0' || *line == '#' || check_expr(opts, line, err);

@@ -75,8 +75,10 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
 
     if (str_empty(file) || !conf_id_valid(id, NULL) || list_read(file, permissive, &text, err) != 0)
         return false;
-    char **lines = str_split(buf_str(&text), "\r\n", true);
+    char **lines = conf_lines(buf_str(&text), text.len, err);
 
+    if (lines == NULL)
+        return fail_prefix(err, "%s: ", file), false;
     for (size_t i = 0; lines[i] != NULL && !found; i++) {
         const char *line = str_trim(lines[i]);
         fail_auto_t why = FAIL_INIT;

@@ -1,5 +1,6 @@
 /* test_rules.c - options that say who may do what: every wrong shape stops the load, and says where and
  * what is wrong. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -324,6 +325,8 @@ test_lines(void **state)
         { "web[\n", 1 },
         { "*web)\n", 1 },
         { "web1\n\n# x\nweb1, web2\n", 4 },
+        { "\xef\xbb\xbf# of an editor\nweb1\n", 0 },
+        { "\xef\xbb\xbf(web\n", 1 },
     };
 
     for (size_t i = 0; i < NELEMS(rows) * NELEMS(options); i++) {
@@ -338,6 +341,19 @@ test_lines(void **state)
         if (bad != 0 && strstr(said, says) == NULL)
             fail_msg("%s", said);
     }
+    for (size_t i = 0; i < NELEMS(options); i++) {
+        AUTO_FREE char *conf = xasprintf("%s: %s/ids\n", options[i], dir), *path = fs_join(dir, "ids");
+        AUTO_FREE char *pipe_conf = xasprintf("%s: %s/pipe\n", options[i], dir), *pipe = fs_join(dir, "pipe");
+        assert_int_equal(fs_write_quick(path, "web1\0\nweb2\n", 11, 0600, NULL), 0);
+        AUTO_FREE char *nul = refusal(CONF_MASTER, conf);
+        assert_non_null(strstr(nul, "ids: a NUL byte after 4 bytes"));
+        assert_true(mkfifo(pipe, 0600) == 0 || errno == EEXIST);
+        AUTO_FREE char *waits = refusal(CONF_MASTER, pipe_conf);
+        assert_non_null(strstr(waits, "pipe is a pipe or a socket, and not a file"));
+    }
+    AUTO_FREE char *includes = xasprintf("include: %s/pi*\n", dir);
+    AUTO_FREE char *included = refusal(CONF_MASTER, includes);
+    assert_non_null(strstr(included, "pipe is not a regular file"));
     AUTO_FREE char *absent = refusal(CONF_MASTER, "autosign_file: /nonexistent/ids\n");
     assert_null(absent);
     AUTO_FREE char *rejects = refusal(CONF_MASTER, "autoreject_file: /nonexistent/ids\n");

@@ -444,6 +444,23 @@ test_listed_broken(void **state)
     assert_non_null(strstr(fail_text(&other), "the line '(unbalanced' is not a pattern"));
 }
 
+/* What an editor puts before the first line is not of it; a NUL hides no line behind it: nothing is read then. */
+static void
+test_listed_bytes(void **state)
+{
+    static const char nul[] = "web1\nweb2\0\nweb3\n";
+    fixture_t *f = *state;
+    AUTO_FREE char *path = path_in(f, "autosign.conf");
+    fail_auto_t bom = FAIL_INIT, err = FAIL_INIT;
+
+    put_text(path, "\xef\xbb\xbfweb1\n", 0644);
+    assert_true(keystore_listed(path, "web1", false, &bom));
+    assert_null(bom.text);
+    assert_int_equal(fs_write_quick(path, nul, sizeof(nul) - 1, 0644, NULL), 0);
+    assert_false(keystore_listed(path, "web1", false, &err));
+    assert_non_null(strstr(fail_text(&err), "autosign.conf: a NUL byte after 9 bytes"));
+}
+
 static void
 test_listed_modes(void **state)
 {
@@ -596,5 +613,5 @@ UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(tes
           WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off),
           WITH_STORE(test_look_fails), WITH_STORE(test_bad_ids), WITH_STORE(test_unfit),
           WITH_STORE(test_links), WITH_STORE(test_bad_files), WITH_STORE(test_unreadable),
-          WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken),
-          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
+          WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_bytes),
+          WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
