@@ -462,7 +462,7 @@ cli_cmd_check_subset(const cmd_t *self)
 
 /* With --async the master drives the batch, and goes on when this command has ended. */
 static int
-run_batch(cmd_t *self, json_t *size)
+cmd_run_batch(cmd_t *self, json_t *size)
 {
     const json_t *values = self->start.values;
 
@@ -494,7 +494,7 @@ run_safely(cmd_t *self, bool *ret_done)
     if (rc != 0 || !*ret_done)
         return rc;
     show_print(&self->show, "\nNOTICE: Too many minions targeted, switching to batch execution.\n");
-    return run_batch(self, startup_setting(&self->start, "batch_safe_size"));
+    return cmd_run_batch(self, startup_setting(&self->start, "batch_safe_size"));
 }
 
 static int
@@ -520,7 +520,7 @@ run_mode(cmd_t *self)
     if (rc != 0)
         return rc;
     if (value_truthy(batch))
-        return run_batch(self, batch);
+        return cmd_run_batch(self, batch);
     if (value_bool(values, "static", false))
         return run_static(self);
     rc = run_safely(self, &done);

@@ -158,7 +158,7 @@ active_ids(const front_t *self, const job_t *job)
 }
 
 static json_t *
-batch_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+batches_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *jid = value_str(request, "jid", "");
     job_t *job = jobs_get(self->jobs, jid);
@@ -176,7 +176,7 @@ batch_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 const request_row_t request_batch = { .fn = batches_batch };
-const request_row_t request_batch_stop = { .fn = batch_stop };
+const request_row_t request_batch_stop = { .fn = batches_stop };
 
 const front_part_t part_batches = { .name = "batches",
                                     .tick = batches_tick,

@@ -11,7 +11,7 @@
 
 /* A minion that is away for longer than the batch waits: a job that it has may end there, or never. */
 static bool
-is_silent(const front_t *self, const batch_t *batch, const minion_t *m)
+batch_is_silent(const front_t *self, const batch_t *batch, const minion_t *m)
 {
     return m == NULL ||
            (m->peer == NULL && !grace_expects(self, m) && clock_mono_ms() - m->gone_ms >= batch->silent_ms);
@@ -31,7 +31,7 @@ batchjob_tally(const front_t *self, const job_t *job)
         else if (t->verdict == VERDICT_ELSEWHERE || (t->verdict == VERDICT_RETURNED && !t->failed))
             tally.completed++;
         else if (verdict_final(t->verdict) ||
-                 is_silent(self, job->batch, peers_by_slot(self->peers, t->slot)))
+                 batch_is_silent(self, job->batch, peers_by_slot(self->peers, t->slot)))
             tally.failed++;
         else
             tally.active++;

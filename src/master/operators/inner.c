@@ -45,7 +45,7 @@ inner_too_much(inner_t *self)
 }
 
 static void
-inner_name(inner_t *self, const char *text)
+inner_add_name(inner_t *self, const char *text)
 {
     if (inner_is_name(text))
         json_array_append_new(self->names, json_string(text));
@@ -61,14 +61,14 @@ inner_text(inner_t *self, const char *text)
         return inner_too_much(self);
     char **parts = strchr(text, '.') != NULL ? str_split(text, ",", false) : NULL;
     for (char **p = parts; p != NULL && *p != NULL; p++)
-        inner_name(self, str_trim(*p));
+        inner_add_name(self, str_trim(*p));
     strv_free(parts);
     if (name_len == 0)
         return 0;
     if (len > LIMIT_INNER_TEXT)
         return inner_too_much(self);
     AUTO_FREE char *name = xstrndup(text, name_len);
-    inner_name(self, name);
+    inner_add_name(self, name);
     const char *word = text + name_len + 1;
     AUTO_FREE char *value = xstrndup(word, strcspn(word, "\n"));
     json_t *parsed = arg_type_word_within(value, LIMIT_INNER_NODES, NULL);
