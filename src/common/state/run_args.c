@@ -60,6 +60,18 @@ run_args_refuse(const json_t *extra, const json_t *typos, const char *full, fail
     return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s", buf_str(&text));
 }
 
+/* True for `dirmode` and `dir_mode`: formulas in use say so where Salt ignores it, and work. */
+static bool
+differs_in_underscores(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "_-");
+        b += strspn(b, "_-");
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+    }
+}
+
 json_t *
 state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err)
 {
@@ -81,12 +93,13 @@ state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle,
         if (!state_declares(f, key) && (is_common(key) || strcmp(key, "name") == 0))
             continue;
         keyword_fit_t fit = keyword_fit(&names, key, &near);
-        if (near != NULL)
+        bool harmless = any && near != NULL && differs_in_underscores(key, near);
+        if (near != NULL && !harmless)
             json_object_set_new(typos, key, json_string(near));
-        if (near != NULL || (fit != KEYWORD_NAMED && !any))
+        if (!harmless && (near != NULL || (fit != KEYWORD_NAMED && !any)))
             json_array_append_new(extra, json_string(key));
-        else if (fit == KEYWORD_NONE)
-            json_array_append_new(ret_idle, json_string(key));
+        else if (harmless || fit == KEYWORD_NONE)
+            json_object_set_new(ret_idle, key, near != NULL ? json_string(near) : json_null());
         json_object_set(kwargs, key, v);
     }
     if (json_array_size(extra) > 0)

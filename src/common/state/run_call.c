@@ -178,14 +178,17 @@ static json_t *
 call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
 {
     const func_t *f = ctx_find_state(self->ctx, full, err);
-    json_auto_t *idle = json_array();
+    json_auto_t *idle = json_object();
     json_auto_t *kwargs = f != NULL ? state_arguments(self->ctx, f, low, idle, err) : NULL;
-    json_t *ret = kwargs != NULL ? call_with(self, low, full, kwargs, err) : NULL, *key;
-    size_t i;
+    json_t *ret = kwargs != NULL ? call_with(self, low, full, kwargs, err) : NULL, *near;
+    const char *key;
 
-    json_array_foreach (ret != NULL ? idle : NULL, i, key)
-        state_ret_warn(ret, "'%s' is not an argument of '%s', and has no effect", json_string_value(key),
-                       full);
+    json_object_foreach (ret != NULL ? idle : NULL, key, near) {
+        AUTO_FREE char *meant = json_is_string(near)
+                                    ? xasprintf("; is '%s' meant?", json_string_value(near))
+                                    : xstrdup("");
+        state_ret_warn(ret, "'%s' is not an argument of '%s', and has no effect%s", key, full, meant);
+    }
     return ret;
 }
 
