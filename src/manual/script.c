@@ -66,7 +66,7 @@ static const char bash_head[] =
     "# bash completion for @PROG@, printed by the build from its table of options.\n"
     "_halite_@NAME@() {\n"
     "    local IFS=$' \\t\\n' i part glue='' cur have='' mark\n"
-    "    local -a words=() names=()\n"
+    "    local words=() names=()\n"
     "    local options='";
 static const char bash_tail[] =
     "'\n"

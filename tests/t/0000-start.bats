@@ -52,7 +52,7 @@ has() { grep -qF -- "$1" <<<"$output"; }
 @test "salt-call: the beginning of names shows what there is, and options refuse words too many" {
     call() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=json "$@"; }
     run -1 --separate-stderr call schedu
-    [[ $output == *"\"schedu\": \"'schedu' is not available.\""* ]]
+    [[ $output == *"\"schedu\": \"'schedu' is not available."* ]]
     [[ $output == *'"schedule.add": "'* && $output != *'"test.ping"'* ]]
     run -255 --separate-stderr call nosuch
     [[ -z $output && $stderr == *"'nosuch' is not available."* ]]

@@ -323,7 +323,8 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
 }
 
 @test "a jid that does not exist" {
-    run lookup 20200101000000000000 --out=json
+    run -1 --separate-stderr lookup 20200101000000000000 --out=json
+    grep -qF 20200101000000000000 <<<"$stderr"
     [ "$(tr -d ' \n' <<<"$output")" = '{}' ]
 }
 

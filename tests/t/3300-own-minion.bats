@@ -29,7 +29,7 @@ teardown_file() {
     run -0 salt a saltutil.clear_job_cache hours=0 --out=newline_values_only
     [ "$output" = True ]
     [ ! -e "$FLEET/a/var/cache/salt/minion/minion_jobs/$jid" ]
-    run -0 salt a saltutil.find_cached_job "$jid" --out=newline_values_only
+    run -1 --separate-stderr salt a saltutil.find_cached_job "$jid" --out=newline_values_only
     [[ $output == "Local jobs cache directory "*"/minion_jobs/$jid not found" ]]
 }
 

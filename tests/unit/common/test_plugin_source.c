@@ -204,7 +204,7 @@ test_precedence(void **state)
     expect_call(f, "test.pong", "['user.pong', [1]]");
     expect_call(f, "test.echo", "built in echo");
     expect_call(f, "test.rest", "['late.rest', [1]]");
-    expect_call(f, "test.none", "'test.none' is not available.");
+    expect_call(f, "test.none", "'test.none' is not available. Did you mean 'test.pong'?");
     expect_call(f, "game.play", "'game.play' is not available.");
     assert_ptr_equal(registry_provider(f->registry, f->ctx, "test"), &user);
     assert_null(registry_provider(f->registry, f->ctx, "game"));

@@ -169,9 +169,14 @@ JFILTER(to_entries)
     for (size_t i = 0; py_is(a[0], PY_LIST) && i < py_seq_len(a[0]); i++) {
         AUTO(py) index = py_int((int64_t) i);
         py_append_new(out, entry_of(index, py_seq_at(a[0], i)));
+        if (py_tick() < 0)
+            return NULL;
     }
-    for (size_t i = 0; py_is(a[0], PY_DICT) && py_dict_next(a[0], &i, &key, &value);)
+    for (size_t i = 0; py_is(a[0], PY_DICT) && py_dict_next(a[0], &i, &key, &value);) {
         py_append_new(out, entry_of(key, value));
+        if (py_tick() < 0)
+            return NULL;
+    }
     return STEAL(out);
 }
 
@@ -198,7 +203,7 @@ JFILTER(from_entries)
     for (size_t i = 0; entries != NULL && i < py_seq_len(entries); i++) {
         AUTO(py) entry = py_todict(py_seq_at(entries, i));
         py_t *key = entry != NULL ? member_of(entry, "key") : NULL;
-        if (entry == NULL)
+        if (entry == NULL || py_tick() < 0)
             return NULL;
         if (key == NULL || py_truth(key) <= 0)
             key = member_of(entry, "name");
