@@ -184,9 +184,8 @@ call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *er
     const char *key;
 
     json_object_foreach (ret != NULL ? idle : NULL, key, near) {
-        AUTO_FREE char *meant = json_is_string(near)
-                                    ? xasprintf("; is '%s' meant?", json_string_value(near))
-                                    : xstrdup("");
+        AUTO_FREE char *meant = json_is_string(near) ? xasprintf("; is '%s' meant?", json_string_value(near))
+                                                     : xstrdup("");
         state_ret_warn(ret, "'%s' is not an argument of '%s', and has no effect%s", key, full, meant);
     }
     return ret;

@@ -251,7 +251,8 @@ stage_set_script(stage_t *s, const line_t *script, size_t n)
 static UNUSED char *
 stage_call(stage_t *s, const char *fun, const char *args)
 {
-    static const char *const kinds[] = { "failed", "command", "program", "invocation", "arguments", "unavailable" };
+    static const char *const kinds[] = { "failed",     "command",   "program",
+                                         "invocation", "arguments", "unavailable" };
     fail_auto_t err = FAIL_INIT;
     json_auto_t *arg = stage_json(args);
     json_auto_t *value = NULL;

@@ -1,6 +1,7 @@
 /* state.c - execution module `state`: functions that run states. Each call opens a job (claim, options,
  * pillar), compiles the high data to chunks, and runs them. More functions: state_show.c shows what would
  * run, state_control.c steers runs, state_request.c stores runs for later. */
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -476,8 +477,24 @@ not_runnable(call_ctx_t *ctx, json_t *chunk, json_t **ret_value)
     return 1;
 }
 
+/* True for `tset` and `test`, whose letters are the same ones. */
+static bool
+is_anagram(const char *a, const char *b)
+{
+    int count[UCHAR_MAX + 1] = { 0 };
+
+    for (; *a != '\0'; a++)
+        count[(unsigned char) *a]++;
+    for (; *b != '\0'; b++)
+        count[(unsigned char) *b]--;
+    for (size_t i = 0; i < NELEMS(count); i++)
+        if (count[i] != 0)
+            return false;
+    return true;
+}
+
 /* Refuses a keyword that the state does not name and that is nearly one of this function's own: `tset=True` would run
- * the state for real. */
+ * the state for real. Where the state takes any keyword, as module.run does, `text` is one of those. */
 static int
 single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err)
 {
@@ -494,8 +511,10 @@ single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err
 
     json_object_foreach (its.f != NULL ? (json_t *) kwargs : NULL, key, v) {
         AUTO_FREE char *near = NULL, *nearer = NULL;
-        if (keyword_fit(&ours, key, &near) != KEYWORD_TYPO ||
-            keyword_fit(&its, key, &nearer) == KEYWORD_NAMED)
+        if (keyword_fit(&ours, key, &near) != KEYWORD_TYPO)
+            continue;
+        keyword_fit_t fit = keyword_fit(&its, key, &nearer);
+        if (fit == KEYWORD_NAMED || (fit == KEYWORD_TAKEN && !is_anagram(key, near)))
             continue;
         AUTO_FREE char *text = value_pystr(v);
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
