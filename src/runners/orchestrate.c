@@ -51,21 +51,21 @@ static int
 orchestrate_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_int_t limit = value_int(args, "limit", 0);
-    json_t *row;
-    size_t i;
-
     if (limit < 1 || limit > RUNS_MAX)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'limit' is a number from 1 to %d", RUNS_MAX);
     json_auto_t *rows = api_runs(api_of(ctx), (size_t) limit, err);
     if (rows == NULL)
         return -EIO;
+    /* The newest last, as outputters that sort show it too. */
     *ret_value = json_object();
-    json_array_foreach (rows, i, row)
+    for (size_t i = json_array_size(rows); i > 0; i--) {
+        const json_t *row = json_array_get(rows, i - 1);
         json_object_set_new(*ret_value, value_str(row, "run", "?"),
                             json_pack("{s:o, s:o, s:o, s:o}", "Mods", mods_of(row), "Start",
                                       orchestrate_stamp(value_int(row, "start_us", 0)), "End",
                                       orchestrate_stamp(value_int(row, "end_us", 0)), "Result",
                                       orchestrate_result_of(row)));
+    }
     return 0;
 }
 
@@ -315,7 +315,8 @@ static const func_t funcs[] = {
           "salt-run orchestrate.graph 20261120094019532935 format=dot --out=newline_values_only | dot "
           "-Tsvg") },
     { "list", orchestrate_list, list_args, FN_READONLY | FN_ACCESS_ADMIN,
-      "Return the orchestrations in the journal, newest first." CLI_EXAMPLE("salt-run orchestrate.list") },
+      "Return the newest orchestrations in the journal, the last one at the end." CLI_EXAMPLE(
+          "salt-run orchestrate.list") },
     { "show", orchestrate_show, show_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return one run: its steps with their times, results, jobs and minions." CLI_EXAMPLE(
           "salt-run orchestrate.show 20261120094019532935") },

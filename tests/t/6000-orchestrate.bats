@@ -277,6 +277,7 @@ SLS
     local id
     id=$(last_run)
     [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = false ]
+    [ "$(salt-run orchestrate.list --out=json | json 'len(d) > 1 and list(d) == sorted(d)')" = true ]
     touch "$FLEET/go"
     run -0 orch resume="$id" --out=json
     [ "$(step one result <<<"$output")" = true ]
@@ -495,7 +496,7 @@ SLS
         # On a busy machine the run may be over before it is looked at.
         killed_at "$rows" "$HALITE_BIN/salt-run" state.orchestrate c || continue
         killed=$((killed + 1))
-        id=$(salt-run orchestrate.list --out=json | json '[k for k, v in d.items() if v["Mods"] == "c"][0]')
+        id=$(salt-run orchestrate.list --out=json | json '[k for k, v in d.items() if v["Mods"] == "c"][-1]')
         run orch resume="$id" --out=json
         times=$(cd "$DID" && wc -l one two three four five 2>/dev/null | awk '{ printf "%s ", $1 }')
         if [ "$status" -ne 0 ] || [ "$times" != "2 1 2 4 1 10 " ]; then
