@@ -277,6 +277,7 @@ SLS
     local id
     id=$(last_run)
     [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = false ]
+    grep -q "orchestration $id, step two: " "$FLEET/log/master"
     [ "$(salt-run orchestrate.list --out=json | json 'len(d) > 1 and list(d) == sorted(d)')" = true ]
     touch "$FLEET/go"
     run -0 orch resume="$id" --out=json

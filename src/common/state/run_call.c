@@ -339,15 +339,19 @@ log_text(const json_t *ret)
     return buf_steal(&text);
 }
 
+/* A master runs many orchestrations, whose failures stand in one log: each names its run and step. */
 static void
-log_return(const json_t *ret)
+log_return(const state_caller_t *self, const json_t *low, const json_t *ret)
 {
     bool bad = json_is_false(value_get(ret, "result"));
 
     if (!log_wants(bad ? LEVEL_ERROR : LEVEL_INFO))
         return;
     AUTO_FREE char *text = log_text(ret);
-    log_at(bad ? LEVEL_ERROR : LEVEL_INFO, "%s", text);
+    if (bad && str_eq(value_str(ctx_opts(self->ctx), "__role", ""), "master"))
+        log_error("orchestration %s, step %s: %s", ctx_jid(self->ctx), value_str(low, "__id__", "?"), text);
+    else
+        log_at(bad ? LEVEL_ERROR : LEVEL_INFO, "%s", text);
 }
 
 /* Build the return of a chunk that fails verification. NEW, or NULL when it is valid. */
@@ -365,7 +369,7 @@ run_call_refused(state_caller_t *self, json_t *low)
         buf_printf(&text, "%s\n", json_string_value(line));
     json_t *ret = run_call_failed(low, buf_str(&text));
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
-    log_return(ret);
+    log_return(self, low, ret);
     return ret;
 }
 
@@ -386,7 +390,7 @@ call_once(state_caller_t *self, json_t *low, bool prereq)
         return ret;
     json_object_set_new(ret, "__sls__", or_null(low, "__sls__"));
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
-    log_return(ret);
+    log_return(self, low, ret);
     if (!self->elsewhere)
         state_refresh(self, low);
     double ms = (double) (clock_mono_us() - begin) / US_PER_MS;

@@ -11,6 +11,7 @@
 #include "common/py/py_error.h"
 #include "common/py/py_wire.h"
 #include "master/api.h"
+#include "salt/log.h"
 
 typedef struct work {
     struct work *next;
@@ -112,6 +113,7 @@ thread_main(void *arg)
                             .private_data = work->api };
     AUTO(masterctx) host = masterctx_new(&env);
 
+    log_job(work->jid);
     ctx_set_test(masterctx_ctx(host), value_bool(work->opts, "test", false));
     if (owner->env.dress != NULL)
         owner->env.dress(owner->env.cookie, masterctx_ctx(host));
