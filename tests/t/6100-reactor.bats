@@ -89,7 +89,7 @@ SLS
     until_log "$FLEET/log/master" "reactor: $SRV/none\*.sls: for gone: File missing or not found."
     sls jinja <<<$'x:\n  local.test.ping:\n    - tgt: {{ data[\'nonexistent\'][\'key\'] }}'
     sls yaml <<<$'x:\n  local.test.ping: ['
-    sls client <<<$'\nx:\n  nosuchclient.test.ping: []\ny:\n  runner.nosuch.fun: []\nz:\n  caller.test.ping: []\nv:\n  runner.error.error: [{name: Exception}, {message: as told}]\nw:\n  local.test.ping: [{tgt: nobody}]'
+    sls client <<<$'\nx:\n  nosuchclient.test.ping: []\ny:\n  runner.nosuch.fun: []\nz:\n  caller.test.ping: []\nv:\n  runner.error.error: [{name: Exception}, {message: as told}]\nw:\n  local.test.ping: [{tgt: nobody}]\nu:\n  runner.state.orchestrate: [{mods: none-such}]'
     sls good <<<$'x:\n  runner.test.arg: [{arg: [good]}]'
     listen err 'salt/*'
     send bad/1
@@ -99,13 +99,14 @@ SLS
     wait_event err '"error":"runner .nosuch.fun.: function not available.*"line":4,"id":"y"'
     wait_event err "caller.test.ping' runs in a minion's reactor only; the master's has 'local.test.ping' with 'tgt'.*\"id\":\"z\""
     wait_event err 'runner.error.error failed: .*as told.*"id":"v"'
+    wait_event err 'runner.state.orchestrate failed; its return: salt-run jobs.lookup_jid 20[0-9]{18}".*"id":"u"'
     wait_event err "local.test.ping: no minion matched the target 'nobody'.*\"id\":\"w\""
     wait_event err 'runner.test.arg.*"good"'
     send gone
     wait_event err 'File missing or not found.*"seq":[^0].*nonesuch.sls'
     wait_event err 'File missing or not found.*"seq":[^0].*none\*.sls'
     [ "$(grep -c "has no attribute 'nonexistent'" "$FLEET/log/master")" -eq 1 ]
-    [ "$(ask '{"op":"status"}' | grep -oE '"failed":[0-9]+')" = '"failed":15' ]
+    [ "$(ask '{"op":"status"}' | grep -oE '"failed":[0-9]+')" = '"failed":16' ]
     unlisten err
 }
 

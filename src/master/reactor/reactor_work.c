@@ -393,9 +393,12 @@ reactor_work_ended(rloop_t *self, react_t *r, const json_t *push)
         reactor_work_over(self, r, NULL);
         return;
     }
-    AUTO_FREE char *said = value_pystr(value_get(push, "return") != NULL ? value_get(push, "return")
-                                                                         : json_null());
-    reactor_work_over(self, r, xasprintf("%s.%s failed: %s", client, fun, said));
+    const char *said = json_string_value(value_get(push, "return"));
+    /* Other values, such as an orchestration's steps, are long, and no sentence. */
+    reactor_work_over(self, r,
+                      said != NULL ? xasprintf("%s.%s failed: %s", client, fun, said)
+                                   : xasprintf("%s.%s failed; its return: salt-run jobs.lookup_jid %s",
+                                               client, fun, r->jid));
 }
 
 /* Push "ret": a successful return crosses the minion off. */
