@@ -127,7 +127,7 @@ cli_cmd_suggest_id(cmd_t *self, const char *tgt)
         show_error(&self->show, "No minion of the id '%s' is accepted; is '%s' meant?\n", tgt, near);
 }
 
-/* What the operator may have meant by a target without wildcards that nothing matches. */
+/* Hints at the target that the operator may have meant, when nothing matches one without wildcards. */
 static void
 cli_cmd_hint(cmd_t *self)
 {

@@ -206,7 +206,7 @@ nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cook
             (typo && (n < TYPO_SHORTEST || !begins_alike(word, candidate))))
             continue;
         size_t distance = edit_distance(word, len, candidate, n);
-        /* Of two that are as near, `content` means `contents` and not `context`. */
+        /* Candidates that are as near: `content` means `contents` and not `context`. */
         if (distance > limit || (best != NULL && distance == limit && !str_starts(candidate, word)))
             continue;
         best = candidate;

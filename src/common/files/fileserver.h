@@ -39,7 +39,7 @@ void fileserver_destroy(fileserver_t **self_p);
 
 /* True when a backend has remotes that fileserver_update may fetch. */
 bool fileserver_has_remotes(const fileserver_t *self);
-/* What an update did. */
+/* The outcome of an update. */
 typedef struct fileserver_fetch {
     bool fetched; /* a remote was due, and answered */
     bool changed; /* it has other branches, tags or commits than before */

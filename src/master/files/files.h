@@ -30,7 +30,7 @@ files_t *files_new(json_t *opts, fail_t *err);
 /* End the threads, waiting for reads under way. False when a fetch from a remote continues: then nothing is
  * freed. */
 bool files_destroy(files_t **self_p);
-/* What was fetched from remotes since the last call; the descriptor tells of it. */
+/* The fetches from remotes since the last call; the descriptor tells of them. */
 fileserver_fetch_t files_fetched(files_t *self);
 void files_reload(files_t *self, json_t *opts); /* the configuration changed */
 /* An eventfd, readable when files_next or files_names_next has something. BORROWED. */

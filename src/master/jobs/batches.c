@@ -40,7 +40,7 @@ begin_some(front_t *self, job_t *job, size_t room)
             continue;
         publish_turn(self, job, t);
         const minion_t *m = peers_by_slot(self->peers, t->slot);
-        /* One that is not connected has its verdict now, and takes no place. */
+        /* A minion that is not connected has its verdict now, and takes no place. */
         if (!verdict_final(t->verdict) && m != NULL)
             json_array_append_new(ids, json_string(m->id));
     }

@@ -198,7 +198,7 @@ acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
                     user, asked);
 }
 
-/* Of what was found out within the budget only: a pattern that was not tried has not matched. */
+/* The verdict counts what the budget allowed to try: a pattern that was not tried has not matched. */
 static int
 acl_verdict(front_t *self, const lconn_t *c, const json_t *funs, const json_t *request, match_work_t *work,
             fail_t *err)
