@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/jobmsg.h"
 #include "common/net/knock.h"
 #include "common/net/proto.h"
 #include "common/net/sock.h"
@@ -686,21 +687,6 @@ names_functions(const json_t *fun)
     return json_is_string(fun) || (n > 0 && i == n);
 }
 
-/* What a job of a master may say: other fields are the minion's own notes of its own jobs. NEW. */
-static json_t *
-session_job_said(const json_t *body)
-{
-    static const char *const fields[] = {
-        "jid",        "fun",        "arg",    "tgt",  "tgt_type",        "user", "ret", "metadata",
-        "ret_config", "ret_kwargs", "kwargs", "peer", "module_executors"
-    };
-    json_t *job = json_object(), *v;
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if ((v = value_get(body, fields[i])) != NULL)
-            json_object_set(job, fields[i], v);
-    return job;
-}
-
 /* Accepts one job. Order matters: a job whose return another master has is only reported as such; any other
  * is held as `started` so that the master hears of it, and runs only if no session of this minion had it
  * before. */
@@ -730,7 +716,7 @@ session_job(session_t *self, json_t *body, bool published)
               fresh ? "" : ", and was had before");
     if (!fresh || self->host.on_job == NULL)
         return;
-    json_auto_t *job = session_job_said(body);
+    json_auto_t *job = jobmsg_fields(body);
     self->host.on_job(self->host.cookie, job);
 }
 

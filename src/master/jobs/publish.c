@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/net/jobmsg.h"
 #include "common/net/sock.h"
 #include "master/events/bus.h"
 #include "master/front/clockwatch.h"
@@ -79,16 +80,9 @@ publish_ids(front_t *self, const uint32_t *slots, size_t n)
 static json_t *
 publish_info(const json_t *request, const char *jid, const char *user)
 {
-    static const char *const fields[] = { "fun",        "arg",        "tgt",
-                                          "tgt_type",   "ret",        "metadata",
-                                          "ret_config", "ret_kwargs", "module_executors",
-                                          "kwargs",     "peer" };
-    json_t *info = json_object(), *v;
-    json_object_set_new(info, "jid", json_string(jid));
-    json_object_set_new(info, "user", json_string(user));
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if ((v = value_get(request, fields[i])))
-            json_object_set(info, fields[i], v);
+    json_auto_t *said = jobmsg_fields(request);
+    json_t *info = json_pack("{s:s, s:s}", "jid", jid, "user", user);
+    (void) json_object_update_missing(info, said);
     /* A reaction's arguments may contain text that a minion chose; `peer` tells the target so. */
     if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
         json_object_set_new(info, "peer", json_true());
@@ -142,14 +136,13 @@ batch_spec(const front_t *self, const json_t *request)
 /* Queue the job's row. A full queue fails a job with a note (-EAGAIN), which must not start unless it is
  * kept; any other job runs, but is not listed. */
 static int
-publish_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
-                  fail_t *err)
+publish_store_job(front_t *self, const json_t *request, const json_t *info, const json_t *spec, json_t *ids,
+                  json_t *missing, fail_t *err)
 {
-    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note"),
-           *batch = batch_spec(self, request);
+    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
     json_object_set(row, "minions", ids);
-    if (batch != NULL)
-        json_object_set_new(row, "batch", batch);
+    if (spec != NULL)
+        json_object_set(row, "batch", (json_t *) spec);
     if (note != NULL) {
         json_object_set(row, "note", note);
         json_object_set(row, "missing", missing);
@@ -168,11 +161,11 @@ publish_store_job(front_t *self, const json_t *request, const json_t *info, json
 
 /* Commit the job and its events in one transaction. */
 static int
-publish_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
-                 fail_t *err)
+publish_keep_job(front_t *self, const json_t *request, const json_t *info, const json_t *spec, json_t *ids,
+                 json_t *missing, fail_t *err)
 {
     bus_together(self);
-    int rc = publish_store_job(self, request, info, ids, missing, err);
+    int rc = publish_store_job(self, request, info, spec, ids, missing, err);
     if (rc == 0)
         fire_new(self, value_str(info, "jid", ""), info, ids, missing);
     bus_apart(self);
@@ -255,7 +248,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_t *info = publish_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
-    if (text == NULL || publish_keep_job(self, request, info, ids, missing, err) < 0) {
+    if (text == NULL || publish_keep_job(self, request, info, spec, ids, missing, err) < 0) {
         json_decref(info);
         return NULL;
     }
