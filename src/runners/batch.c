@@ -51,7 +51,17 @@ batch_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     json_auto_t *arg = json_pack("[s]", jid);
     answer = ask_execute(ctx, active, "list", "saltutil.kill_job", arg, 0, err);
-    return answer != NULL ? 0 : -EIO;
+    if (answer == NULL)
+        return -EIO;
+    /* The batch is stopped in any case; where the job could not be killed, it goes on. */
+    json_auto_t *told = ask_returns(answer);
+    if (json_object_size(told) < json_array_size(active))
+        return fail_kind(
+            err, FAIL_COMMAND, -ETIMEDOUT,
+            "the batch begins no more minions, but of %zu that have the job only %zu answered to "
+            "the request to kill it",
+            json_array_size(active), json_object_size(told));
+    return 0;
 }
 
 static const arg_t status_args[] = { { "jid", ARG_STR, ARG_REQUIRED, "Id of the batch's job" }, ARGS_END };

@@ -131,17 +131,24 @@ void
 batchjob_restore(front_t *self, job_t *job, const json_t *row)
 {
     fail_auto_t err = FAIL_INIT;
-    batch_t *batch = batch_new(value_get(row, "batch"), job->n_targets, 0, &err);
+    /* Places are a part of all that the batch had, also where keys have gone meanwhile. */
+    batch_t *batch = batch_new(value_get(row, "batch"),
+                               (size_t) value_int(row, "n_minions", (json_int_t) job->n_targets), 0, &err);
+    bool read = batch != NULL;
 
     if (batch == NULL) {
-        log_error("job %s was a batch; its minions have it all at once: %s", job->jid, fail_text(&err));
-        return;
+        json_auto_t *least = json_pack("{s:i}", "size", 1);
+        batch = batch_new(least, 1, 0, NULL);
     }
     batchjob_set(self, job, batch);
     batch->awaits = true;
     batch->n_failed = (size_t) value_int(row, "n_failed", 0);
-    if (read_halt(self, job->jid, &batch->halted, &err) < 0)
-        log_error("job %s: whether it was halted can't be read: %s", job->jid, fail_text(&err));
+    read = read && read_halt(self, job->jid, &batch->halted, &err) == 0;
+    if (read)
+        return;
+    /* A batch of which it is not known how many at one time, or whether it goes on, begins no more. */
+    batch->halted = xstrdup("what the store has of it can't be read");
+    log_error("job %s: the batch begins no more minions, as it can't be read: %s", job->jid, fail_text(&err));
 }
 
 void
