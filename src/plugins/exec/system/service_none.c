@@ -1,6 +1,6 @@
 /* service_none.c - execution module `service` where no init runs, as in most containers: what the files tell,
- * what systemctl changes in them, scripts that act by
- * themselves, and for the rest the reason and a way out. */
+ * what systemctl changes in them, scripts that act by themselves,
+ * and for the rest the reason and a way out. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/service/service_api.h"
