@@ -88,10 +88,10 @@ $(BUILD)/gen/places.h: FORCE
 $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/gen/places.h
 
 # The program that python3 runs for "#!py" files, as a text of C.
-$(BUILD)/gen/python_host.inc: src/common/render/python_host.py
+$(BUILD)/gen/python_host.inc: src/common/python/host.py
 	@mkdir -p $(@D)
 	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
-$(call objects,src/common/render/python.c): $(BUILD)/gen/python_host.inc
+$(call objects,src/common/python/python.c): $(BUILD)/gen/python_host.inc
 
 # ---- objects and libraries ----------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c

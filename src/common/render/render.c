@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/py/py_json.h"
-#include "common/render/python.h"
+#include "common/python/python.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 

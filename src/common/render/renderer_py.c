@@ -7,25 +7,12 @@
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
 #include "common/py/py_wire.h"
-#include "common/render/python.h"
+#include "common/python/talk.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 
 /* ---- what the file sees -------------------------------------------------------------------------------- */
-
-/* A value in the wire form; None, with an error in the log, when it has none. NEW. */
-static json_t *
-renderer_py_wire_of(py_t *v)
-{
-    json_t *wire = v != NULL ? py_to_wire(v) : NULL;
-
-    if (v != NULL && wire == NULL) {
-        log_error("what a file in Python should see is None there: %s", py_raised_text());
-        py_clear();
-    }
-    return wire != NULL ? wire : json_null();
-}
 
 /* The options without grains and pillar, which the host adds itself. NEW. */
 static json_t *
@@ -44,10 +31,10 @@ variables_of(const run_t *run)
     const render_source_t *s = run->source;
     call_ctx_t *ctx = run->render->ctx;
 
-    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", renderer_py_wire_of(ctx_native_grains(ctx)),
-                     "pillar", renderer_py_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)),
-                     "opts", renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
-                     s->sls != NULL ? s->sls : "", "context", renderer_py_wire_of(s->context));
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", python_wire_of(ctx_native_grains(ctx)),
+                     "pillar", python_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
+                     renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
+                     s->sls != NULL ? s->sls : "", "context", python_wire_of(s->context));
 }
 
 static const char *
@@ -68,62 +55,26 @@ renderer_py_module_of(const run_t *run)
 
 /* ---- questions of the file ----------------------------------------------------------------------------- */
 
-/* Handlers of questions: NEW {"value": ...} or {"error": [class, text]}; NULL: no answer is expected. */
-typedef json_t *question_fn(run_t *run, const json_t *asked);
-
 static json_t *
-answer_error(const char *type, const char *text)
+on_call(void *cookie, const json_t *asked)
 {
-    return json_pack("{s:[s, s]}", "error", type, text);
-}
-
-static json_t *
-answer_raised(void)
-{
-    py_error_t e = PY_ERROR_INIT;
-
-    py_take_error(&e);
-    json_t *answer = answer_error(e.type != NULL ? e.type->name : "Exception",
-                                  e.message != NULL ? e.message : "");
-    py_error_free(&e);
-    return answer;
-}
-
-/* Calls a function with a list and a dict, laid out as py_args_t wants them in one array. */
-static py_t *
-call_with(render_t *self, const char *name, const py_t *args, const py_t *kwargs)
-{
-    size_t n = py_seq_len(args), nkw = py_dict_len(kwargs), k = 0;
-    py_t **room = xcalloc(n + 2 * nkw + 1, sizeof(py_t *)), *key, *value;
-
-    for (size_t i = 0; i < n; i++)
-        room[i] = py_seq_at(args, i);
-    for (size_t i = 0; py_dict_next(kwargs, &i, &key, &value); k++) {
-        room[n + k] = key;
-        room[n + nkw + k] = value;
-    }
-    py_t *out = render_call(self, name, &(py_args_t){ n, room, nkw, room + n, room + n + nkw });
-    free(room);
-    return out;
-}
-
-static json_t *
-on_call(run_t *run, const json_t *asked)
-{
+    run_t *run = cookie;
     const char *name = json_string_value(json_array_get(asked, 0));
     AUTO(py) args = py_from_wire(json_array_get(asked, 1));
     AUTO(py) kwargs = py_from_wire(json_array_get(asked, 2));
 
     if (name == NULL || !py_is(args, PY_LIST) || !py_is(kwargs, PY_DICT))
-        return answer_error("TypeError", "a function is called with a list and a dict");
-    AUTO(py) value = call_with(run->render, name, args, kwargs);
-    json_auto_t *wire = value != NULL ? py_to_wire(value) : NULL;
-    return wire != NULL ? json_pack("{s:O}", "value", wire) : answer_raised();
+        return python_error("TypeError", "a function is called with a list and a dict");
+    AUTO_FREE py_t **room = NULL;
+    const py_args_t given = python_args(args, kwargs, &room);
+    AUTO(py) value = render_call(run->render, name, &given);
+    return python_value(value);
 }
 
 static json_t *
-on_has(run_t *run, const json_t *asked)
+on_has(void *cookie, const json_t *asked)
 {
+    run_t *run = cookie;
     const char *name = json_string_value(asked);
 
     return json_pack("{s:b}", "value", name != NULL && render_has(run->render, name));
@@ -136,8 +87,9 @@ renderer_py_add_function(void *cookie, const char *name, const plugin_t *p, cons
 }
 
 static json_t *
-on_functions(run_t *run, const json_t *asked)
+on_functions(void *cookie, const json_t *asked)
 {
+    run_t *run = cookie;
     call_ctx_t *ctx = run->render->ctx;
     json_auto_t *names = json_array();
 
@@ -145,44 +97,10 @@ on_functions(run_t *run, const json_t *asked)
     return json_pack("{s:O}", "value", names);
 }
 
-/* Logs a record; levels are Python's numbers, ten apart. */
-static json_t *
-on_log(run_t *run, const json_t *asked)
-{
-    static const log_level_t levels[] = { LEVEL_TRACE,   LEVEL_DEBUG, LEVEL_INFO,
-                                          LEVEL_WARNING, LEVEL_ERROR, LEVEL_CRITICAL };
-    json_int_t number = json_integer_value(json_array_get(asked, 0)) / 10;
-    const char *text = json_string_value(json_array_get(asked, 1));
-    size_t i = number < 0 ? 0 : number >= (json_int_t) NELEMS(levels) ? NELEMS(levels) - 1 : (size_t) number;
-
-    log_at(levels[i], "%s", text != NULL ? text : "");
-    return NULL;
-}
-
-static const struct {
-    const char *name;
-    question_fn *fn;
-} questions[] = {
-    { "call", on_call },
-    { "functions", on_functions },
-    { "has", on_has },
-    { "log", on_log },
+static const python_question_t questions[] = {
+    { "call", on_call }, { "functions", on_functions }, { "has", on_has }, { "log", python_on_log },
+    { NULL, NULL },
 };
-
-/* Answers a question: 1; 0 when the message is none; or a negative errno. */
-static int
-renderer_py_answer(run_t *run, const json_t *message, fail_t *err)
-{
-    for (size_t i = 0; i < NELEMS(questions); i++) {
-        const json_t *asked = json_object_get(message, questions[i].name);
-        if (asked == NULL)
-            continue;
-        json_auto_t *said = questions[i].fn(run, asked);
-        int rc = said != NULL ? python_send(run->render->python, said, err) : 0;
-        return rc < 0 ? rc : 1;
-    }
-    return 0;
-}
 
 /* ---- how it ends --------------------------------------------------------------------------------------- */
 
@@ -230,22 +148,17 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
     return fail_set(err, -EINVAL, "%s%s", fail_text(&where), buf_str(&b));
 }
 
-/* Answers questions until the file has ended. */
+/* Run the file, and take what it ends with. */
 static int
-converse(run_t *run, fail_t *err)
+converse(run_t *run, const json_t *task, fail_t *err)
 {
-    for (;;) {
-        json_auto_t *message = python_receive(run->render->python, py_deadline_ms(), err);
-        if (message == NULL)
-            return -EIO;
-        int rc = renderer_py_answer(run, message, err);
-        if (rc < 0)
-            return rc;
-        if (rc == 0 && json_object_get(message, "done") != NULL)
-            return renderer_py_give(run, json_object_get(message, "done"));
-        if (rc == 0)
-            return tell_failure(run, json_object_get(message, "failed"), err);
-    }
+    json_auto_t *last = python_talk(run->render->python, task, questions, run, py_deadline_ms, err);
+
+    if (last == NULL)
+        return -EIO;
+    if (json_object_get(last, "done") != NULL)
+        return renderer_py_give(run, json_object_get(last, "done"));
+    return tell_failure(run, json_object_get(last, "failed"), err);
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
@@ -295,8 +208,6 @@ render_py(run_t *run, const char *argline, fail_t *err)
         return rc;
     call_note(run->render->ctx, "py");
     json_auto_t *asked = request_of(run);
-    rc = python_send(run->render->python, asked, &why);
-    if (rc == 0)
-        rc = converse(run, &why);
+    rc = converse(run, asked, &why);
     return rc == 0 ? 0 : tell_file(run, rc, &why, err);
 }

@@ -1,9 +1,9 @@
 /* python.c - starts the interpreter and exchanges lines of JSON with it; see python.h.
  *
- * The child has the socket as descriptor 3 and gets its program, python_host.py, as the first line. Its
+ * The child has the socket as descriptor 3 and gets its program, host.py, as the first line. Its
  * standard output is redirected to standard error, so that a file's print() cannot disturb the protocol. A
  * deadline is enforced first by SIGXCPU, which the host turns into an exception, then by SIGKILL. */
-#include "common/render/python.h"
+#include "common/python/python.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ enum {
 
 /* The bootstrap: the first line is the program. */
 static const char boot[] = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), "
-                           "'python_host.py', 'exec'))";
+                           "'host.py', 'exec'))";
 static const char program[] =
 #include "gen/python_host.inc"
     ;

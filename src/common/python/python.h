@@ -1,15 +1,15 @@
-/* python.h - a Python interpreter beside this process that runs "#!py" files: python_host.py, fed over a
+/* python.h - a Python interpreter beside this process that runs "#!py" files: host.py, fed over a
  * socket.
  *
  * The system's python3 is started when first needed; the messages are one JSON value a line, described in
- * python_host.py.
+ * host.py.
  *
- * Layer      common/render, private
+ * Layer      common/python
  * Threads    only the one that started the interpreter, which ends with it; not usable in a forked child
  * Errors     -ENOENT: no python3 on this host; -ETIMEDOUT; -EPIPE: the interpreter has ended
  * Tests      tests/unit/common/test_render.c, tests/cases/render/py.json */
-#ifndef COMMON_RENDER_PYTHON_H
-#define COMMON_RENDER_PYTHON_H
+#ifndef COMMON_PYTHON_PYTHON_H
+#define COMMON_PYTHON_PYTHON_H
 
 #include "salt/base.h"
 

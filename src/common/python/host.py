@@ -1,4 +1,4 @@
-# python_host.py - runs "#!py" files for a process at the other end of a socket. It is part of that program (see
+# host.py - runs "#!py" files for a process at the other end of a socket. It is part of that program (see
 # python.h) and needs nothing but Python's standard library.
 #
 # One JSON object per line. `lines` is where they come from; its descriptor is also where answers go. Values are
