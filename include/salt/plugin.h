@@ -120,6 +120,8 @@ typedef struct plugin {
     grain_cost_t cost;
     const char *const *keys; /* grains produced, NULL-terminated */
     const char *origin;      /* path of the file it was read from; NULL: built in */
+    bool whole;              /* replaces a built-in module whole: what it has not is not there */
+    bool broken;             /* its file can't be loaded; the reason is an error's text */
 } plugin_t;
 
 #define PLUGIN(kind_, id, ...)                                                                               \

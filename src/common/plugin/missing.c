@@ -5,7 +5,7 @@
 static char *
 missing_module(call_ctx_t *ctx, const char *name)
 {
-    AUTO_FREE char *near = registry_suggest(ctx->env.registry, name);
+    AUTO_FREE char *near = registry_suggest(ctx->env.registry, ctx, name);
 
     if (near == NULL)
         return xasprintf("There is no module '%s'.", name);
@@ -14,9 +14,9 @@ missing_module(call_ctx_t *ctx, const char *name)
 
 /* `text` and " Did you mean 'test.ping'?". NEW. */
 static char *
-missing_text(const registry_t *registry, const char *fun, const char *text)
+missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const char *text)
 {
-    AUTO_FREE char *near = registry_suggest(registry, fun);
+    AUTO_FREE char *near = registry_suggest(registry, ctx, fun);
 
     if (near == NULL || str_eq(near, fun))
         return xstrdup(text);
@@ -30,7 +30,7 @@ missing_in(call_ctx_t *ctx, const registry_t *registry, const char *fun)
     fail_auto_t err = FAIL_INIT;
 
     (void) registry_find(registry, ctx, fun, &err);
-    return missing_text(registry, fun, fail_text(&err));
+    return missing_text(ctx, registry, fun, fail_text(&err));
 }
 
 char *
@@ -47,10 +47,10 @@ call_missing_state(call_ctx_t *ctx, const char *fun)
 
 /* True when a table has just this function. */
 static bool
-has_function(const registry_t *registry, const char *fun)
+has_function(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 {
-    AUTO_FREE char *near = registry != NULL && strchr(fun, '.') != NULL ? registry_suggest(registry, fun)
-                                                                        : NULL;
+    bool named = registry != NULL && strchr(fun, '.') != NULL;
+    AUTO_FREE char *near = named ? registry_suggest(registry, ctx, fun) : NULL;
 
     return str_eq(near, fun);
 }
@@ -58,12 +58,12 @@ has_function(const registry_t *registry, const char *fun)
 char *
 call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err)
 {
-    if (has_function(ctx->env.registry, fun))
+    if (has_function(ctx, ctx->env.registry, fun))
         return xstrdup(fail_text(err));
-    if (has_function(ctx->env.states, fun))
+    if (has_function(ctx, ctx->env.states, fun))
         return xasprintf("%s It is a state: 'state.single %s NAME' runs it, and an SLS can name it.",
                          fail_text(err), fun);
-    if (has_function(ctx->env.modules, fun))
+    if (has_function(ctx, ctx->env.modules, fun))
         return xasprintf("%s It is a function of minions: salt TARGET %s", fail_text(err), fun);
-    return missing_text(ctx->env.registry, fun, fail_text(err));
+    return missing_text(ctx, ctx->env.registry, fun, fail_text(err));
 }

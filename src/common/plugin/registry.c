@@ -73,12 +73,16 @@ registry_refresh(registry_t *self, fail_t *err)
 const plugin_t *
 walk_next(walk_t *self)
 {
+    if (self->whole && self->module != NULL)
+        return NULL;
     for (; self->i < self->registry->n; self->i++, self->at = NULL) {
         self->source = self->registry->sources[self->i];
         if (self->at == NULL)
-            self->at = self->source->ops->plugins(self->source, self->module);
-        if (self->at != NULL && *self->at != NULL)
-            return *self->at++;
+            self->at = self->source->ops->plugins(self->source, self->ctx, self->module);
+        if (self->at == NULL || *self->at == NULL)
+            continue;
+        self->whole = (*self->at)->whole;
+        return *self->at++;
     }
     return NULL;
 }
@@ -130,15 +134,15 @@ registry_module_of(const char *fun)
 }
 
 /* A plug-in that is excluded by configuration is skipped as if it did not exist; one that declares itself
- * unusable gives its reason, if no other provides the module. */
+ * unusable gives its reason, if no other provides the module. The file of one that is broken is named. */
 const func_t *
 registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err)
 {
     const char *dot = strchr(fun, '.'), *reason = NULL, *origin = "";
     AUTO_FREE char *module = registry_module_of(fun);
-    walk_t walk = { .registry = self, .module = module };
+    walk_t walk = { .registry = self, .ctx = ctx, .module = module };
     const plugin_t *p;
-    bool usable = false;
+    bool usable = false, broken = false;
 
     while (dot != NULL && (p = walk_next(&walk)) != NULL) {
         if (!plugin_is_allowed(ctx, p))
@@ -146,6 +150,7 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *
         const char *why = own_reason(walk.source, ctx, p);
         if (why != NULL) {
             origin = reason != NULL ? origin : plugin_origin(p);
+            broken = reason != NULL ? broken : p->broken;
             reason = reason != NULL ? reason : why;
             continue;
         }
@@ -154,7 +159,9 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *
         if (f != NULL)
             return f;
     }
-    if (!usable && reason != NULL)
+    if (!usable && reason != NULL && broken)
+        fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available: %s: %s", fun, origin, reason);
+    else if (!usable && reason != NULL)
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' __virtual__ returned False: %s", module, reason);
     else
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
@@ -168,7 +175,7 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *
 const plugin_t *
 registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module)
 {
-    walk_t walk = { .registry = self, .module = module };
+    walk_t walk = { .registry = self, .ctx = ctx, .module = module };
     const plugin_t *p;
 
     while ((p = walk_next(&walk)) != NULL && why_unusable(walk.source, ctx, p) != NULL)
@@ -176,104 +183,85 @@ registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module)
     return p;
 }
 
-const func_t *
-registry_row(const registry_t *self, const char *fun)
+bool
+registry_any(const registry_t *self, const char *fun, unsigned flag)
 {
     const char *dot = strchr(fun, '.');
     AUTO_FREE char *module = registry_module_of(fun);
     walk_t walk = { .registry = self, .module = module };
-    const func_t *row = NULL;
+    const func_t *f = NULL;
     const plugin_t *p;
 
-    while (dot != NULL && row == NULL && (p = walk_next(&walk)) != NULL)
-        row = plugin_function(p, dot + 1);
-    return row;
+    while (dot != NULL && (f == NULL || (f->flags & flag) == 0) && (p = walk_next(&walk)) != NULL)
+        f = plugin_function(p, dot + 1);
+    return f != NULL && (f->flags & flag) != 0;
 }
 
-/* Combine the flags over all providers of "mod.fun": those that all have, or that any has. */
-static unsigned
-registry_flags_of(const registry_t *self, const char *fun, bool all)
+bool
+registry_all(const registry_t *self, const char *fun, unsigned flag)
 {
     const char *dot = strchr(fun, '.');
     AUTO_FREE char *module = registry_module_of(fun);
     walk_t walk = { .registry = self, .module = module };
     const plugin_t *p;
-    unsigned flags = 0;
-    bool found = false;
+    bool found = false, all = true;
 
     while (dot != NULL && (p = walk_next(&walk)) != NULL) {
         const func_t *f = plugin_function(p, dot + 1);
-        if (f == NULL)
-            continue;
-        flags = all && found ? flags & f->flags : flags | f->flags;
-        found = true;
+        found = found || f != NULL;
+        all = all && (f == NULL || (f->flags & flag) != 0);
     }
-    return flags;
-}
-
-bool
-registry_only_reads(const registry_t *self, const char *fun)
-{
-    return (registry_flags_of(self, fun, true) & FN_READONLY) != 0;
-}
-
-bool
-registry_is_secret(const registry_t *self, const char *fun)
-{
-    return (registry_flags_of(self, fun, false) & FN_SECRET) != 0;
-}
-
-bool
-registry_shows_history(const registry_t *self, const char *fun)
-{
-    return (registry_flags_of(self, fun, true) & FN_HISTORY) != 0;
-}
-
-bool
-registry_calls(const registry_t *self, const char *fun)
-{
-    return (registry_flags_of(self, fun, false) & FN_CALLS) != 0;
+    return found && all;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* True when calls of this function go to a plug-in with precedence over `p`. */
+/* True when calls of this function don't go to `p`, as another plug-in precedes it. */
 static bool
-registry_is_hidden(const registry_t *self, call_ctx_t *ctx, const plugin_t *p, const func_t *f)
+registry_is_hidden(const registry_t *self, call_ctx_t *ctx, call_ctx_t *user, const plugin_t *p,
+                   const func_t *f)
 {
-    walk_t walk = { .registry = self, .module = plugin_name(p) };
+    walk_t walk = { .registry = self, .ctx = ctx, .module = plugin_name(p) };
     const plugin_t *other;
 
     while ((other = walk_next(&walk)) != NULL && other != p) {
         if (plugin_function(other, f->name) != NULL &&
-            (ctx == NULL || why_unusable(walk.source, ctx, other) == NULL))
+            (user == NULL || why_unusable(walk.source, user, other) == NULL))
             return true;
     }
-    return false;
+    return other == NULL;
 }
 
-void
-registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *each, void *cookie)
+/* registry_each() of what is usable for `user`; NULL: of all that `ctx` shows. */
+static void
+registry_each_of(const registry_t *self, call_ctx_t *ctx, call_ctx_t *user, registry_each_fn *each,
+                 void *cookie)
 {
-    walk_t walk = { .registry = self };
+    walk_t walk = { .registry = self, .ctx = ctx };
     const plugin_t *p;
 
     while ((p = walk_next(&walk)) != NULL) {
-        if (ctx != NULL && why_unusable(walk.source, ctx, p) != NULL)
+        if (user != NULL && why_unusable(walk.source, user, p) != NULL)
             continue;
         for (size_t k = 0; k < p->n_funcs; k++) {
             const func_t *f = &p->funcs[k];
             AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(p), f->name);
-            if (!registry_is_hidden(self, ctx, p, f))
+            if (!registry_is_hidden(self, ctx, user, p, f))
                 each(cookie, name, p, f);
         }
     }
 }
 
 void
+registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *each, void *cookie)
+{
+    registry_each_of(self, ctx, ctx, each, cookie);
+}
+
+void
 registry_each_plugin(const registry_t *self, call_ctx_t *ctx, registry_plugin_fn *each, void *cookie)
 {
-    walk_t walk = { .registry = self };
+    walk_t walk = { .registry = self, .ctx = ctx };
     const plugin_t *p;
 
     while ((p = walk_next(&walk)) != NULL)
@@ -334,12 +322,12 @@ registry_next_name(void *cookie)
 }
 
 char *
-registry_suggest(const registry_t *self, const char *name)
+registry_suggest(const registry_t *self, call_ctx_t *ctx, const char *name)
 {
     names_t known = { .prefix = "" };
 
-    registry_each(self, NULL, strchr(name, '.') != NULL ? registry_add_function : registry_add_module,
-                  &known);
+    registry_each_of(self, ctx, NULL, strchr(name, '.') != NULL ? registry_add_function : registry_add_module,
+                     &known);
     char **at = known.v;
     const char *near = str_suggest(name, registry_next_name, &at);
     char *found = near != NULL ? xstrdup(near) : NULL;

@@ -31,16 +31,9 @@ int registry_refresh(registry_t *self, fail_t *err);
 const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err);
 /* The first usable plug-in that provides a module, or NULL. */
 const plugin_t *registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module);
-/* The row of "mod.fun", whether its plug-in is usable here or not; NULL when there is none. BORROWED. */
-const func_t *registry_row(const registry_t *self, const char *fun);
-/* True when all providers of "mod.fun" change nothing (FN_READONLY). */
-bool registry_only_reads(const registry_t *self, const char *fun);
-/* True when the return of any provider of "mod.fun" may be a secret (FN_SECRET). */
-bool registry_is_secret(const registry_t *self, const char *fun);
-/* True when it shows kept jobs (FN_HISTORY). */
-bool registry_shows_history(const registry_t *self, const char *fun);
-/* True when any provider of "mod.fun" calls functions that its arguments name (FN_CALLS). */
-bool registry_calls(const registry_t *self, const char *fun);
+/* True when any provider of "mod.fun" has the flag (FN_...), or all have it, usable or not; false when there is none. */
+bool registry_any(const registry_t *self, const char *fun, unsigned flag);
+bool registry_all(const registry_t *self, const char *fun, unsigned flag);
 
 /* Called once per function, as registry_find() would find it: `name` is "mod.fun". */
 typedef void registry_each_fn(void *cookie, const char *name, const plugin_t *p, const func_t *f);
@@ -50,9 +43,9 @@ void registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *ea
 typedef void registry_plugin_fn(void *cookie, const plugin_t *p, const char *why);
 void registry_each_plugin(const registry_t *self, call_ctx_t *ctx, registry_plugin_fn *each, void *cookie);
 
-/* The closest function to an unknown name, usable or not; for a name without a dot the closest module. NEW,
+/* The closest function to an unknown name, usable or not, of those that `ctx` (NULL: none) shows; for a name without a dot the closest module. NEW,
  * or NULL. */
-char *registry_suggest(const registry_t *self, const char *name);
+char *registry_suggest(const registry_t *self, call_ctx_t *ctx, const char *name);
 /* NEW array of every "mod.fun" that begins with `prefix`, usable or not, sorted, each once. */
 json_t *registry_names(const registry_t *self, const char *prefix);
 /* 0, or -EINVAL with the first incomplete row. */

@@ -66,7 +66,7 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
 static int
 check_clash(const walk_t *after, const plugin_t *p, const func_t *f, fail_t *err)
 {
-    const plugin_t *const *others = after->source->ops->plugins(after->source, plugin_name(p));
+    const plugin_t *const *others = after->source->ops->plugins(after->source, NULL, plugin_name(p));
 
     while (*others != p)
         others++;

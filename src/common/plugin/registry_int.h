@@ -16,12 +16,14 @@ struct registry {
 };
 
 /* Walk the plug-ins of a module (NULL: of all) in order of precedence: while ((p = walk_next(&walk)) !=
- * NULL). The last one returned belongs to the source walk.source. */
+ * NULL). The last one returned belongs to the source walk.source. Of one module, none follows a plug-in that is `whole`. */
 typedef struct walk {
     const registry_t *registry;
+    call_ctx_t *ctx; /* for the sources; may be NULL */
     const char *module;
     plugin_source_t *source;
     size_t i;                  /* of the source */
+    bool whole;                /* the last one is so */
     const plugin_t *const *at; /* in its list; NULL: to be asked for */
 } walk_t;
 const plugin_t *walk_next(walk_t *self);

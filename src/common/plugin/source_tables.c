@@ -10,7 +10,7 @@ typedef struct tables {
 } tables_t;
 
 static const plugin_t *const *
-plugins_of(plugin_source_t *source, const char *module)
+plugins_of(plugin_source_t *source, call_ctx_t *ctx, const char *module)
 {
     tables_t *self = (tables_t *) source;
 

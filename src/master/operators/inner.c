@@ -101,7 +101,7 @@ inner_functions(const registry_t *modules, const char *fun, const json_t *arg, m
     inner_t self = { .names = names, .work = work, .err = err };
     int rc = 0;
 
-    if (modules == NULL || !registry_calls(modules, fun))
+    if (modules == NULL || !registry_any(modules, fun, FN_CALLS))
         return 0;
     self.todo = json_array();
     json_array_append(self.todo, (json_t *) arg);

@@ -149,11 +149,11 @@ new_run(const workers_t *self, json_t *task, const char *within)
     run_t *run = xcalloc(1, sizeof(*run));
     run->task = json_incref(task);
     run->within = xstrdup(within);
-    run->secret = registry_is_secret(registry, value_str(task, "fun", ""));
-    run->history = registry_shows_history(registry, value_str(task, "fun", ""));
+    run->secret = registry_any(registry, value_str(task, "fun", ""), FN_SECRET);
+    run->history = registry_all(registry, value_str(task, "fun", ""), FN_HISTORY);
     run->places = workers_places(task);
     run->quick = run->places == LIMIT_RUNNER_WORKERS &&
-                 registry_only_reads(registry, value_str(task, "fun", ""));
+                 registry_all(registry, value_str(task, "fun", ""), FN_READONLY);
     return run;
 }
 

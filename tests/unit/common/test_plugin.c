@@ -417,9 +417,9 @@ test_registry(void **state)
 {
     fixture_t *f = *state;
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *near = registry_suggest(f->registry, "test.pign");
-    AUTO_FREE char *module = registry_suggest(f->registry, "tets");
-    AUTO_FREE char *nothing = registry_suggest(f->registry, "something.else");
+    AUTO_FREE char *near = registry_suggest(f->registry, NULL, "test.pign");
+    AUTO_FREE char *module = registry_suggest(f->registry, NULL, "tets");
+    AUTO_FREE char *nothing = registry_suggest(f->registry, NULL, "something.else");
 
     assert_int_equal(registry_check(f->registry, &err), 0);
     assert_ptr_equal(registry_find(f->registry, f->ctx, "test.more", &err), &extra_funcs[0]);

@@ -14,7 +14,7 @@ typedef struct toy {
 } toy_t;
 
 static const plugin_t *const *
-toy_plugins(plugin_source_t *source, const char *module)
+toy_plugins(plugin_source_t *source, call_ctx_t *ctx, const char *module)
 {
     toy_t *self = (toy_t *) source;
     size_t n = 0;
@@ -107,6 +107,9 @@ static const plugin_t late = { PLUGIN_EXEC,   "test_late",       "test",
 static const plugin_t game = { PLUGIN_EXEC, "game", .doc = "Games", FUNCS(game_funcs), .origin = "/g" };
 static const plugin_t *const tables[] = { &exec_test };
 static const plugin_t *const user_list[] = { &user, NULL }, *const late_list[] = { &late, NULL };
+static const plugin_t whole = { PLUGIN_EXEC,       "test",         .doc = "Whole",
+                                FUNCS(user_funcs), .origin = here, .whole = true };
+static const plugin_t *const whole_list[] = { &whole, &game, NULL };
 static const plugin_t *const more_list[] = { &user, &game, NULL };
 
 typedef struct fixture {
@@ -231,8 +234,8 @@ test_flags(void **state)
 {
     fixture_t *f = *state;
 
-    assert_true(registry_only_reads(f->registry, "test.echo"));
-    assert_false(registry_only_reads(f->registry, "test.ping"));
+    assert_true(registry_all(f->registry, "test.echo", FN_READONLY));
+    assert_false(registry_all(f->registry, "test.ping", FN_READONLY));
 }
 
 static void
@@ -286,7 +289,7 @@ test_refresh(void **state)
     assert_int_equal(registry_refresh(f->registry, NULL), 0);
     expect_call(f, "game.play", "['game.play', [1]]");
     expect_call(f, "test.ping", "['user.ping', [1]]");
-    assert_true(registry_only_reads(f->registry, "game.play"));
+    assert_true(registry_all(f->registry, "game.play", FN_READONLY));
 }
 
 /* Why a module can't be used is said only where no source can help. */
@@ -306,6 +309,38 @@ test_unavailable(void **state)
     f->before->refused = "game";
     expect_call(f, "game.play", "'game' __virtual__ returned False: no games today");
     assert_null(registry_provider(f->registry, f->ctx, "game"));
+}
+
+/* Nothing of a built-in module is left where a plug-in is there instead of it, usable or not. */
+static void
+test_whole(void **state)
+{
+    fixture_t *f = *state;
+
+    f->before->now = whole_list;
+    expect_call(f, "test.ping", "['user.ping', [1]]");
+    expect_call(f, "test.echo", "'test.echo' is not available.");
+    expect_functions(f, f->ctx,
+                     "['test.ping test /srv/modules/test.py', 'test.pong test /srv/modules/test.py', "
+                     "'game.play game /g']");
+    f->before->refused = "test";
+    f->before->reason = "no games today";
+    expect_call(f, "test.echo", "'test' __virtual__ returned False: no games today");
+}
+
+/* A file that can't be loaded is named with what is wrong in it. */
+static void
+test_broken(void **state)
+{
+    static const plugin_t broken = { PLUGIN_EXEC,       "half",        .doc = "Half", FUNCS(game_funcs),
+                                     .origin = "/half", .broken = true };
+    static const plugin_t *const list[] = { &broken, NULL };
+    fixture_t *f = *state;
+
+    f->before->now = list;
+    f->before->refused = "half";
+    f->before->reason = "SyntaxError: invalid syntax";
+    expect_call(f, "half.play", "'half.play' is not available: /half: SyntaxError: invalid syntax");
 }
 
 /* A faulty row is said to be in the file that it came from. */
@@ -328,4 +363,5 @@ test_check(void **state)
 
 UNIT_MAIN(FIXTURE_TEST(test_precedence), FIXTURE_TEST(test_listing), FIXTURE_TEST(test_flags),
           FIXTURE_TEST(test_docs), FIXTURE_TEST(test_suggestions), FIXTURE_TEST(test_refresh),
-          FIXTURE_TEST(test_unavailable), FIXTURE_TEST(test_check))
+          FIXTURE_TEST(test_unavailable), FIXTURE_TEST(test_whole), FIXTURE_TEST(test_broken),
+          FIXTURE_TEST(test_check))
