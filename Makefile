@@ -55,7 +55,7 @@ sources  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 # Every folder of a layer, at any depth.
 folders  = $(sort $(patsubst %/,%,$(dir $(shell find $(1) -name '*.c' 2>/dev/null))))
 objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-COMMON  := $(call sources,$(call folders,src/common))
+COMMON  := $(call sources,$(call folders,src/common src/pyhost))
 MASTER  := $(filter-out src/master/main_%,$(call sources,$(call folders,src/master)))
 MINION  := $(filter-out src/minion/main_%,$(call sources,$(call folders,src/minion)))
 PLUGINS := $(filter-out src/plugins/main_%,$(call sources,$(call folders,src/plugins)))
@@ -87,11 +87,14 @@ $(BUILD)/gen/places.h: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/gen/places.h
 
-# The program that python3 runs for "#!py" files, as a text of C.
+# Programs that python3 runs for "#!py" files and for custom modules, as texts of C.
 $(BUILD)/gen/python_host.inc: src/common/python/host.py
+$(BUILD)/gen/pyhost_loader.inc: src/pyhost/loader.py
+PYTHON_TEXTS := $(BUILD)/gen/python_host.inc $(BUILD)/gen/pyhost_loader.inc
+$(PYTHON_TEXTS):
 	@mkdir -p $(@D)
 	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
-$(call objects,src/common/python/python.c): $(BUILD)/gen/python_host.inc
+$(call objects,src/common/python/python.c src/pyhost/host.c): $(PYTHON_TEXTS)
 
 # ---- objects and libraries ----------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c
@@ -267,7 +270,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c) $(MASTER_ROWS) $(UN
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
-lint-clang: $(GEN) $(BUILD)/gen/python_host.inc $(BUILD)/gen/places.h
+lint-clang: $(GEN) $(PYTHON_TEXTS) $(BUILD)/gen/places.h
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
 lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
@@ -362,7 +365,7 @@ new-%: ; @tests/lib/new.sh $* '$(NAME)'
 # The flags of each file, for clangd and its like, which look into build/.
 .PHONY: compile-commands
 compile-commands: export COMPILE := $(CC) $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"' $(CFLAGS)
-compile-commands: $(GEN) $(BUILD)/gen/places.h $(BUILD)/gen/python_host.inc
+compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS)
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' | python3 -c 'import json, os, sys; print(json.dumps([ \
 	    {"directory": os.getcwd(), "file": f, "command": os.environ["COMPILE"] + " -c " + f} for f in sys.stdin.read().split()], indent=1))' \
 	    >$(BUILD)/compile_commands.json

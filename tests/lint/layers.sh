@@ -18,6 +18,7 @@ src/plugins/state       salt/ common/ plugins/lib/
 src/plugins/lib         salt/ common/ plugins/lib/
 src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/grain/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
+src/pyhost              salt/ common/ pyhost/
 src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/
 src/minion              salt/ common/ uplink/ minion/

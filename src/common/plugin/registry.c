@@ -58,13 +58,13 @@ registry_kind(const registry_t *self)
 }
 
 int
-registry_refresh(registry_t *self, fail_t *err)
+registry_refresh(registry_t *self, call_ctx_t *ctx, fail_t *err)
 {
     int first = 0;
 
     for (size_t i = 0; i < self->n; i++) {
         plugin_source_t *source = self->sources[i];
-        int rc = source->ops->refresh != NULL ? source->ops->refresh(source, first == 0 ? err : NULL) : 0;
+        int rc = source->ops->refresh != NULL ? source->ops->refresh(source, ctx, first == 0 ? err : NULL) : 0;
         first = first == 0 ? rc : first;
     }
     return first;

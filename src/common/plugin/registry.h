@@ -22,8 +22,8 @@ registry_t *registry_new(plugin_kind_t kind, const plugin_t *const *tables, size
 registry_t *registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n);
 void registry_destroy(registry_t **self_p);
 plugin_kind_t registry_kind(const registry_t *self);
-/* Make every source look for changes. All are called; the first failure is returned. */
-int registry_refresh(registry_t *self, fail_t *err);
+/* Make every source look for changes, for a context (NULL: none) whose files may have changed. All are called; the first failure is returned. */
+int registry_refresh(registry_t *self, call_ctx_t *ctx, fail_t *err);
 
 /* The function "mod.fun". NULL with *err of kind FAIL_UNAVAILABLE: "'x.y' is not available." for an unknown
  * one (as Salt), "'x.y' __virtual__ returned False: REASON" where the module says why it can't be used

@@ -28,8 +28,8 @@ typedef struct plugin_source_ops {
     /* The reason why the plug-in can't be used here; NULL: it can. BORROWED. NULL pointer: its own
      * `unavailable` decides. */
     const char *(*unavailable)(plugin_source_t *self, call_ctx_t *ctx, const plugin_t *p);
-    /* Look for changes. NULL pointer: the source never changes. */
-    int (*refresh)(plugin_source_t *self, fail_t *err);
+    /* Look for changes, for this context where it is not NULL. NULL pointer: the source never changes. */
+    int (*refresh)(plugin_source_t *self, call_ctx_t *ctx, fail_t *err);
     void (*destroy)(plugin_source_t *self);
 } plugin_source_ops_t;
 

@@ -5,6 +5,7 @@
 # those of common/py/py_wire.h.
 #
 #   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
+#          {"more": {"text", "file"}}: more of this program
 #          {"value": V}   {"error": [class, text]}
 #   there  {"done": V}   {"failed": {"text", "frames": [[line, function], ...]}}, the innermost first
 #          {"call": [function, [V, ...], {name: V}]}   {"has": function}   {"functions": true}
@@ -116,9 +117,10 @@ def receive():
         if not line:
             return None
         message = json.loads(line, object_pairs_hook=from_object)
-        if "run" not in message:
+        task = next((name for name in TASKS if name in message), None)
+        if task is None:
             return message
-        run(message["run"])
+        TASKS[task](message[task])
 
 
 def ask(question):
@@ -302,6 +304,12 @@ def run(asked):
         send({"done": answer})
 
 
+def more(asked):
+    exec(compile(asked["text"], asked["file"], "exec", dont_inherit=True), globals())
+    send({"done": True})
+
+
+TASKS = {"run": run, "more": more}
 signal.signal(signal.SIGXCPU, out_of_time)
 logging.basicConfig(handlers=[LogHandler()], level=logging.NOTSET, format="%(message)s")
 receive()

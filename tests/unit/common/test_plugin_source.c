@@ -37,7 +37,7 @@ toy_unavailable(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
 }
 
 static int
-toy_refresh(plugin_source_t *source, fail_t *err)
+toy_refresh(plugin_source_t *source, call_ctx_t *ctx, fail_t *err)
 {
     toy_t *self = (toy_t *) source;
 
@@ -267,7 +267,7 @@ test_suggestions(void **state)
     expect_missing(f, "test.rset", "'test.rset' is not available. Did you mean 'test.rest'?");
     expect_missing(f, "test.ehco", "'test.ehco' is not available. Did you mean 'test.echo'?");
     expect_missing(f, "gaem", "There is no module 'gaem'.");
-    assert_int_equal(registry_refresh(f->registry, NULL), 0);
+    assert_int_equal(registry_refresh(f->registry, f->ctx, NULL), 0);
     expect_missing(f, "gaem", "There is no module 'gaem'. Did you mean 'game'?");
     expect_missing(f, "test.rset", "'test.rset' is not available.");
 }
@@ -280,13 +280,13 @@ test_refresh(void **state)
     const func_t *before = registry_find(f->registry, f->ctx, "test.rest", &err);
 
     f->before->broken = true;
-    assert_int_equal(registry_refresh(f->registry, &err), -EIO);
+    assert_int_equal(registry_refresh(f->registry, f->ctx, &err), -EIO);
     assert_string_equal(fail_text(&err), "the toy box is shut");
     assert_false(ctx_has(f->ctx, "game.play"));
     assert_false(ctx_has(f->ctx, "test.rest")); /* the other source has looked again all the same */
     assert_string_equal(before->data.text, "late.rest");
     f->before->broken = false;
-    assert_int_equal(registry_refresh(f->registry, NULL), 0);
+    assert_int_equal(registry_refresh(f->registry, f->ctx, NULL), 0);
     expect_call(f, "game.play", "['game.play', [1]]");
     expect_call(f, "test.ping", "['user.ping', [1]]");
     assert_true(registry_all(f->registry, "game.play", FN_READONLY));
@@ -305,7 +305,7 @@ test_unavailable(void **state)
     expect_call(f, "test.pong", "'test.pong' is not available.");
     expect_plugins(f, "['test: no games today', 'test: usable', 'test_late: too late']");
     expect_functions(f, f->ctx, "['test.echo test built in', 'test.ping test built in']");
-    assert_int_equal(registry_refresh(f->registry, NULL), 0);
+    assert_int_equal(registry_refresh(f->registry, f->ctx, NULL), 0);
     f->before->refused = "game";
     expect_call(f, "game.play", "'game' __virtual__ returned False: no games today");
     assert_null(registry_provider(f->registry, f->ctx, "game"));

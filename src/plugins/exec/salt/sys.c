@@ -222,7 +222,7 @@ sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int rc = registry_refresh(ctx_registry(ctx, PLUGIN_EXEC), err);
+    int rc = registry_refresh(ctx_registry(ctx, PLUGIN_EXEC), ctx, err);
 
     *ret_value = rc == 0 ? json_true() : NULL;
     return rc;

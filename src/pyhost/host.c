@@ -1,0 +1,300 @@
+/* host.c - a context's host: what files there are, the interpreter, and answers to its questions. */
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
+#include "pyhost/pyhost.h"
+#include "salt/log.h"
+
+static const char loader[] =
+#include "gen/pyhost_loader.inc"
+    ;
+
+struct pyhost {
+    call_ctx_t *ctx;                  /* BORROWED */
+    json_t *folders, *stems[PYKINDS]; /* owned; NULL until first asked for */
+    python_t *python;                 /* NULL until first needed */
+    pyplugins_t *plugins;
+};
+
+static void
+pyhost_free(void *value)
+{
+    pyhost_t *self = value;
+
+    python_destroy(&self->python);
+    pyhost_forget(self);
+    pyplugins_destroy(&self->plugins);
+    free(self);
+}
+
+pyhost_t *
+pyhost_of(call_ctx_t *ctx)
+{
+    static const char key;
+    pyhost_t *self = call_kept(ctx, &key);
+
+    if (self != NULL)
+        return self;
+    self = xcalloc(1, sizeof(*self));
+    self->ctx = ctx;
+    self->plugins = pyplugins_new();
+    call_keep(ctx, &key, self, pyhost_free);
+    return self;
+}
+
+pyplugins_t *
+pyhost_plugins(pyhost_t *self)
+{
+    return self->plugins;
+}
+
+bool
+pyhost_has(pyhost_t *self, pykind_t kind, const char *stem)
+{
+    if (self->folders == NULL)
+        self->folders = pyfiles_folders(self->ctx);
+    if (self->stems[kind] == NULL)
+        self->stems[kind] = pyfiles_stems(json_object_get(self->folders, pykind_name(kind)));
+    return stem != NULL ? json_object_get(self->stems[kind], stem) != NULL
+                        : json_object_size(self->stems[kind]) > 0;
+}
+
+void
+pyhost_forget(pyhost_t *self)
+{
+    json_decref(STEAL(self->folders));
+    for (pykind_t i = 0; i < PYKINDS; i++)
+        json_decref(STEAL(self->stems[i]));
+    pyplugins_forget(self->plugins);
+    python_destroy(&self->python);
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------- */
+
+/* Python's class for a function's failure. */
+static json_t *
+answer_failure(const fail_t *err)
+{
+    static const char *const classes[] = {
+        [FAIL_GENERIC] = "Exception",
+        [FAIL_COMMAND] = "CommandExecutionError",
+        [FAIL_PROGRAM] = "CommandNotFoundError",
+        [FAIL_INVOCATION] = "SaltInvocationError",
+        [FAIL_ARGUMENTS] = "TypeError",
+        [FAIL_UNAVAILABLE] = "KeyError",
+    };
+
+    return python_error(classes[err->kind], fail_text(err));
+}
+
+/* The registry of a kind; NULL: the context has none. */
+static registry_t *
+registry_for(const pyhost_t *self, const char *kind)
+{
+    for (pykind_t i = 0; i < PYKINDS; i++) {
+        plugin_kind_t plugin = 0;
+        while (plugin < PLUGIN_KINDS && pykind_of(plugin) != i)
+            plugin++;
+        if (plugin < PLUGIN_KINDS && str_eq(kind, pykind_name(i)))
+            return ctx_registry(self->ctx, plugin);
+    }
+    return NULL;
+}
+
+static json_t *
+on_find(void *cookie, const json_t *asked)
+{
+    const pyhost_t *self = cookie;
+    const char *kind = json_string_value(json_array_get(asked, 0));
+    const char *name = json_string_value(json_array_get(asked, 1));
+    registry_t *registry = registry_for(self, kind);
+    fail_auto_t err = FAIL_INIT;
+    const func_t *f = registry != NULL && name != NULL ? registry_find(registry, self->ctx, name, &err)
+                                                       : NULL;
+    const pyfunction_t *own = pyfunction_of(f);
+
+    if (own != NULL)
+        return json_pack("{s:[s, s]}", "value", own->stem, own->name);
+    return json_pack("{s:o}", "value", f != NULL ? json_true() : json_null());
+}
+
+/* __states__["file.managed"]("/etc/motd", source=...): positional values by the names of the row. */
+static json_t *
+call_state(const pyhost_t *self, const char *name, py_t *args, py_t *kwargs)
+{
+    fail_auto_t err = FAIL_INIT;
+    const func_t *f = ctx_find_state(self->ctx, name, &err);
+    json_auto_t *named = py_to_json(kwargs), *plain = py_to_json(args), *ret = NULL;
+    json_t *value;
+    size_t i;
+
+    if (f == NULL)
+        return answer_failure(&err);
+    if (named == NULL || plain == NULL)
+        return python_raised();
+    json_array_foreach (plain, i, value) {
+        const arg_t *row = f->args;
+        for (size_t k = 0; k < i && row != NULL && row->name != NULL; k++)
+            row++;
+        if (row == NULL || row->name == NULL)
+            return python_error("TypeError", "a state takes fewer positional arguments");
+        json_object_set(named, row->name, value);
+    }
+    if (ctx_state(self->ctx, name, named, &ret, &err) < 0)
+        return answer_failure(&err);
+    return json_pack("{s:O}", "value", ret);
+}
+
+static json_t *
+on_call(void *cookie, const json_t *asked)
+{
+    const pyhost_t *self = cookie;
+    const char *kind = json_string_value(json_array_get(asked, 0));
+    const char *name = json_string_value(json_array_get(asked, 1));
+    AUTO(py) args = py_from_wire(json_array_get(asked, 2));
+    AUTO(py) kwargs = py_from_wire(json_array_get(asked, 3));
+    AUTO_FREE py_t **room = NULL;
+    fail_auto_t err = FAIL_INIT;
+
+    if (kind == NULL || name == NULL || !py_is(args, PY_LIST) || !py_is(kwargs, PY_DICT))
+        return python_error("TypeError", "a function is called with a list and a dict");
+    if (str_eq(kind, "states"))
+        return call_state(self, name, args, kwargs);
+    const py_args_t given = python_args(args, kwargs, &room);
+    AUTO(py) value = ctx_call_native(self->ctx, name, &given, &err);
+    return value == NULL && py_raised() == NULL ? answer_failure(&err) : python_value(value);
+}
+
+static void
+host_add_name(void *cookie, const char *name, const plugin_t *p, const func_t *f)
+{
+    json_array_append_new(cookie, json_string(name));
+}
+
+static json_t *
+on_names(void *cookie, const json_t *asked)
+{
+    const pyhost_t *self = cookie;
+    registry_t *registry = registry_for(self, json_string_value(asked));
+    json_t *names = json_array();
+
+    if (registry != NULL)
+        registry_each(registry, self->ctx, host_add_name, names);
+    return json_pack("{s:o}", "value", names);
+}
+
+static json_t *
+on_pillar(void *cookie, const json_t *asked)
+{
+    const pyhost_t *self = cookie;
+
+    return json_pack("{s:o}", "value", python_wire_of(ctx_native_pillar(self->ctx)));
+}
+
+static json_t *
+on_fire(void *cookie, const json_t *asked)
+{
+    const pyhost_t *self = cookie;
+    const char *tag = json_string_value(json_array_get(asked, 0));
+    AUTO(py) data = py_from_wire(json_array_get(asked, 1));
+    json_auto_t *plain = py_to_json(data);
+    fail_auto_t err = FAIL_INIT;
+
+    if (plain == NULL)
+        return python_raised();
+    if (tag == NULL || ctx_fire(self->ctx, tag, plain, &err) < 0)
+        return python_error("CommandExecutionError", tag != NULL ? fail_text(&err) : "an event needs a tag");
+    return json_pack("{s:b}", "value", true);
+}
+
+static const python_question_t questions[] = {
+    { "find", on_find }, { "call", on_call },      { "names", on_names }, { "pillar", on_pillar },
+    { "fire", on_fire }, { "log", python_on_log }, { NULL, NULL },
+};
+
+/* ---- the interpreter ------------------------------------------------------------------------------------- */
+
+/* The lowest level that the log takes from interpreters, as Python's number. */
+static int
+least_level(void)
+{
+    static const struct {
+        log_level_t level;
+        int number;
+    } levels[] = { { LEVEL_TRACE, 5 }, { LEVEL_DEBUG, 10 }, { LEVEL_INFO, 20 }, { LEVEL_WARNING, 30 } };
+    size_t i = 0;
+
+    while (i < NELEMS(levels) && !log_wants(levels[i].level))
+        i++;
+    return i < NELEMS(levels) ? levels[i].number : 40;
+}
+
+/* What loader.py is told at its start. NEW. */
+static json_t *
+set_up_task(pyhost_t *self)
+{
+    json_t *opts = json_copy(ctx_opts(self->ctx));
+    bool runners = ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
+
+    (void) pyhost_has(self, PYKIND_modules, NULL);
+    json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
+    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i}}", "setup", "opts", opts, "grains",
+                     python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
+                     pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level());
+}
+
+static json_t *
+pyhost_said(pyhost_t *self, const json_t *task, fail_t *err)
+{
+    return python_talk(self->python, task, questions, self, NULL, err);
+}
+
+/* Starts the interpreter, or another one where it has ended or is the parent's. */
+static int
+pyhost_start(pyhost_t *self, fail_t *err)
+{
+    if (self->python != NULL && python_usable(self->python))
+        return 0;
+    python_destroy(&self->python);
+    self->python = python_new(err);
+    if (self->python == NULL)
+        return -ENOENT;
+    json_auto_t *more = json_pack("{s:{s:s, s:s}}", "more", "text", loader, "file", "loader.py");
+    json_auto_t *set_up = set_up_task(self);
+    json_auto_t *loaded = pyhost_said(self, more, err);
+    json_auto_t *ready = loaded != NULL ? pyhost_said(self, set_up, err) : NULL;
+    return ready != NULL ? 0 : -EIO;
+}
+
+/* The kind of a failure by its word of loader.py. */
+static fail_kind_t
+failed_kind(const char *word)
+{
+    static const struct {
+        const char *word;
+        fail_kind_t kind;
+    } kinds[] = { { "command", FAIL_COMMAND },
+                  { "program", FAIL_PROGRAM },
+                  { "invocation", FAIL_INVOCATION },
+                  { "arguments", FAIL_ARGUMENTS } };
+
+    for (size_t i = 0; i < NELEMS(kinds); i++)
+        if (str_eq(kinds[i].word, word))
+            return kinds[i].kind;
+    return FAIL_GENERIC;
+}
+
+json_t *
+pyhost_task(pyhost_t *self, const json_t *task, fail_t *err)
+{
+    if (pyhost_start(self, err) < 0)
+        return NULL;
+    json_auto_t *last = pyhost_said(self, task, err);
+    const json_t *failed = value_get(last, "failed");
+    if (last == NULL || (failed == NULL && value_get(last, "done") != NULL))
+        return json_incref(last);
+    (void) fail_kind(err, failed_kind(value_str(failed, "kind", "")), -EINVAL, "%s",
+                     value_str(failed, "text", "python3 said nothing that means anything here"));
+    return NULL;
+}

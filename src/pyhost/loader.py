@@ -1,0 +1,599 @@
+# loader.py - users' modules in this interpreter: the kinds of files, what each gets, and calls of their functions.
+# It runs in host.py's namespace, after it, when the first such file is needed. Facts: Salt's loader as its
+# documentation and behaviour show it.
+#
+#   here   {"setup": {"opts", "grains", "dirs": {KIND: [FOLDER, ...]}, "kind": KIND of __salt__, "level"}}
+#          {"describe": {"kind", "module" | null}}
+#          {"invoke": {"kind", "stem", "fun", "bound", "star", "keywords", "test", "globals"}}
+#   there  {"done": V}, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
+#          {"find": [KIND, FUN]}: its file's name and its own where it is here, true where it is there, or null
+#          {"call": [KIND, FUN, [V, ...], {name: V}]}
+#          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
+import functools
+import importlib.util
+import inspect
+import os
+import zipimport
+
+DEFAULT = tagged("default", [])
+
+
+class Named(dict):
+    """A dict that files may ask for its value(), as they do of Salt's."""
+
+    def value(self):
+        return self
+
+
+# Name of a kind: its word in names of modules, and what its files get besides opts, grains, pillar and context.
+KINDS = {
+    "modules": ("module", ("salt", "utils", "proxy")),
+    "states": ("states", ("salt", "utils", "states", "serializers", "proxy")),
+    "grains": ("grains", ("utils", "proxy")),
+    "utils": ("utils", ("utils", "salt", "proxy")),
+    "runners": ("runners", ("salt", "utils")),
+    "wheel": ("wheel", ()),
+    "returners": ("returner", ("salt", "proxy")),
+    "beacons": ("beacons", ("salt", "utils", "proxy")),
+    "engines": ("engines", ("salt", "runners", "utils", "proxy")),
+    "pillar": ("pillar", ("salt", "utils", "ext_pillar")),
+    "tops": ("tops", ()),
+    "renderers": ("render", ("salt", "states", "utils", "proxy")),
+    "output": ("output", ("salt",)),
+    "serializers": ("serializers", ()),
+    "matchers": ("matchers", ()),
+    "executors": ("executors", ("salt", "executors", "proxy")),
+    "sdb": ("sdb", ("salt", "sdb", "utils")),
+    "auth": ("auth", ()),
+    "roster": ("roster", ("runner", "utils")),
+    "clouds": ("clouds", ("salt", "utils")),
+}
+DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
+
+
+# ---- functions by name ---------------------------------------------------------------------------------------
+
+
+class Far(Function):
+    """A function of the other end."""
+
+    def __init__(self, kind, name):
+        super().__init__(name)
+        self.kind = kind
+
+    def __call__(self, *args, **kwargs):
+        plain = [to_wire(v, f"argument {i + 1} of {self.__name__}") for i, v in enumerate(args)]
+        named = {name: to_wire(v, f"{name} of {self.__name__}") for name, v in kwargs.items()}
+        return ask({"call": [self.kind, self.__name__, plain, named]})
+
+
+class Loaded(Functions):
+    """__salt__, __states__ and the like: the functions of a kind, from here and from the other end."""
+
+    def __init__(self, kind):
+        self._kind, self._own, self._known = kind, {}, {}
+
+    def _find(self, name):
+        if name in self._own:
+            return self._own[name]
+        if name not in self._known:
+            where = ask({"find": [self._kind, name]}) if isinstance(name, str) else None
+            if isinstance(where, list):
+                self._known[name] = world.kind(self._kind).function(*where)
+            else:
+                self._known[name] = Far(self._kind, name) if where else None
+        return self._known[name]
+
+    def __contains__(self, name):
+        return self._find(name) is not None
+
+    def __getitem__(self, name):
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __setitem__(self, name, function):
+        self._own[name] = function
+
+    def __delitem__(self, name):
+        del self._own[name]
+
+    def __iter__(self):
+        return iter(self._names())
+
+    def __len__(self):
+        return len(self._names())
+
+    def _names(self):
+        return sorted(set(self._own).union(ask({"names": self._kind})))
+
+    def _load_all(self):
+        pass
+
+    def missing_fun_string(self, name):
+        return f"'{name}' is not available."
+
+
+class Utils(Loaded):
+    """__utils__: users' files in _utils, and the package salt.utils."""
+
+    def _find(self, name):
+        if name not in self._own:
+            self._own[name] = world.kind("utils").find(name) or self._packaged(name)
+        return self._own[name]
+
+    @staticmethod
+    def _packaged(name):
+        module, dot, function = name.partition(".")
+        try:
+            return getattr(importlib.import_module("salt.utils." + module), function, None) if dot else None
+        except ImportError:
+            return None
+
+    def _names(self):
+        return sorted(world.kind("utils").names())
+
+
+class Serializers(Loaded):
+    """__serializers__: "json.serialize" of the package salt.serializers."""
+
+    def _find(self, name):
+        module, dot, function = name.partition(".")
+        try:
+            return getattr(importlib.import_module("salt.serializers." + module), function, None) if dot else None
+        except ImportError:
+            return None
+
+    def _names(self):
+        return []
+
+
+# ---- one file ------------------------------------------------------------------------------------------------
+
+
+class File:
+    """A user's file of a kind, loaded: `why` says why its functions are not there."""
+
+    def __init__(self, kind, stem, path):
+        self.kind, self.stem, self.path = kind, stem, path
+        self.names, self.why, self.broken = [stem], None, False
+        self.functions, self.module = {}, None
+        self.full_name = f"halite.loaded.ext.{KINDS[kind.name][0]}.{stem}"
+        try:
+            self._load()
+        except BaseException as e:
+            if isinstance(e, OutOfTime):
+                raise
+            self.broken, self.why = True, where_failed(e)
+            log.error("%s cannot be loaded: %s", path, self.why)
+            log.debug("%s", whole_trace(e))
+
+    def _load(self):
+        folder = os.path.dirname(self.path)
+        if folder not in sys.path:
+            sys.path.append(folder)
+        self.module = self._import()
+        inject(self.module, self.kind.name)
+        start = vars(self.module).get("__init__")
+        if inspect.isfunction(start):
+            start(self.module.__opts__)
+        self._ask_virtual()
+        if self.why is None:
+            self._collect()
+
+    def _import(self):
+        if self.path.endswith(".zip"):
+            importer = zipimport.zipimporter(self.path)
+            sys.path.insert(0, self.path)
+            spec = importer.find_spec(self.stem)
+        else:
+            inside = os.path.join(self.path, "__init__.py")
+            package = os.path.isfile(inside)
+            spec = importlib.util.spec_from_file_location(
+                self.full_name, inside if package else self.path,
+                submodule_search_locations=[self.path] if package else None)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[self.full_name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[self.full_name]
+            raise
+        return module
+
+    def _ask_virtual(self):
+        """Salt's __virtual__, __virtualname__ and __virtual_aliases__."""
+        said = self._said_virtual()
+        reason = "no reason was given"
+        if isinstance(said, tuple):
+            said, reason = said[0], said[1] if len(said) > 1 else reason
+        named = getattr(self.module, "__virtualname__", None)
+        if said is None:
+            log.warning("%s: __virtual__() returned None, which counts as False", self.path)
+        if not said:
+            self.names, self.why = [named or self.stem], str(reason)
+            return
+        name = named or (said if isinstance(said, str) else self.stem)
+        if isinstance(said, str) and said != name:
+            log.error("%s: __virtual__() returned %r, and __virtualname__, which counts, is %r", self.path, said, name)
+        self.names = [name, *getattr(self.module, "__virtual_aliases__", ())]
+
+    def _said_virtual(self):
+        virtual = getattr(self.module, "__virtual__", None)
+        if not callable(virtual):
+            return True
+        try:
+            return virtual()
+        except KeyError as e:
+            log.debug("%s: __virtual__() raised KeyError %s, which counts as True", self.path, e)
+            return True
+        except Exception as e:
+            return False, f"{type(e).__name__}: {e}"
+
+    def _collect(self):
+        aliases = getattr(self.module, "__func_alias__", {})
+        public = getattr(self.module, "__load__", None) or getattr(self.module, "__all__", None) or dir(self.module)
+        for name in public:
+            function = getattr(self.module, name, None)
+            if (not name.startswith("_") or name == "__call__") and is_own(function):
+                self.functions[aliases.get(name, name)] = function
+        self._keep_dependencies()
+
+    def _keep_dependencies(self):
+        """@depends of salt.utils.decorators takes functions away whose dependencies are missing."""
+        decorators = sys.modules.get("salt.utils.decorators")
+        if decorators is None or not hasattr(decorators, "Depends"):
+            return
+        full = {f"{self.stem}.{name}": function for name, function in self.functions.items()}
+        decorators.Depends.enforce_dependencies(full, KINDS[self.kind.name][0], self.stem)
+        self.functions = {name.partition(".")[2]: function for name, function in full.items()}
+
+
+def is_own(function):
+    """True for functions that a user's file defines: what it imports is not part of it."""
+    if isinstance(function, functools.partial):
+        return True
+    return inspect.isfunction(function) and str(function.__module__).startswith("halite.loaded.")
+
+
+# ---- all files of a kind -------------------------------------------------------------------------------------
+
+
+class Kind:
+    def __init__(self, name, dirs):
+        self.name, self.files = name, {}
+        self.paths = {}
+        for folder in reversed(dirs):
+            self.paths.update(stems_of(folder))
+
+    def file(self, stem):
+        if stem not in self.files:
+            self.files[stem] = File(self, stem, self.paths[stem])
+        return self.files[stem]
+
+    def all(self):
+        return [self.file(stem) for stem in sorted(self.paths)]
+
+    def find(self, name):
+        """The function "mod.fun", or None. A file of the module's name precedes others that give it functions."""
+        module, dot, function = name.partition(".")
+        first = [self.file(module)] if module in self.paths else []
+        for file in first + self.all():
+            if file.why is None and module in file.names and function in file.functions:
+                return file.functions[function]
+        return None
+
+    def function(self, stem, name):
+        return self.file(stem).functions[name]
+
+    def names(self):
+        return [f"{name}.{fun}" for file in self.all() if file.why is None for name in file.names
+                for fun in file.functions]
+
+
+def stems_of(folder):
+    """{module's name: path} of a folder."""
+    found = {}
+    endings = [".zip", *importlib.machinery.EXTENSION_SUFFIXES, ".pyc", ".py"]
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        path = os.path.join(folder, name)
+        ending = next((e for e in endings if name.endswith(e)), None)
+        package = os.path.isfile(os.path.join(path, "__init__.py"))
+        if name.startswith(("_", ".")) or not (ending or package):
+            continue
+        stem = name if package else name[: -len(ending)]
+        if package or stem not in found or ending == ".py":
+            found[stem] = path
+    return found
+
+
+class World:
+    """One job's files, and what they see."""
+
+    def __init__(self, given):
+        self.given, self.kinds = given, {}
+        self.grains, self.context = Named(given["grains"]), Named()
+        self.opts = given["opts"]
+        self.opts["grains"] = self.grains
+        self.modules = []
+        self.functions = {}
+        self._pillar = None
+        self.now = "print"  # the module that was called last
+        logging.getLogger().setLevel(given["level"])
+        utils = given["dirs"].get("utils", [])
+        sys.path.extend(folder for folder in utils if os.path.isdir(folder))
+
+    def kind(self, name):
+        if name not in self.kinds:
+            self.kinds[name] = Kind(name, self.given["dirs"].get(name, []))
+        return self.kinds[name]
+
+    def pillar(self):
+        if self._pillar is None:
+            self._pillar = Named(ask({"pillar": True}))
+        return self._pillar
+
+    def loaded(self, kind):
+        """The functions of a kind as files see them."""
+        if kind not in self.functions:
+            self.functions[kind] = {"utils": Utils, "serializers": Serializers}.get(kind, Loaded)(kind)
+        return self.functions[kind]
+
+    def thing(self, word):
+        """What __WORD__ is."""
+        if word == "salt":
+            return self.loaded(self.given["kind"])
+        if word in ("proxy", "ext_pillar", "sdb", "runner"):
+            return Named()
+        return self.loaded(word)
+
+
+def inject(module, kind):
+    """A file's own __opts__ are defaults below the real ones; each file has its own copy."""
+    own = getattr(module, "__opts__", None)
+    module.__opts__ = Named(own if isinstance(own, dict) else {})
+    module.__opts__.update(world.opts)
+    module.__grains__, module.__context__ = world.grains, world.context
+    if mentions(module, "pillar"):
+        module.__opts__["pillar"] = module.__pillar__ = world.pillar()
+    for word in KINDS[kind][1]:
+        setattr(module, f"__{word}__", world.thing(word))
+    world.modules.append(module)
+
+
+@functools.lru_cache(maxsize=None)
+def text_of_file(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def mentions(module, word):
+    """True when the file may use it; what has no source may use everything."""
+    text = text_of_file(getattr(module, "__file__", None) or "")
+    return text is None or word in text or "import" in text and hasattr(module, "__path__")
+
+
+# ---- how a call fails ----------------------------------------------------------------------------------------
+
+
+def own_frames(exception):
+    """The traceback without this program's own frames."""
+    trace = exception.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in ("host.py", "loader.py"):
+        trace = trace.tb_next
+    return trace
+
+
+def trace_of(exception):
+    lines = traceback.format_exception(type(exception), exception, own_frames(exception))
+    return text_of("".join(lines).rstrip("\n"))
+
+
+def whole_trace(exception):
+    return text_of("".join(traceback.format_exception(type(exception), exception, exception.__traceback__)))
+
+
+def where_failed(exception):
+    """One line: what, and the line of the file where it happened."""
+    if isinstance(exception, SyntaxError):
+        return text_of(f"line {exception.lineno}: {type(exception).__name__}: {exception.msg}")
+    frames = traceback.extract_tb(own_frames(exception))
+    own = [f for f in frames if not f.filename.startswith("<frozen")]
+    place = f"line {own[0].lineno}: " if own else ""
+    return text_of(f"{place}{type(exception).__name__}: {exception}")
+
+
+FAILURES = {
+    "CommandNotFoundError": "program",
+    "CommandExecutionError": "command",
+    "SaltInvocationError": "invocation",
+    "TypeError": "arguments",
+}
+
+
+def failure_of(exception, kind):
+    found = [FAILURES[c.__name__] for c in type(exception).__mro__ if c.__name__ in FAILURES]
+    trace = trace_of(exception)
+    if not found or kind == "states":
+        return {"kind": "generic", "text": trace, "class": type(exception).__name__}
+    return {"kind": found[0], "text": text_of(str(exception)), "class": type(exception).__name__}
+
+
+# ---- tasks ---------------------------------------------------------------------------------------------------
+
+
+def lenient(value):
+    """A return: what is no data becomes its text, as on Salt's wire."""
+    try:
+        return to_wire(value, "the return")
+    except TypeError:
+        pass
+    if isinstance(value, dict):
+        return tagged("dict", [[lenient(key), lenient(v)] for key, v in value.items()])
+    if isinstance(value, (list, tuple)):
+        return [lenient(v) for v in value]
+    return text_of(str(value))
+
+
+def row_of(name, parameter):
+    """[name, default's wire form]; a parameter without default is [name]."""
+    if parameter.default is parameter.empty:
+        return [name]
+    try:
+        wire = to_wire(parameter.default, name)
+    except TypeError:
+        return [name, DEFAULT]
+    return [name, wire if TAG not in json.dumps(wire) else DEFAULT]
+
+
+def signature_of(function):
+    rows = {"pos": [], "star": None, "only": [], "starstar": None}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return dict(rows, star="args", starstar="kwargs")
+    for name, p in parameters.items():
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            rows["pos"].append(row_of(name, p))
+        elif p.kind == p.KEYWORD_ONLY:
+            rows["only"].append(row_of(name, p))
+        else:
+            rows["star" if p.kind == p.VAR_POSITIONAL else "starstar"] = name
+    return rows
+
+
+def describe_file(file):
+    functions = [
+        dict(signature_of(function), name=name, doc=text_of(inspect.getdoc(function) or ""))
+        for name, function in sorted(file.functions.items())
+    ]
+    text = text_of_file(file.path) or ""
+    wants = [word for word in DURING if f"__{word}__" in text]
+    return {"file": file.path, "stem": file.stem, "names": file.names, "why": file.why, "broken": file.broken,
+            "doc": text_of(inspect.getdoc(file.module) or "") if file.module else "", "functions": functions,
+            "wants": wants}
+
+
+def describe(asked):
+    kind = world.kind(asked["kind"])
+    stem = asked.get("module")
+    files = kind.all() if stem is None else [kind.file(stem)] if stem in kind.paths else []
+    send({"done": [describe_file(file) for file in files]})
+
+
+def arguments_of(function, asked):
+    """Positional and keyword arguments of what the other end has bound by the rows of signature_of()."""
+    bound, star = asked["bound"], asked["star"]
+    named = {name: value for name, value in bound.items() if not is_default(value)}
+    named.update(asked["keywords"])
+    if not star:
+        return (), named
+    positions = []
+    for name, p in inspect.signature(function).parameters.items():
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            positions.append(named.pop(name, p.default))
+    return (*positions, *star), named
+
+
+def is_default(value):
+    return isinstance(value, dict) and value == DEFAULT
+
+
+def set_globals(asked):
+    world.opts["test"] = asked["test"]
+    for module in world.modules:
+        module.__opts__["test"] = asked["test"]
+    for module in world.modules:
+        for word, value in asked["globals"].items():
+            setattr(module, f"__{word}__", value)
+
+
+def invoke(asked):
+    try:
+        set_globals(asked)
+        function = world.kind(asked["kind"]).function(asked["stem"], asked["fun"])
+        world.now = function.__module__
+        args, kwargs = arguments_of(function, asked)
+        answer = lenient(function(*args, **kwargs))
+        retcode = world.context.get("retcode")
+    except BaseException as e:
+        if isinstance(e, SystemExit):
+            e = RuntimeError(f"{asked['fun']} called sys.exit({e.code!r})").with_traceback(e.__traceback__)
+        log.debug("%s", whole_trace(e))
+        send({"failed": failure_of(e, asked["kind"])})
+    else:
+        send({"done": answer, "retcode": retcode if isinstance(retcode, int) else 0})
+
+
+def set_up(given):
+    global world
+    world = World(given)
+    sys.modules["halite_host"] = host_module()
+    send({"done": True})
+
+
+def host_module():
+    """What the package `salt` asks of this program."""
+    module = types.ModuleType("halite_host")
+    module.functions = module.loader = lambda kind: world.loaded(kind)
+    module.opts, module.grains, module.pillar = (lambda: world.opts), (lambda: world.grains), world.pillar
+    module.fire = lambda tag, data: ask({"fire": [tag, to_wire(data, "data")]})
+    return module
+
+
+# ---- log -----------------------------------------------------------------------------------------------------
+
+
+class Printed:
+    """A file's print(): lines of the log."""
+
+    def __init__(self, level):
+        self.level, self.rest = level, ""
+
+    def write(self, text):
+        self.rest += str(text)
+        *lines, self.rest = self.rest.split("\n")
+        for line in lines:
+            logging.getLogger(world.now if world else "print").log(self.level, "%s", line)
+        return len(text)
+
+    def flush(self):
+        if self.rest:
+            self.write("\n")
+
+    def isatty(self):
+        return False
+
+    def fileno(self):
+        return 2
+
+    encoding = "utf-8"
+    errors = "replace"
+
+
+class Logger(logging.getLoggerClass()):
+    """Salt's levels below debug."""
+
+    def trace(self, text, *args, **kwargs):
+        self.log(5, text, *args, **kwargs)
+
+    def garbage(self, text, *args, **kwargs):
+        self.log(1, text, *args, **kwargs)
+
+
+class NamedHandler(LogHandler):
+    def emit(self, record):
+        send({"log": [record.levelno, text_of(f"{record.name}: {self.format(record)}")]})
+
+
+logging.addLevelName(5, "TRACE")
+logging.setLoggerClass(Logger)
+logging.getLogger().handlers[:] = [NamedHandler()]
+log = logging.getLogger("loader")
+sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
+world = None
+TASKS.update(setup=set_up, describe=describe, invoke=invoke)

@@ -1,0 +1,263 @@
+/* plugins.c - the functions of custom modules as plug-ins: rows made of what the interpreter says of a file. */
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "pyhost/pyhost.h"
+#include "salt/log.h"
+
+/* A plug-in of one file under one of its names, with the texts of its rows. */
+typedef struct pyplugin {
+    plugin_t plugin; /* first: pyplugin_why() finds the rest by it */
+    json_t *said;    /* owned: all texts are in it, but the defaults' */
+    func_t *funcs;
+    pyfunction_t *functions;
+    arg_t **args;
+    char **defaults;
+    size_t n_defaults;
+} pyplugin_t;
+
+struct pyplugins_of {
+    map_t *files; /* "modules/greeting" -> pyplugin_t of each of its names, as a list that ends with NULL */
+    map_t *lists; /* "modules/greeting/1": answers of pyplugins() */
+    pyplugin_t **all;
+    size_t n;
+    const plugin_t ***given; /* every list that was given out */
+    size_t n_given;
+};
+
+/* ---- one plug-in ----------------------------------------------------------------------------------------- */
+
+static void
+pyplugin_free(pyplugin_t *self)
+{
+    for (size_t i = 0; i < self->plugin.n_funcs; i++)
+        free(self->args[i]);
+    for (size_t i = 0; i < self->n_defaults; i++)
+        free(self->defaults[i]);
+    free(self->args);
+    free(self->defaults);
+    free(self->funcs);
+    free(self->functions);
+    json_decref(self->said);
+    free(self);
+}
+
+const char *
+pyplugin_why(const plugin_t *p)
+{
+    const pyplugin_t *self = (const pyplugin_t *) p;
+
+    return value_str(self->said, "why", NULL);
+}
+
+/* The default's JSON text. BORROWED, kept with the plug-in. */
+static const char *
+default_of(pyplugin_t *self, json_t *row)
+{
+    if (json_array_size(row) < 2)
+        return ARG_REQUIRED;
+    self->defaults = xrealloc(self->defaults, (self->n_defaults + 1) * sizeof(*self->defaults));
+    self->defaults[self->n_defaults] = value_dump(json_array_get(row, 1));
+    return self->defaults[self->n_defaults++];
+}
+
+static void
+add_row(pyplugin_t *self, arg_t **at, json_t *row)
+{
+    *(*at)++ = (arg_t){ json_string_value(json_array_get(row, 0)), ARG_ANY, default_of(self, row), "", NULL };
+}
+
+/* The rows of a function: those that may be given by position, *args, those by keyword only, **kwargs. NEW. */
+static arg_t *
+args_of(pyplugin_t *self, json_t *said)
+{
+    json_t *pos = value_get(said, "pos"), *only = value_get(said, "only"), *row;
+    const char *star = value_str(said, "star", NULL), *starstar = value_str(said, "starstar", NULL);
+    arg_t *args = xcalloc(json_array_size(pos) + json_array_size(only) + 3, sizeof(*args)), *at = args;
+    size_t i;
+
+    json_array_foreach (pos, i, row)
+        add_row(self, &at, row);
+    if (star != NULL || json_array_size(only) > 0)
+        *at++ = (arg_t){ star != NULL ? star : "*", ARG_ANY, ARG_STAR, "", NULL };
+    json_array_foreach (only, i, row)
+        add_row(self, &at, row);
+    if (starstar != NULL)
+        *at++ = (arg_t){ starstar, ARG_ANY, ARG_STARSTAR, "", NULL };
+    return args;
+}
+
+static void
+add_functions(pyplugin_t *self, pykind_t kind)
+{
+    json_t *list = value_get(self->said, "functions"), *one;
+    size_t n = json_array_size(list), i;
+
+    self->funcs = xcalloc(n + 1, sizeof(*self->funcs));
+    self->functions = xcalloc(n + 1, sizeof(*self->functions));
+    self->args = xcalloc(n + 1, sizeof(*self->args));
+    json_array_foreach (list, i, one) {
+        const char *name = value_str(one, "name", "");
+        unsigned flags = FN_NATIVE | FN_ACCESS_ADMIN;
+        flags |= value_get(one, "starstar") != NULL && !json_is_null(value_get(one, "starstar"))
+                     ? FN_RAW_KWARGS
+                     : 0;
+        self->args[i] = args_of(self, one);
+        self->functions[i] = (pyfunction_t){ kind, value_str(self->said, "stem", ""), name,
+                                             value_get(self->said, "wants") };
+        self->funcs[i] = (func_t){ .name = name,
+                                   .fn = NATIVE(pyhost_run),
+                                   .args = self->args[i],
+                                   .flags = flags,
+                                   .doc = value_str(one, "doc", ""),
+                                   .data.ptr = &self->functions[i] };
+    }
+    self->plugin.funcs = self->funcs;
+    self->plugin.n_funcs = n;
+}
+
+const pyfunction_t *
+pyfunction_of(const func_t *f)
+{
+    return f != NULL && f->fn == NATIVE(pyhost_run) ? f->data.ptr : NULL;
+}
+
+/* `name` NULL: a plug-in without functions under the file's name, which hides the built-in module. */
+static pyplugin_t *
+pyplugin_new(pyplugins_t *all, pykind_t kind, plugin_kind_t plugin, json_t *said, const char *name)
+{
+    pyplugin_t *self = xcalloc(1, sizeof(*self));
+    const char *stem = value_str(said, "stem", "");
+
+    self->said = json_incref(said);
+    self->plugin = (plugin_t){ .kind = plugin,
+                               .file = stem,
+                               .provides = name != NULL ? name : stem,
+                               .doc = value_str(said, "doc", ""),
+                               .origin = value_str(said, "file", ""),
+                               .broken = value_bool(said, "broken", false) };
+    self->plugin.whole = str_eq(self->plugin.provides, stem);
+    if (name != NULL)
+        add_functions(self, kind);
+    all->all = xrealloc(all->all, (all->n + 1) * sizeof(*all->all));
+    all->all[all->n++] = self;
+    return self;
+}
+
+/* ---- all of a context ------------------------------------------------------------------------------------ */
+
+pyplugins_t *
+pyplugins_new(void)
+{
+    pyplugins_t *self = xcalloc(1, sizeof(*self));
+
+    self->files = map_new(free);
+    self->lists = map_new(NULL);
+    return self;
+}
+
+void
+pyplugins_destroy(pyplugins_t **self_p)
+{
+    pyplugins_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    map_destroy(&self->files);
+    map_destroy(&self->lists);
+    for (size_t i = 0; i < self->n; i++)
+        pyplugin_free(self->all[i]);
+    for (size_t i = 0; i < self->n_given; i++)
+        free(self->given[i]);
+    free(self->all);
+    free(self->given);
+    free(self);
+}
+
+void
+pyplugins_forget(pyplugins_t *self)
+{
+    map_destroy(&self->files);
+    map_destroy(&self->lists);
+    self->files = map_new(free);
+    self->lists = map_new(NULL);
+}
+
+/* Makes the plug-ins of one file, unless they are there. */
+static void
+take_file(pyplugins_t *self, pykind_t kind, plugin_kind_t plugin, json_t *said)
+{
+    const char *stem = value_str(said, "stem", "");
+    AUTO_FREE char *key = xasprintf("%s/%s", pykind_name(kind), stem);
+    json_t *names = value_get(said, "names"), *name;
+    size_t n = 0, i;
+
+    if (map_get(self->files, key) != NULL)
+        return;
+    pyplugin_t **list = xcalloc(json_array_size(names) + 2, sizeof(*list));
+    if (!value_lists(names, stem))
+        list[n++] = pyplugin_new(self, kind, plugin, said, NULL);
+    json_array_foreach (names, i, name)
+        list[n++] = pyplugin_new(self, kind, plugin, said, json_string_value(name));
+    map_set(self->files, key, list);
+}
+
+/* Ask the interpreter about a file, or about all of the kind. A failure is logged: the functions are not there. */
+static void
+describe(pyhost_t *host, pykind_t kind, const char *stem)
+{
+    plugin_kind_t plugin = 0;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *task = json_pack("{s:{s:s, s:s?}}", "describe", "kind", pykind_name(kind), "module", stem);
+    json_auto_t *last = pyhost_task(host, task, &err);
+    json_t *one;
+    size_t i;
+
+    while (pykind_of(plugin) != kind)
+        plugin++;
+    if (last == NULL)
+        log_error("custom modules can't be loaded: %s", fail_text(&err));
+    json_array_foreach (value_get(last, "done"), i, one)
+        take_file(pyhost_plugins(host), kind, plugin, one);
+}
+
+/* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */
+static const plugin_t **
+gather(const pyplugins_t *self, const char *prefix, const char *module, bool whole)
+{
+    const plugin_t **list = xcalloc(1, sizeof(*list));
+    const char *key;
+    void *value;
+    size_t n = 0;
+
+    for (size_t i = 0; map_next(self->files, &i, &key, &value);) {
+        for (pyplugin_t *const *at = value; str_starts(key, prefix) && *at != NULL; at++) {
+            const plugin_t *p = &(*at)->plugin;
+            if (p->whole != whole || (module != NULL && !str_eq(p->provides, module)))
+                continue;
+            list = xrealloc(list, (n + 2) * sizeof(*list));
+            list[n++] = p;
+            list[n] = NULL;
+        }
+    }
+    return list;
+}
+
+const plugin_t *const *
+pyplugins(pyhost_t *host, pykind_t kind, const char *module, bool whole)
+{
+    pyplugins_t *self = pyhost_plugins(host);
+    AUTO_FREE char *prefix = xasprintf("%s/", pykind_name(kind));
+    AUTO_FREE char *key = xasprintf("%s/%s/%d", pykind_name(kind), module != NULL ? module : "", whole);
+
+    if (!pyhost_has(host, kind, whole ? module : NULL))
+        return NULL;
+    const plugin_t *const *known = map_get(self->lists, key);
+    if (known != NULL)
+        return known;
+    describe(host, kind, whole ? module : NULL);
+    const plugin_t **list = gather(self, prefix, module, whole);
+    self->given = xrealloc(self->given, (self->n_given + 1) * sizeof(*self->given));
+    self->given[self->n_given++] = list;
+    map_set(self->lists, key, list);
+    return list;
+}

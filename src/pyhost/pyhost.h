@@ -1,0 +1,73 @@
+/* pyhost.h - custom modules in Python as one context sees them: which files there are, the interpreter that has loaded
+ * them, their functions as plug-ins.
+ *
+ * A context looks for files when it is first asked about a kind, and starts an interpreter (common/python) when a
+ * function of such a file may be meant; one interpreter serves all of them until the context ends. In a forked child
+ * the next call starts another one. The interpreter runs loader.py, where the messages are described.
+ *
+ * Layer      src/pyhost, private
+ * Threads    a context belongs to one thread
+ * Ownership  all is the context's and lives as long as it (call_keep)
+ * Errors     a file that can't be loaded is a plug-in that is not usable, with the reason
+ * Tests      tests/t/3060-python-modules.bats, tests/pyhost
+ */
+#ifndef PYHOST_PYHOST_H
+#define PYHOST_PYHOST_H
+
+#include "common/python/talk.h"
+#include "salt/plugin.h"
+
+typedef struct pyhost pyhost_t;
+
+/* Rows of pykinds.def: PYKIND_modules, ... */
+typedef enum pykind {
+#define PYKIND(name, plugin, option) PYKIND_##name,
+#include "pyhost/pykinds.def"
+    PYKINDS
+#undef PYKIND
+} pykind_t;
+const char *pykind_name(pykind_t kind);
+/* The kind whose functions are plug-ins of `kind`; PYKINDS: none. */
+pykind_t pykind_of(plugin_kind_t kind);
+
+/* NEW {"modules": ["/var/cache/salt/minion/extmods/modules", ...], ...}: where files of each kind are, in order of
+ * precedence. */
+json_t *pyfiles_folders(call_ctx_t *ctx);
+/* NEW {name: true} of the files of these folders. */
+json_t *pyfiles_stems(const json_t *folders);
+
+/* The context's host. Nothing is started or read by that. */
+pyhost_t *pyhost_of(call_ctx_t *ctx);
+/* The host has the named file; `stem` NULL: any file of the kind. */
+bool pyhost_has(pyhost_t *self, pykind_t kind, const char *stem);
+/* Forget what was found and loaded: files have changed. What plugins were given out stay. */
+void pyhost_forget(pyhost_t *self);
+/* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of
+ * the exception. */
+json_t *pyhost_task(pyhost_t *self, const json_t *task, fail_t *err);
+
+/* A function of a file; func_t.data.ptr of its row. */
+typedef struct pyfunction {
+    pykind_t kind;
+    const char *stem, *name;
+    json_t *wants; /* words of the globals that its file mentions: ["low", ...] */
+} pyfunction_t;
+/* The C function of all rows. */
+native_fn pyhost_run;
+/* NULL when the row is not one of pyhost_run's. */
+const pyfunction_t *pyfunction_of(const func_t *f);
+
+/* The plug-ins of a module: of the file that has its name (`whole`), or of all others that give it functions. `module`
+ * NULL: of all modules. BORROWED list that ends with NULL; NULL: none. */
+const plugin_t *const *pyplugins(pyhost_t *self, pykind_t kind, const char *module, bool whole);
+/* NULL when it can be used. */
+const char *pyplugin_why(const plugin_t *p);
+
+/* Used by pyhost.c for the context's data. */
+typedef struct pyplugins_of pyplugins_t;
+pyplugins_t *pyplugins_new(void);
+void pyplugins_destroy(pyplugins_t **self_p);
+void pyplugins_forget(pyplugins_t *self);
+pyplugins_t *pyhost_plugins(pyhost_t *self);
+
+#endif
