@@ -689,7 +689,7 @@ SLS
     run -0 salt-run jobs.lookup_jid "$jid" --out=json
     [ "$(json 'sorted(list(d.values())[0])' <<<"$output")" = '["fun", "fun_args", "jid", "return", "success", "user"]' ]
     [ "$(json '[list(d.values())[0][k] for k in ("fun", "fun_args", "jid", "success", "user")]' <<<"$output")" = \
-        '["runner.state.orchestrate", ["looked", {"pillar": {"k": "v"}}], "'"$jid"'", true, "root"]' ]
+        '["runner.state.orchestrate", ["looked", {"pillar": {"k": "v"}}], "'"$jid"'", true, "'"$(id -un)"'"]' ]
     [ "$(json 'sorted(list(d.values())[0]["return"])' <<<"$output")" = '["data", "outputter", "retcode"]' ]
     [ "$(json 'list(d.values())[0]["return"]' <<<"$output" | step a changes)" = '{"ret": {"m1": true}}' ]
 }
