@@ -13,7 +13,7 @@
 #include "salt/plugin.h"
 
 /* Runs the producers of one cost in the order of their files' names and merges each result into `into`, which
- * later ones see. `root`: prefix of the paths they read, "" except in tests. Honours disable_grains,
+ * later ones see; custom modules' grains are slow, and come last. `root`: prefix of the paths they read, "" except in tests. Honours disable_grains,
  * grains_blacklist and grains_deep_merge of `opts`. */
 void grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root,
                     json_t *opts, json_t *into);

@@ -43,6 +43,7 @@ typedef struct caller {
     conf_t *conf;
     json_t *values;      /* parsed command line. BORROWED */
     json_t *grains;      /* gathered on first use */
+    bool anew;           /* they are not taken from the minion's cache */
     waitline_t *waiting; /* progress on the terminal; NULL: none */
     callsession_t *master;
     fileclient_t *files;
@@ -76,7 +77,7 @@ main_call_grains(void *cookie)
     grains_collect(rows, n, GRAIN_CHEAP, "", opts, self->grains);
     const char *cachedir = conf_str(self->conf, "cachedir");
     json_auto_t *slow = grains_cache_load(cachedir);
-    if (json_object_size(slow) > 0 && !value_bool(self->values, "refresh_grains_cache", false))
+    if (json_object_size(slow) > 0 && !self->anew && !value_bool(self->values, "refresh_grains_cache", false))
         (void) json_object_update(self->grains, slow);
     else
         grains_collect(rows, n, GRAIN_SLOW, "", opts, self->grains);
@@ -91,6 +92,7 @@ grains_again(void *cookie)
     caller_t *self = cookie;
     json_decref(self->grains);
     self->grains = NULL;
+    self->anew = true;
     return json_incref(main_call_grains(self));
 }
 

@@ -92,7 +92,7 @@ answer_failure(const fail_t *err)
 static registry_t *
 registry_for(const pyhost_t *self, const char *kind)
 {
-    for (pykind_t i = 0; i < PYKINDS; i++) {
+    for (pykind_t i = 0; kind != NULL && i < PYKINDS; i++) {
         plugin_kind_t plugin = 0;
         while (plugin < PLUGIN_KINDS && pykind_of(plugin) != i)
             plugin++;
@@ -159,6 +159,8 @@ on_call(void *cookie, const json_t *asked)
 
     if (kind == NULL || name == NULL || !py_is(args, PY_LIST) || !py_is(kwargs, PY_DICT))
         return python_error("TypeError", "a function is called with a list and a dict");
+    if (registry_for(self, kind) == NULL)
+        return python_error("KeyError", name);
     if (str_eq(kind, "states"))
         return call_state(self, name, args, kwargs);
     const py_args_t given = python_args(args, kwargs, &room);
@@ -235,7 +237,8 @@ static json_t *
 set_up_task(pyhost_t *self)
 {
     json_t *opts = json_copy(ctx_opts(self->ctx));
-    bool runners = ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
+    bool runners = ctx_registry(self->ctx, PLUGIN_RUNNER) != NULL &&
+                   ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
 
     (void) pyhost_has(self, PYKIND_modules, NULL);
     json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));

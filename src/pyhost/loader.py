@@ -4,8 +4,9 @@
 #
 #   here   {"setup": {"opts", "grains", "dirs": {KIND: [FOLDER, ...]}, "kind": KIND of __salt__, "level"}}
 #          {"describe": {"kind", "module" | null}}
+#          {"grains": true}
 #          {"invoke": {"kind", "stem", "fun", "bound", "star", "keywords", "test", "globals"}}
-#   there  {"done": V}, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
+#   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: its file's name and its own where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
@@ -529,6 +530,26 @@ def invoke(asked):
         send({"done": answer, "retcode": retcode if isinstance(retcode, int) else 0})
 
 
+def gather_grains(asked):
+    """Each function's grains, in the order of files and names; later ones see earlier ones."""
+    found = []
+    for file in world.kind("grains").all():
+        for name, function in sorted(file.functions.items()):
+            extra = {word: value for word, value in (("grains", world.grains), ("proxy", Named()))
+                     if word in inspect.signature(function).parameters}
+            try:
+                said = function(**extra)
+            except Exception as e:
+                log.error("grains of %s are missing: %s(): %s", file.path, name, where_failed(e))
+                continue
+            if isinstance(said, dict):
+                world.grains.update(said)
+                found.append(lenient(said))
+            elif said is not None:
+                log.error("grains of %s are missing: %s() returned no dict", file.path, name)
+    send({"done": found})
+
+
 def set_up(given):
     global world
     world = World(given)
@@ -596,4 +617,4 @@ logging.getLogger().handlers[:] = [NamedHandler()]
 log = logging.getLogger("loader")
 sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 world = None
-TASKS.update(setup=set_up, describe=describe, invoke=invoke)
+TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains)

@@ -21,7 +21,7 @@ src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/pyhost              salt/ common/ pyhost/
 src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/
-src/minion              salt/ common/ uplink/ minion/
+src/minion              salt/ common/ pyhost/ uplink/ minion/
 src/master              salt/ common/ keyring/ master/
 src/runners             salt/ common/ runners/ plugins/lib/http/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h

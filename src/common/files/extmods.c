@@ -11,6 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
+#include "common/plugin/registry.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 
@@ -24,6 +25,7 @@ typedef struct sync {
     json_t *only, *never; /* lists, or NULL: no such list for this form */
     json_t *remote;       /* paths below `dir` that there are to be */
     json_t *changed;      /* BORROWED: the answer */
+    bool gone;            /* a file was removed */
 } sync_t;
 
 char *
@@ -124,9 +126,10 @@ extmods_environment(sync_t *self, const char *env, fail_t *err)
     return rc;
 }
 
-/* Remove files that the file server does not have any more, and folders that become empty. Closes `fd`. */
+/* Remove files that the file server does not have any more, and folders that become empty; Python's own cache beside
+ * a file stays. Closes `fd`. */
 static void
-extmods_clean(const sync_t *self, int fd, const char *rel, int depth)
+extmods_clean(sync_t *self, int fd, const char *rel, int depth)
 {
     DIR *d = fd >= 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
     const struct dirent *e;
@@ -135,13 +138,17 @@ extmods_clean(const sync_t *self, int fd, const char *rel, int depth)
         (void) close(fd);
     while (d != NULL && (e = fs_next(d, &rc))) {
         AUTO_FREE char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
+        if (str_eq(e->d_name, "__pycache__"))
+            continue;
         int inner = beneath_open(dirfd(d), e->d_name, BENEATH_NO_LINKS, O_RDONLY | O_DIRECTORY, 0);
         if (inner >= 0) {
             extmods_clean(self, inner, below, depth + 1);
             (void) unlinkat(dirfd(d), e->d_name,
                             AT_REMOVEDIR); /* fails as long as there is something in it */
-        } else if (value_get(self->remote, below) == NULL && unlinkat(dirfd(d), e->d_name, 0) != 0) {
-            log_error("%s/%s: %s", self->dir, below, strerror(errno));
+        } else if (value_get(self->remote, below) == NULL) {
+            if (unlinkat(dirfd(d), e->d_name, 0) != 0)
+                log_error("%s/%s: %s", self->dir, below, strerror(errno));
+            self->gone = true;
         }
     }
     if (rc < 0)
@@ -149,6 +156,18 @@ extmods_clean(const sync_t *self, int fd, const char *rel, int depth)
                   strerror(-rc));
     if (d != NULL)
         (void) closedir(d);
+}
+
+/* Make the context look for functions again. */
+static void
+extmods_look_again(call_ctx_t *ctx)
+{
+    for (plugin_kind_t kind = 0; kind < PLUGIN_KINDS; kind++) {
+        fail_auto_t err = FAIL_INIT;
+        registry_t *registry = ctx_registry(ctx, kind);
+        if (registry != NULL && registry_refresh(registry, ctx, &err) < 0)
+            log_warning("custom modules: %s", fail_text(&err));
+    }
 }
 
 json_t *
@@ -178,5 +197,7 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
         log_error("Failed to sync %s module: %s", what->form, fail_text(&err));
     else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
         extmods_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
+    if (json_array_size(changed) > 0 || self.gone)
+        extmods_look_again(ctx);
     return changed;
 }

@@ -74,14 +74,14 @@ wanted_envs(call_ctx_t *ctx, json_t *given, fail_t *err)
 
 /* ---- one kind ----------------------------------------------------------------------------- */
 
-typedef enum after { NOTHING, MODULES, BEACONS, PILLAR } after_t;
+typedef enum after { NOTHING, MODULES, BEACONS, PILLAR, GRAINS } after_t;
 
 /* Salt's functions after a sync; who has nobody to tell is not the worse for it. */
 static void
 saltutil_sync_refresh(call_ctx_t *ctx, after_t after)
 {
     static const char *const funs[] = { NULL, "saltutil.refresh_modules", "saltutil.refresh_beacons",
-                                        "saltutil.refresh_pillar" };
+                                        "saltutil.refresh_pillar", "saltutil.refresh_grains" };
     fail_auto_t why = FAIL_INIT;
     json_auto_t *ret = NULL;
 
@@ -113,7 +113,7 @@ sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after,
     int rc = sync_form(ctx, args, form, ret_value, err);
 
     if (rc == 0 && value_bool(args, "refresh", false))
-        saltutil_sync_refresh(ctx, after);
+        saltutil_sync_refresh(ctx, after == GRAINS && json_array_size(*ret_value) == 0 ? PILLAR : after);
     return rc;
 }
 
@@ -124,7 +124,7 @@ sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after,
     X(modules, MODULES)                                                                                      \
     X(states, MODULES)                                                                                       \
     X(sdb, NOTHING)                                                                                          \
-    X(grains, PILLAR)                                                                                        \
+    X(grains, GRAINS)                                                                                        \
     X(renderers, MODULES)                                                                                    \
     X(returners, MODULES)                                                                                    \
     X(output, MODULES)                                                                                       \
@@ -192,7 +192,7 @@ saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         json_object_set_new(all, kinds[i], one);
     }
     if (value_bool(args, "refresh", true))
-        saltutil_sync_refresh(ctx, PILLAR);
+        saltutil_sync_refresh(ctx, json_array_size(value_get(all, "grains")) > 0 ? GRAINS : PILLAR);
     *ret_value = json_incref(all);
     return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/files/extmods.h"
+#include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "common/plugin/keywords.h"
 #include "common/py/py_json.h"
@@ -316,6 +318,46 @@ keep_listed(json_t *matches, const json_t *whitelist)
     }
 }
 
+/* True when the file server has custom modules in these environments, or has had. */
+static bool
+has_custom(job_t *self, const json_t *envs)
+{
+    AUTO_FREE char *top = extmods_dir(self->ctx, "");
+    struct fileclient *files = ctx_files(self->ctx);
+    bool found = fs_look_dir(top, NULL) > 0;
+    json_t *env;
+    size_t i;
+
+    json_array_foreach ((json_t *) envs, i, env) {
+        fail_auto_t why = FAIL_INIT; /* the run itself meets it again */
+        json_auto_t *paths = files != NULL && !found
+                                 ? fileclient_list(files, FILES_FILES, json_string_value(env), "_", &why)
+                                 : NULL;
+        found = found || json_array_size(paths) > 0;
+    }
+    return found;
+}
+
+/* Fetches custom modules of the environments, as Salt does before a highstate. */
+static void
+load_dynamic(job_t *self, json_t *matches)
+{
+    json_auto_t *envs = json_array(), *done = NULL;
+    fail_auto_t why = FAIL_INIT;
+    const char *env;
+    json_t *mods;
+
+    json_object_foreach (matches, env, mods)
+        json_array_append_new(envs, json_string(env));
+    if (!value_bool(ctx_opts(self->ctx), "autoload_dynamic_modules", true) || !has_custom(self, envs))
+        return;
+    json_auto_t *kwargs = json_pack("{s:O, s:b}", "saltenv", envs, "refresh", false);
+    if (ctx_call(self->ctx, "saltutil.sync_all", NULL, kwargs, &done, &why) < 0)
+        log_error("saltutil.sync_all: %s", fail_text(&why));
+    if (json_array_size(value_get(done, "grains")) > 0)
+        ctx_refresh_grains(self->ctx);
+}
+
 /* Common part of highstate and top, once the job is open. */
 static int
 run_matches(job_t *self, json_t **ret_value)
@@ -339,6 +381,7 @@ run_matches(job_t *self, json_t **ret_value)
         return 0;
     }
     keep_listed(matches, value_get(self->kwargs, "whitelist"));
+    load_dynamic(self, matches);
     AUTO(py) high = highstate_render(self->opts.high, matches, self->errors);
     if (json_array_size(self->errors) > 0)
         return exec_state_give_errors(self, ret_value);
