@@ -1,56 +1,49 @@
-/* host.c - a context's host: what files there are, the interpreter, and answers to its questions. */
+/* host.c - a context's host: what files there are, the interpreter, answers to its questions, and calls. */
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "common/plugin/place.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
+#include "salt/state.h"
 
 static const char loader[] =
 #include "gen/pyhost_loader.inc"
     ;
 
-struct pyhost {
+struct pyloader {
     call_ctx_t *ctx;                  /* BORROWED */
     json_t *folders, *stems[PYKINDS]; /* owned; NULL until first asked for */
     python_t *python;                 /* NULL until first needed */
-    pyplugins_t *plugins;
 };
 
 static void
 pyhost_free(void *value)
 {
-    pyhost_t *self = value;
+    pyloader_t *self = value;
 
     python_destroy(&self->python);
     pyhost_forget(self);
-    pyplugins_destroy(&self->plugins);
     free(self);
 }
 
-pyhost_t *
+pyloader_t *
 pyhost_of(call_ctx_t *ctx)
 {
     static const char key;
-    pyhost_t *self = call_kept(ctx, &key);
+    pyloader_t *self = call_kept(ctx, &key);
 
     if (self != NULL)
         return self;
     self = xcalloc(1, sizeof(*self));
     self->ctx = ctx;
-    self->plugins = pyplugins_new();
     call_keep(ctx, &key, self, pyhost_free);
     return self;
 }
 
-pyplugins_t *
-pyhost_plugins(pyhost_t *self)
-{
-    return self->plugins;
-}
-
 bool
-pyhost_has(pyhost_t *self, pykind_t kind, const char *stem)
+pyhost_has(pyloader_t *self, pykind_t kind, const char *stem)
 {
     if (self->folders == NULL)
         self->folders = pyfiles_folders(self->ctx);
@@ -61,12 +54,11 @@ pyhost_has(pyhost_t *self, pykind_t kind, const char *stem)
 }
 
 void
-pyhost_forget(pyhost_t *self)
+pyhost_forget(pyloader_t *self)
 {
     json_decref(STEAL(self->folders));
     for (pykind_t i = 0; i < PYKINDS; i++)
         json_decref(STEAL(self->stems[i]));
-    pyplugins_forget(self->plugins);
     python_destroy(&self->python);
 }
 
@@ -90,7 +82,7 @@ answer_failure(const fail_t *err)
 
 /* The registry of a kind; NULL: the context has none. */
 static registry_t *
-registry_for(const pyhost_t *self, const char *kind)
+registry_for(const pyloader_t *self, const char *kind)
 {
     for (pykind_t i = 0; kind != NULL && i < PYKINDS; i++) {
         plugin_kind_t plugin = 0;
@@ -105,7 +97,7 @@ registry_for(const pyhost_t *self, const char *kind)
 static json_t *
 on_find(void *cookie, const json_t *asked)
 {
-    const pyhost_t *self = cookie;
+    const pyloader_t *self = cookie;
     const char *kind = json_string_value(json_array_get(asked, 0));
     const char *name = json_string_value(json_array_get(asked, 1));
     registry_t *registry = registry_for(self, kind);
@@ -121,7 +113,7 @@ on_find(void *cookie, const json_t *asked)
 
 /* __states__["file.managed"]("/etc/motd", source=...): positional values by the names of the row. */
 static json_t *
-call_state(const pyhost_t *self, const char *name, py_t *args, py_t *kwargs)
+call_state(const pyloader_t *self, const char *name, py_t *args, py_t *kwargs)
 {
     fail_auto_t err = FAIL_INIT;
     const func_t *f = ctx_find_state(self->ctx, name, &err);
@@ -149,7 +141,7 @@ call_state(const pyhost_t *self, const char *name, py_t *args, py_t *kwargs)
 static json_t *
 on_call(void *cookie, const json_t *asked)
 {
-    const pyhost_t *self = cookie;
+    const pyloader_t *self = cookie;
     const char *kind = json_string_value(json_array_get(asked, 0));
     const char *name = json_string_value(json_array_get(asked, 1));
     AUTO(py) args = py_from_wire(json_array_get(asked, 2));
@@ -177,7 +169,7 @@ host_add_name(void *cookie, const char *name, const plugin_t *p, const func_t *f
 static json_t *
 on_names(void *cookie, const json_t *asked)
 {
-    const pyhost_t *self = cookie;
+    const pyloader_t *self = cookie;
     registry_t *registry = registry_for(self, json_string_value(asked));
     json_t *names = json_array();
 
@@ -189,7 +181,7 @@ on_names(void *cookie, const json_t *asked)
 static json_t *
 on_pillar(void *cookie, const json_t *asked)
 {
-    const pyhost_t *self = cookie;
+    const pyloader_t *self = cookie;
 
     return json_pack("{s:o}", "value", python_wire_of(ctx_native_pillar(self->ctx)));
 }
@@ -197,7 +189,7 @@ on_pillar(void *cookie, const json_t *asked)
 static json_t *
 on_fire(void *cookie, const json_t *asked)
 {
-    const pyhost_t *self = cookie;
+    const pyloader_t *self = cookie;
     const char *tag = json_string_value(json_array_get(asked, 0));
     AUTO(py) data = py_from_wire(json_array_get(asked, 1));
     json_auto_t *plain = py_to_json(data);
@@ -234,7 +226,7 @@ least_level(void)
 
 /* What loader.py is told at its start. NEW. */
 static json_t *
-set_up_task(pyhost_t *self)
+set_up_task(pyloader_t *self)
 {
     json_t *opts = json_copy(ctx_opts(self->ctx));
     bool runners = ctx_registry(self->ctx, PLUGIN_RUNNER) != NULL &&
@@ -248,14 +240,14 @@ set_up_task(pyhost_t *self)
 }
 
 static json_t *
-pyhost_said(pyhost_t *self, const json_t *task, fail_t *err)
+pyhost_said(pyloader_t *self, const json_t *task, fail_t *err)
 {
     return python_talk(self->python, task, questions, self, NULL, err);
 }
 
 /* Starts the interpreter, or another one where it has ended or is the parent's. */
 static int
-pyhost_start(pyhost_t *self, fail_t *err)
+pyhost_start(pyloader_t *self, fail_t *err)
 {
     if (self->python != NULL && python_usable(self->python))
         return 0;
@@ -289,7 +281,7 @@ failed_kind(const char *word)
 }
 
 json_t *
-pyhost_task(pyhost_t *self, const json_t *task, fail_t *err)
+pyhost_task(pyloader_t *self, const json_t *task, fail_t *err)
 {
     if (pyhost_start(self, err) < 0)
         return NULL;
@@ -300,4 +292,89 @@ pyhost_task(pyhost_t *self, const json_t *task, fail_t *err)
     (void) fail_kind(err, failed_kind(value_str(failed, "kind", "")), -EINVAL, "%s",
                      value_str(failed, "text", "python3 said nothing that means anything here"));
     return NULL;
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+const pyfunction_t *
+pyfunction_of(const func_t *f)
+{
+    return f != NULL && f->fn == NATIVE(pyhost_run) ? f->data.ptr : NULL;
+}
+
+/* The value of a global that a file mentions. NEW. */
+static json_t *
+global_of(call_ctx_t *ctx, const char *word)
+{
+    if (str_eq(word, "low"))
+        return json_incref(ctx_chunk(ctx));
+    if (str_eq(word, "lowstate"))
+        return json_incref(ctx_chunks(ctx));
+    if (str_eq(word, "running"))
+        return json_incref(ctx_running(ctx));
+    if (str_eq(word, "instance_id"))
+        return json_string(ctx_run_id(ctx));
+    if (str_eq(word, "env"))
+        return json_string(ctx_saltenv(ctx));
+    if (str_eq(word, "jid"))
+        return json_string(ctx_jid(ctx));
+    return json_null();
+}
+
+/* NEW {word: value} of the globals that a file mentions. */
+static json_t *
+globals_of(call_ctx_t *ctx, const pyfunction_t *f)
+{
+    json_t *globals = json_object(), *word;
+    size_t i;
+
+    json_array_foreach (f->wants, i, word)
+        json_object_set_new(globals, json_string_value(word), global_of(ctx, json_string_value(word)));
+    return globals;
+}
+
+/* The argument as the SLS file has it, where JSON can't say it, or as it is bound. NEW. */
+static py_t *
+argument_of(call_ctx_t *ctx, const pyfunction_t *f, const char *name, const py_t *args)
+{
+    py_t *own = f->kind == PYKIND_states ? ctx_native_arg(ctx, name) : NULL;
+
+    return own != NULL ? own : py_ref(py_dict_gets(args, name));
+}
+
+/* The task of a call; arguments by the shape of the row. NEW; NULL: raised. */
+static json_t *
+invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
+{
+    const func_t *row = ctx_row(ctx);
+    shape_t shape = shape_of(row);
+    AUTO(py) bound = py_dict();
+
+    for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
+        if (a != shape.star && a != shape.starstar)
+            py_dict_sets_new(bound, a->name, argument_of(ctx, f, a->name, args));
+    json_auto_t *named = py_to_wire(bound);
+    json_auto_t *star = shape.star != NULL ? py_to_wire(py_dict_gets(args, shape.star->name)) : json_array();
+    json_auto_t *keywords = shape.starstar != NULL ? py_to_wire(py_dict_gets(args, shape.starstar->name))
+                                                   : json_object();
+    if (named == NULL || star == NULL || keywords == NULL)
+        return NULL;
+    return json_pack("{s:{s:s, s:s, s:s, s:O, s:O, s:O, s:b, s:o}}", "invoke", "kind", pykind_name(f->kind),
+                     "stem", f->stem, "fun", f->name, "bound", named, "star", star, "keywords", keywords,
+                     "test", ctx_test(ctx), "globals", globals_of(ctx, f));
+}
+
+py_t *
+pyhost_run(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    const pyfunction_t *f = pyfunction_of(ctx_row(ctx));
+    json_auto_t *task = invoke_task(ctx, f, args);
+    json_auto_t *last = task != NULL ? pyhost_task(pyhost_of(ctx), task, err) : NULL;
+    int retcode = (int) value_int(last, "retcode", 0);
+
+    if (last == NULL)
+        return NULL;
+    if (retcode != 0)
+        ctx_set_retcode(ctx, retcode);
+    return py_from_wire(value_get(last, "done"));
 }

@@ -1,6 +1,7 @@
 /* plugins.c - the functions of custom modules as plug-ins: rows made of what the interpreter says of a file. */
 #include "common/base/map.h"
 #include "common/base/str.h"
+#include "common/plugin/call.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
 
@@ -15,14 +16,14 @@ typedef struct pyplugin {
     size_t n_defaults;
 } pyplugin_t;
 
-struct pyplugins_of {
+typedef struct pyplugins {
     map_t *files; /* "modules/greeting" -> pyplugin_t of each of its names, as a list that ends with NULL */
     map_t *lists; /* "modules/greeting/1": answers of pyplugins() */
     pyplugin_t **all;
     size_t n;
     const plugin_t ***given; /* every list that was given out */
     size_t n_given;
-};
+} pyplugins_t;
 
 /* ---- one plug-in ----------------------------------------------------------------------------------------- */
 
@@ -115,12 +116,6 @@ add_functions(pyplugin_t *self, pykind_t kind)
     self->plugin.n_funcs = n;
 }
 
-const pyfunction_t *
-pyfunction_of(const func_t *f)
-{
-    return f != NULL && f->fn == NATIVE(pyhost_run) ? f->data.ptr : NULL;
-}
-
 /* `name` NULL: a plug-in without functions under the file's name, which hides the built-in module. */
 static pyplugin_t *
 pyplugin_new(pyplugins_t *all, pykind_t kind, plugin_kind_t plugin, json_t *said, const char *name)
@@ -145,23 +140,11 @@ pyplugin_new(pyplugins_t *all, pykind_t kind, plugin_kind_t plugin, json_t *said
 
 /* ---- all of a context ------------------------------------------------------------------------------------ */
 
-pyplugins_t *
-pyplugins_new(void)
+static void
+pyplugins_free(void *value)
 {
-    pyplugins_t *self = xcalloc(1, sizeof(*self));
+    pyplugins_t *self = value;
 
-    self->files = map_new(free);
-    self->lists = map_new(NULL);
-    return self;
-}
-
-void
-pyplugins_destroy(pyplugins_t **self_p)
-{
-    pyplugins_t *self = STEAL(*self_p);
-
-    if (self == NULL)
-        return;
     map_destroy(&self->files);
     map_destroy(&self->lists);
     for (size_t i = 0; i < self->n; i++)
@@ -173,9 +156,27 @@ pyplugins_destroy(pyplugins_t **self_p)
     free(self);
 }
 
-void
-pyplugins_forget(pyplugins_t *self)
+/* The context's plug-ins, which it keeps. BORROWED. */
+static pyplugins_t *
+pyplugins_of(call_ctx_t *ctx)
 {
+    static const char key;
+    pyplugins_t *self = call_kept(ctx, &key);
+
+    if (self != NULL)
+        return self;
+    self = xcalloc(1, sizeof(*self));
+    self->files = map_new(free);
+    self->lists = map_new(NULL);
+    call_keep(ctx, &key, self, pyplugins_free);
+    return self;
+}
+
+void
+pyplugins_forget(call_ctx_t *ctx)
+{
+    pyplugins_t *self = pyplugins_of(ctx);
+
     map_destroy(&self->files);
     map_destroy(&self->lists);
     self->files = map_new(free);
@@ -203,12 +204,12 @@ take_file(pyplugins_t *self, pykind_t kind, plugin_kind_t plugin, json_t *said)
 
 /* Ask the interpreter about a file, or about all of the kind. A failure is logged: the functions are not there. */
 static void
-describe(pyhost_t *host, pykind_t kind, const char *stem)
+describe(call_ctx_t *ctx, pykind_t kind, const char *stem)
 {
     plugin_kind_t plugin = 0;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *task = json_pack("{s:{s:s, s:s?}}", "describe", "kind", pykind_name(kind), "module", stem);
-    json_auto_t *last = pyhost_task(host, task, &err);
+    json_auto_t *last = pyhost_task(pyhost_of(ctx), task, &err);
     json_t *one;
     size_t i;
 
@@ -217,7 +218,7 @@ describe(pyhost_t *host, pykind_t kind, const char *stem)
     if (last == NULL)
         log_error("custom modules can't be loaded: %s", fail_text(&err));
     json_array_foreach (value_get(last, "done"), i, one)
-        take_file(pyhost_plugins(host), kind, plugin, one);
+        take_file(pyplugins_of(ctx), kind, plugin, one);
 }
 
 /* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */
@@ -243,18 +244,18 @@ gather(const pyplugins_t *self, const char *prefix, const char *module, bool who
 }
 
 const plugin_t *const *
-pyplugins(pyhost_t *host, pykind_t kind, const char *module, bool whole)
+pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, bool whole)
 {
-    pyplugins_t *self = pyhost_plugins(host);
+    pyplugins_t *self = pyplugins_of(ctx);
     AUTO_FREE char *prefix = xasprintf("%s/", pykind_name(kind));
     AUTO_FREE char *key = xasprintf("%s/%s/%d", pykind_name(kind), module != NULL ? module : "", whole);
 
-    if (!pyhost_has(host, kind, whole ? module : NULL))
+    if (!pyhost_has(pyhost_of(ctx), kind, whole ? module : NULL))
         return NULL;
     const plugin_t *const *known = map_get(self->lists, key);
     if (known != NULL)
         return known;
-    describe(host, kind, whole ? module : NULL);
+    describe(ctx, kind, whole ? module : NULL);
     const plugin_t **list = gather(self, prefix, module, whole);
     self->given = xrealloc(self->given, (self->n_given + 1) * sizeof(*self->given));
     self->given[self->n_given++] = list;

@@ -1,6 +1,6 @@
 /* pygrains.h - grains of custom modules (_grains).
  *
- * Layer      src/pyhost
+ * Layer      pyhost
  * Threads    any; the interpreter ends with the call
  * Tests      tests/t/3070-python-modules.bats
  */

@@ -5,11 +5,11 @@
  * function of such a file may be meant; one interpreter serves all of them until the context ends. In a forked child
  * the next call starts another one. The interpreter runs loader.py, where the messages are described.
  *
- * Layer      src/pyhost, private
+ * Layer      pyhost, private
  * Threads    a context belongs to one thread
  * Ownership  all is the context's and lives as long as it (call_keep)
  * Errors     a file that can't be loaded is a plug-in that is not usable, with the reason
- * Tests      tests/t/3060-python-modules.bats, tests/pyhost
+ * Tests      tests/t/3070-python-modules.bats
  */
 #ifndef PYHOST_PYHOST_H
 #define PYHOST_PYHOST_H
@@ -17,7 +17,7 @@
 #include "common/python/talk.h"
 #include "salt/plugin.h"
 
-typedef struct pyhost pyhost_t;
+typedef struct pyloader pyloader_t;
 
 /* Rows of pykinds.def: PYKIND_modules, ... */
 typedef enum pykind {
@@ -37,14 +37,14 @@ json_t *pyfiles_folders(call_ctx_t *ctx);
 json_t *pyfiles_stems(const json_t *folders);
 
 /* The context's host. Nothing is started or read by that. */
-pyhost_t *pyhost_of(call_ctx_t *ctx);
+pyloader_t *pyhost_of(call_ctx_t *ctx);
 /* The host has the named file; `stem` NULL: any file of the kind. */
-bool pyhost_has(pyhost_t *self, pykind_t kind, const char *stem);
-/* Forget what was found and loaded: files have changed. What plugins were given out stay. */
-void pyhost_forget(pyhost_t *self);
+bool pyhost_has(pyloader_t *self, pykind_t kind, const char *stem);
+/* Forget what was found and loaded: files have changed. */
+void pyhost_forget(pyloader_t *self);
 /* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of
  * the exception. */
-json_t *pyhost_task(pyhost_t *self, const json_t *task, fail_t *err);
+json_t *pyhost_task(pyloader_t *self, const json_t *task, fail_t *err);
 
 /* A function of a file; func_t.data.ptr of its row. */
 typedef struct pyfunction {
@@ -59,15 +59,10 @@ const pyfunction_t *pyfunction_of(const func_t *f);
 
 /* The plug-ins of a module: of the file that has its name (`whole`), or of all others that give it functions. `module`
  * NULL: of all modules. BORROWED list that ends with NULL; NULL: none. */
-const plugin_t *const *pyplugins(pyhost_t *self, pykind_t kind, const char *module, bool whole);
+const plugin_t *const *pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, bool whole);
 /* NULL when it can be used. */
 const char *pyplugin_why(const plugin_t *p);
-
-/* Used by pyhost.c for the context's data. */
-typedef struct pyplugins_of pyplugins_t;
-pyplugins_t *pyplugins_new(void);
-void pyplugins_destroy(pyplugins_t **self_p);
-void pyplugins_forget(pyplugins_t *self);
-pyplugins_t *pyhost_plugins(pyhost_t *self);
+/* Forget what the next question has to find out anew. */
+void pyplugins_forget(call_ctx_t *ctx);
 
 #endif

@@ -14,7 +14,7 @@ pysource_plugins(plugin_source_t *source, call_ctx_t *ctx, const char *module)
 {
     const pysource_t *self = (const pysource_t *) source;
 
-    return ctx != NULL ? pyplugins(pyhost_of(ctx), self->kind, module, self->whole) : NULL;
+    return ctx != NULL ? pyplugins(ctx, self->kind, module, self->whole) : NULL;
 }
 
 static const char *
@@ -26,8 +26,10 @@ pysource_unavailable(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p
 static int
 pysource_refresh(plugin_source_t *source, call_ctx_t *ctx, fail_t *err)
 {
-    if (ctx != NULL)
-        pyhost_forget(pyhost_of(ctx));
+    if (ctx == NULL)
+        return 0;
+    pyhost_forget(pyhost_of(ctx));
+    pyplugins_forget(ctx);
     return 0;
 }
 

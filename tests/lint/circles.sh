@@ -21,7 +21,7 @@ common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_
 common/output/highstate common/output/highstate_state: the return of a state that ran states is shown as theirs
 common/pillar/* 7: a pillar includes files, and an external source sees and extends the pillar so far
 common/plugin/call common/plugin/native: functions in C call functions
-common/plugin/ctx common/plugin/registry common/plugin/source_tables common/plugin/usable: what may be called depends on the configuration of who calls
+common/plugin/ctx common/plugin/registry common/plugin/usable: what may be called depends on the configuration of who calls
 common/py/* 33: values hold values, whose methods make values
 common/render/* 7: renderers are steps of a pipeline, which a renderer may run
 common/state/run_step common/state/run_work: the end of a step begins others

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 used=$(mktemp) || exit 2
 trap 'rm -f "$used"' EXIT
-git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' | xargs awk '
+git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' 'src/*.def' | xargs awk '
 function words(s,    w) {
     while (match(s, /"[a-z0-9_%]+"/)) {
         w = substr(s, RSTART + 1, RLENGTH - 2)

@@ -25,19 +25,6 @@ registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n)
     return self;
 }
 
-registry_t *
-registry_new(plugin_kind_t kind, const plugin_t *const *tables, size_t n)
-{
-    const plugin_source_env_t env = { .kind = kind, .tables = tables, .n_tables = n };
-#define SOURCE(name) source_##name##_new(&env),
-    plugin_source_t *const sources[] = {
-#include "common/plugin/sources.def"
-    };
-#undef SOURCE
-
-    return registry_of(kind, sources, NELEMS(sources));
-}
-
 void
 registry_destroy(registry_t **self_p)
 {
@@ -64,7 +51,8 @@ registry_refresh(registry_t *self, call_ctx_t *ctx, fail_t *err)
 
     for (size_t i = 0; i < self->n; i++) {
         plugin_source_t *source = self->sources[i];
-        int rc = source->ops->refresh != NULL ? source->ops->refresh(source, ctx, first == 0 ? err : NULL) : 0;
+        int rc = source->ops->refresh != NULL ? source->ops->refresh(source, ctx, first == 0 ? err : NULL)
+                                              : 0;
         first = first == 0 ? rc : first;
     }
     return first;

@@ -12,6 +12,7 @@
 #include "common/base/digest.h"
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
+#include "common/py/py.h"
 
 enum {
     FIB_LIMIT = 100000, /* digits grow with the number */
@@ -33,6 +34,13 @@ test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_false();
     return 0;
+}
+
+/* The text as it came: tuples, bytes and the like too. */
+static py_t *
+test_echo(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    return py_ref(py_dict_gets(args, "text"));
 }
 
 /* The argument that the row names. */
@@ -649,10 +657,9 @@ static const func_t funcs[] = {
     { "deprecation_warning", test_true, NULL, FN_READONLY,
       "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
           "salt \\* test.deprecation_warning") },
-    { "echo", test_argument, text_args, FN_READONLY,
+    { "echo", NATIVE(test_echo), text_args, FN_READONLY | FN_NATIVE,
       "Return a string - used for testing the connection" CLI_EXAMPLE(
-          "salt '*' test.echo 'foo bar baz quo qux'"),
-      .data.text = "text" },
+          "salt '*' test.echo 'foo bar baz quo qux'") },
     { "exception", test_exception, exception_args, FN_READONLY,
       "Fail as a module with an unexpected error does." CLI_EXAMPLE("salt '*' test.exception 'Oh noes!'") },
     { "false", test_false, NULL, FN_READONLY, "Always return ``False``" CLI_EXAMPLE("salt '*' test.false") },
