@@ -1,0 +1,1 @@
+"""Libraries that Salt brought along, for files of those years."""

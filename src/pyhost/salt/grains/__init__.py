@@ -1,0 +1,1 @@
+"""The minion's own grains."""

@@ -1,0 +1,1 @@
+"""Execution modules that files import."""

@@ -1,0 +1,106 @@
+"""Decorators for functions of modules."""
+import functools
+import logging
+import time
+
+from salt.utils.decorators._deprecation import is_deprecated, with_deprecated  # noqa: F401
+from salt.utils.decorators._depends import Depends, depends  # noqa: F401
+
+log = logging.getLogger(__name__)
+
+
+def memoize(func):
+    """Remember what a function returned for its arguments."""
+    cache = {}
+
+    @functools.wraps(func)
+    def remembered(*args, **kwargs):
+        key = repr(args) + repr(sorted(kwargs.items(), key=lambda kv: kv[0])) if args or kwargs else ""
+        if key not in cache:
+            cache[key] = func(*args, **kwargs)
+        return cache[key]
+
+    return remembered
+
+
+def timing(function):
+    """Log how long each call of a function takes."""
+
+    @functools.wraps(function)
+    def timed(*args, **kwargs):
+        start = time.time()
+        ret = function(*args, **kwargs)
+        place = function.__module__.replace("salt.loaded.int.", "")
+        log.profile("Function %s.%s took %.20f seconds to execute", place, function.__name__, time.time() - start)
+        return ret
+
+    return timed
+
+
+def _check_given(names, kwargs, function, some):
+    given = [name for name in names if kwargs.get(name) is not None]
+    from salt.exceptions import SaltInvocationError
+
+    if len(given) > 1:
+        raise SaltInvocationError("Only one of the following is allowed: {}".format(", ".join(names)))
+    if some and not given:
+        raise SaltInvocationError("One of the following is required: {}".format(", ".join(names)))
+
+
+def allow_one_of(*kwarg_names):
+    """Refuse calls with more than one of these arguments."""
+
+    def wrapper(func):
+        @functools.wraps(func)
+        def checked(*args, **kwargs):
+            _check_given(kwarg_names, kwargs, func, some=False)
+            return func(*args, **kwargs)
+
+        return checked
+
+    return wrapper
+
+
+def require_one_of(*kwarg_names):
+    """Refuse calls without exactly one of these arguments."""
+
+    def wrapper(func):
+        @functools.wraps(func)
+        def checked(*args, **kwargs):
+            _check_given(kwarg_names, kwargs, func, some=True)
+            return func(*args, **kwargs)
+
+        return checked
+
+    return wrapper
+
+
+def ignores_kwargs(*kwarg_names):
+    """Drop these arguments before the function is called."""
+
+    def wrapper(func):
+        @functools.wraps(func)
+        def without(*args, **kwargs):
+            return func(*args, **{k: v for k, v in kwargs.items() if k not in kwarg_names})
+
+        return without
+
+    return wrapper
+
+
+def ensure_unicode_args(function):
+    """Call a function with text in place of bytes."""
+
+    @functools.wraps(function)
+    def with_text(*args, **kwargs):
+        from salt.utils import data
+
+        return function(*data.decode_list(list(args)), **data.decode_dict(kwargs))
+
+    return with_text
+
+
+def external(func):
+    """Mark a function as one that may be called from outside."""
+    func.external = True
+    return func

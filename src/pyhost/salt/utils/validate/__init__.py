@@ -1,0 +1,1 @@
+"""Whether values are what they should be."""
