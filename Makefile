@@ -66,8 +66,17 @@ CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
 BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
 
+# The package salt for users' modules and scripts, and the one file of it that the build writes.
+PYTHON_FILES   := $(sort $(shell find src/pyhost/salt -name '*.py'))
+PYTHON_VERSION := $(BUILD)/python/salt/_version.py
+PYTHON         := $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%) $(PYTHON_VERSION)
+
 .PHONY: all
-all: $(BIN)
+all: $(BIN) $(PYTHON)
+$(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%): $(BUILD)/python/%: src/pyhost/%
+	@mkdir -p $(@D); cp $< $@
+$(PYTHON_VERSION): Makefile
+	@mkdir -p $(@D); printf '"""The version of Salt that this program speaks as."""\n\nVERSION = "%s"\n' '$(HALITE_VERSION)' >$@
 
 # ---- generated tables: a plug-in's file name becomes a declaration and a row (include/salt/kinds.def) --------------
 GEN := $(BUILD)/gen/builtin_agent.inc $(BUILD)/gen/builtin_master.inc
@@ -208,12 +217,16 @@ BATS     ?= $(sort $(wildcard tests/t/*.bats)) $(sort $(wildcard tests/museum/*.
 RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
 # The project's case files, and recorded ones where they are there.
 HALITE_CASES ?= ../shared/cases
+# Tests of the package salt.
+PYTHON_TESTS ?= $(sort $(wildcard tests/pyhost/test_*.py))
 CASE_DIRS := tests/cases/jinja tests/cases/py $(wildcard $(HALITE_CASES))
-.PHONY: deps check-unit hostile check-peer check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
+.PHONY: deps check-unit check-python hostile check-peer check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
 deps:
 	@tests/lib/deps.sh build test
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
+check-python: $(PYTHON)
+	@$(RUN) python $(PYTHON_TESTS)
 # Names that want to leave their folders, NAMES for each place that makes paths of them; with openat2 and without.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
 	@SECONDS_MAX=1800 NAMES=$(or $(NAMES),10000) $(RUN) unit $^
@@ -224,11 +237,11 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(BUILD)/manual $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+check-t: $(BIN) $(PYTHON) $(BUILD)/manual $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
-	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
+	@$(MAKE) --no-print-directory $(BIN) $(PYTHON) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+	@$(RUN) unit $(UNIT_BIN) -- python $(PYTHON_TESTS) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
 SAN_BATS ?= $(wildcard tests/t/1*.bats tests/t/3*.bats)
@@ -335,7 +348,7 @@ demo:
 # conf/package/install.sh says what goes where. A PREFIX other than /usr is a tree that lives beside a Salt.
 INSTALLER = BUILD='$(BUILD)' PREFIX='$(PREFIX)' SYSCONF='$(SYSCONF)' UNITS='$(UNITS)' DESTDIR='$(DESTDIR)' FORCE='$(FORCE)' conf/package/install.sh
 .PHONY: install uninstall deb rpm help clean format
-install: $(BIN) $(MAN) $(SCRIPT)
+install: $(BIN) $(PYTHON) $(MAN) $(SCRIPT)
 	@$(INSTALLER) install
 uninstall:
 	@$(INSTALLER) uninstall
@@ -375,6 +388,7 @@ help:
 	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
 	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
 	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'
+	@echo 'make check-python    tests of the package salt for modules and scripts'
 	@echo 'make check-cases     case files of templates and YAML; HALITE_CASES=DIR for recorded ones'
 	@echo 'make check-trees     templates of state trees against python3-jinja2; TREES="DIR..."'
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh - run tests of several kinds, LANES at one time (as many as there are processors), and count them:
-#   run.sh unit PROGRAM... -- cases FOLDER... -- fuzz PROGRAM... -- bats FILE...
+#   run.sh unit PROGRAM... -- python FILE... -- cases FOLDER... -- fuzz PROGRAM... -- bats FILE...
 # Prints what fails in full, one line for each program or file that passes, and closes with "N passed, N failed".
 # Exit 1 when something failed or nothing ran. SECONDS_MAX bounds one program (default 300; under a sanitizer 1200).
 #   run.sh one KIND NAME TALLY: a lane's part; adds a line "passed failed" to the file TALLY.
@@ -36,6 +36,12 @@ count() {
 run_unit() {
     timeout -k 5 "${SECONDS_MAX:-300}" "$1" </dev/null >"$log" 2>&1
     count "${1##*/tests/}" $?
+}
+
+# A file of unittest, with the package salt of the build.
+run_python() {
+    PYTHONPATH=$BUILD/python timeout -k 5 "${SECONDS_MAX:-300}" python3 -B "$here/lib/tap.py" "$1" </dev/null >"$log" 2>&1
+    count "${1#*tests/}" $?
 }
 
 run_fuzz() {
@@ -93,10 +99,10 @@ fi
 kind='' work=()
 for word; do
     case $word in
-    unit | cases | fuzz | bats) [ -n "$kind" ] || { kind=$word && continue; } ;;
+    unit | python | cases | fuzz | bats) [ -n "$kind" ] || { kind=$word && continue; } ;;
     --) kind='' && continue ;;
     esac
-    work+=("${kind:?run.sh: unit, cases, fuzz or bats comes first}" "$word" "$log")
+    work+=("${kind:?run.sh: unit, python, cases, fuzz or bats comes first}" "$word" "$log")
 done
 [ ${#work[@]} -eq 0 ] || printf '%s\0' "${work[@]}" | xargs -0 -n 3 -P "${LANES:-$(nproc)}" "$0" one
 # Of a lane that was killed there is no line.
