@@ -44,7 +44,7 @@ def _check_given(names, kwargs, function, some):
     if len(given) > 1:
         raise SaltInvocationError("Only one of the following is allowed: {}".format(", ".join(names)))
     if some and not given:
-        raise SaltInvocationError("One of the following is required: {}".format(", ".join(names)))
+        raise SaltInvocationError("One of the following must be provided: {}".format(", ".join(names)))
 
 
 def allow_one_of(*kwarg_names):

@@ -1,0 +1,4 @@
+"""The execution module status, as files import it."""
+from salt.modules._by_program import getter
+
+__getattr__ = getter("status")
