@@ -1,7 +1,8 @@
 """Salt's names for modules and scripts on machines without Salt. README.md tells what is there."""
 import importlib
 
-from salt import _logging  # noqa: F401  gives every logger trace(), garbage() and profile()
+import salt._kinds  # noqa: F401  finds modules of the running program
+import salt._logging  # noqa: F401  gives every logger trace(), garbage() and profile()
 
 
 def __getattr__(name):

@@ -1,5 +1,4 @@
 """Data as bytes, by msgpack where it is installed."""
-import json
 
 
 def _msgpack():
@@ -44,8 +43,8 @@ def unpackage(package_):
 
 
 def _plain(value):
-    """Return what msgpack has not as text."""
-    return json.loads(json.dumps(value, default=str))
+    """Return a set as a list, and all else that msgpack has not as text."""
+    return list(value) if isinstance(value, (set, frozenset)) else str(value)
 
 
 class Serial:

@@ -104,3 +104,10 @@ def external(func):
     """Mark a function as one that may be called from outside."""
     func.external = True
     return func
+
+
+def __getattr__(name):
+    """Import a file of this folder when it is first named."""
+    import importlib
+
+    return importlib.import_module("salt._lazy").submodule(__name__, name)

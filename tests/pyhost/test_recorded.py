@@ -1,0 +1,60 @@
+"""What the helpers return for the arguments of recorded.txt, beside what Salt 3006.0 returned."""
+
+import importlib
+import importlib.util
+import logging
+import os
+import unittest
+
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.txt")
+HAS_YAML = importlib.util.find_spec("yaml") is not None
+
+
+def rows():
+    """(number of the line, modules, expression, what it gave)."""
+    with open(PATH, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line.startswith("#"):
+                asked, _, gave = line.rstrip("\n").partition(" => ")
+                modules, _, expression = asked.partition("|")
+                yield number, modules.split(), expression, gave
+
+
+def result(modules, expression):
+    """The value with its class, or the exception's text after "!"."""
+    names = {name.rsplit(".", 1)[-1]: importlib.import_module(f"salt.{name}") for name in modules}
+    try:
+        value = eval(expression, names)
+    except Exception as exc:
+        return f"! {type(exc).__name__} {exc}"
+    return f"{type(value).__name__} {value!r}"
+
+
+class Recorded(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        logging.disable(logging.CRITICAL)
+
+    def tearDown(self):
+        logging.disable(logging.NOTSET)
+
+
+def needs_yaml(modules, expression):
+    return any("yaml" in name for name in modules) or any(word in expression for word in ("yamlify", "parse_input", "repack", '"yaml"'))
+
+
+def make_test(modules, expression, gave):
+    def test(self):
+        if needs_yaml(modules, expression) and not HAS_YAML:
+            self.skipTest("PyYAML is not installed")
+        self.assertEqual(result(modules, expression), gave, expression)
+
+    return test
+
+
+for row_number, row_modules, row_expression, row_gave in rows():
+    setattr(Recorded, f"test_{row_number:03d}_{row_modules[0].replace('.', '_')}", make_test(row_modules, row_expression, row_gave))
+
+if __name__ == "__main__":
+    unittest.main()
