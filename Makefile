@@ -152,6 +152,10 @@ UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+# Interpreters of these programs find the package salt where those of the daemons do: beside the program's folder.
+$(UNIT_BIN): | $(BUILD)/tests/unit/python $(PYTHON)
+$(BUILD)/tests/unit/python:
+	@mkdir -p $(@D); ln -sfn ../../python $@
 $(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(BUILD)/libmanual.a
 # Tests of a daemon's plug-ins see the real tables.
 $(filter $(BUILD)/tests/unit/minion/% $(BUILD)/tests/unit/plugins/%,$(UNIT_BIN)): $(AGENT_ROWS)

@@ -11,6 +11,8 @@
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
 import functools
+import importlib
+import importlib.machinery
 import importlib.util
 import inspect
 import os
@@ -309,6 +311,26 @@ def stems_of(folder):
     return found
 
 
+def keep_bytecode(cachedir):
+    """Bytecode of the package beside this program goes to the cache: its own folder may not be written to."""
+    folder = sys.argv[1] if len(sys.argv) > 1 and cachedir else None
+
+    class Cached(importlib.machinery.SourceFileLoader):
+        def get_code(self, fullname):
+            before, sys.pycache_prefix = sys.pycache_prefix, os.path.join(cachedir, "python")
+            try:
+                return super().get_code(fullname)
+            finally:
+                sys.pycache_prefix = before
+
+    def hook(path):
+        if not folder or path != folder and not path.startswith(folder + "/"):
+            raise ImportError
+        return importlib.machinery.FileFinder(path, (Cached, [".py"]))
+
+    sys.path_hooks.insert(0, hook)
+
+
 class World:
     """One job's files, and what they see."""
 
@@ -321,6 +343,7 @@ class World:
         self.functions = {}
         self._pillar = None
         self.now = "print"  # the module that was called last
+        keep_bytecode(given["opts"].get("cachedir"))
         logging.getLogger().setLevel(given["level"])
         utils = given["dirs"].get("utils", [])
         sys.path.extend(folder for folder in utils if os.path.isdir(folder))

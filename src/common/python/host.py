@@ -13,10 +13,9 @@
 #
 # While an answer is waited for, another file may have to be run: the function that was called rendered it.
 import base64
+import builtins
 import collections
 import collections.abc
-import importlib.abc
-import importlib.machinery
 import json
 import logging
 import math
@@ -136,47 +135,16 @@ def ask(question):
 # ---- what files see ------------------------------------------------------------------------------------------
 
 
-class SaltModule(types.ModuleType):
-    """What stands for Salt's own package where that is not installed: exceptions, and the ordered dict."""
-
-    def __init__(self, name):
-        super().__init__(name)
-        self.__path__ = []
-
-
-class SaltFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    CONTENT = {
-        "salt": {},
-        "salt.exceptions": {
-            "SaltException": type("SaltException", (Exception,), {}),
-        },
-        "salt.utils": {},
-        "salt.utils.odict": {"OrderedDict": collections.OrderedDict},
-    }
-    base = CONTENT["salt.exceptions"]["SaltException"]
-    for name in "CommandExecutionError", "SaltRenderError", "SaltConfigurationError":
-        CONTENT["salt.exceptions"][name] = type(name, (base,), {})
-    CONTENT["salt.exceptions"]["SaltInvocationError"] = type("SaltInvocationError", (base, TypeError), {})
-
-    def find_spec(self, name, path=None, target=None):
-        return importlib.machinery.ModuleSpec(name, self) if name in self.CONTENT else None
-
-    def create_module(self, spec):
-        return SaltModule(spec.name)
-
-    def exec_module(self, module):
-        vars(module).update(self.CONTENT[module.__name__])
-
-
-sys.meta_path.append(SaltFinder())
+# The package `salt` of ours stands in for Salt's own, where that is not installed.
+sys.path.extend(folder for folder in sys.argv[1:] if folder)
 
 
 def raise_here(name, text):
-    import salt.exceptions
-
-    builtin = getattr(__builtins__, name, None) if not isinstance(__builtins__, dict) else __builtins__.get(name)
+    builtin = getattr(builtins, name, None)
     if isinstance(builtin, type) and issubclass(builtin, Exception):
         raise builtin(text)
+    import salt.exceptions
+
     raise getattr(salt.exceptions, name, Exception)(text)
 
 

@@ -6,6 +6,7 @@
 #include "common/python/python.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -45,7 +46,7 @@ struct python {
 
 /* Arguments of the child. */
 typedef struct plan {
-    const char *path;
+    const char *path, *package;
     int fd, report; /* a pipe that exec closes; above HOST_FD */
     pid_t parent;
 } plan_t;
@@ -56,7 +57,8 @@ static NORETURN void
 python_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
-    char *argv[] = { (char *) "python3", (char *) "-Iu", (char *) "-c", (char *) boot, NULL };
+    char *argv[] = { (char *) "python3", (char *) "-Iu",         (char *) "-c",
+                     (char *) boot,      (char *) plan->package, NULL };
     sigset_t held;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -74,16 +76,36 @@ python_child_run(const void *cookie)
     _exit(127);
 }
 
+/* The folder of the package `salt` that files import where no Salt is installed: beside this program, as `make` or `make
+ * install` puts it. NEW; "" where it is not. */
+static char *
+package_folder(void)
+{
+    static const char *const places[] = { "../lib/halite/python", "../python" };
+    char exe[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
+    const char *slash = len > 0 && (size_t) len < sizeof(exe) ? memrchr(exe, '/', (size_t) len) : NULL;
+
+    for (size_t i = 0; slash != NULL && i < NELEMS(places); i++) {
+        AUTO_FREE char *folder = xasprintf("%.*s/%s", (int) (slash - exe), exe, places[i]);
+        AUTO_FREE char *inside = fs_join(folder, "salt/__init__.py");
+        if (fs_look(inside, NULL) > 0)
+            return STEAL(folder);
+    }
+    return xstrdup("");
+}
+
 /* Forks and waits for exec: `report` is closed by it, or carries its errno. 0 or a negative errno. */
 static int
 spawn(const char *path, int fd, pid_t *ret_pid)
 {
+    AUTO_FREE char *package = package_folder();
     int ends[2], code = 0;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -errno;
     AUTO_FD told = ends[0];
-    const plan_t plan = { path, fd, fcntl(ends[1], F_DUPFD_CLOEXEC, HOST_FD + 1), getpid() };
+    const plan_t plan = { path, package, fd, fcntl(ends[1], F_DUPFD_CLOEXEC, HOST_FD + 1), getpid() };
     pid_t pid = plan.report < 0 ? -1 : proc_fork(python_child_run, &plan);
     int rc = pid < 0 ? -errno : 0;
     close(ends[1]);
