@@ -1,5 +1,6 @@
 /* files.c - where custom modules are: the folders of the options, and the names of the files in them. */
 #include <dirent.h>
+#include <glob.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -102,4 +103,56 @@ pyfiles_stems(const json_t *folders)
         strv_free(names);
     }
     return stems;
+}
+
+/* ---- Salt's own package ---------------------------------------------------------------------------------- */
+
+/* Where python3 looks for packages. */
+static const char *const package_places[] = {
+    "/usr/local/lib/python3*/dist-packages", "/usr/local/lib/python3*/site-packages",
+    "/usr/lib/python3/dist-packages",        "/usr/lib/python3*/site-packages",
+    "/usr/lib64/python3*/site-packages",
+};
+
+/* The first folder of the pattern that has the package. NEW, or NULL. */
+static char *
+find_salt(const char *pattern)
+{
+    fail_auto_t err = FAIL_INIT;
+    glob_t found;
+    char *folder = NULL;
+
+    if (fs_glob(pattern, GLOB_BRACE, &found, &err) < 0)
+        log_warning("Salt's package is not looked for: %s", fail_text(&err));
+    for (size_t i = 0; err.code == 0 && i < found.gl_pathc && folder == NULL; i++) {
+        AUTO_FREE char *inside = fs_join(found.gl_pathv[i], "salt/__init__.py");
+        if (fs_look(inside, NULL) > 0)
+            folder = xstrdup(found.gl_pathv[i]);
+    }
+    if (err.code == 0)
+        globfree(&found);
+    return folder;
+}
+
+char *
+pyfiles_salt(call_ctx_t *ctx)
+{
+    const char *told = value_str(ctx_opts(ctx), "python_salt", "auto");
+    const char *python = value_str(ctx_opts(ctx), "python", "");
+    char *folder = NULL;
+
+    if (str_eq(told, "off"))
+        return NULL;
+    if (!str_eq(told, "auto"))
+        return xstrdup(told);
+    if (*python != '\0') {
+        /* An interpreter of the user's choice has its packages beside it. */
+        const char *slash = strrchr(python, '/');
+        AUTO_FREE char *pattern = xasprintf("%.*s/../lib/python3*/{site,dist}-packages",
+                                            slash != NULL ? (int) (slash - python) : 0, python);
+        return find_salt(pattern);
+    }
+    for (size_t i = 0; i < NELEMS(package_places) && folder == NULL; i++)
+        folder = find_salt(package_places[i]);
+    return folder;
 }

@@ -15,7 +15,10 @@ static const char loader[] =
 struct pyloader {
     call_ctx_t *ctx;                  /* BORROWED */
     json_t *folders, *stems[PYKINDS]; /* owned; NULL until first asked for */
+    char *salt;                       /* owned: the folder of Salt's package; NULL: none */
+    bool looked;                      /* for it */
     python_t *python;                 /* NULL until first needed */
+    bool barren;                      /* no interpreter can be started; that was said */
 };
 
 static void
@@ -53,9 +56,20 @@ pyhost_has(pyloader_t *self, pykind_t kind, const char *stem)
                         : json_object_size(self->stems[kind]) > 0;
 }
 
+const char *
+pyhost_salt(pyloader_t *self)
+{
+    if (!self->looked)
+        self->salt = pyfiles_salt(self->ctx);
+    self->looked = true;
+    return self->salt;
+}
+
 void
 pyhost_forget(pyloader_t *self)
 {
+    free(STEAL(self->salt));
+    self->looked = false;
     json_decref(STEAL(self->folders));
     for (pykind_t i = 0; i < PYKINDS; i++)
         json_decref(STEAL(self->stems[i]));
@@ -107,7 +121,7 @@ on_find(void *cookie, const json_t *asked)
     const pyfunction_t *own = pyfunction_of(f);
 
     if (own != NULL)
-        return json_pack("{s:[s, s]}", "value", own->stem, own->name);
+        return json_pack("{s:[s, s, b]}", "value", own->stem, own->name, own->salts);
     return json_pack("{s:o}", "value", f != NULL ? json_true() : json_null());
 }
 
@@ -234,9 +248,10 @@ set_up_task(pyloader_t *self)
 
     (void) pyhost_has(self, PYKIND_modules, NULL);
     json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
-    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i}}", "setup", "opts", opts, "grains",
+    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", opts, "grains",
                      python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
-                     pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level());
+                     pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level(), "salt",
+                     pyhost_salt(self));
 }
 
 static json_t *
@@ -251,10 +266,15 @@ pyhost_start(pyloader_t *self, fail_t *err)
 {
     if (self->python != NULL && python_usable(self->python))
         return 0;
+    if (self->barren)
+        return fail_set(err, -ENOENT, "there is no interpreter of Python");
     python_destroy(&self->python);
-    self->python = python_new(err);
-    if (self->python == NULL)
+    self->python = python_new(value_str(ctx_opts(self->ctx), "python", ""), err);
+    if (self->python == NULL) {
+        self->barren = true;
+        log_error("modules in Python can't be loaded: %s", fail_text(err));
         return -ENOENT;
+    }
     json_auto_t *more = json_pack("{s:{s:s, s:s}}", "more", "text", loader, "file", "loader.py");
     json_auto_t *set_up = set_up_task(self);
     json_auto_t *loaded = pyhost_said(self, more, err);
@@ -359,9 +379,10 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
                                                    : json_object();
     if (named == NULL || star == NULL || keywords == NULL)
         return NULL;
-    return json_pack("{s:{s:s, s:s, s:s, s:O, s:O, s:O, s:b, s:o}}", "invoke", "kind", pykind_name(f->kind),
-                     "stem", f->stem, "fun", f->name, "bound", named, "star", star, "keywords", keywords,
-                     "test", ctx_test(ctx), "globals", globals_of(ctx, f));
+    return json_pack("{s:{s:s, s:s, s:b, s:s, s:O, s:O, s:O, s:b, s:o}}", "invoke", "kind",
+                     pykind_name(f->kind), "stem", f->stem, "salt", f->salts, "fun", f->name, "bound", named,
+                     "star", star, "keywords", keywords, "test", ctx_test(ctx), "globals",
+                     globals_of(ctx, f));
 }
 
 py_t *

@@ -2,12 +2,13 @@
 # It runs in host.py's namespace, after it, when the first such file is needed. Facts: Salt's loader as its
 # documentation and behaviour show it.
 #
-#   here   {"setup": {"opts", "grains", "dirs": {KIND: [FOLDER, ...]}, "kind": KIND of __salt__, "level"}}
-#          {"describe": {"kind", "module" | null}}
+#   here   {"setup": {"opts", "grains", "dirs": {KIND: [FOLDER, ...]}, "kind": KIND of __salt__, "level",
+#                     "salt": folder that has Salt's package | null}}
+#          {"describe": {"kind", "module" | null, "salt": bool}}
 #          {"grains": true}
-#          {"invoke": {"kind", "stem", "fun", "bound", "star", "keywords", "test", "globals"}}
+#          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
-#          {"find": [KIND, FUN]}: its file's name and its own where it is here, true where it is there, or null
+#          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
 import functools
@@ -16,6 +17,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import os
+import re
 import zipimport
 
 DEFAULT = tagged("default", [])
@@ -82,7 +84,8 @@ class Loaded(Functions):
         if name not in self._known:
             where = ask({"find": [self._kind, name]}) if isinstance(name, str) else None
             if isinstance(where, list):
-                self._known[name] = world.kind(self._kind).function(*where)
+                stem, own, salts = where
+                self._known[name] = world.kind(self._kind, salts).function(stem, own)
             else:
                 self._known[name] = Far(self._kind, name) if where else None
         return self._known[name]
@@ -162,14 +165,16 @@ class File:
         self.kind, self.stem, self.path = kind, stem, path
         self.names, self.why, self.broken = [stem], None, False
         self.functions, self.module = {}, None
-        self.full_name = f"halite.loaded.ext.{KINDS[kind.name][0]}.{stem}"
+        self.full_name = f"halite.loaded.{kind.prefix}.{KINDS[kind.name][0]}.{stem}"
         try:
             self._load()
         except BaseException as e:
             if isinstance(e, OutOfTime):
                 raise
             self.broken, self.why = True, where_failed(e)
-            log.error("%s cannot be loaded: %s", path, self.why)
+            self.names = names_in(text_of_file(path) or "") or [stem]
+            level = logging.DEBUG if kind.prefix == "int" and isinstance(e, ImportError) else logging.ERROR
+            log.log(level, "%s cannot be loaded: %s", path, self.why)
             log.debug("%s", whole_trace(e))
 
     def _load(self):
@@ -264,6 +269,8 @@ def is_own(function):
 
 
 class Kind:
+    prefix = "ext"
+
     def __init__(self, name, dirs):
         self.name, self.files = name, {}
         self.paths = {}
@@ -277,6 +284,9 @@ class Kind:
 
     def all(self):
         return [self.file(stem) for stem in sorted(self.paths)]
+
+    def described(self, stem):
+        return self.all() if stem is None else [self.file(stem)] if stem in self.paths else []
 
     def find(self, name):
         """The function "mod.fun", or None. A file of the module's name precedes others that give it functions."""
@@ -293,6 +303,73 @@ class Kind:
     def names(self):
         return [f"{name}.{fun}" for file in self.all() if file.why is None for name in file.names
                 for fun in file.functions]
+
+
+class SaltKind(Kind):
+    """Salt's own files of a kind, loaded one by one."""
+
+    prefix = "int"
+    # Functions that speak to Salt's own daemons or keep their state: what is not in C is not there.
+    NATIVE = frozenset("beacons config cp event grains mine pillar publish saltutil schedule state sysmod".split())
+
+    def __init__(self, name, dirs):
+        super().__init__(name, dirs)
+        if name == "modules":
+            for stem in self.NATIVE:
+                self.paths.pop(stem, None)
+        self.virtual = index_of(dirs, self.paths)
+
+    def described(self, stem):
+        """The files that may give a module its functions; those already loaded, of no module."""
+        if stem is None:
+            return list(self.files.values())
+        stems = [stem] if stem in self.paths else []
+        stems += [other for other in self.virtual.get(stem, ()) if other not in stems and other in self.paths]
+        return [self.file(found) for found in stems]
+
+
+VIRTUAL = re.compile(r"""^__virtualname__\s*=\s*["'](\w+)["']""", re.M)
+ALIASES = re.compile(r"""^__virtual_aliases__\s*=\s*\(([^)]*)\)""", re.M)
+
+
+def names_in(text):
+    found = VIRTUAL.findall(text)
+    for words in ALIASES.findall(text):
+        found += re.findall(r"\w+", words)
+    return found
+
+
+def index_of(dirs, paths):
+    """{virtual name: [file's name, ...]}, kept in the cache for as long as the folder stays the same."""
+    folder = dirs[0] if dirs else None
+    if folder is None or not os.path.isdir(folder):
+        return {}
+    stamp = [folder, os.stat(folder).st_mtime_ns, len(paths)]
+    kept = os.path.join(world.opts.get("cachedir") or "", "python", f"index-{os.path.basename(folder)}.json")
+    try:
+        with open(kept, encoding="utf-8") as file:
+            content = json.load(file)
+        if content["of"] == stamp:
+            return content["names"]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    names = {}
+    for stem, path in sorted(paths.items()):
+        for name in names_in(text_of_file(path) or ""):
+            names.setdefault(name, []).append(stem)
+    write_whole(kept, json.dumps({"of": stamp, "names": names}))
+    return names
+
+
+def write_whole(path, text):
+    """For a cache: a failure is as good as no cache."""
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(file.name, path)
+    except OSError as e:
+        log.debug("%s is not kept: %s", path, e)
 
 
 def stems_of(folder):
@@ -335,7 +412,7 @@ class World:
     """One job's files, and what they see."""
 
     def __init__(self, given):
-        self.given, self.kinds = given, {}
+        self.given, self.kinds, self.salts = given, {}, {}
         self.grains, self.context = Named(given["grains"]), Named()
         self.opts = given["opts"]
         self.opts["grains"] = self.grains
@@ -348,10 +425,12 @@ class World:
         utils = given["dirs"].get("utils", [])
         sys.path.extend(folder for folder in utils if os.path.isdir(folder))
 
-    def kind(self, name):
-        if name not in self.kinds:
+    def kind(self, name, salts=False):
+        if salts and name not in self.salts:
+            self.salts[name] = SaltKind(name, [os.path.join(self.given["salt"], "salt", name)])
+        if not salts and name not in self.kinds:
             self.kinds[name] = Kind(name, self.given["dirs"].get(name, []))
-        return self.kinds[name]
+        return (self.salts if salts else self.kinds)[name]
 
     def pillar(self):
         if self._pillar is None:
@@ -371,6 +450,36 @@ class World:
         if word in ("proxy", "ext_pillar", "sdb", "runner"):
             return Named()
         return self.loaded(word)
+
+
+class OwnNames:
+    """Modules that speak to Salt's daemons are ours where Salt's package is there too."""
+
+    NAMES = frozenset(
+        "cache client client.local key runner wheel utils.event _config _host _job _kinds _lazy _loaders _local _masterfun "
+        "_program".split())
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if not name.startswith("salt.") or name[5:] not in cls.NAMES:
+            return None
+        base = os.path.join(sys.argv[1], *name.split("."))
+        package = os.path.join(base, "__init__.py")
+        if os.path.isfile(package):
+            salts = os.path.join(world.given["salt"], *name.split("."))
+            return importlib.util.spec_from_file_location(name, package, submodule_search_locations=[base, salts])
+        return importlib.util.spec_from_file_location(name, base + ".py") if os.path.isfile(base + ".py") else None
+
+
+def choose_salt(folder):
+    """Which package `salt` files import: Salt's own of that folder, or ours."""
+    ours = sys.argv[1] if len(sys.argv) > 1 else ""
+    if folder is not None:
+        sys.path.insert(0, folder)
+        sys.meta_path.insert(0, OwnNames)
+    elif ours:
+        sys.path.remove(ours)
+        sys.path.insert(0, ours)
 
 
 def inject(module, kind):
@@ -503,9 +612,7 @@ def describe_file(file):
 
 
 def describe(asked):
-    kind = world.kind(asked["kind"])
-    stem = asked.get("module")
-    files = kind.all() if stem is None else [kind.file(stem)] if stem in kind.paths else []
+    files = world.kind(asked["kind"], asked["salt"]).described(asked["module"])
     send({"done": [describe_file(file) for file in files]})
 
 
@@ -539,7 +646,7 @@ def set_globals(asked):
 def invoke(asked):
     try:
         set_globals(asked)
-        function = world.kind(asked["kind"]).function(asked["stem"], asked["fun"])
+        function = world.kind(asked["kind"], asked["salt"]).function(asked["stem"], asked["fun"])
         world.now = function.__module__
         args, kwargs = arguments_of(function, asked)
         answer = lenient(function(*args, **kwargs))
@@ -575,6 +682,7 @@ def gather_grains(asked):
 
 def set_up(given):
     global world
+    choose_salt(given["salt"])
     world = World(given)
     sys.modules["halite_host"] = host_module()
     send({"done": True})

@@ -9,6 +9,7 @@
 typedef struct pyplugin {
     plugin_t plugin; /* first: pyplugin_why() finds the rest by it */
     json_t *said;    /* owned: all texts are in it, but the defaults' */
+    pyorigin_t origin;
     func_t *funcs;
     pyfunction_t *functions;
     arg_t **args;
@@ -104,7 +105,7 @@ add_functions(pyplugin_t *self, pykind_t kind)
                      : 0;
         self->args[i] = args_of(self, one);
         self->functions[i] = (pyfunction_t){ kind, value_str(self->said, "stem", ""), name,
-                                             value_get(self->said, "wants") };
+                                             self->origin == PYORIGIN_SALT, value_get(self->said, "wants") };
         self->funcs[i] = (func_t){ .name = name,
                                    .fn = NATIVE(pyhost_run),
                                    .args = self->args[i],
@@ -116,23 +117,33 @@ add_functions(pyplugin_t *self, pykind_t kind)
     self->plugin.n_funcs = n;
 }
 
+/* Whose plug-ins are made: of a kind, and of users' files or Salt's. */
+typedef struct asked {
+    pykind_t kind;
+    plugin_kind_t plugin;
+    bool salts;
+} asked_t;
+
 /* `name` NULL: a plug-in without functions under the file's name, which hides the built-in module. */
 static pyplugin_t *
-pyplugin_new(pyplugins_t *all, pykind_t kind, plugin_kind_t plugin, json_t *said, const char *name)
+pyplugin_new(pyplugins_t *all, const asked_t *asked, json_t *said, const char *name)
 {
     pyplugin_t *self = xcalloc(1, sizeof(*self));
     const char *stem = value_str(said, "stem", "");
 
     self->said = json_incref(said);
-    self->plugin = (plugin_t){ .kind = plugin,
+    self->plugin = (plugin_t){ .kind = asked->plugin,
                                .file = stem,
                                .provides = name != NULL ? name : stem,
                                .doc = value_str(said, "doc", ""),
                                .origin = value_str(said, "file", ""),
                                .broken = value_bool(said, "broken", false) };
-    self->plugin.whole = str_eq(self->plugin.provides, stem);
+    self->origin = asked->salts                          ? PYORIGIN_SALT
+                   : str_eq(self->plugin.provides, stem) ? PYORIGIN_WHOLE
+                                                         : PYORIGIN_ADDED;
+    self->plugin.whole = self->origin == PYORIGIN_WHOLE;
     if (name != NULL)
-        add_functions(self, kind);
+        add_functions(self, asked->kind);
     all->all = xrealloc(all->all, (all->n + 1) * sizeof(*all->all));
     all->all[all->n++] = self;
     return self;
@@ -183,48 +194,57 @@ pyplugins_forget(call_ctx_t *ctx)
     self->lists = map_new(NULL);
 }
 
+/* NEW start of the keys of a kind's files. */
+static char *
+prefix_of(pykind_t kind, bool salts)
+{
+    return xasprintf("%s%s/", salts ? "salt:" : "", pykind_name(kind));
+}
+
 /* Makes the plug-ins of one file, unless they are there. */
 static void
-take_file(pyplugins_t *self, pykind_t kind, plugin_kind_t plugin, json_t *said)
+pyplugins_take(pyplugins_t *self, const asked_t *asked, json_t *said)
 {
     const char *stem = value_str(said, "stem", "");
-    AUTO_FREE char *key = xasprintf("%s/%s", pykind_name(kind), stem);
+    AUTO_FREE char *prefix = prefix_of(asked->kind, asked->salts), *key = xasprintf("%s%s", prefix, stem);
     json_t *names = value_get(said, "names"), *name;
     size_t n = 0, i;
 
     if (map_get(self->files, key) != NULL)
         return;
     pyplugin_t **list = xcalloc(json_array_size(names) + 2, sizeof(*list));
-    if (!value_lists(names, stem))
-        list[n++] = pyplugin_new(self, kind, plugin, said, NULL);
+    if (!asked->salts && !value_lists(names, stem))
+        list[n++] = pyplugin_new(self, asked, said, NULL);
     json_array_foreach (names, i, name)
-        list[n++] = pyplugin_new(self, kind, plugin, said, json_string_value(name));
+        list[n++] = pyplugin_new(self, asked, said, json_string_value(name));
     map_set(self->files, key, list);
 }
 
 /* Ask the interpreter about a file, or about all of the kind. A failure is logged: the functions are not there. */
 static void
-describe(call_ctx_t *ctx, pykind_t kind, const char *stem)
+pyplugins_describe(call_ctx_t *ctx, pykind_t kind, const char *module, bool salts)
 {
-    plugin_kind_t plugin = 0;
+    asked_t asked = { .kind = kind, .salts = salts };
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *task = json_pack("{s:{s:s, s:s?}}", "describe", "kind", pykind_name(kind), "module", stem);
+    json_auto_t *task = json_pack("{s:{s:s, s:s?, s:b}}", "describe", "kind", pykind_name(kind), "module",
+                                  module, "salt", salts);
     json_auto_t *last = pyhost_task(pyhost_of(ctx), task, &err);
     json_t *one;
     size_t i;
 
-    while (pykind_of(plugin) != kind)
-        plugin++;
+    while (pykind_of(asked.plugin) != kind)
+        asked.plugin++;
     if (last == NULL)
-        log_error("custom modules can't be loaded: %s", fail_text(&err));
+        log_debug("%s in Python are not known: %s", pykind_name(kind), fail_text(&err));
     json_array_foreach (value_get(last, "done"), i, one)
-        take_file(pyplugins_of(ctx), kind, plugin, one);
+        pyplugins_take(pyplugins_of(ctx), &asked, one);
 }
 
 /* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */
 static const plugin_t **
-gather(const pyplugins_t *self, const char *prefix, const char *module, bool whole)
+gather(const pyplugins_t *self, pykind_t kind, const char *module, pyorigin_t origin)
 {
+    AUTO_FREE char *prefix = prefix_of(kind, origin == PYORIGIN_SALT);
     const plugin_t **list = xcalloc(1, sizeof(*list));
     const char *key;
     void *value;
@@ -233,7 +253,7 @@ gather(const pyplugins_t *self, const char *prefix, const char *module, bool who
     for (size_t i = 0; map_next(self->files, &i, &key, &value);) {
         for (pyplugin_t *const *at = value; str_starts(key, prefix) && *at != NULL; at++) {
             const plugin_t *p = &(*at)->plugin;
-            if (p->whole != whole || (module != NULL && !str_eq(p->provides, module)))
+            if ((*at)->origin != origin || (module != NULL && !str_eq(p->provides, module)))
                 continue;
             list = xrealloc(list, (n + 2) * sizeof(*list));
             list[n++] = p;
@@ -243,20 +263,30 @@ gather(const pyplugins_t *self, const char *prefix, const char *module, bool who
     return list;
 }
 
+/* True when files may give the module functions. */
+static bool
+may_have(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin)
+{
+    if (origin == PYORIGIN_SALT)
+        return module != NULL ? pyhost_salt(pyhost_of(ctx)) != NULL : map_len(pyplugins_of(ctx)->files) > 0;
+    return pyhost_has(pyhost_of(ctx), kind, origin == PYORIGIN_WHOLE ? module : NULL);
+}
+
 const plugin_t *const *
-pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, bool whole)
+pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin)
 {
     pyplugins_t *self = pyplugins_of(ctx);
-    AUTO_FREE char *prefix = xasprintf("%s/", pykind_name(kind));
-    AUTO_FREE char *key = xasprintf("%s/%s/%d", pykind_name(kind), module != NULL ? module : "", whole);
+    bool salts = origin == PYORIGIN_SALT, grows = salts && module == NULL;
+    AUTO_FREE char *key = xasprintf("%s/%s/%d", pykind_name(kind), module != NULL ? module : "", origin);
 
-    if (!pyhost_has(pyhost_of(ctx), kind, whole ? module : NULL))
+    if (!may_have(ctx, kind, module, origin))
         return NULL;
-    const plugin_t *const *known = map_get(self->lists, key);
+    const plugin_t *const *known = grows ? NULL : map_get(self->lists, key);
     if (known != NULL)
         return known;
-    describe(ctx, kind, whole ? module : NULL);
-    const plugin_t **list = gather(self, prefix, module, whole);
+    if (!grows)
+        pyplugins_describe(ctx, kind, origin == PYORIGIN_ADDED ? NULL : module, salts);
+    const plugin_t **list = gather(self, kind, module, origin);
     self->given = xrealloc(self->given, (self->n_given + 1) * sizeof(*self->given));
     self->given[self->n_given++] = list;
     map_set(self->lists, key, list);

@@ -36,10 +36,15 @@ json_t *pyfiles_folders(call_ctx_t *ctx);
 /* NEW {name: true} of the files of these folders. */
 json_t *pyfiles_stems(const json_t *folders);
 
+/* The folder that has Salt's own package `salt`, by the options python_salt and python. NEW; NULL: none is used. */
+char *pyfiles_salt(call_ctx_t *ctx);
+
 /* The context's host. Nothing is started or read by that. */
 pyloader_t *pyhost_of(call_ctx_t *ctx);
 /* The host has the named file; `stem` NULL: any file of the kind. */
 bool pyhost_has(pyloader_t *self, pykind_t kind, const char *stem);
+/* The folder of Salt's own package, found once. BORROWED; NULL: none is used. */
+const char *pyhost_salt(pyloader_t *self);
 /* Forget what was found and loaded: files have changed. */
 void pyhost_forget(pyloader_t *self);
 /* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of
@@ -50,6 +55,7 @@ json_t *pyhost_task(pyloader_t *self, const json_t *task, fail_t *err);
 typedef struct pyfunction {
     pykind_t kind;
     const char *stem, *name;
+    bool salts;    /* of one of Salt's own files */
     json_t *wants; /* words of the globals that its file mentions: ["low", ...] */
 } pyfunction_t;
 /* The C function of all rows. */
@@ -57,9 +63,11 @@ native_fn pyhost_run;
 /* NULL when the row is not one of pyhost_run's. */
 const pyfunction_t *pyfunction_of(const func_t *f);
 
-/* The plug-ins of a module: of the file that has its name (`whole`), or of all others that give it functions. `module`
- * NULL: of all modules. BORROWED list that ends with NULL; NULL: none. */
-const plugin_t *const *pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, bool whole);
+/* The plug-ins of a module: of the user's file that has its name, of the user's others that give it functions, or of
+ * Salt's own files. `module` NULL: of all modules, of Salt's those that were looked at already. BORROWED list that ends
+ * with NULL; NULL: none. */
+typedef enum pyorigin { PYORIGIN_WHOLE, PYORIGIN_ADDED, PYORIGIN_SALT } pyorigin_t;
+const plugin_t *const *pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin);
 /* NULL when it can be used. */
 const char *pyplugin_why(const plugin_t *p);
 /* Forget what the next question has to find out anew. */

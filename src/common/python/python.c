@@ -29,7 +29,7 @@ enum {
 /* The bootstrap: the first line is the program. */
 static const char boot[] = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), "
                            "'host.py', 'exec'))";
-static const char program[] =
+static const char host[] =
 #include "gen/python_host.inc"
     ;
 
@@ -120,15 +120,15 @@ spawn(const char *path, int fd, pid_t *ret_pid)
 }
 
 static int
-python_start(python_t *self, fail_t *err)
+python_start(python_t *self, const char *program, fail_t *err)
 {
-    AUTO_FREE char *path = fs_which("python3");
+    AUTO_FREE char *path = *program != '\0' ? xstrdup(program) : fs_which("python3");
     int fds[2];
 
     if (path == NULL)
-        return fail_set(err, -ENOENT,
-                        "the renderer \"py\" runs the program python3, which is not on this host; install "
-                        "python3, or write the file for jinja|yaml");
+        return fail_set(
+            err, -ENOENT,
+            "files in Python need the program python3, which is not on this host: install the package python3");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return fail_set(err, -errno, "cannot make a socket for python3: %s", strerror(errno));
     int rc = spawn(path, fds[1], &self->pid);
@@ -136,18 +136,18 @@ python_start(python_t *self, fail_t *err)
     self->fd = fds[0];
     if (rc != 0)
         return fail_set(err, rc, "cannot run %s: %s", path, strerror(-rc));
-    json_auto_t *text = json_string(program);
+    json_auto_t *text = json_string(host);
     return python_send(self, text, err);
 }
 
 python_t *
-python_new(fail_t *err)
+python_new(const char *program, fail_t *err)
 {
     python_t *self = xcalloc(1, sizeof(*self));
 
     self->owner = getpid();
     self->fd = -1;
-    if (python_start(self, err) < 0)
+    if (python_start(self, program, err) < 0)
         python_destroy(&self);
     return self;
 }

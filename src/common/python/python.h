@@ -15,8 +15,8 @@
 
 typedef struct python python_t;
 
-/* NEW, or NULL with *err. */
-python_t *python_new(fail_t *err);
+/* NEW, or NULL with *err. `program`: the interpreter's path; "": python3 of PATH. */
+python_t *python_new(const char *program, fail_t *err);
 void python_destroy(python_t **self_p);
 /* True while this process is the one that started it and no error has happened. */
 bool python_usable(const python_t *self);

@@ -201,7 +201,7 @@ render_py(run_t *run, const char *argline, fail_t *err)
     if (self->python != NULL && !python_usable(self->python))
         python_destroy(&self->python);
     if (self->python == NULL)
-        self->python = python_new(err);
+        self->python = python_new(value_str(ctx_opts(self->ctx), "python", ""), err);
     int rc = self->python != NULL ? 0 : -ENOENT;
 
     if (rc < 0)

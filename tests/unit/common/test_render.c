@@ -483,8 +483,7 @@ test_py_missing(void **state)
     setenv("PATH", f.dir, 1);
     expect_text(
         &f, &(render_source_t){ TEXT("#!py\n"), .pipeline = "py" },
-        "the renderer \"py\" runs the program python3, which is not on this host; install python3, or "
-        "write the file for jinja|yaml");
+        "files in Python need the program python3, which is not on this host: install the package python3");
     setenv("PATH", path, 1);
     fixture_free(&f);
 }

@@ -48,7 +48,15 @@ static void
 sys_gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
 {
     const registry_t *registry = registry_of_row(ctx);
+    json_t *word;
+    size_t i;
 
+    /* Modules that are loaded when they are asked for are asked for by name. */
+    json_array_foreach (registry != NULL ? q->wanted : NULL, i, word) {
+        AUTO_FREE char *text = value_pystr(word);
+        text[strcspn(text, ".*?[")] = '\0';
+        (void) registry_provider(registry, ctx, text);
+    }
     if (registry != NULL)
         registry_each(registry, ctx, each, q);
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# 3080-python-salt.bats - Salt's own modules beside Halite: what is not built in is theirs. A small package of the test's own
+# stands for Salt's; with HALITE_SALT=FOLDER, which has a real one, its modules are called too.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    export ROOT=$BATS_TEST_TMPDIR/root
+    export PKG=$BATS_TEST_TMPDIR/pkg
+    mkdir -p "$ROOT/etc" "$ROOT/srv/_modules" "$PKG"/salt/{modules,states,utils,client}
+    touch "$PKG"/salt/{,modules/,states/,utils/,client/}__init__.py
+    config "python_salt: $PKG"
+    cat >"$PKG/salt/utils/frob.py" <<'PY'
+def frob(text):
+    return "frob " + text
+PY
+    cat >"$PKG/salt/modules/frobmod.py" <<'PY'
+"""Frobs."""
+import salt.utils.frob
+
+__virtualname__ = "frob"
+
+
+def __virtual__():
+    return __virtualname__
+
+
+def now(text):
+    """Frob it."""
+    return [salt.utils.frob.frob(text), __salt__["test.echo"](text), __utils__["frob.frob"](text), __salt__["frob.same"](text)]
+
+
+def same(text):
+    return text
+PY
+    cat >"$PKG/salt/modules/test.py" <<'PY'
+def ping():
+    return "Salt's"
+
+
+def only_salts():
+    return "only Salt's"
+PY
+    cat >"$PKG/salt/modules/cp.py" <<'PY'
+def only_salts():
+    return "never"
+PY
+    cat >"$PKG/salt/modules/lacking.py" <<'PY'
+import nosuch_library
+
+
+def call():
+    return 1
+PY
+    cat >"$PKG/salt/states/frob.py" <<'PY'
+def frobbed(name):
+    return {"name": name, "changes": {}, "result": True, "comment": __salt__["frob.same"](name)}
+PY
+}
+
+config() { # LINE...
+    printf '%s\n' "root_dir: $ROOT" 'file_client: local' "file_roots: {base: [$ROOT/../srv]}" 'id: m1' "$@" >"$ROOT/etc/minion"
+}
+call() { "$HALITE_BIN/salt-call" --local -c "$ROOT/etc" -l error "$@"; }
+json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(eval(sys.argv.pop(1)))' "$@"; }
+
+@test "a module of Salt's, found by the name that it takes, with its own helpers and built-in functions" {
+    [ "$(call frob.now x --out=json | json d)" = "['frob x', 'x', 'frob x', 'x']" ]
+    call sys.doc frob.now | grep -q 'Frob it.'
+    [ "$(call sys.list_functions frob --out=json | json d)" = "['frob.now', 'frob.same']" ]
+    run -0 call state.single frob.frobbed thing --out=json
+    [ "$(json 'list(d.values())[0]["comment"]' <<<"$output")" = thing ]
+}
+
+@test "built-in functions come first, a user's file before both" {
+    [ "$(call test.ping --out=json | json d)" = True ]
+    [ "$(call test.only_salts --out=json | json d)" = "only Salt's" ]
+    mkdir -p "$ROOT/../srv/_modules"
+    printf 'def same(text):\n    return "mine"\n' >"$ROOT/../srv/_modules/frob.py"
+    call saltutil.sync_modules >/dev/null
+    [ "$(call frob.same x --out=json | json d)" = mine ]
+    run call frob.now x
+    [ "$status" -ne 0 ]
+    [[ $output == *"'frob.now' is not available."* ]]
+}
+
+@test "modules that speak to Salt's daemons are not taken; one that lacks a library says so" {
+    run call cp.only_salts
+    [[ $output == *"'cp.only_salts' is not available."* ]]
+    run call lacking.call
+    [[ $output == *"lacking.py: line 1: ModuleNotFoundError: No module named 'nosuch_library'"* ]]
+}
+
+@test "python_salt: off; an interpreter that is not there" {
+    config 'python_salt: off'
+    run call frob.now x
+    [[ $output == *"'frob.now' is not available."* ]]
+    config "python_salt: $PKG" 'python: /nonexistent/python3'
+    run call frob.now x
+    [[ $output == *"cannot run /nonexistent/python3: No such file or directory"* ]]
+    [ "$(call test.ping --out=json | json d)" = True ]
+}
+
+@test "modules of a real Salt" {
+    [ -n "${HALITE_SALT:-}" ] || skip "HALITE_SALT names no folder with Salt's package"
+    config "python_salt: $HALITE_SALT" "python: ${HALITE_SALT_PYTHON:-/usr/bin/python3}"
+    [ "$(call mount.active --out=json | json '"/" in d or list(d)[0][0]')" != '' ]
+    [ "$(call hashutil.base64_b64encode hello --out=json | json d)" = aGVsbG8= ]
+    [ "$(call hosts.list_hosts --out=json | json '"127.0.0.1" in d')" = True ]
+}
