@@ -1,5 +1,8 @@
 /* jinja.c - execution module `jinja`: data that templates import from map files and others, rendered by a
  * small template of its own. */
+#include <ctype.h>
+
+#include "common/base/buf.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/render/render.h"
@@ -22,24 +25,56 @@ jinja_rendered(call_ctx_t *ctx, const char *text, fail_t *err)
     return bytes != NULL ? py_peer_like(py_json_loads(bytes, len), &v, 1) : NULL;
 }
 
+/* Appends a text as a literal of Jinja, which ends at its quote alone whatever the text is. */
+static void
+jinja_add_literal(buf_t *out, const char *text)
+{
+    buf_putc(out, '"');
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            buf_putc(out, '\\');
+        buf_putc(out, *c);
+    }
+    buf_putc(out, '"');
+}
+
+/* True for the name of a variable: another text would be a piece of the template. */
+static bool
+is_variable(const char *name)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char) name[n]) || name[n] == '_' || (unsigned char) name[n] >= 0x80)
+        n++;
+    return n > 0 && name[n] == '\0' && !isdigit((unsigned char) name[0]);
+}
+
 static py_t *
 jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    const char *path = pyarg_text(args, "path", ""), *value = pyarg_text(args, "value", "");
-    AUTO_FREE char *text = xasprintf("{%% from \"%s\" import %s with context %%}\n{{ %s | tojson }}\n", path,
-                                     value, value);
+    const char *value = pyarg_text(args, "value", "");
+    buf_auto_t text = BUF_INIT;
 
-    return jinja_rendered(ctx, text, err);
+    if (!is_variable(value)) {
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'value' is the name of one variable of the map, not '%s'",
+                         value);
+        return NULL;
+    }
+    buf_puts(&text, "{% from ");
+    jinja_add_literal(&text, pyarg_text(args, "path", ""));
+    buf_printf(&text, " import %s with context %%}\n{{ %s | tojson }}\n", value, value);
+    return jinja_rendered(ctx, buf_str(&text), err);
 }
 
 static py_t *
 jinja_import(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    const char *tag = ctx_row(ctx)->data.text;
-    AUTO_FREE char *text = xasprintf("{%% %s \"%s\" as imported %%}\n{{ imported | tojson }}\n", tag,
-                                     pyarg_text(args, "path", ""));
+    buf_auto_t text = BUF_INIT;
 
-    return jinja_rendered(ctx, text, err);
+    buf_printf(&text, "{%% %s ", ctx_row(ctx)->data.text);
+    jinja_add_literal(&text, pyarg_text(args, "path", ""));
+    buf_puts(&text, " as imported %}\n{{ imported | tojson }}\n");
+    return jinja_rendered(ctx, buf_str(&text), err);
 }
 
 #define PATH_ROW ROW("path", ARG_ANY, ARG_REQUIRED, "The file's path below the file roots")
