@@ -6,7 +6,7 @@ load ../t/lib
 load museum
 
 setup_file() {
-    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*']}, {'nosuch*': [cmd.run]}]}"
+    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*', 'jinja\\..*', 'event\\..*']}, {'nosuch*': [cmd.run]}]}"
     fleet_open
     chmod o+r "$MASTER_CONF"
 }
@@ -57,6 +57,21 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     for arg in '["mine_functions={x: [{mine_function: cmd.run}, id]}"]' '[{"__kwarg__":true,"mine_functions":{"cmd.run":["id"]}}]' '[false,{"cmd.run":["id"]}]'; do
         refused "$(publish '"m2"' glob '"mine.update"' '' "$arg")"
     done
+}
+
+@test "H-INNER: a path or a name is no template, an event is no other function" {
+    local run="{{ salt['cmd.run']('touch $FLEET/harm') }}" jid
+    # ends FUN ARG: the job is m2's, and has failed there.
+    fails() {
+        jid=$(nobody "$(publish '"m2"' glob "\"$1\"" '' "$2")" | sed -nE 's/.*"jid":"([0-9]+)".*/\1/p')
+        until_true 20 eval "salt-run jobs.lookup_jid $jid --out=json | grep -q '$3'"
+    }
+    fails jinja.import_yaml "[\"file\\\" as a %}$run{% import_yaml \\\"file\"]" 'no such file'
+    fails jinja.import_json "[\"file\\\" as a %}$run{% import_json \\\"file\"]" 'no such file'
+    fails jinja.load_map "[\"file\\\" import a %}$run{% from \\\"file\", \"a\"]" 'no such file'
+    fails jinja.load_map "[\"file\", \"a with context %}$run{% set a = 1\"]" 'the name of one variable'
+    fails jinja.load_map "[\"file\", \"salt['cmd.run']('touch $FLEET/harm')\"]" 'the name of one variable'
+    fails event.fire '[{"environ":{"LD_PRELOAD":"/else.so"}},"environ_setenv"]' 'call environ.setenv'
 }
 
 @test "H-INNER: what the arguments name is looked for last, and in bounds" {

@@ -66,8 +66,13 @@ EOF
     query http://127.0.0.1:9/ status=True | grep -q '"status": 0, "error": "Failed to connect'
     run query ftp://127.0.0.1/
     [ "$status" -ne 0 ]
-    run query "$WEB/echo" 'header_dict={X: "a\r\nInjected: b"}'
-    [ "$status" -ne 0 ]
+    # Nothing that is one line or one word of the request becomes two.
+    for arg in 'header_dict={X: "a\r\nInjected: b"}' 'header_dict={"X: a\r\nInjected": b}' 'header_list=["X: a\nInjected: b"]' \
+        'agent="a\r\nInjected: b"' 'method="GET / HTTP/1.1\r\nInjected: b\r\nX:"' 'method=GET /other' 'method=""'; do
+        run query "$WEB/echo" "$arg"
+        [ "$status" -ne 0 ]
+        [[ $output == *'A header has one line'* || $output == *'is not the name of a method'* ]]
+    done
 }
 
 @test "an answer has a limit, whether its length is said before or not" {

@@ -63,11 +63,26 @@ fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
     return json_false();
 }
 
-/* To the running minion. Events are dictionaries. */
+/* By this event the running minion does another function's work: who may call that one calls it. */
+static int
+check_own_tag(const char *tag, fail_t *err)
+{
+    return strcmp(tag, "environ_setenv") != 0
+               ? 0
+               : fail_kind(err, FAIL_COMMAND, -EPERM,
+                           "the event environ_setenv changes the environment of all later jobs: call "
+                           "environ.setenv with update_minion=True");
+}
+
+/* NEW: whether it reached the running minion, which takes dictionaries; or NULL with *err for an event that
+ * is another function's. */
 static json_t *
-fire_minion(call_ctx_t *ctx, const char *tag, json_t *data)
+fire_minion(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
+
+    if (check_own_tag(tag, err) < 0)
+        return NULL;
     json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", tag, "data", data);
     json_auto_t *answer = NULL;
 
@@ -90,8 +105,8 @@ event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = fire_minion(ctx, value_str(args, "tag", ""), value_get(args, "data"));
-    return 0;
+    *ret_value = fire_minion(ctx, value_str(args, "tag", ""), value_get(args, "data"), err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 /* ---- send --------------------------------------------------------------------------------- */
@@ -151,7 +166,7 @@ exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_update(data, value_get(args, "kwargs"));
     if (json_is_object(given))
         json_object_update(data, given);
-    *ret_value = exec_event_is_local(ctx) ? fire_minion(ctx, tag, data)
+    *ret_value = exec_event_is_local(ctx) ? fire_minion(ctx, tag, data, err)
                                           : fire_master(ctx, tag, data, value_get(args, "preload"), err);
     return *ret_value != NULL ? 0 : err->code;
 }

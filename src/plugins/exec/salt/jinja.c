@@ -56,8 +56,8 @@ jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
     buf_auto_t text = BUF_INIT;
 
     if (!is_variable(value)) {
-        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'value' is the name of one variable of the map, not '%s'",
-                         value);
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "'value' is the name of one variable of the map, not '%s'", value);
         return NULL;
     }
     buf_puts(&text, "{% from ");

@@ -2,6 +2,8 @@
  * what comes an answer. Neither logins nor bodies leave this process but to the server. */
 #include "plugins/lib/http/http_int.h"
 
+#include <ctype.h>
+
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/http/web.h"
@@ -180,6 +182,20 @@ check_header(const char *text, fail_t *err)
                : fail_kind(err, FAIL_INVOCATION, -EINVAL, "A header has one line: '%s'", text);
 }
 
+/* A blank would end the method, a line break the line, and what follows would be a request of its own. */
+static int
+check_method(const char *text, fail_t *err)
+{
+    static const char signs[] = "!#$%&'*+-.^_`|~"; /* RFC 9110, 5.6.2 */
+    const char *c = text;
+
+    while (isalnum((unsigned char) *c) || (*c != '\0' && strchr(signs, *c) != NULL))
+        c++;
+    return c > text && *c == '\0'
+               ? 0
+               : fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not the name of a method", text);
+}
+
 static int
 add_header_dict(request_t *r, json_t *dict, fail_t *err)
 {
@@ -231,6 +247,8 @@ set_headers(request_t *r, fail_t *err)
             rc = add_header_line(r, lines[i], err);
         strv_free(lines);
     }
+    if (rc == 0 && agent != NULL)
+        rc = check_header(agent, err);
     web_text(&r->web, CURLOPT_USERAGENT, agent != NULL ? agent : AGENT);
     return rc;
 }
@@ -277,7 +295,7 @@ set_data(request_t *r, fail_t *err)
                *name = value_str(r->args, "formdata_filename", NULL);
     buf_auto_t data = BUF_INIT;
     bool post = str_eq(method, "POST");
-    int some = http_request_add_data(r, &data, err);
+    int rc = check_method(method, err), some = rc == 0 ? http_request_add_data(r, &data, err) : rc;
 
     if (some < 0)
         return some;
