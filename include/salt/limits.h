@@ -138,6 +138,7 @@
     (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again: at its start; for users */
 #define LIMIT_JOBS_LISTED      100000  /* jobs in one answer of the store */
 #define LIMIT_LISTEN_TAGS      1000    /* patterns of one listener */
+#define LIMIT_USER_BATCHES     64      /* batches under way of one local user without admin rights */
 #define LIMIT_USER_TAGS        64      /* the same of all connections of a local user without admin rights */
 #define LIMIT_EVENT_JOURNAL    1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
 #define LIMIT_RUNNER_WORKERS   32      /* runners at one time */

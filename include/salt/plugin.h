@@ -70,7 +70,8 @@ enum {
     FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, which may print others' data */
     FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
     FN_SECRET = 1 << 5,      /* runner or wheel: only the caller gets the return; events and jobs don't */
-    FN_CALLS = 1 << 11       /* calls functions that its arguments name: master/operators/inner.h */
+    FN_CALLS = 1 << 11,      /* calls functions that its arguments name: master/operators/inner.h */
+    FN_REACHES = 1 << 12     /* and does so on minions that its arguments name */
 };
 
 typedef struct func {

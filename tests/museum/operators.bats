@@ -6,7 +6,7 @@ load ../t/lib
 load museum
 
 setup_file() {
-    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*', 'jinja\\..*', 'event\\..*']}, {'nosuch*': [cmd.run]}]}"
+    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'m2': ['test\\..*', 'jinja\\..*', 'event\\..*']}, {'nosuch*': [cmd.run]}, {'m1': ['saltutil.cmd']}, {'m1 or m2': [test.echo]}, test.version]}"
     fleet_open
     chmod o+r "$MASTER_CONF"
 }
@@ -110,6 +110,68 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     # A rule that no minion meets allows nothing, whom the request means or not.
     refused "$(publish '"nosuch1"' glob '"cmd.run"')"
     refused "$(publish '"nosuch* or m1"' compound '"cmd.run"')"
+}
+
+@test "H-INNER: a function that calls on other minions calls what is allowed on all of them" {
+    nobody "$(publish '"m1"' glob '"saltutil.cmd"' '' '["m2","test.version"]')" | grep -q '"ok":true'
+    for arg in '["m2","test.ping"]' '["*","test.arg"]' '["m2","test.arg",["x"]]' '["m2","fun=test.arg"]' '["m2",{"__kwarg__":true,"fun":"test.ping"}]'; do
+        refused "$(publish '"m1"' glob '"saltutil.cmd"' '' "$arg")"
+        [[ $output == *'is not allowed'* ]]
+    done
+    # m2 may not call it at all, by whatever function.
+    refused "$(publish '"m2"' glob '"test.cross_test"' '' '["saltutil.cmd",["m1","test.version"]]')"
+}
+
+# batch [OPTION...]: of the user nobody, for m1 and m2; m2's turn comes in thirty years.
+batch() { nobody "$(publish '"m1 or m2"' compound '"test.echo"' ',"batch":{"size":1,"wait":1000000000}' '["x"]')"; }
+batches() { salt-run batch.list_active --out=json | grep -oE '"jid": "[0-9]+"' | grep -oE '[0-9]{20}'; }
+
+@test "H-BATCHES: a user has so many batches under way, and others none the less" {
+    local jid i
+    for i in {1..64}; do batch >/dev/null; done
+    run batch
+    [ "$status" -eq 1 ]
+    [[ $output == 'nobody has 64 batches under way, as many as may be: wait for the end of one, or ask root to stop it (salt-run batch.stop)'* ]]
+    # Others have theirs, and nobody has again when one is over.
+    ask "$(publish '"m1"' glob '"test.ping"' ',"batch":{"size":1}')" | grep -q '"ok":true'
+    salt-run batch.stop "$(batches | head -n 1)" >/dev/null
+    batch | grep -q '"ok":true'
+    not batch
+    for jid in $(batches); do salt-run batch.stop "$jid" >/dev/null; done
+}
+
+@test "H-BATCHES: a batch ends with its user's rights, those to a function included, and not at another change" {
+    local rights own root
+    rights=$(grep ^publisher_acl: "$MASTER_CONF")
+    # now RULES: a reload, after which nobody has these, and its batch is halted or goes on.
+    now() {
+        sed -i "s/^publisher_acl:.*/publisher_acl: $1/" "$MASTER_CONF"
+        kill -HUP "$(pid_of master)"
+    }
+    halted() { salt-run batch.status "$own" --out=json | grep -q 'its user may not begin it any more: see publisher_acl'; }
+    for rules in '{}' '{nobody: [test.ping]}' '{nobody: [{m1: [test.echo]}]}' '{somebody: [test.echo]}'; do
+        own=$(batch | field jid)
+        root=$(ask "$(publish '"*"' glob '"test.echo"' ',"batch":{"size":1,"wait":1000000000}' '["x"]')" | field jid)
+        now "{nobody: [test.echo, test.ping]}"
+        until_true 5 eval 'nobody "$(publish "\"*\"" glob "\"test.ping\"")"'
+        not halted
+        now "$rules"
+        until_true 5 halted
+        # A user's alone.
+        salt-run batch.stop "$root" | grep -q True
+        now "${rights#publisher_acl: }"
+        until_true 5 eval 'nobody "$(publish "\"m1 or m2\"" compound "\"test.echo\"" "" "[\"x\"]")"'
+    done
+    # Rights that went while no master was there.
+    own=$(batch | field jid)
+    stop master
+    sed -i "s/^publisher_acl:.*/publisher_acl: {}/" "$MASTER_CONF"
+    start_master
+    until_true 10 halted
+    wait_connected m1 m2
+    now "${rights#publisher_acl: }"
+    until_true 5 eval batch
+    salt-run batch.stop "$(batches)" | grep -q True
 }
 
 @test "CVE-2022-22941: a rule's words are a pattern of ids, not of requests" {

@@ -42,6 +42,7 @@ batch_new(const json_t *spec, size_t of, double timeout_s, fail_t *err)
     self->wait_ms = wait_ms;
     self->silent_ms = silent_ms;
     self->failhard = value_bool(spec, "failhard", false);
+    self->users = value_bool(spec, "users", false);
     self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
     return self;
 }

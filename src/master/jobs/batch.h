@@ -17,6 +17,8 @@ typedef struct batch {
     int64_t silent_ms; /* a minion without a connection for so long frees its place */
     bool failhard;     /* the first failure halts it */
     bool awaits;  /* of an earlier run of the master: begins none before its minions had time to come back */
+    bool users;   /* begun by somebody without administrator's rights, as publisher_acl says */
+    bool doubted; /* whether its user may still begin it is to be looked at */
     char *halted; /* owned: why it begins no more; NULL: it goes on */
     size_t n_failed;     /* failed returns of an earlier run of the master */
     int64_t progress_us; /* wall clock: when it last began some, or was halted */
@@ -26,8 +28,8 @@ typedef struct batch {
     size_t n_resting;
 } batch_t;
 
-/* `spec` {size: number of minions or part of `of` (batchsize.h), wait?: s, failhard?, timeout?: s; default
- * `timeout_s`}. NEW, or NULL with *err (-EINVAL: what is wrong with which member). */
+/* `spec` {size: number of minions or part of `of` (batchsize.h), wait?: s, failhard?, users?, timeout?: s;
+ * default `timeout_s`}. NEW, or NULL with *err (-EINVAL: what is wrong with which member). */
 batch_t *batch_new(const json_t *spec, size_t of, double timeout_s, fail_t *err);
 void batch_destroy(batch_t **self_p);
 /* Number of minions that may have the job from `now_ms` on, when `active` have it. Places that became free

@@ -67,6 +67,7 @@ look(front_t *self, job_t *job, int64_t now_ms)
         batch->awaits = false;
         batchjob_tell(self, job, "recover", NULL);
     }
+    batchjob_check_user(self, job);
     batch_tally_t tally = batchjob_tally(self, job);
     batch->n_open = job->n_open;
     if (batch->failhard && batch->halted == NULL && tally.failed > 0)
@@ -107,6 +108,17 @@ static void
 batches_turn_ended(front_t *self, bool events)
 {
     look_at_all(self, true);
+}
+
+/* Who may what has changed: all are looked at anew. */
+static void
+batches_reload(front_t *self)
+{
+    job_t *job;
+
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
+        if (job->batch != NULL)
+            job->batch->doubted = true;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -178,6 +190,6 @@ batches_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 const request_row_t request_batch = { .fn = batches_batch };
 const request_row_t request_batch_stop = { .fn = batches_stop };
 
-const front_part_t part_batches = { .name = "batches",
-                                    .tick = batches_tick,
-                                    .turn_ended = batches_turn_ended };
+const front_part_t part_batches = {
+    .name = "batches", .reload = batches_reload, .tick = batches_tick, .turn_ended = batches_turn_ended
+};

@@ -6,6 +6,8 @@
 #include "common/base/str.h"
 #include "master/events/bus.h"
 #include "master/minions/grace.h"
+#include "master/operators/acl.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -116,6 +118,57 @@ batchjob_tell(front_t *self, const job_t *job, const char *what, json_t *ids)
     (void) bus_fire(self, tag, &data);
 }
 
+/* ---- its user ------------------------------------------------------------------------------ */
+
+bool
+batchjob_has_room(const front_t *self, const batch_t *batch, const char *user, fail_t *err)
+{
+    size_t n = 0;
+    job_t *job;
+
+    for (size_t i = 0; batch->users && jobs_next(self->jobs, &i, &job);)
+        n += job->batch != NULL && job->batch->users && job->n_open > 0 &&
+             str_eq(value_str(job->info, "user", ""), user);
+    if (n >= LIMIT_USER_BATCHES)
+        (void) fail_set(
+            err, -EAGAIN,
+            "%s has %zu batches under way, as many as may be: wait for the end of one, or ask root to stop "
+            "it (salt-run batch.stop)",
+            user, n);
+    return n < LIMIT_USER_BATCHES;
+}
+
+/* The request for those minions of the batch whose turn has not come. NEW. */
+static json_t *
+batch_rest(const front_t *self, const job_t *job)
+{
+    static const char *const fields[] = { "fun", "arg" };
+    json_t *ids = json_array(), *request = json_pack("{s:o, s:s}", "tgt", ids, "tgt_type", "list"), *v;
+
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (job->targets[i].verdict == VERDICT_QUEUED && m != NULL)
+            json_array_append_new(ids, json_string(m->id));
+    }
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(job->info, fields[i])) != NULL)
+            json_object_set(request, fields[i], v);
+    return request;
+}
+
+void
+batchjob_check_user(front_t *self, job_t *job)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool doubted = job->batch->doubted && job->batch->users && job->batch->halted == NULL;
+
+    job->batch->doubted = false;
+    json_auto_t *rest = doubted ? batch_rest(self, job) : NULL;
+    if (json_array_size(value_get(rest, "tgt")) > 0 &&
+        acl_lets_user(self, value_str(job->info, "user", ""), rest, &err) < 0)
+        batchjob_halt(self, job, "its user may not begin it any more: see publisher_acl");
+}
+
 /* ---- its life -------------------------------------------------------------------------------- */
 
 void
@@ -141,7 +194,7 @@ batchjob_restore(front_t *self, job_t *job, const json_t *row)
         batch = batch_new(least, 1, 0, NULL);
     }
     batchjob_set(self, job, batch);
-    batch->awaits = true;
+    batch->awaits = batch->doubted = true;
     batch->n_failed = (size_t) value_int(row, "n_failed", 0);
     read = read && read_halt(self, job->jid, &batch->halted, &err) == 0;
     if (read)

@@ -18,6 +18,12 @@ typedef struct batch_tally {
     size_t not_begun; /* had no connection when their turn came, or the batch was halted before */
 } batch_tally_t;
 
+/* False with *err when a user without administrator's rights has as many batches under way as may be: without a
+ * bound they would be more than can be looked at. */
+bool batchjob_has_room(const front_t *self, const batch_t *batch, const char *user, fail_t *err);
+/* Halt a batch whose user may not begin it any more: publisher_acl, or what the minions are, has changed. */
+void batchjob_check_user(front_t *self, job_t *job);
+
 /* Make the new job a batch: each target waits for its turn. TAKES batch. */
 void batchjob_set(front_t *self, job_t *job, batch_t *batch);
 /* The same for a job of an earlier run of the master, by its row (store_job): a halt and failures are read from

@@ -51,7 +51,8 @@ publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     int known = notes_find(self, c, request, &reply, err);
     if (known != 0)
         return reply;
-    reply = publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
+    reply = publish_job(self, request, lconn_user(c), !lconn_is_admin(c),
+                        value_bool(request, "follow", false) ? c : NULL, err);
     if (reply != NULL)
         notes_keep(self, request, reply);
     return reply;

@@ -116,7 +116,7 @@ fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t
 
 /* The batch that a request asks for, complete, so that it is the same after a restart. NEW; NULL: none. */
 static json_t *
-batch_spec(const front_t *self, const json_t *request)
+batch_spec(const front_t *self, const json_t *request, bool bounded)
 {
     json_t *spec = value_get(request, "batch");
     if (spec == NULL || json_is_null(spec))
@@ -130,6 +130,8 @@ batch_spec(const front_t *self, const json_t *request)
         json_object_set_new(
             whole, "timeout",
             json_integer(conf_int(self->conf, "timeout") + conf_int(self->conf, "gather_job_timeout")));
+    if (bounded)
+        json_object_set_new(whole, "users", json_true());
     return whole;
 }
 
@@ -226,7 +228,7 @@ publish_fun(const json_t *request)
 /* Order matters: everything that can fail comes before the row is queued, and the row before the job enters
  * the table; the encoding is tried here so that publish_start can't fail. */
 json_t *
-publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
+publish_job(front_t *self, const json_t *request, const char *user, bool bounded, void *follower, fail_t *err)
 {
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
@@ -241,9 +243,9 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     char jid[CLOCK_STAMP_LEN];
     if (!jid_of(self, request, jid, err))
         return NULL;
-    json_auto_t *spec = batch_spec(self, request);
+    json_auto_t *spec = batch_spec(self, request, bounded);
     AUTO(batch) batch = spec != NULL ? batch_new(spec, n, 0, err) : NULL;
-    if (spec != NULL && batch == NULL)
+    if (spec != NULL && (batch == NULL || !batchjob_has_room(self, batch, user, err)))
         return NULL;
     json_t *info = publish_info(request, jid, user);
     size_t len = 0;

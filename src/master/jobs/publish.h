@@ -11,9 +11,10 @@
 #include "master/front/front.h"
 
 /* Publish for an operator. `request` {fun, arg, tgt, tgt_type, ...}; `user` goes on record; `follower`
- * (lconn_t, BORROWED, may be NULL) gets pushes. NEW reply {jid, minions, missing}, jid "" when no minion
+ * (lconn_t, BORROWED, may be NULL) gets pushes. `bounded`: the user has no administrator's rights. NEW reply {jid, minions, missing}, jid "" when no minion
  * matched; NULL with *err. Sends nothing yet. */
-json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
+json_t *publish_job(front_t *self, const json_t *request, const char *user, bool bounded, void *follower,
+                    fail_t *err);
 void publish_start(front_t *self, const char *jid); /* send it; nothing when the jid is unknown */
 void publish_turn(front_t *self, job_t *job, job_target_t *target); /* send it to a QUEUED target */
 void publish_again(front_t *self, const char *jid);                 /* a note's job is requested again */

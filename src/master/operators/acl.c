@@ -92,17 +92,21 @@ allows(front_t *self, const char *user, const char *fun, const json_t *request, 
     return false;
 }
 
-bool
-acl_may_read(front_t *self, const lconn_t *c)
+static bool
+acl_has(front_t *self, const char *user)
 {
     const char *who;
     json_t *entries;
-    if (lconn_is_admin(c))
-        return true;
     json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
-        if (acl_names(self, who, lconn_user(c)))
+        if (acl_names(self, who, user))
             return true;
     return false;
+}
+
+bool
+acl_may_read(front_t *self, const lconn_t *c)
+{
+    return lconn_is_admin(c) || acl_has(self, lconn_user(c));
 }
 
 /* The functions of a request, as a list. NEW; NULL with *err. */
@@ -200,40 +204,72 @@ acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
 
 /* The verdict counts what the budget allowed to try: a pattern that was not tried has not matched. */
 static int
-acl_verdict(front_t *self, const lconn_t *c, const json_t *funs, const json_t *request, match_work_t *work,
-            fail_t *err)
+acl_verdict(front_t *self, const char *user, bool admin, const json_t *funs, const json_t *request,
+            match_work_t *work, fail_t *err)
 {
-    const char *user = lconn_user(c);
-    if (!lconn_is_admin(c) && !acl_allows_all(self, user, funs, request, work))
+    if (!admin && !acl_allows_all(self, user, funs, request, work))
         return acl_refuse(user, "publish", request, err);
     return acl_blocks(self, user, funs, work, err);
+}
+
+static bool
+acl_reaches(const front_t *self, const json_t *funs)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (funs, i, one)
+        if (json_is_string(one) && self->modules != NULL &&
+            registry_any(self->modules, json_string_value(one), FN_REACHES))
+            return true;
+    return false;
+}
+
+/* The request whose minions must be allowed what the arguments name: where one of the functions calls on other
+ * minions (FN_REACHES), which ones is in the arguments too, so it is all. NEW. */
+static json_t *
+acl_inner_request(const front_t *self, const json_t *request, const json_t *asked, const json_t *named)
+{
+    if (!acl_reaches(self, asked) && !acl_reaches(self, named))
+        return json_incref((json_t *) request);
+    json_t *whole = json_copy((json_t *) request);
+    (void) json_object_update_new(whole, json_pack("{s:s, s:s}", "tgt", "*", "tgt_type", "glob"));
+    return whole;
 }
 
 /* Arguments are looked at last, when it is known that the user may call the functions that have them: reading
  * them may take long. */
 static int
-acl_publishes(front_t *self, const lconn_t *c, const json_t *request, fail_t *err)
+acl_publishes(front_t *self, const char *user, bool admin, const json_t *request, fail_t *err)
 {
     match_work_t work; /* of all rules, functions and arguments */
-    if (!acl_may_read(self, c))
-        return acl_refuse(lconn_user(c), "publish", request, err);
+    if (!admin && !acl_has(self, user))
+        return acl_refuse(user, "publish", request, err);
     json_auto_t *asked = acl_asked(request, err);
     if (asked == NULL)
         return err->code;
-    targets_work(self, lconn_is_admin(c), &work);
-    int rc = acl_verdict(self, c, asked, request, &work, err);
-    bool looks = !lconn_is_admin(c) || value_get(conf_get(self->conf, "publisher_acl_blacklist"), "modules");
+    targets_work(self, admin, &work);
+    int rc = acl_verdict(self, user, admin, asked, request, &work, err);
+    bool looks = !admin || value_get(conf_get(self->conf, "publisher_acl_blacklist"), "modules");
     if (rc < 0 || !looks)
         return rc;
     json_auto_t *named = acl_named(self, request, asked, &work, err);
-    return named != NULL ? acl_verdict(self, c, named, request, &work, err) : err->code;
+    if (named == NULL)
+        return err->code;
+    json_auto_t *inner = acl_inner_request(self, request, asked, named);
+    return acl_verdict(self, user, admin, named, inner, &work, err);
+}
+
+int
+acl_lets_user(front_t *self, const char *user, const json_t *request, fail_t *err)
+{
+    return acl_publishes(self, user, false, request, err);
 }
 
 int
 acl_lets(front_t *self, const lconn_t *c, const char *op, bool reads, const json_t *request, fail_t *err)
 {
     if (str_eq(op, "publish"))
-        return acl_publishes(self, c, request, err);
+        return acl_publishes(self, lconn_user(c), lconn_is_admin(c), request, err);
     if (lconn_is_admin(c) || (reads && acl_may_read(self, c)))
         return 0;
     return acl_refuse(lconn_user(c), op, request, err);

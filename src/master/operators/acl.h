@@ -16,5 +16,7 @@ bool acl_may_read(front_t *front, const lconn_t *c);
  * Salt's words, or -E2BIG when the request is too large to tell. */
 int acl_lets(front_t *front, const lconn_t *c, const char *op, bool reads, const json_t *request,
              fail_t *err);
+/* The same for what a user without administrator's rights publishes: {fun, arg, tgt, tgt_type}. */
+int acl_lets_user(front_t *front, const char *user, const json_t *request, fail_t *err);
 
 #endif

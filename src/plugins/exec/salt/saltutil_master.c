@@ -166,10 +166,10 @@ static const arg_t wheel_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "cmd", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS,
+    { "cmd", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS | FN_REACHES,
       "Run a function on other minions. Only on a minion on the master's host." CLI_EXAMPLE(
           "salt '*' saltutil.cmd '*' test.ping") },
-    { "cmd_iter", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS,
+    { "cmd_iter", saltutil_cmd, cmd_args, FN_PEER | FN_CALLS | FN_REACHES,
       "The same as saltutil.cmd: the returns come together." CLI_EXAMPLE(
           "salt '*' saltutil.cmd_iter '*' test.ping") },
     { "runner", saltutil_runner, runner_args, FN_PEER,
