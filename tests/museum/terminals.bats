@@ -53,3 +53,36 @@ has() { grep -aqF -- "$1" "$BATS_TEST_TMPDIR/seen" || { cat -v "$BATS_TEST_TMPDI
     terminal tame <"$BATS_TEST_TMPDIR/seen"
     has '"data": {"\x9b2J": "\u202e\u001b[2J"'
 }
+
+# live OUTPUTTER TEXT...: salt waits on a terminal for m1 and evil, and shows a line of progress; then evil's return comes.
+live() {
+    local out=$1 text jid seen=$BATS_TEST_TMPDIR/seen dir
+    shift
+    for text; do
+        dir=$(mktemp -d "$BATS_TEST_TMPDIR/live.XXXX")
+        RECORD=$dir/record evil send "$(hello evil)" expect "$WELCOME" expect '"m":"job"' wait "$dir/go" file "$dir/started" wait "$dir/on" file "$dir/ret" expect '"m":"ack"' >"$dir/evil" 2>&1 3>&- &
+        until_true 10 is_connected evil
+        terminal run both "$HALITE_BIN/salt" -L m1,evil test.arg x --out="$out" -t 60 >"$seen" 3>&- &
+        until_true 10 grep -q '"m":"job"' "$dir/record"
+        jid=$(grep -oE '"jid":"[0-9]{20}"' "$dir/record" | head -n 1 | grep -oE '[0-9]{20}')
+        printf '{"m":"started","jid":"%s","pid":1}' "$jid" >"$dir/started"
+        printf '{"m":"ret","jid":"%s","fun":"test.arg","fun_args":["x"],"return":%s,"retcode":0,"success":true}' "$jid" "$text" >"$dir/ret"
+        touch "$dir/go"
+        until_true 10 grep -aq $'\r\e\[K1 of 2 ' "$seen"
+        touch "$dir/on"
+        wait
+        terminal tame live <"$seen"
+    done
+}
+
+@test "H-TERMINALS: a return that comes while salt shows its progress works neither on that line nor on the terminal" {
+    live txt '"ok\r\u001b[K2 of 2 done\u001b[1A\u001b[2J\u001b]0;t\u0007\u009b2J\u202e\u000e\b end"'
+    has $'evil: ok^M^[[K2 of 2 done^[[1A^[[2J^[]0;t^G\\x9b2J\\u202e^N^H end\n'
+    live nested '{"a\u001b[2J\r":["\u001b]52;c;aGE=\u0007","\u001b["],"b":"2J\u001bP1$r\u001b\\\\"}' '"one\n\u001b[K\r2 of 2\n\u001b[8mtwo"'
+    has $'    ^[[K^M2 of 2\n'
+    live yaml '"\u2028\u001b[6n\u001b[c\u0005"'
+    live json '["\u001b[6n\u001b[5i\u202e\u009d52;c;?\u0007"]'
+    # What is left on at the end of a value, or of the program, is off.
+    live txt '"\u001b[31mred"'
+    has $'\e[31mred\e[0m'
+}
