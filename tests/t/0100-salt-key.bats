@@ -432,6 +432,13 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     mkdir "$PKI/minions/folder"
     run key -l acc
     same_as "$output" <<<$'Accepted Keys:\nm001'
+    # Nor are those beside the master's own, some of which have no end.
+    mkdir "$PKI/folder.pub"
+    mkfifo "$PKI/pipe.pem"
+    ln -s /dev/zero "$PKI/zero.pub"
+    run timeout 20 "$HALITE_BIN/salt-key" -c "$CONF" -F
+    [ "$status" -eq 0 ]
+    [[ $output == *m001:* && $output != *folder* && $output != *pipe* && $output != *zero* ]]
 }
 
 @test "who may not read the key folder is told which and what to do" {
