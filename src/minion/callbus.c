@@ -10,7 +10,8 @@
 #include "common/local/client.h"
 #include "salt/value.h"
 
-#define PILLAR_S 30 /* Salt's default */
+#define PILLAR_S     30 /* Salt's default */
+#define PILLAR_MAX_S 3600
 
 /* Waits for an event of this tag. NEW data; NULL when none came in time or the minion has gone. */
 static json_t *
@@ -35,7 +36,8 @@ callbus_refresh_pillar(local_client_t *line, json_t *request, json_t **ret_value
     json_t *listen = json_pack("{s:s, s:[s]}", "op", "events", "tags", MINION_PILLAR_REFRESHED);
     json_t *event = json_pack("{s:s, s:s, s:{s:b}}", "op", "event", "tag", "pillar_refresh", "data",
                               "clean_cache", value_bool(request, "clean_cache", true));
-    json_int_t seconds = value_int(request, "timeout", PILLAR_S);
+    json_int_t asked = value_int(request, "timeout", PILLAR_S),
+               seconds = asked > 0 && asked < PILLAR_MAX_S ? asked : PILLAR_S; /* as the minion bounds it */
     int rc = local_call(line, &listen, &reply, err);
     json_decref(STEAL(reply));
     if (rc == 0)

@@ -70,6 +70,7 @@ one() { salt_call a "$@" --out=newline_values_only 2>"$BATS_TEST_TMPDIR/err"; } 
 @test "salt-call: saltutil.refresh_pillar wait=True comes back when the running minion has its new pillar" {
     echo 'rest: 2' >"$FLEET/pillar/rest.sls"
     [ "$(one saltutil.refresh_pillar wait=True)" = True ]
+    [ "$(one saltutil.refresh_pillar wait=True timeout=9223372036854775807)" = True ]
     [ "$(salt a pillar.raw rest --out=newline_values_only)" = 2 ]
     echo '{{' >"$FLEET/pillar/rest.sls"
     [ "$(one saltutil.pillar_refresh wait=True --local)" = True ]
