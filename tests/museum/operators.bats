@@ -118,6 +118,12 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
         refused "$(publish '"m1"' glob '"saltutil.cmd"' '' "$arg")"
         [[ $output == *'is not allowed'* ]]
     done
+    # A text with commas is a list for an argument that takes one.
+    nobody "$(publish '"m1"' glob '"saltutil.cmd"' '' '["m2","test.version","a,b=\"c\""]')" | grep -q '"ok":true'
+    for arg in 'func=\"cmd\\x2erun\",args=[id]' 'x, func=\"cmd\\x2erun\"' 'x,y=cmd.run'; do
+        refused "$(publish '"m1"' glob '"saltutil.cmd"' '' "[\"m2\",\"test.version\",\"$arg\"]")"
+        refused "$(publish '"m1"' glob '"saltutil.cmd"' '' "[\"m2\",\"test.version\",{\"__kwarg__\":true,\"arg\":\"$arg\"}]")"
+    done
     # m2 may not call it at all, by whatever function.
     refused "$(publish '"m2"' glob '"test.cross_test"' '' '["saltutil.cmd",["m1","test.version"]]')"
 }

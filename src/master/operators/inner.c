@@ -51,7 +51,24 @@ inner_add_name(inner_t *self, const char *text)
         json_array_append_new(self->names, json_string(text));
 }
 
-/* A text is a name, or several with commas between as lists may be written, or a word NAME=VALUE. */
+/* A name, or texts with commas between as lists may be written: each of these may be a word again. */
+static void
+inner_add_parts(inner_t *self, const char *text)
+{
+    char **parts = strpbrk(text, ".=") != NULL ? str_split(text, ",", false) : NULL;
+    bool several = parts != NULL && strchr(text, ',') != NULL;
+
+    for (char **p = parts; p != NULL && *p != NULL; p++) {
+        const char *part = str_trim(*p);
+        if (several && args_keyword_len(part) > 0)
+            json_array_append_new(self->todo, json_string(part));
+        else
+            inner_add_name(self, part);
+    }
+    strv_free(parts);
+}
+
+/* A text is a name, or several with commas between, or a word NAME=VALUE. */
 static int
 inner_text(inner_t *self, const char *text)
 {
@@ -59,10 +76,7 @@ inner_text(inner_t *self, const char *text)
 
     if (!match_work_take(self->work, len + 1))
         return inner_too_much(self);
-    char **parts = strchr(text, '.') != NULL ? str_split(text, ",", false) : NULL;
-    for (char **p = parts; p != NULL && *p != NULL; p++)
-        inner_add_name(self, str_trim(*p));
-    strv_free(parts);
+    inner_add_parts(self, text);
     if (name_len == 0)
         return 0;
     if (len > LIMIT_INNER_TEXT)

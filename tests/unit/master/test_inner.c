@@ -58,7 +58,13 @@ test_names(void **state)
         { "t.cross", "[{\"__kwarg__\": true}, {\"x\": {\"__kwarg__\": true, \"y\": \"cmd.run\"}}]",
           "[\"cmd.run\"]" },
         { "t.cross", "[\"t.cross\", [\"cmd.run\", [\"id\"]]]", "[\"t.cross\",\"cmd.run\"]" },
-        { "t.keep", "[\"a\", \"function=cmd.run, t.ping\"]", "[\"t.ping\",\"cmd.run\",\"t.ping\"]" },
+        { "t.keep", "[\"a\", \"function=cmd.run, t.ping\"]",
+          "[\"t.ping\",\"cmd.run\",\"t.ping\",\"cmd.run\"]" },
+        /* Lists with commas, each item of which the next function takes as a word. */
+        { "t.cross", "[\"x,func=\\\"cmd\\\\x2erun\\\"\"]", "[\"cmd.run\"]" },
+        { "t.cross", "[\"func=\\\"cmd\\\\x2erun\\\",x\"]", "[\"cmd.run\"]" },
+        { "t.cross", "[\"args=x , func=\\\"cmd\\\\x2erun\\\"\"]", "[\"cmd.run\",\"cmd.run\"]" },
+        { "t.cross", "[\"x,y='a,func=!!binary Y21kLnJ1bg=='\"]", "[\"cmd.run\"]" },
         { "t.keep", "[{\"x\": {\"cmd.run\": []}}]", "[\"cmd.run\"]" },
         { "t.keep", "[\"m\u00f6dul.run\"]", "[\"m\u00f6dul.run\"]" },
     };
