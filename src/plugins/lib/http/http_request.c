@@ -73,8 +73,10 @@ set_url(request_t *r, fail_t *err)
         http_form(params, &query);
     if (value_bool(r->args, "test", false) && test != NULL)
         url = test;
-    if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not an http:// or https:// URL", url);
+    if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0) {
+        AUTO_FREE char *shown = str_redacted(url);
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not an http:// or https:// URL", shown);
+    }
     AUTO_FREE char *whole = query.len == 0 ? xstrdup(url)
                                            : xasprintf("%s%c%s", url, strchr(url, '?') != NULL ? '&' : '?',
                                                        buf_str(&query));
@@ -173,13 +175,15 @@ add_header(request_t *r, const char *name, const char *value)
     web_field(&r->web, line);
 }
 
-/* A line break would begin another header. */
+/* A line break would begin another header. The value may be a secret, and is not shown. */
 static int
-check_header(const char *text, fail_t *err)
+check_header(const char *name, const char *value, fail_t *err)
 {
-    return strpbrk(text, "\r\n") == NULL
+    return strpbrk(name, "\r\n") == NULL && strpbrk(value, "\r\n") == NULL
                ? 0
-               : fail_kind(err, FAIL_INVOCATION, -EINVAL, "A header has one line: '%s'", text);
+               : fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                           "A header has one line: there is a line break in the name or the value of '%s'",
+                           name);
 }
 
 /* A blank would end the method, a line break the line, and what follows would be a request of its own. */
@@ -204,7 +208,7 @@ add_header_dict(request_t *r, json_t *dict, fail_t *err)
 
     json_object_foreach (dict, name, v) {
         AUTO_FREE char *value = value_pystr(v);
-        if (check_header(name, err) < 0 || check_header(value, err) < 0)
+        if (check_header(name, value, err) < 0)
             return -EINVAL;
         add_header(r, name, value);
     }
@@ -220,11 +224,11 @@ add_header_line(request_t *r, const char *text, fail_t *err)
 
     if (colon == NULL)
         return 0;
-    if (check_header(text, err) < 0)
-        return -EINVAL;
     *colon = '\0';
-    add_header(r, str_trim(line), str_trim(colon + 1));
-    return 0;
+    int rc = check_header(line, colon + 1, err);
+    if (rc == 0)
+        add_header(r, str_trim(line), str_trim(colon + 1));
+    return rc;
 }
 
 /* Headers from dict, list and file, in this order, and the user agent. */
@@ -248,7 +252,7 @@ set_headers(request_t *r, fail_t *err)
         strv_free(lines);
     }
     if (rc == 0 && agent != NULL)
-        rc = check_header(agent, err);
+        rc = check_header("User-Agent", agent, err);
     web_text(&r->web, CURLOPT_USERAGENT, agent != NULL ? agent : AGENT);
     return rc;
 }
