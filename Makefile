@@ -72,7 +72,9 @@ PYTHON_VERSION := $(BUILD)/python/salt/_version.py
 PYTHON         := $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%) $(PYTHON_VERSION)
 
 .PHONY: all
-all: $(BIN) $(PYTHON)
+all: $(BIN)
+# Interpreters of the programs look for it beside them.
+$(BIN): | $(PYTHON)
 $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%): $(BUILD)/python/%: src/pyhost/%
 	@mkdir -p $(@D); cp $< $@
 $(PYTHON_VERSION): Makefile
