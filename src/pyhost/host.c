@@ -21,13 +21,24 @@ struct pyloader {
     bool barren;                      /* no interpreter can be started; that was said */
 };
 
+/* Forgets where files are. */
+static void
+forget_files(pyloader_t *self)
+{
+    free(STEAL(self->salt));
+    self->looked = self->barren = false;
+    json_decref(STEAL(self->folders));
+    for (pykind_t i = 0; i < PYKINDS; i++)
+        json_decref(STEAL(self->stems[i]));
+}
+
 static void
 pyhost_free(void *value)
 {
     pyloader_t *self = value;
 
     python_destroy(&self->python);
-    pyhost_forget(self);
+    forget_files(self);
     free(self);
 }
 
@@ -63,17 +74,6 @@ pyhost_salt(pyloader_t *self)
         self->salt = pyfiles_salt(self->ctx);
     self->looked = true;
     return self->salt;
-}
-
-void
-pyhost_forget(pyloader_t *self)
-{
-    free(STEAL(self->salt));
-    self->looked = false;
-    json_decref(STEAL(self->folders));
-    for (pykind_t i = 0; i < PYKINDS; i++)
-        json_decref(STEAL(self->stems[i]));
-    python_destroy(&self->python);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------- */
@@ -312,6 +312,21 @@ pyhost_task(pyloader_t *self, const json_t *task, fail_t *err)
     (void) fail_kind(err, failed_kind(value_str(failed, "kind", "")), -EINVAL, "%s",
                      value_str(failed, "text", "python3 said nothing that means anything here"));
     return NULL;
+}
+
+/* The interpreter may be in the midst of a call that brought this about: it goes on, and loads files anew later. */
+void
+pyhost_forget(pyloader_t *self)
+{
+    json_auto_t *task = json_pack("{s:b}", "forget", true);
+    fail_auto_t err = FAIL_INIT;
+
+    forget_files(self);
+    if (self->python == NULL || !python_usable(self->python))
+        return;
+    json_auto_t *last = pyhost_said(self, task, &err);
+    if (last == NULL)
+        log_debug("modules in Python are loaded in another interpreter: %s", fail_text(&err));
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */

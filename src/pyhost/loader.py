@@ -6,6 +6,7 @@
 #                     "salt": folder that has Salt's package | null}}
 #          {"describe": {"kind", "module" | null, "salt": bool}}
 #          {"grains": true}
+#          {"forget": true}: files or what they need may have changed
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
@@ -425,6 +426,16 @@ class World:
         utils = given["dirs"].get("utils", [])
         sys.path.extend(folder for folder in utils if os.path.isdir(folder))
 
+    def forget(self):
+        """Load files anew from here on; what runs goes on, and the context stays."""
+        folders = tuple(folder + "/" for folders in self.given["dirs"].values() for folder in folders)
+        for name, module in list(sys.modules.items()):
+            if name.startswith("halite.loaded.") or (getattr(module, "__file__", None) or "").startswith(folders):
+                del sys.modules[name]
+        self.kinds, self.salts, self.functions, self.modules = {}, {}, {}, []
+        text_of_file.cache_clear()
+        importlib.invalidate_caches()
+
     def kind(self, name, salts=False):
         if salts and name not in self.salts:
             self.salts[name] = SaltKind(name, [os.path.join(self.given["salt"], "salt", name)])
@@ -688,6 +699,11 @@ def set_up(given):
     send({"done": True})
 
 
+def forget(asked):
+    world.forget()
+    send({"done": True})
+
+
 def host_module():
     """What the package `salt` asks of this program."""
     module = types.ModuleType("halite_host")
@@ -748,4 +764,4 @@ logging.getLogger().handlers[:] = [NamedHandler()]
 log = logging.getLogger("loader")
 sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 world = None
-TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains)
+TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget)

@@ -84,6 +84,12 @@ def _private():
     return 1
 
 
+def syncs():
+    before = __salt__["greet.two"](1, 2)
+    __salt__["saltutil.sync_modules"]()
+    return [before, __salt__["fresh.added"]()]
+
+
 def state():
     __context__["retcode"] = 7
     return "seven"
@@ -227,6 +233,11 @@ PY
     rm "$SRV/_modules/test.py"
     salt m1 saltutil.sync_modules >/dev/null
     [ "$(call test.ping)" = true ]
+}
+
+@test "a function that synchronises goes on, with what came" {
+    printf 'def added():\n    return "new"\n' >"$SRV/_modules/fresh.py"
+    [ "$(call greet.syncs)" = '[[1, 2], "new"]' ]
 }
 
 @test "errors are Salt's, and name the user's file and line" {

@@ -11,7 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
-#include "common/plugin/registry.h"
+#include "common/plugin/call.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 
@@ -158,18 +158,6 @@ extmods_clean(sync_t *self, int fd, const char *rel, int depth)
         (void) closedir(d);
 }
 
-/* Make the context look for functions again. */
-static void
-extmods_look_again(call_ctx_t *ctx)
-{
-    for (plugin_kind_t kind = 0; kind < PLUGIN_KINDS; kind++) {
-        fail_auto_t err = FAIL_INIT;
-        registry_t *registry = ctx_registry(ctx, kind);
-        if (registry != NULL && registry_refresh(registry, ctx, &err) < 0)
-            log_warning("custom modules: %s", fail_text(&err));
-    }
-}
-
 json_t *
 extmods_sync(call_ctx_t *ctx, const extmods_t *what)
 {
@@ -198,6 +186,6 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
         extmods_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
     if (json_array_size(changed) > 0 || self.gone)
-        extmods_look_again(ctx);
+        call_refresh_modules(ctx);
     return changed;
 }

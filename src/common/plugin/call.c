@@ -9,6 +9,7 @@
 #include "common/data/args.h"
 #include "common/plugin/ctx.h"
 #include "common/py/py_json.h"
+#include "salt/log.h"
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
 
@@ -128,6 +129,17 @@ is_nothing(const json_t *value)
             return true;
     }
     return !value_truthy(value);
+}
+
+void
+call_refresh_modules(call_ctx_t *ctx)
+{
+    for (plugin_kind_t kind = 0; kind < PLUGIN_KINDS; kind++) {
+        fail_auto_t err = FAIL_INIT;
+        registry_t *registry = ctx_registry(ctx, kind);
+        if (registry != NULL && registry_refresh(registry, ctx, &err) < 0)
+            log_warning("modules are not looked for again: %s", fail_text(&err));
+    }
 }
 
 /* The row's `absent`, when the return says so. */

@@ -123,6 +123,9 @@ void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)
  * so, and the error's text under its own; or else that text. NEW. */
 json_t *call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err);
 
+/* Make the context look for functions again: files or programs have changed. A failure is logged. */
+void call_refresh_modules(call_ctx_t *ctx);
+
 /* Explain why `fun` ("mod.fun", or a module's name) can't be called, with a suggestion. NEW text. */
 char *call_missing(call_ctx_t *ctx, const char *fun);
 /* The same of a state function. */

@@ -276,12 +276,33 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
 
 /* ---- after the call ------------------------------------------------------------------------ */
 
+/* True when the state has changed what modules may be usable: packages, programs, files of modules. */
+static bool
+run_call_changed_modules(const json_t *low, const json_t *ret)
+{
+    static const char *const endings[] = { ".py", ".pyx", ".pyo", ".pyc", ".so" };
+    const char *state = value_str(low, "state", ""), *fun = value_str(low, "fun", "");
+    const char *name = value_str(low, "name", "");
+
+    if (json_object_size(value_get(ret, "changes")) == 0)
+        return value_truthy(value_get(low, "force_reload_modules"));
+    for (size_t i = 0; str_eq(state, "file") && str_eq(fun, "managed") && i < NELEMS(endings); i++)
+        if (str_ends(name, endings[i]))
+            return true;
+    return value_truthy(value_get(low, "reload_modules")) || value_truthy(value_get(low, "reload_grains")) ||
+           value_truthy(value_get(low, "reload_pillar")) || str_eq(state, "pkg") || str_eq(state, "pip") ||
+           (str_eq(state, "file") &&
+            (str_eq(fun, "recurse") || (str_eq(fun, "symlink") && strstr(name, "bin"))));
+}
+
 /* A failed pillar is only logged: the old one stays. */
 void
-state_refresh(state_caller_t *self, const json_t *low)
+state_refresh(state_caller_t *self, const json_t *low, const json_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
 
+    if (run_call_changed_modules(low, ret))
+        call_refresh_modules(self->ctx);
     if (value_truthy(value_get(low, "reload_grains")))
         ctx_refresh_grains(self->ctx);
     if (value_truthy(value_get(low, "reload_pillar"))) {
@@ -392,7 +413,7 @@ call_once(state_caller_t *self, json_t *low, bool prereq)
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
     log_return(self, low, ret);
     if (!self->elsewhere)
-        state_refresh(self, low);
+        state_refresh(self, low, ret);
     double ms = (double) (clock_mono_us() - begin) / US_PER_MS;
     json_object_set_new(ret, "start_time", run_call_stamp(begin_us));
     json_object_set_new(ret, "duration", json_real(ms));

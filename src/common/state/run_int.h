@@ -30,7 +30,7 @@ json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
  * `reqs` becomes __reqs__. NEW. */
 json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
 /* reload_grains and reload_pillar. */
-void state_refresh(state_caller_t *self, const json_t *low);
+void state_refresh(state_caller_t *self, const json_t *low, const json_t *ret);
 bool state_declares(const func_t *f, const char *key);
 /* The chunk's arguments. NEW, or NULL with *err. Those without effect: `ret_idle` {key: what is meant, or null}. */
 json_t *state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err);

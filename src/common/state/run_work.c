@@ -79,7 +79,7 @@ run_work_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
     if (value != NULL) {
         json_object_del(value, "__run_num__");
         json_object_update(ret, value);
-        state_refresh(&run->caller, step->low);
+        state_refresh(&run->caller, step->low, ret);
     } else {
         json_object_set_new(ret, "result", json_false());
         json_object_set_new(ret, "comment",
