@@ -43,6 +43,22 @@ py_is_odict(const py_t *v)
     return py_is(v, PY_DICT) && (v->flags & PY_F_ORDERED) != 0;
 }
 
+/* Recursion is bounded as that of the conversion that made the value. */
+void
+py_order_dicts(py_t *v)
+{
+    py_t *key, *value;
+
+    if (py_is(v, PY_LIST) || py_is(v, PY_TUPLE)) {
+        for (size_t i = 0; i < py_seq_len(v); i++)
+            py_order_dicts(py_seq_at(v, i));
+    } else if (py_is(v, PY_DICT)) {
+        v->flags |= PY_F_ORDERED;
+        for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
+            py_order_dicts(value);
+    }
+}
+
 /* ---- lookup ----------------------------------------------------------------------------------- */
 
 /* 1 for the same key, 0 for another, -1 raised by its comparison. */

@@ -108,6 +108,8 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
     AUTO(py) context = py_from_json(vars);
     restore_natives(ctx, "defaults", vars, context);
     restore_natives(ctx, "context", vars, context);
+    if (json_object_size(ctx_chunk(ctx)) > 0)
+        py_order_dicts(context); /* an SLS has it, so that a dump as YAML keeps the order */
     render_t *render = render_new(ctx, ctx_files(ctx));
     spans_auto_t said = SPANS_INIT;
     if (text != NULL && len > 0 && contents_are_said(ctx, args))
