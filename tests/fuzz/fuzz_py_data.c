@@ -38,14 +38,14 @@ check_yaml(const char *text, size_t len)
     salt_assert(v != NULL || problem.text != NULL);
     salt_assert(v == NULL || py_raised() == NULL);
     py_clear();
-    AUTO(py) first = v != NULL ? py_yaml_dump(v, PY_YAML_AUTO, 0) : NULL;
+    AUTO(py) first = v != NULL ? py_yaml_dump(v, PY_YAML_AUTO, NULL) : NULL;
     if (v != NULL && py_raised() == NULL)
         json_decref(py_to_json(v));
     if (first != NULL) {
         size_t n;
         const char *again_text = py_text(first, &n);
         AUTO(py) again = py_yaml_load(again_text, n, true, &problem);
-        AUTO(py) second = again != NULL ? py_yaml_dump(again, PY_YAML_AUTO, 0) : NULL;
+        AUTO(py) second = again != NULL ? py_yaml_dump(again, PY_YAML_AUTO, NULL) : NULL;
         salt_assert(py_raised_is(&py_LimitError) || again == NULL || second != NULL);
     }
     py_clear();

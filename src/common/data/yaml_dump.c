@@ -108,7 +108,8 @@ char *
 yaml_dump(const json_t *v, int indent)
 {
     buf_auto_t out = BUF_INIT;
-    dumper_t d = { yaml_writer_new(&out, indent), indent < 0 };
+    const yaml_layout_t layout = { .indent = indent };
+    dumper_t d = { yaml_writer_new(&out, &layout), indent < 0 };
 
     if (v != NULL)
         dump_value(&d, v);

@@ -37,18 +37,21 @@ yaml_write_emit(yaml_writer_t *self, int made, yaml_event_t *ev)
 }
 
 yaml_writer_t *
-yaml_writer_new(buf_t *out, int indent)
+yaml_writer_new(buf_t *out, const yaml_layout_t *layout)
 {
+    static const yaml_layout_t plain = { .indent = 0 };
     yaml_writer_t *self = xcalloc(1, sizeof(*self));
+    const yaml_layout_t *how = layout != NULL ? layout : &plain;
     yaml_event_t ev;
 
     if (!yaml_emitter_initialize(&self->emitter))
         salt_no_memory(sizeof(self->emitter));
     yaml_emitter_set_output(&self->emitter, write_bytes, out);
     yaml_emitter_set_unicode(&self->emitter, 1);
-    yaml_emitter_set_indent(&self->emitter, indent);
+    yaml_emitter_set_indent(&self->emitter, how->indent);
+    yaml_emitter_set_width(&self->emitter, how->width);
     yaml_write_emit(self, yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING), &ev);
-    yaml_write_emit(self, yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1), &ev);
+    yaml_write_emit(self, yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, !how->start), &ev);
     return self;
 }
 

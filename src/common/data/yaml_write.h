@@ -14,8 +14,15 @@
 
 typedef struct yaml_writer yaml_writer_t;
 
-/* NEW. `indent` 0: two spaces. `out` is BORROWED until the end. */
-yaml_writer_t *yaml_writer_new(buf_t *out, int indent);
+/* How a document is laid out; zeros are PyYAML's defaults. */
+typedef struct yaml_layout {
+    int indent; /* columns of a level; 0: two */
+    int width;  /* columns of a line, beyond which it is broken; 0: 80, -1: none */
+    bool start; /* "---" is written */
+} yaml_layout_t;
+
+/* NEW. `layout` may be NULL. `out` is BORROWED until the end. */
+yaml_writer_t *yaml_writer_new(buf_t *out, const yaml_layout_t *layout);
 /* Ends the document, writes the rest to the buffer and frees the writer. Accepts NULL. */
 void yaml_writer_destroy(yaml_writer_t **self_p);
 

@@ -55,11 +55,12 @@ step_other(py_t *v, py_t *key)
 static py_t *
 py_traverse_parts_of(py_t *key, const char *delimiter)
 {
-    if (!py_is(key, PY_STR) && !py_is(key, PY_INT))
+    bool one = py_is(key, PY_INT) || py_is(key, PY_BOOL);
+    if (!py_is(key, PY_STR) && !one)
         return py_tolist(key);
     py_t *parts = py_list();
     size_t len, width = strlen(delimiter);
-    if (py_is(key, PY_INT)) {
+    if (one) {
         py_append(parts, key);
         return parts;
     }

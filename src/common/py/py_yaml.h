@@ -38,7 +38,8 @@ typedef enum py_yaml_flow {
 } py_yaml_flow_t;
 
 /* yaml.dump with Salt's safe dumper: shared containers get anchors, plain dicts are sorted, unknown objects
- * are NULL. `indent` 0: two spaces. NEW str, or NULL raised. */
-py_t *py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent);
+ * are NULL. `layout` may be NULL. NEW str, or NULL raised. */
+struct yaml_layout;
+py_t *py_yaml_dump(py_t *v, py_yaml_flow_t flow, const struct yaml_layout *layout);
 
 #endif

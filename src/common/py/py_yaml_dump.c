@@ -407,7 +407,7 @@ marked(const dumper_t *d, buf_t *text)
 }
 
 py_t *
-py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent)
+py_yaml_dump(py_t *v, py_yaml_flow_t flow, const yaml_layout_t *layout)
 {
     dumper_t d = { .known = py_dict(), .flow = flow };
     buf_auto_t out = BUF_INIT;
@@ -415,7 +415,7 @@ py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent)
 
     if (root != NULL) {
         number_anchors(&d, root);
-        d.writer = yaml_writer_new(&out, indent);
+        d.writer = yaml_writer_new(&out, layout);
         write_node(&d, root);
         yaml_writer_destroy(&d.writer);
     }

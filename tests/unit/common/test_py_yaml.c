@@ -20,7 +20,7 @@ test_cycle(void **state)
     py_scope_enter(&scope, &no_limits);
     AUTO(py) list = py_list();
     py_append(list, list);
-    AUTO(py) text = py_yaml_dump(list, PY_YAML_BLOCK, 0);
+    AUTO(py) text = py_yaml_dump(list, PY_YAML_BLOCK, NULL);
     assert_string_equal(py_cstr(text), "&id001\n- *id001\n");
     AUTO(py) again = py_yaml_load(py_cstr(text), strlen(py_cstr(text)), true, &problem);
     assert_ptr_equal(py_seq_at(again, 0), again);
@@ -138,7 +138,7 @@ test_safe(void **state)
 
     AUTO(py) v = py_yaml_load_safe(text, strlen(text), &problem);
     assert_non_null(v);
-    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);
+    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, NULL);
     assert_string_equal(py_cstr(again), text);
     AUTO(py) other = py_yaml_load_safe(text, strlen(text), &problem);
     assert_int_equal(py_eq(v, other), 1);
@@ -160,7 +160,7 @@ test_tagged_time(void **state)
 
     AUTO(py) v = py_yaml_load_safe(odd, strlen(odd), &problem);
     assert_non_null(v);
-    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);
+    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, NULL);
     assert_string_equal(py_cstr(again), odd);
     assert_null(py_yaml_load_safe(none, strlen(none), &problem));
     assert_ptr_equal(py_raised(), &py_ValueError);

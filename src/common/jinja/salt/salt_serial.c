@@ -29,11 +29,11 @@ static py_t *
 dump_yaml(py_t *value, py_t *flow)
 {
     if (flow != NULL && py_is(flow, PY_NONE))
-        return salt_serial_stripped(py_yaml_dump(value, PY_YAML_AUTO, 0));
+        return salt_serial_stripped(py_yaml_dump(value, PY_YAML_AUTO, NULL));
     int truth = jflag(flow, true);
     if (truth < 0)
         return NULL;
-    AUTO(py) text = salt_serial_stripped(py_yaml_dump(value, truth > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, 0));
+    AUTO(py) text = salt_serial_stripped(py_yaml_dump(value, truth > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, NULL));
     if (text == NULL || !str_ends(py_cstr(text), "\n..."))
         return STEAL(text);
     AUTO(py) cut = py_part(text, py_cstr(text), strlen(py_cstr(text)) - 4);
@@ -176,7 +176,7 @@ JFILTER(yaml_encode)
                         py_is_odict(a[0]) ? "collections.OrderedDict" : py_type_name(a[0]));
     if (py_is(a[0], PY_STR))
         return salt_serial_quoted(a[0], yaml_quote_ascii);
-    AUTO(py) text = py_yaml_dump(a[0], PY_YAML_BLOCK, 0);
+    AUTO(py) text = py_yaml_dump(a[0], PY_YAML_BLOCK, NULL);
     AUTO(py) bare = text != NULL ? jmethod(text, "strip", 0) : NULL;
     if (bare == NULL || !str_ends(py_cstr(bare), "\n..."))
         return STEAL(bare);

@@ -169,13 +169,13 @@ slsutil_convert(py_t *args, const char *what, bool serialize, fail_t *err)
         (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "Serializer '%s' not found.", name);
         return NULL;
     }
-    serializer_fn *fn = serialize ? s->serialize : s->deserialize;
-    if (fn == NULL) {
+    if ((serialize ? s->serialize : s->deserialize) == NULL) {
         (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "Serializer '%s' does not implement %s.", name,
                          serialize ? "serialize" : "deserialize");
         return NULL;
     }
-    return fn(py_dict_gets(args, what), py_dict_gets(args, "mod_kwargs"));
+    py_t *v = py_dict_gets(args, what), *options = py_dict_gets(args, "mod_kwargs");
+    return serialize ? serializer_write(s, v, options) : s->deserialize(v, options);
 }
 
 static py_t *

@@ -2,11 +2,16 @@
  * read them. */
 #include "plugins/lib/call/serializers.h"
 
+#include <limits.h>
+
+#include "common/data/yaml_write.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 #include "plugins/lib/call/ini_read.h"
+
+enum { INDENT_MAX = 999 };
 
 /* A None counts as not given. BORROWED. */
 static py_t *
@@ -25,14 +30,14 @@ option_flag(py_t *options, const char *name, bool dflt)
     return v != NULL ? py_truth(v) > 0 : dflt;
 }
 
-/* From 0 to 999, else the default. */
+/* From `least` to `most`, else the default. */
 static int
-option_int(py_t *options, const char *name, int dflt)
+option_int(py_t *options, const char *name, int least, int most, int dflt)
 {
     py_t *v = option(options, name);
     int64_t n;
 
-    return v != NULL && py_to_int64(v, &n) && n >= 0 && n < 1000 ? (int) n : dflt;
+    return v != NULL && py_to_int64(v, &n) && n >= least && n <= most ? (int) n : dflt;
 }
 
 /* Raises TypeError for other types. BORROWED. */
@@ -52,7 +57,7 @@ json_serialize(py_t *v, py_t *options)
     py_t *separators = option(options, "separators");
     py_dumps_t how = PY_DUMPS_INIT;
 
-    how.indent = option_int(options, "indent", -1);
+    how.indent = option_int(options, "indent", 0, INDENT_MAX, -1);
     how.sort_keys = option_flag(options, "sort_keys", false);
     how.ensure_ascii = option_flag(options, "ensure_ascii", false);
     if (separators != NULL && (py_is(separators, PY_LIST) || py_is(separators, PY_TUPLE)) &&
@@ -126,7 +131,10 @@ yaml_serialize(py_t *v, py_t *options)
     py_t *flow = option(options, "default_flow_style");
     py_yaml_flow_t style = flow == NULL ? PY_YAML_AUTO : py_truth(flow) > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK;
     AUTO(py) copy = serializers_plain(v, option_flag(options, "sort_keys", true));
-    AUTO(py) text = copy != NULL ? py_yaml_dump(copy, style, option_int(options, "indent", 0)) : NULL;
+    const yaml_layout_t layout = { .indent = option_int(options, "indent", 0, INDENT_MAX, 0),
+                                   .width = option_int(options, "width", -1, INT_MAX, 0),
+                                   .start = option_flag(options, "explicit_start", false) };
+    AUTO(py) text = copy != NULL ? py_yaml_dump(copy, style, &layout) : NULL;
     size_t len;
 
     if (text == NULL)
@@ -276,10 +284,14 @@ configparser_deserialize(py_t *v, py_t *options)
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const serializer_t rows[] = {
-    { "configparser", configparser_serialize, configparser_deserialize },
-    { "json", json_serialize, json_deserialize },
-    { "python", python_serialize, NULL },
-    { "yaml", yaml_serialize, yaml_deserialize },
+    { "configparser", configparser_serialize, configparser_deserialize, { NULL } },
+    { "json", json_serialize, json_deserialize, { "ensure_ascii", "indent", "separators", "sort_keys" } },
+    { "python", python_serialize, NULL, { NULL } },
+    { "yaml",
+      yaml_serialize,
+      yaml_deserialize,
+      { "allow_unicode", "default_flow_style", "explicit_end", "explicit_start", "indent", "sort_keys",
+        "width" } },
 };
 
 const serializer_t *
@@ -289,4 +301,31 @@ serializer_find(const char *name)
         if (strcmp(rows[i].name, name) == 0)
             return &rows[i];
     return NULL;
+}
+
+/* Raises TypeError for an option that the serializer does not take. */
+static int
+check_options(const serializer_t *self, py_t *options)
+{
+    py_t *key, *value;
+
+    for (size_t i = 0; options != NULL && py_dict_next(options, &i, &key, &value);) {
+        size_t k = 0;
+        while (self->options[k] != NULL && strcmp(self->options[k], py_cstr(key)) != 0)
+            k++;
+        if (self->options[k] != NULL)
+            continue;
+        buf_auto_t known = BUF_INIT;
+        for (k = 0; self->options[k] != NULL; k++)
+            buf_printf(&known, "%s%s", k > 0 ? ", " : "; it takes ", self->options[k]);
+        return py_raise_int(&py_TypeError, "the serializer %s takes no option '%s'%s", self->name,
+                            py_cstr(key), buf_str(&known));
+    }
+    return 0;
+}
+
+py_t *
+serializer_write(const serializer_t *self, py_t *v, py_t *options)
+{
+    return check_options(self, options) == 0 ? self->serialize(v, options) : NULL;
 }

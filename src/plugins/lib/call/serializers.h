@@ -10,14 +10,19 @@
 
 #include "common/py/py_ops.h"
 
+enum { SERIALIZER_OPTIONS = 8 };
+
 /* `options` is a dict of what Python's library would take: indent, sort_keys, default_flow_style, ... */
 typedef py_t *serializer_fn(py_t *v, py_t *options);
 typedef struct serializer {
     const char *name;
-    serializer_fn *serialize, *deserialize; /* NULL: has none */
+    serializer_fn *serialize, *deserialize;  /* NULL: has none */
+    const char *options[SERIALIZER_OPTIONS]; /* of serialize(), up to the first NULL */
 } serializer_t;
 
 /* BORROWED row, or NULL. */
 const serializer_t *serializer_find(const char *name);
+/* serialize(), which the row must have; raises TypeError for an option that it does not take. */
+py_t *serializer_write(const serializer_t *self, py_t *v, py_t *options);
 
 #endif

@@ -63,7 +63,7 @@ static int
 serialize(const work_t *w, json_t *opts, buf_t *out, fail_t *err)
 {
     AUTO(py) options = py_from_json(opts);
-    AUTO(py) text = w->how->serialize(w->data, options);
+    AUTO(py) text = serializer_write(w->how, w->data, options);
     size_t len;
     const char *bytes = text != NULL ? py_text(text, &len) : NULL;
 
@@ -341,7 +341,9 @@ static const arg_t serialize_args[] = {
     STATE_TEXT("encoding", "null", "Encoding of the file, when not UTF-8"),
     STATE_TEXT("encoding_errors", "\"strict\"", "What to do with other characters: strict, ignore, replace"),
     STATE_ANY("serializer", "null", "yaml, json, python or configparser; `formatter` is the same"),
-    STATE_ANY("serializer_opts", "null", "default_flow_style, indent, sort_keys, separators, ensure_ascii"),
+    STATE_ANY(
+        "serializer_opts", "null",
+        "Of YAML: default_flow_style, explicit_start, indent, sort_keys, width; of JSON: ensure_ascii, indent, separators, sort_keys"),
     STATE_ANY("deserializer_opts", "null", "Accepted and not used"),
     STATE_ANY("check_cmd", "null", "Command that must agree to the new file; its path is added"),
     STATE_ANY("tmp_dir", "\"\"", "Folder of the file that check_cmd looks at"),
