@@ -80,7 +80,8 @@ to_bool(json_t *v)
     return NULL;
 }
 
-/* Convert as salt.utils.args.split_input: "a, b" is a list of two, any other scalar a list of one. */
+/* Convert as salt.utils.args.split_input: "a, b" is a list of two, any other scalar a list of one. An empty text
+ * names nothing, as in an SLS whose template had no value. */
 static json_t *
 to_list(json_t *v)
 {
@@ -89,6 +90,8 @@ to_list(json_t *v)
     if (!json_is_string(v))
         return json_pack("[O]", v);
     json_t *list = json_array();
+    if (json_string_length(v) == 0)
+        return list;
     char **parts = str_split(json_string_value(v), ",", false);
     for (char **p = parts; *p != NULL; p++)
         json_array_append_new(list, json_string(str_trim(*p)));

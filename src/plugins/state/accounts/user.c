@@ -182,7 +182,7 @@ group_name(const user_t *u, json_t *gid)
     return xstrdup(json_is_string(name) ? json_string_value(name) : "");
 }
 
-/* A group may be given by name or number. */
+/* A group may be given by name or number, and a number as text. */
 static void
 compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
 {
@@ -193,7 +193,8 @@ compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
     if (gid == NULL || json_is_null(gid) || value_equal(gid, value_get(info, "gid")))
         return;
     json_auto_t *number = sub_call(u->ctx, u->err, "file.group_to_gid", "{s:O}", "group", gid);
-    if (!value_equal(number, value_get(info, "gid")))
+    AUTO_FREE char *given = value_pystr(gid), *have = value_pystr(value_get(info, "gid"));
+    if (!value_equal(number, value_get(info, "gid")) && !str_eq(given, have))
         json_object_set(change, "gid", gid);
 }
 
