@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/py/py_traverse.h"
 #include "plugins/lib/salt/filterby.h"
+#include "plugins/lib/salt/grains_plan.h"
 #include "plugins/lib/salt/grains_write.h"
 #include "plugins/lib/call/pyargs.h"
 #include "salt/plugin.h"
@@ -172,20 +173,6 @@ grains_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                value_bool(args, "refresh_pillar", true), ret_value, err);
 }
 
-/* Cuts `key` at its last delimiter and returns what follows, or NULL. */
-static char *
-cut_last(char *key, const char *delim)
-{
-    char *last = NULL;
-
-    for (char *at = strstr(key, delim); at != NULL; at = strstr(at + strlen(delim), delim))
-        last = at;
-    if (last == NULL)
-        return NULL;
-    *last = '\0';
-    return last + strlen(delim);
-}
-
 /* A list deep inside a grain: every level above it is rebuilt around it, up to the grain itself, which is
  * written. */
 static int
@@ -196,7 +183,7 @@ exec_grains_write_list(call_ctx_t *ctx, const char *path, json_t *list, const ch
     json_auto_t *value = json_incref(list);
     const char *rest;
 
-    while ((rest = cut_last(key, delim)) != NULL) {
+    while ((rest = grains_cut_last(key, delim)) != NULL) {
         json_t *level = exec_grains_look_up(ctx, key, delim);
         json_t *outer = level != NULL ? json_deep_copy(level) : json_object();
         if (json_is_object(outer))
@@ -265,96 +252,24 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- set, delval, delkey --------------------------------------------------------------------- */
 
-typedef struct setting {
-    const char *delim;
-    bool force, destructive;
-} setting_t;
-
-static bool
-is_complex(const json_t *value)
-{
-    return json_is_object(value) || json_is_array(value);
-}
-
-/* Why a value may not be written over, or NULL. NEW. */
-static char *
-exec_grains_objection(const char *key, const json_t *old, const json_t *value, bool force)
-{
-    if (force || old == NULL || json_is_null(old))
-        return NULL;
-    if (is_complex(old))
-        return xasprintf("The key '%s' exists but is a dict or a list. Use 'force=True' to overwrite.", key);
-    if (is_complex(value))
-        return xasprintf(
-            "The key '%s' exists and the given value is a dict or a list. Use 'force=True' to overwrite.",
-            key);
-    return NULL;
-}
-
-/* Sets `rest` at `key` one level up; *value_p becomes that level. NULL, or NEW text with the reason. */
-static char *
-wrap(call_ctx_t *ctx, const setting_t *how, const char *key, const char *rest, json_t **value_p)
-{
-    json_t *found = exec_grains_look_up(ctx, key, how->delim), *value = *value_p;
-    json_t *level = found != NULL ? json_deep_copy(found) : json_object();
-
-    if (json_is_array(level)) {
-        /* A list holds its keys as texts or as mappings: all that are `rest` become {rest: value}. */
-        size_t i;
-        json_t *item;
-        bool done = false;
-        json_array_foreach (level, i, item) {
-            if (str_eq(json_string_value(item), rest)) {
-                json_array_set_new(level, i, json_pack("{s:O}", rest, value));
-                done = true;
-            } else if (value_get(item, rest) != NULL) {
-                json_object_set(item, rest, value);
-                done = true;
-            }
-        }
-        if (!done)
-            json_array_append_new(level, json_pack("{s:O}", rest, value));
-    } else if (json_is_object(level) && json_is_null(value) && how->destructive) {
-        json_object_del(level, rest);
-    } else if (json_is_object(level)) {
-        json_object_set(level, rest, value);
-    } else if (how->force || str_eq(json_string_value(level), rest)) {
-        json_decref(level);
-        level = json_pack("{s:O}", rest, value);
-    } else {
-        AUTO_FREE char *text = value_pystr(level);
-        json_decref(level);
-        return xasprintf(
-            "The key '%s' value is '%s', which is different from the provided key '%s'. Use 'force=True' "
-            "to overwrite.",
-            key, text, rest);
-    }
-    json_decref(value);
-    *value_p = level;
-    return NULL;
-}
-
-/* Sets a nested key: rebuilds the levels above it up to the grain, which is written as a whole. */
+/* Sets a nested key; a refusal is reported as Salt does. */
 static int
-exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const setting_t *how,
+exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const grains_setting_t *how,
                      json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *key = xstrdup(path);
-    json_t *old = exec_grains_look_up(ctx, path, how->delim), *changes = NULL;
-    json_auto_t *value = json_incref(new_value);
-    AUTO_FREE char *why = exec_grains_objection(path, old, value, how->force);
-    const char *rest;
+    AUTO_FREE char *key = NULL, *why = NULL;
+    json_auto_t *value = NULL;
+    json_t *changes = NULL;
 
-    if (old != NULL && value_equal(old, value) && !(json_is_null(value) && how->destructive)) {
+    switch (grains_plan(ctx, path, new_value, how, &key, &value, &why)) {
+    case GRAINS_KEPT:
         *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", "Grain is already set", "changes", "result", 1);
         return 0;
-    }
-    while (why == NULL && (rest = cut_last(key, how->delim)) != NULL)
-        why = wrap(ctx, how, key, rest, &value);
-    if (why != NULL) {
-        /* Reports the refusal as Salt does. */
+    case GRAINS_REFUSED:
         *ret_value = json_pack("{s:s, s:{}, s:b}", "comment", why, "changes", "result", 0);
         return 0;
+    case GRAINS_CHANGED:
+        break;
     }
     int rc = exec_grains_set_one(ctx, key, value, how->destructive, true, &changes, err);
     if (rc < 0)
@@ -369,8 +284,8 @@ exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const
 static int
 grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    setting_t how = { delim_of(args), value_bool(args, "force", false),
-                      value_bool(args, "destructive", false) };
+    grains_setting_t how = { delim_of(args), value_bool(args, "force", false),
+                             value_bool(args, "destructive", false) };
 
     return exec_grains_set_path(ctx, value_str(args, "key", ""), value_get(args, "val"), &how, ret_value,
                                 err);
@@ -379,7 +294,7 @@ grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    setting_t how = { ":", value_bool(args, "force", false), value_bool(args, "destructive", false) };
+    grains_setting_t how = { ":", value_bool(args, "force", false), value_bool(args, "destructive", false) };
     json_auto_t *none = json_null();
 
     return exec_grains_set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
@@ -388,7 +303,7 @@ grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    setting_t how = { ":", value_bool(args, "force", false), true };
+    grains_setting_t how = { ":", value_bool(args, "force", false), true };
     json_auto_t *none = json_null();
 
     return exec_grains_set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);

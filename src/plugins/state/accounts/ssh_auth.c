@@ -128,6 +128,12 @@ ssh_auth_present(want_t *w)
         if (str_eq(json_string_value(status), "exists"))
             return state_ret_set(w->ret, STATE_TRUE,
                                  "The authorized host key %s is already present for user %s", w->key, user);
+        AUTO_FREE char *print = auth_fingerprint(
+            w->key, value_str(w->args, "fingerprint_hash_type", "sha256"), w->err);
+        if (print == NULL)
+            return w->err->code != 0 ? w->err->code : tell_set(w, "invalid");
+        state_change(w->ret, w->key,
+                     json_string(str_eq(json_string_value(status), "add") ? "New" : "Updated"));
         return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set to be %s", w->key, user,
                              str_eq(json_string_value(status), "add") ? "added" : "updated");
     }
@@ -160,6 +166,7 @@ absent(want_t *w)
             return w->err->code;
         if (str_eq(json_string_value(status), "add"))
             return state_ret_set(w->ret, STATE_TRUE, "Key is already absent");
+        state_change(w->ret, w->key, json_string("Removed"));
         return state_ret_set(w->ret, STATE_NONE, "Key %s for user %s is set for removal", w->key,
                              value_str(w->args, "user", ""));
     }

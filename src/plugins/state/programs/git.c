@@ -474,6 +474,8 @@ fix_remote(latest_t *l)
     AUTO_FREE char *shown = gitlogin_shown(&want);
     if (ctx_test(l->s.ctx)) {
         gitstate_note(&l->s, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
+        if (have == NULL)
+            state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->remote));
         if (!l->have_rev)
             gitstate_note(&l->s, "Remote would be fetched");
         if (!l->match && l->update_head) {

@@ -123,8 +123,7 @@ set_values(config_t *c, const json_t *values, json_t *before)
         return state_ret_set(s->ret, STATE_TRUE, "%s'%s' is already set to %s",
                              c->global ? "Global key " : "", c->key, shown);
     if (ctx_test(s->ctx)) {
-        state_change(s->ret, "old", json_incref(before));
-        state_change(s->ret, "new", json_incref((json_t *) values));
+        state_change_from(s->ret, c->key, json_incref(before), json_incref((json_t *) values));
         return state_ret_set(s->ret, STATE_NONE, "%s'%s' would be %s %s", c->global ? "Global key " : "",
                              c->key, word, shown);
     }

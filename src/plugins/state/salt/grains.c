@@ -3,6 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/salt/grains_plan.h"
 #include "salt/state.h"
 
 /* No grain has this value: how grains.get tells that there is none. */
@@ -82,6 +83,46 @@ taken_over(json_t *ret, json_t *answer)
     json_decref(answer);
 }
 
+/* In test mode: what grains.set would write, NEW {grain: value}. NULL when it would not; then the return is
+ * finished. */
+static json_t *
+would_set(call_ctx_t *ctx, const json_t *args, json_t *value, json_t *ret)
+{
+    const grains_setting_t how = { ":", value_bool(args, "force", false),
+                                   value_bool(args, "destructive", false) };
+    AUTO_FREE char *key = NULL, *why = NULL;
+    json_auto_t *whole = NULL;
+
+    switch (grains_plan(ctx, value_str(ret, "name", ""), value, &how, &key, &whole, &why)) {
+    case GRAINS_KEPT:
+        (void) state_ret_set(ret, STATE_TRUE, "Grain is already set");
+        return NULL;
+    case GRAINS_REFUSED:
+        (void) state_ret_set(ret, STATE_FALSE, "%s", why);
+        return NULL;
+    case GRAINS_CHANGED:
+        break;
+    }
+    return json_pack("{s:O}", key, whole);
+}
+
+/* NEW {grain: value} of a list with more values at its end. */
+static json_t *
+would_append(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
+{
+    const grains_setting_t how = { ":", true, false };
+    json_auto_t *list = json_is_array(have) ? json_copy((json_t *) have) : json_array(), *whole = NULL;
+    AUTO_FREE char *key = NULL, *why = NULL;
+
+    if (json_is_array(value))
+        json_array_extend(list, (json_t *) value);
+    else
+        json_array_append(list, (json_t *) value);
+    if (grains_plan(ctx, name, list, &how, &key, &whole, &why) != GRAINS_CHANGED)
+        return json_object();
+    return json_pack("{s:O}", key, whole);
+}
+
 /* Equal values change nothing; complex ones need force. */
 static int
 grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -95,9 +136,12 @@ grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_equal(have, value))
         return state_ret_set(ret, STATE_TRUE, "Grain is already set");
     if (ctx_test(ctx)) {
-        bool add = state_grains_is_absent(have);
-        state_change(ret, add ? "new" : "changed", add ? json_string(name) : json_pack("{s:O}", name, value));
-        return state_ret_set(ret, STATE_NONE, "Grain %s is set to be %s", name, add ? "added" : "changed");
+        json_t *changes = would_set(ctx, args, value, ret);
+        if (changes == NULL)
+            return 0;
+        state_change_set(ret, changes);
+        return state_ret_set(ret, STATE_NONE, "Grain %s is set to be %s", name,
+                             state_grains_is_absent(have) ? "added" : "changed");
     }
     json_t *answer = sub_call(ctx, err, "grains.set", "{s:s, s:O, s:O}", "key", name, "val", value, "force",
                               value_get(args, "force"));
@@ -174,11 +218,13 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
         return state_grains_told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
+    if (ctx_test(ctx) && !state_grains_is_absent(have) && !json_is_array(have))
+        return state_grains_told(ret, STATE_FALSE, "Failed append value", given, "to grain", "");
     json_auto_t *value = there && json_is_array(given) ? state_grains_missing(ctx, name, have, given)
                                                        : json_incref(given);
     if (!ctx_test(ctx))
         return append_to_list(ctx, ret, value, err);
-    state_change(ret, "new", state_grains_is_absent(have) ? json_string("") : json_incref(have));
+    state_change(ret, "new", would_append(ctx, name, have, value));
     return there ? state_grains_told(ret, STATE_NONE, "Value", value, "is set to be appended to grain", "")
                  : state_ret_set(ret, STATE_NONE, "Grain %s is set to be added", name);
 }
@@ -285,6 +331,10 @@ grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (state_grains_is_absent(have))
         return state_ret_set(ret, STATE_TRUE, "Grain %s does not exist", name);
+    json_auto_t *none = json_null();
+    json_auto_t *changes = test ? would_set(ctx, args, none, ret) : NULL;
+    if (test && changes == NULL)
+        return 0;
     json_t *answer = test ? json_object()
                           : sub_call(ctx, err, "grains.set", "{s:s, s:n, s:O, s:O}", "key", name, "val",
                                      "destructive", value_get(args, "destructive"), "force",

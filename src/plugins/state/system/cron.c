@@ -88,18 +88,23 @@ state_cron_find_env(call_ctx_t *ctx, const json_t *args, const char *value, foun
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* The changes are those of the run. */
 static int
-test_present(json_t *ret, const char *word, found_t found)
+test_present(json_t *ret, const char *word, const char *user, found_t found)
 {
     static const char *const after[] = { "is set to be added", "already present", "is set to be updated" };
 
+    if (found != FOUND_SAME)
+        state_change(ret, user, json_incref(value_get(ret, "name")));
     return state_ret_set(ret, found == FOUND_SAME ? STATE_TRUE : STATE_NONE, "%s %s %s", word,
                          value_str(ret, "name", ""), after[found]);
 }
 
 static int
-test_absent(json_t *ret, const char *word, found_t found)
+test_absent(json_t *ret, const char *word, const char *user, found_t found)
 {
+    if (found != FOUND_ABSENT)
+        state_change(ret, user, json_incref(value_get(ret, "name")));
     return state_ret_set(ret, found == FOUND_ABSENT ? STATE_TRUE : STATE_NONE, "%s %s %s", word,
                          value_str(ret, "name", ""),
                          found == FOUND_ABSENT ? "is absent" : "is set to be removed");
@@ -158,14 +163,16 @@ static int
 cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = state_cron_start(args, ret_value);
+    const char *user = value_str(args, "user", "");
     json_auto_t *wish = state_cron_wish_of(args);
     found_t found;
 
     if (crontab_check_entry(wish, err) < 0)
         return err->code;
     if (ctx_test(ctx))
-        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
-                                                                       : test_present(ret, entry_word, found);
+        return state_cron_find_entry(ctx, args, wish, &found, err) < 0
+                   ? err->code
+                   : test_present(ret, entry_word, user, found);
     bool special = value_get(wish, "spec") != NULL;
     json_auto_t *kwargs = json_deep_copy(wish);
     json_object_set(kwargs, "user", value_get(args, "user"));
@@ -175,28 +182,33 @@ cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_t *said = NULL;
     (void) ctx_call(ctx, special ? "cron.set_special" : "cron.set_job", NULL, kwargs, &said, err);
-    return said != NULL ? state_cron_tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, entry_word, user, said) : err->code;
 }
 
 static int
 cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = state_cron_start(args, ret_value), *said;
+    const char *user = value_str(args, "user", "");
+    bool special = value_truthy(value_get(args, "special"));
     json_auto_t *wish = json_pack("{s:O, s:O}", "cmd", value_get(args, "name"), "identifier",
                                   value_get(args, "identifier"));
     found_t found;
 
+    if (special)
+        json_object_set(wish, "spec", value_get(args, "special"));
     if (ctx_test(ctx))
-        return state_cron_find_entry(ctx, args, wish, &found, err) < 0 ? err->code
-                                                                       : test_absent(ret, entry_word, found);
-    if (value_truthy(value_get(args, "special")))
+        return state_cron_find_entry(ctx, args, wish, &found, err) < 0
+                   ? err->code
+                   : test_absent(ret, entry_word, user, found);
+    if (special)
         said = sub_call(ctx, err, "cron.rm_special", "{s:O, s:O, s:O, s:O}", "user", value_get(args, "user"),
                         "cmd", value_get(args, "name"), "identifier", value_get(args, "identifier"),
                         "special", value_get(args, "special"));
     else
         said = sub_call(ctx, err, "cron.rm_job", "{s:O, s:O, s:O}", "user", value_get(args, "user"), "cmd",
                         value_get(args, "name"), "identifier", value_get(args, "identifier"));
-    return said != NULL ? state_cron_tell(ret, entry_word, value_str(args, "user", ""), said) : err->code;
+    return said != NULL ? state_cron_tell(ret, entry_word, user, said) : err->code;
 }
 
 /* ---- variables ------------------------------------------------------------------------------- */
@@ -211,8 +223,9 @@ cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (crontab_check_env(value_get(args, "name"), value, err) < 0)
         return err->code;
     if (ctx_test(ctx))
-        return state_cron_find_env(ctx, args, text, &found, err) < 0 ? err->code
-                                                                     : test_present(ret, env_word, found);
+        return state_cron_find_env(ctx, args, text, &found, err) < 0
+                   ? err->code
+                   : test_present(ret, env_word, value_str(args, "user", ""), found);
     json_t *said = sub_call(ctx, err, "cron.set_env", "{s:O, s:O, s:O}", "user", value_get(args, "user"),
                             "name", value_get(args, "name"), "value", value);
     return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
@@ -225,8 +238,9 @@ cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     found_t found;
 
     if (ctx_test(ctx))
-        return state_cron_find_env(ctx, args, "", &found, err) < 0 ? err->code
-                                                                   : test_absent(ret, env_word, found);
+        return state_cron_find_env(ctx, args, "", &found, err) < 0
+                   ? err->code
+                   : test_absent(ret, env_word, value_str(args, "user", ""), found);
     json_t *said = sub_call(ctx, err, "cron.rm_env", "{s:O, s:O}", "user", value_get(args, "user"), "name",
                             value_get(args, "name"));
     return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;

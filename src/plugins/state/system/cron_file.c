@@ -24,12 +24,18 @@ static int
 tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
 {
     json_auto_t *said = NULL;
+    json_t *changes = NULL;
     int rc = file_check_managed(ctx, call, &said, err);
 
-    if (rc == 0) {
-        json_object_set(ret, "result", json_array_get(said, 0));
-        state_ret_comment(ret, json_incref(json_array_get(said, 1)));
-    }
+    if (rc != 0)
+        return rc;
+    json_object_set(ret, "result", json_array_get(said, 0));
+    state_ret_comment(ret, json_incref(json_array_get(said, 1)));
+    if (!json_is_null(json_array_get(said, 0)))
+        return 0;
+    rc = file_check_managed_changes(ctx, call, &changes, err);
+    if (rc == 0)
+        state_change_set(ret, changes);
     return rc;
 }
 

@@ -57,7 +57,6 @@ find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fai
     return 0;
 }
 
-/* As in Salt, test mode is true even when values would change. */
 static int
 state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -69,7 +68,7 @@ state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     if (find_changes(ctx, args, want, ret, err) < 0)
         return -EINVAL;
     if (ctx_test(ctx))
-        return state_ret_set(ret, STATE_TRUE, "%s",
+        return state_ret_set(ret, state_changed(ret) ? STATE_NONE : STATE_TRUE, "%s",
                              state_changed(ret) ? "Environ values will be changed"
                                                 : "Environ values are already set with the correct values");
     if (!state_changed(ret))
