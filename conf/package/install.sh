@@ -138,6 +138,8 @@ uninstall_all() {
             continue
         fi
         rm -f "$DESTDIR$place"
+        # Python may have written what it has compiled beside it.
+        [[ $place != *.py ]] || rm -rf "$DESTDIR${place%/*}/__pycache__"
     done <"$DESTDIR$manifest"
     { sed 's/^[^ ]*  //; s|/[^/]*$||' "$DESTDIR$manifest" && printf '%s\n' "$SYSCONF/master.d" "$SYSCONF/minion.d"; } | sort -ur >"$new"
     rm -f "$DESTDIR$manifest"
