@@ -127,6 +127,24 @@ class Line(unittest.TestCase):
         job._take({"push": "verdict", "id": "a", "verdict": "running", "connected": False})
         self.assertTrue(job.over())
 
+    def test_a_master_that_restarts_is_asked_again(self):
+        def answer(request):
+            if request["op"] == "publish":
+                return [ok(request, jid="1", minions=["a", "b"]), ret("a", 1), None]
+            return [ok(request, jid="1", minions=["a", "b"]), ret("a", 1), ret("b", 2)]
+
+        master = self.master(answer)
+        self.assertEqual(client.LocalClient(mopts=master.opts).cmd("*", "test.ping"), {"a": 1, "b": 2})
+        self.assertEqual([request["op"] for request in master.asked], ["publish", "follow"])
+
+    def test_a_job_that_the_master_forgot_is_over(self):
+        def answer(request):
+            if request["op"] == "publish":
+                return [ok(request, jid="1", minions=["a"]), None]
+            return [{"n": request["n"], "ok": False, "error": "no such job", "code": -2}]
+
+        self.assertEqual(client.LocalClient(mopts=self.master(answer).opts).cmd("*", "test.ping"), {"a": False})
+
     def test_the_request_of_a_job(self):
         master = self.job({"push": "done", "jid": "1"})
         local = client.LocalClient(mopts=master.opts)

@@ -19,7 +19,7 @@ MODULES = sorted(
     for name in names
     if name.endswith(".py")
 )
-YAMLS = ("salt.utils.yaml", "salt.utils.yamlloader", "salt.utils.yamldumper", "salt.utils.mount", "salt.serializers.yaml")
+YAMLS = ("salt.utils.yaml", "salt.utils.yamlloader", "salt.utils.yamldumper", "salt.utils.mount", "salt.serializers.yaml", "salt.renderers.yaml")
 NEED_A_LIBRARY = dict.fromkeys(YAMLS, "yaml")
 
 

@@ -1,16 +1,23 @@
 """A published job: its returns as they come, and when to stop waiting for more."""
 import time
 
+from salt import _local
+from salt.exceptions import PublishError, SaltClientError
+
 # Verdicts after which no return comes.
 _FINAL = frozenset(("not_connected", "not_delivered", "lost", "elsewhere", "not_begun"))
 _AWAY_SECONDS = 3
+# A master that restarts is waited for so long.
+_RECONNECT_SECONDS = 30
+_PAUSE_SECONDS = 0.1
 
 
 class Job:
-    """The targets of a job on one line to the master, and what is known of each."""
+    """The targets of a job on a line to the master, and what is known of each. A line that breaks is opened again by `opts`."""
 
-    def __init__(self, line, reply, timeout):
+    def __init__(self, line, reply, timeout, opts=None):
         self.line = line
+        self.opts = opts
         self.jid = reply["jid"]
         self.minions = list(reply.get("minions", ()))
         self.missing = list(reply.get("missing", ()))
@@ -46,11 +53,39 @@ class Job:
         left = None if end is None else max(end - time.monotonic(), 0)
         if timeout is not None:
             left = timeout if left is None else min(left, timeout)
-        push = self.line.next(left)
+        try:
+            push = self.line.next(left)
+        except SaltClientError:
+            self._reopen()
+            return None
         if push is None or push.get("jid") != self.jid:
             return None
         self._news = time.monotonic()
         return self._take(push)
+
+    def _reopen(self):
+        """Connect to a master that restarted, and follow the job anew; one that the master has forgotten is over."""
+        self.line.close()
+        until = time.monotonic() + _RECONNECT_SECONDS
+        while True:
+            try:
+                self.line = _local.connect(self.opts)
+                self.line.call("follow", jid=self.jid)
+                break
+            except PublishError:
+                self._done = True
+                break
+            except SaltClientError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+        self._news = time.monotonic()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.line.close()
 
     def _take(self, push):
         kind, id_ = push.get("push"), push.get("id")

@@ -27,6 +27,14 @@ def load_args_and_kwargs(func, args, data=None, ignore_invalid=False):
     return positional, named
 
 
+def master_event(type, master=None):
+    """Return the tag of an event about the connection to a master."""
+    tags = {"connected": "__master_connected", "disconnected": "__master_disconnected", "failback": "__master_failback", "alive": "__master_alive"}
+    if type == "alive" and master is not None:
+        return f"{tags[type]}_{master}"
+    return tags.get(type)
+
+
 class _Functions:
     """Base of minions: functions of the running program."""
 

@@ -60,7 +60,7 @@ class LocalClient:
         try:
             reply = line.call("publish", follow=True, **fields)
             if reply.get("jid"):
-                return _job.Job(line, reply, self._timeout(timeout))
+                return _job.Job(line, reply, self._timeout(timeout), self.opts)
         except BaseException:
             line.close()
             raise
@@ -103,7 +103,7 @@ class LocalClient:
         job = self._begin(tgt, fun, arg, tgt_type, ret, timeout, jid, kwarg, **kwargs)
         if job is None:
             return answers
-        with job.line:
+        with job:
             for push in job.returns():
                 answers[push["id"]] = _job.told(push) if full_return else push.get("return")
             answers.update((id_, False) for id_ in job.silent())
@@ -130,7 +130,7 @@ class LocalClient:
         job = self._begin(tgt, fun, arg, tgt_type, ret, timeout, kwarg=kwarg, **kwargs)
         if job is None:
             return
-        with job.line:
+        with job:
             if kwargs.get("yield_pub_data"):
                 yield {"jid": job.jid, "minions": job.minions}
             for push in job.returns():
@@ -145,7 +145,7 @@ class LocalClient:
         job = self._begin(tgt, fun, arg, tgt_type, ret, timeout, kwarg=kwarg, **kwargs)
         if job is None:
             return
-        with job.line:
+        with job:
             while not job.over():
                 push = job.step(0)
                 yield None if push is None else {push["id"]: _job.told(push)}
@@ -155,7 +155,7 @@ class LocalClient:
         job = self._begin(tgt, fun, arg, tgt_type, ret, timeout, kwarg=kwarg, **kwargs)
         if job is None:
             return
-        with job.line:
+        with job:
             yield from _told_to_the_end(job)
 
     def cmd_batch(self, tgt, fun, arg=(), tgt_type="glob", ret="", kwarg=None, batch="10%", **kwargs):
@@ -179,12 +179,12 @@ class LocalClient:
             line.close()
             raise
         wanted = [id_ for id_ in reply["minions"] if id_ in minions] if minions else reply["minions"]
-        return _job.Job(line, {"jid": jid, "minions": wanted}, self._timeout(timeout))
+        return _job.Job(line, {"jid": jid, "minions": wanted}, self._timeout(timeout), self.opts)
 
     def get_iter_returns(self, jid, minions, timeout=None, tgt="*", tgt_type="glob", expect_minions=False, block=True, **kwargs):
         """Yield {id: {"ret", "retcode", ...}} of a job's returns, those so far first; not blocking, also None."""
         job = self._follow(jid, minions, timeout)
-        with job.line:
+        with job:
             while not job.over():
                 push = job.step(None if block else 0)
                 if push is not None:
@@ -207,7 +207,7 @@ class LocalClient:
                               show_timeout=False, show_jid=False, **kwargs):
         """Yield {id: {"ret", ...}} of a job's returns, and at the end of minions that did not return."""
         job = self._follow(jid, minions, timeout)
-        with job.line:
+        with job:
             yield from _told_to_the_end(job)
 
     def get_returns(self, jid, minions, timeout=None):

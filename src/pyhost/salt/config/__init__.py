@@ -1,5 +1,6 @@
 """The configuration of master and minion."""
 import collections.abc
+import glob
 import os
 
 from salt import _config
@@ -15,6 +16,7 @@ from salt.config._cloud import (  # noqa: F401
     is_profile_configured,
     is_provider_configured,
 )
+from salt.utils import dictupdate
 
 
 class _Defaults(collections.abc.Mapping):
@@ -103,6 +105,16 @@ def load_config(path, env_var, default_path=None, exit_on_config_errors=True):
     if default_path is not None and not os.path.isfile(path) and not os.path.isdir(path):
         path = default_path
     return _read_conf_file(path) if os.path.isfile(path) else {}
+
+
+def include_config(include, orig_path, verbose, exit_on_config_errors=False):
+    """Return what files of YAML say that an option names by paths and globs, beside a configuration's file."""
+    found = {}
+    for pattern in [include] if isinstance(include, str) else include or []:
+        whole = pattern if os.path.isabs(pattern) else os.path.join(os.path.dirname(orig_path), pattern)
+        for path in sorted(glob.glob(whole)):
+            found = dictupdate.update(found, _read_conf_file(path))
+    return found
 
 
 def _read_conf_file(path):

@@ -3,6 +3,7 @@ from salt import _host, _loaders
 from salt.loader.context import LoaderContext, NamedLoaderContext  # noqa: F401
 
 LazyLoader = _loaders.LazyLoader
+LOADED_BASE_NAME = "salt.loaded"
 
 
 def _of(kind, name, opts=None):

@@ -1,7 +1,10 @@
 """The execution module cmd, as files import it: its functions are the running program's."""
+import shlex
+
 from salt import _loaders
 from salt.utils.functools import alias_function  # noqa: F401
 
+_cmd_quote = shlex.quote
 DEFAULT_SHELL = "/bin/bash"
 __virtualname__ = "cmd"
 
