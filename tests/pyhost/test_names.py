@@ -106,6 +106,12 @@ class Names(unittest.TestCase):
         said = subprocess.run([sys.executable, "-B", "-c", program], stdout=subprocess.PIPE, check=False).stdout.decode()
         self.assertIn("python3-yaml", said)
 
+    def test_clients_arguments_need_no_yaml(self):
+        program = "import sys; sys.modules['yaml'] = None\nfrom salt.utils import args\nprint([args.yamlify_arg(word) for word in sys.argv[1:]])"
+        words = ["5", "1.5", "true", "~", "ls -l", "[1, 2]", '{"a": 1}', "'q'", "a: b", "0644", "x#y"]
+        said = subprocess.run([sys.executable, "-B", "-c", program, *words], stdout=subprocess.PIPE, check=False).stdout.decode()
+        self.assertEqual(said.strip(), "[5, 1.5, True, None, 'ls -l', [1, 2], {'a': 1}, 'q', 'a: b', 644, 'x#y']")
+
     def test_what_cant_be_done_says_so(self):
         from salt import cache, client, loader, state
 

@@ -7,7 +7,6 @@ import os
 import unittest
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.txt")
-HAS_YAML = importlib.util.find_spec("yaml") is not None
 
 
 def rows():
@@ -40,14 +39,19 @@ class Recorded(unittest.TestCase):
         logging.disable(logging.NOTSET)
 
 
-def needs_yaml(modules, expression):
-    return any("yaml" in name for name in modules) or any(word in expression for word in ("yamlify", "parse_input", "repack", '"yaml"'))
+def missing(modules, expression):
+    """The library that a row needs and that is not installed, or None."""
+    asked = " ".join([*modules, expression])
+    rows = (("yaml", ("yaml", "repack")), ("jinja2", ("JINJA",)))
+    needed = (library for library, words in rows if any(word in asked for word in words))
+    return next((library for library in needed if importlib.util.find_spec(library) is None), None)
 
 
 def make_test(modules, expression, gave):
     def test(self):
-        if needs_yaml(modules, expression) and not HAS_YAML:
-            self.skipTest("PyYAML is not installed")
+        library = missing(modules, expression)
+        if library:
+            self.skipTest(f"the module {library} is not installed")
         self.assertEqual(result(modules, expression), gave, expression)
 
     return test

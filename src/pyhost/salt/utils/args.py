@@ -1,6 +1,8 @@
 """Arguments of functions, as users type them and as functions take them."""
 import collections
+import importlib
 import inspect
+import json
 import logging
 import re
 import shlex
@@ -26,11 +28,9 @@ def yamlify_arg(arg):
     original = arg
     if "#" in arg and (arg.startswith("#") or "\n" not in arg and not arg.lstrip().startswith(("{", "[", "'", '"'))):
         return original
-    from salt.utils import yaml
-
     try:
-        value = yaml.safe_load(arg)
-    except Exception:
+        value = _loaded(arg)
+    except ValueError:
         return original
     if isinstance(value, dict):
         return value if arg.lstrip().startswith("{") else original
@@ -41,6 +41,45 @@ def yamlify_arg(arg):
     if isinstance(value, int) and "_" in original or isinstance(value, str) and "\n" in original:
         return original
     return value if isinstance(value, (int, float, str)) else original
+
+
+def _loaded(text):
+    """Return what a word of YAML means; ValueError when it means nothing. Plain values and JSON need no library."""
+    try:
+        from salt.utils import yaml
+    except ImportError:
+        return _without_yaml(text)
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as exc:
+        raise ValueError(str(exc)) from exc
+
+
+_WORDS = {
+    **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("null", "Null", "NULL", "~"), None),
+}
+
+
+def _without_yaml(text):
+    """Return the value of a plain scalar or of JSON; ImportError for other YAML."""
+    word = text.strip()
+    if word in _WORDS:
+        return _WORDS[word]
+    if re.match(r"[-+]?[0-9]+$", word):
+        return int(word)
+    if re.match(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?$", word):
+        return float(word)
+    if word[:1] not in ("[", "{", "'", '"'):
+        return text
+    try:
+        return json.loads(word)
+    except ValueError:
+        if word[0] == "'" and word[-1] == "'" and len(word) > 1:
+            return word[1:-1].replace("''", "'")
+        importlib.import_module("salt.utils.yaml")  # raises what names the library
+        raise
 
 
 def condition_input(args, kwargs):

@@ -21,8 +21,8 @@ def parse(url):
 
 def create(path, saltenv=None):
     """Return the address of a path."""
-    path = urllib.parse.urlunparse(("file", "", path, "", f"saltenv={saltenv}" if saltenv else "", ""))
-    return "salt://{}".format(path[len("file:///") :])
+    path = path[1:] if path.startswith("/") else path
+    return f"salt://{path}?saltenv={saltenv}" if saltenv else f"salt://{path}"
 
 
 def is_escaped(url):
