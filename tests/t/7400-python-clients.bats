@@ -133,6 +133,58 @@ web m1
 EOF
 }
 
+@test "without PyYAML the clients work: what they need of the configuration is plain" {
+    script <<'EOF'
+import sys
+sys.modules['yaml'] = None
+import salt.client, salt.config, salt.runner, salt.utils.event
+local = salt.client.LocalClient(sys.argv[1])
+print(local.cmd('*', 'test.arg_clean', ['a', 'b=5', '[1, 2]'])['m1'])
+print(salt.runner.RunnerClient(local.opts).cmd('manage.up'), salt.utils.event.get_event('master', opts=local.opts).fire_event({}, 'x'))
+EOF
+    same_as "$output" <<'EOF'
+{'args': ['a', [1, 2]], 'kwargs': {'b': 5}}
+['m1'] True
+EOF
+}
+
+@test "the options are those of the programs: defaults, folders, paths below root_dir" {
+    script <<'EOF'
+import os, sys, salt.config, salt.minion, salt.utils.minions, salt.utils.master
+opts = salt.config.master_config(sys.argv[1])
+print(opts['sock_dir'] == os.environ['SOCK_DIR'], opts['nodegroups'], opts['timeout'])
+os.environ['SALT_MASTER_CONFIG'] = sys.argv[1]
+print(salt.config.master_config('/etc/salt/master')['sock_dir'] == opts['sock_dir'], salt.config.DEFAULT_MASTER_OPTS['sock_dir'])
+found = salt.utils.minions.CkMinions(opts)
+print(found.check_minions('m*'), sorted(found.connected_ids()))
+print(salt.utils.master.MasterPillarUtil('*', opts=opts).get_minion_grains()['m1']['role'])
+EOF
+    same_as "$output" <<'EOF'
+True {'all': 'm*'} 5
+True /var/run/salt/master
+{'minions': ['m1'], 'missing': []} ['m1']
+web
+EOF
+}
+
+@test "salt.cache: values in the master's banks" {
+    script <<'EOF'
+import sys, salt.cache, salt.config
+cache = salt.cache.factory(salt.config.master_config(sys.argv[1]))
+cache.store('mine/deep', 'k', {'a': [1, None]})
+print(cache.fetch('mine/deep', 'k'), cache.list('mine/deep'), cache.contains('mine/deep', 'k'), cache.contains('mine/deep', 'no'))
+made = []
+print([cache.cache('mine/deep', 'c', lambda: made.append(1) or 5) for _ in range(3)], len(made))
+cache.flush('mine/deep', 'k')
+print(cache.fetch('mine/deep', 'k'))
+EOF
+    same_as "$output" <<'EOF'
+{'a': [1, None]} ['k'] True False
+[5, 5, 5] 1
+{}
+EOF
+}
+
 @test "without a master the error names the socket" {
     script <<'EOF'
 import salt.client, salt.exceptions

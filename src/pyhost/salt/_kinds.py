@@ -3,7 +3,6 @@
 A name below these packages that has no file here, and of which the program has functions, is a module of those functions. Without
 a running program such a name can't be imported.
 """
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -25,8 +24,8 @@ class _Functions(types.ModuleType):
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds such modules, after all others."""
+class Finder:
+    """Finds such modules, after all others, and makes them. Its methods are those of importlib.abc, whose import is dear."""
 
     def find_spec(self, name, path=None, target=None):
         """Return a spec when the program has functions of the module."""

@@ -1,7 +1,6 @@
 """Arguments of functions, as users type them and as functions take them."""
 import collections
 import importlib
-import inspect
 import json
 import logging
 import re
@@ -177,11 +176,12 @@ def invalid_kwargs(invalid_kwargs, raise_exc=True):
 
 def get_function_argspec(func, is_class_method=None):
     """Return (args, varargs, keywords, defaults) of a function."""
+    import inspect  # dear, and not every module asks
+
     if not callable(func):
         raise TypeError(f"{func} is not a callable")
-    target = func if inspect.isroutine(func) or inspect.isclass(func) or hasattr(func, "__wrapped__") else func
     try:
-        parameters = list(inspect.signature(target).parameters.values())
+        parameters = list(inspect.signature(func).parameters.values())
     except ValueError:
         raise TypeError(f"Cannot inspect argument list for '{func}'") from None
     if is_class_method and not inspect.ismethod(func) and parameters and parameters[0].name == "self":

@@ -8,7 +8,6 @@ import shutil
 import stat
 import tempfile
 import time
-import urllib.parse
 
 from salt.exceptions import CommandExecutionError, FileLockError
 from salt.utils import platform, stringutils
@@ -319,8 +318,8 @@ def is_fcntl_available(check_sunos=False):
 
 
 def safe_filename_leaf(file_basename):
-    """Return a file's name without the characters that no system takes."""
-    return "".join(c if c not in '\\/:*?"<>|' else urllib.parse.quote(c, safe="") for c in file_basename).replace("/", "%2F")
+    """Return a file's name with codes, as in %3A, for the characters that some system refuses."""
+    return "".join(f"%{ord(c):02X}" if c in '\\/:*?"<>|' else c for c in file_basename)
 
 
 def safe_filepath(file_path_name, dir_sep=None):

@@ -1,10 +1,8 @@
 """Which system this is."""
 import os
-import platform
-import subprocess
 import sys
 
-from salt.utils.decorators import memoize as real_memoize
+from salt.utils._memoize import memoize as real_memoize
 
 
 @real_memoize
@@ -38,7 +36,7 @@ def is_sunos():
 
 
 def _uname_says(word):
-    return is_sunos() and word in platform.uname().version
+    return is_sunos() and word in os.uname().version
 
 
 @real_memoize
@@ -48,7 +46,11 @@ def is_smartos():
 
 
 def _zone():
-    return subprocess.run(["zonename"], stdout=subprocess.PIPE, check=False).stdout.decode().strip() if is_smartos() else ""
+    if not is_smartos():
+        return ""
+    import subprocess
+
+    return subprocess.run(["zonename"], stdout=subprocess.PIPE, check=False).stdout.decode().strip()
 
 
 @real_memoize
@@ -66,7 +68,7 @@ def is_smartos_zone():
 @real_memoize
 def is_junos():
     """Say whether this is Junos."""
-    return platform.uname().release.startswith("JNPR")
+    return os.uname().release.startswith("JNPR")
 
 
 @real_memoize
@@ -118,7 +120,7 @@ def is_photonos():
 @real_memoize
 def is_aarch64():
     """Say whether the processor is a 64-bit ARM."""
-    return platform.machine().startswith("aarch64")
+    return os.uname().machine.startswith("aarch64")
 
 
 def linux_distribution(full_distribution_name=True):

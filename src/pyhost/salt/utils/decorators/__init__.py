@@ -3,24 +3,11 @@ import functools
 import logging
 import time
 
+from salt.utils._memoize import memoize  # noqa: F401
 from salt.utils.decorators._deprecation import is_deprecated, with_deprecated  # noqa: F401
 from salt.utils.decorators._depends import Depends, depends  # noqa: F401
 
 log = logging.getLogger(__name__)
-
-
-def memoize(func):
-    """Remember what a function returned for its arguments."""
-    cache = {}
-
-    @functools.wraps(func)
-    def remembered(*args, **kwargs):
-        key = repr(args) + repr(sorted(kwargs.items(), key=lambda kv: kv[0])) if args or kwargs else ""
-        if key not in cache:
-            cache[key] = func(*args, **kwargs)
-        return cache[key]
-
-    return remembered
 
 
 def timing(function):

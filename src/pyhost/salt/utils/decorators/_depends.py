@@ -1,17 +1,14 @@
 """The decorator @depends: a function is there only when what it depends on is."""
 import collections
-import functools
-import inspect
 import logging
-import shlex
-import subprocess
+import sys
 
 log = logging.getLogger(__name__)
 
 
 def _call_place():
     """Return (kind, module, globals) of the file whose function is decorated."""
-    frame = inspect.currentframe().f_back.f_back
+    frame = sys._getframe(2)
     own = __name__
     while frame.f_globals.get("__name__") == own:
         frame = frame.f_back
@@ -42,6 +39,9 @@ class Depends:
     @staticmethod
     def run_command(dependency, mod_name, func_name):
         """Return the exit code of a command that a function depends on."""
+        import shlex
+        import subprocess
+
         log.trace("Running '%s' for '%s.%s'", dependency, mod_name, func_name)
         full = dependency.replace("{module}", mod_name)
         return subprocess.run(
