@@ -133,6 +133,67 @@ web m1
 EOF
 }
 
+@test "modules that the minion runs have the same package, and its functions by it" {
+    local dir=$BATS_TEST_TMPDIR
+    mkdir -p "$dir/etc" "$dir/base/_modules"
+    printf 'root_dir: %s\nid: alone\nfile_client: local\nfile_roots: {base: [%s]}\n' "$dir" "$dir/base" >"$dir/etc/minion"
+    cat >"$dir/base/_modules/mine.py" <<'EOF'
+import salt.client
+import salt.config
+import salt.loader
+import salt.modules.cmdmod
+import salt.modules.test
+import salt.utils
+import salt.utils.templates
+from salt.exceptions import CommandExecutionError
+from salt.ext import six
+from salt.utils.decorators import depends
+
+
+def show():
+    names = {"grains": __grains__, "pillar": __pillar__, "opts": __opts__, "salt": __salt__, "saltenv": "base"}
+    return [
+        salt.config.minion_config("/etc/salt/minion")["id"],
+        salt.client.Caller().cmd("test.echo", "called"),
+        salt.modules.cmdmod._run_quiet("echo run"),
+        salt.modules.test.echo("imported"),
+        "mine.show" in salt.loader.minion_mods(__opts__),
+        salt.utils.templates.JINJA("{{ grains.id }} {{ x }}", from_str=True, to_str=True, x=5, **names)["data"],
+        [name for name in six.itervalues({"a": salt.utils.which("sh") is not None})],
+        salt.version.__version__ == __salt__["test.version"](),
+    ]
+
+
+@depends("no_such_name")
+def gone():
+    return True
+
+
+def fails():
+    raise CommandExecutionError("bad", info=["why"])
+EOF
+    "$HALITE_BIN/salt-call" --local -c "$dir/etc" saltutil.sync_modules >/dev/null
+    run --separate-stderr "$HALITE_BIN/salt-call" --local -c "$dir/etc" --out=json --out-indent=-1 mine.show
+    same_as "$output" <<'EOF'
+{"local": ["alone", "called", "run", "imported", true, "alone 5", [true], true]}
+EOF
+    run "$HALITE_BIN/salt-call" --local -c "$dir/etc" mine.gone
+    [[ $output == *"'mine.gone' is not available."* ]]
+    run "$HALITE_BIN/salt-call" --local -c "$dir/etc" mine.fails
+    [[ $output == *"bad. Additional info follows:"*"- why"* ]]
+}
+
+@test "a minion's own bus" {
+    PYTHONPATH=$BUILD/python run --separate-stderr timeout 60 python3 -B - "$FLEET/etc/m1/minion" <<'EOF'
+import sys, salt.config, salt.utils.event
+with salt.utils.event.get_event('minion', opts=salt.config.minion_config(sys.argv[1])) as bus:
+    print(bus.fire_event({'n': 1}, 'my/own'), bus.get_event(wait=10, tag='my/own')['n'])
+EOF
+    same_as "$output" <<'EOF'
+True 1
+EOF
+}
+
 @test "without PyYAML the clients work: what they need of the configuration is plain" {
     script <<'EOF'
 import sys

@@ -101,11 +101,11 @@ class SaltEvent:
         try:
             self._line = _local.Line(self.sock_dir, self.node)
             self._line.call("events", tags=["*"])
-        except (SaltException, OSError):
+        except (SaltException, OSError) as exc:
             self.close_pub()
             if self.raise_errors:
                 raise
-            log.exception("the bus of the %s can't be listened to", self.node)
+            log.error("the bus of the %s can't be listened to: %s", self.node, exc)
             return False
         self.cpub = True
         return True
@@ -233,10 +233,10 @@ class SaltEvent:
             with _local.Line(self.sock_dir, self.node) as line:
                 line.call(op, tag=str(tag), data=copy.copy(data))
             return True
-        except SaltException:
+        except SaltException as exc:
             if self.raise_errors:
                 raise
-            log.exception("the event %s can't be fired", tag)
+            log.error("the event %s can't be fired: %s", tag, exc)
             return False
 
     def fire_event_async(self, data, tag, cb=None, timeout=1000):
