@@ -11,7 +11,7 @@ def _walk(data, leaf, same_class, tuples, seen=()):
     if isinstance(data, Mapping):
         below = seen + (id(data),)
         kind = type(data) if same_class else dict
-        pairs = [(_walk_key(k, leaf, tuples, below), _walk(v, leaf, same_class, tuples, below)) for k, v in data.items()]
+        pairs = [(_walk_key(k, leaf, below), _walk(v, leaf, same_class, tuples, below)) for k, v in data.items()]
         if same_class and hasattr(data, "default_factory"):
             return kind(data.default_factory, pairs)
         return kind(pairs)
@@ -22,7 +22,7 @@ def _walk(data, leaf, same_class, tuples, seen=()):
     return leaf(data)
 
 
-def _walk_key(key, leaf, tuples, seen):
+def _walk_key(key, leaf, seen):
     """Return a key's copy; a tuple stays one, as a list can't be a key."""
     return tuple(_walk(one, leaf, False, True, seen) for one in key) if isinstance(key, tuple) else leaf(key)
 

@@ -11,7 +11,7 @@ def _said(*words):
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode("utf-8", "replace")
 
 
-def _address(words, device):
+def _address(words):
     """Return (kind, row) of a line "inet 10.0.0.1/8 brd 10.255.255.255 scope global eth0"."""
     kind = words[0]
     address, _, bits = words[1].partition("/")
@@ -44,7 +44,7 @@ def _interfaces_ip(out):
             if words[0].startswith("link/") and len(words) > 1 and re.match(r"[0-9A-Fa-f:]+$", words[1]):
                 one["hwaddr"] = words[1]
             elif words[0] in ("inet", "inet6"):
-                kind, row, second = _address(words, head.group("name"))
+                kind, row, second = _address(words)
                 if second:
                     one.setdefault("secondary", []).append(dict(row, type=kind))
                 else:

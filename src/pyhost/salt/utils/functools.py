@@ -1,10 +1,8 @@
 """Copies of functions, and calls as states make them."""
-import logging
+import functools
 import types
 
 from salt.exceptions import SaltInvocationError
-
-log = logging.getLogger(__name__)
 
 
 def namespaced_function(function, global_dict, defaults=None, preserve_context=None):
@@ -18,19 +16,16 @@ def namespaced_function(function, global_dict, defaults=None, preserve_context=N
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__doc__ = function.__doc__
     copy.__module__ = global_dict.get("__name__", function.__module__)
-    # The dunders of this file are set after it was loaded: they are looked up when the function runs.
-    copy.__globals__["__builtins__"] = function.__globals__.get("__builtins__")
     return _late(copy, global_dict)
 
 
 def _late(copy, global_dict):
-    """Return a function that takes its file's dunders at each call."""
-    import functools
+    """Return a function that takes its file's dunders at each call, as they are set after the file was loaded."""
 
     @functools.wraps(copy)
     def called(*args, **kwargs):
-        copy.__globals__.update({name: value for name, value in global_dict.items() if name.startswith("__") and name.endswith("__")
-                                 and name != "__builtins__"})
+        dunders = {name: value for name, value in global_dict.items() if name[:2] == name[-2:] == "__" and name != "__builtins__"}
+        copy.__globals__.update(dunders)
         return copy(*args, **kwargs)
 
     called.__module__ = copy.__module__

@@ -3,6 +3,7 @@ import functools
 import logging
 import time
 
+from salt.exceptions import SaltInvocationError
 from salt.utils._memoize import memoize  # noqa: F401
 from salt.utils.decorators._deprecation import is_deprecated, with_deprecated  # noqa: F401
 from salt.utils.decorators._depends import Depends, depends  # noqa: F401
@@ -24,10 +25,8 @@ def timing(function):
     return timed
 
 
-def _check_given(names, kwargs, function, some):
+def _check_given(names, kwargs, some):
     given = [name for name in names if kwargs.get(name) is not None]
-    from salt.exceptions import SaltInvocationError
-
     if len(given) > 1:
         raise SaltInvocationError("Only one of the following is allowed: {}".format(", ".join(names)))
     if some and not given:
@@ -40,7 +39,7 @@ def allow_one_of(*kwarg_names):
     def wrapper(func):
         @functools.wraps(func)
         def checked(*args, **kwargs):
-            _check_given(kwarg_names, kwargs, func, some=False)
+            _check_given(kwarg_names, kwargs, some=False)
             return func(*args, **kwargs)
 
         return checked
@@ -54,7 +53,7 @@ def require_one_of(*kwarg_names):
     def wrapper(func):
         @functools.wraps(func)
         def checked(*args, **kwargs):
-            _check_given(kwarg_names, kwargs, func, some=True)
+            _check_given(kwarg_names, kwargs, some=True)
             return func(*args, **kwargs)
 
         return checked

@@ -2,6 +2,8 @@
 import functools
 import logging
 
+from salt.exceptions import CommandExecutionError, SaltInvocationError
+
 log = logging.getLogger(__name__)
 
 
@@ -25,14 +27,10 @@ class _Deprecation:
         return now >= goal
 
     def _call(self, function, args, kwargs):
-        from salt.exceptions import CommandExecutionError, SaltInvocationError
-
         try:
             return function(*args, **kwargs)
         except TypeError as exc:
             raise SaltInvocationError(f'Unhandled exception occurred in function "{function.__name__}": {exc}') from exc
-        except CommandExecutionError:
-            raise
 
 
 class is_deprecated(_Deprecation):
@@ -45,8 +43,6 @@ class is_deprecated(_Deprecation):
     def __call__(self, function):
         @functools.wraps(function)
         def called(*args, **kwargs):
-            from salt.exceptions import CommandExecutionError
-
             name = function.__name__
             if self._expired:
                 text = f'The lifetime of the function "{name}" expired.'
@@ -90,8 +86,6 @@ class with_deprecated(_Deprecation):
     def __call__(self, function):
         @functools.wraps(function)
         def called(*args, **kwargs):
-            from salt.exceptions import CommandExecutionError
-
             name = function.__name__
             old = self._globals.get(self._name or f"_{name}")
             if self._old_is_wanted(name):
