@@ -68,8 +68,8 @@ BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
 
 # The package salt for users' modules and scripts, and the one file of it that the build writes.
 PYTHON_FILES   := $(sort $(shell find src/pyhost/salt -name '*.py'))
-PYTHON_VERSION := $(BUILD)/python/salt/_version.py
-PYTHON         := $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%) $(PYTHON_VERSION)
+PYTHON_BUILT   := $(BUILD)/python/salt/_built.py
+PYTHON         := $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%) $(PYTHON_BUILT)
 
 .PHONY: all
 all: $(BIN)
@@ -77,8 +77,11 @@ all: $(BIN)
 $(BIN): | $(PYTHON)
 $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%): $(BUILD)/python/%: src/pyhost/%
 	@mkdir -p $(@D); cp $< $@
-$(PYTHON_VERSION): Makefile
-	@mkdir -p $(@D); printf '"""The version of Salt that this program speaks as."""\n\nVERSION = "%s"\n' '$(HALITE_VERSION)' >$@
+$(PYTHON_BUILT): FORCE
+	@mkdir -p $(@D)
+	@printf '"""The version of Salt that the programs speak as, and the folder of their configuration."""\n\nVERSION = "%s"\nCONFIG_DIR = "%s"\n' \
+	    '$(HALITE_VERSION)' '$(SYSCONF)' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 # ---- generated tables: a plug-in's file name becomes a declaration and a row (include/salt/kinds.def) --------------
 GEN := $(BUILD)/gen/builtin_agent.inc $(BUILD)/gen/builtin_master.inc

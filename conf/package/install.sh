@@ -94,7 +94,7 @@ install_all() {
     placed conf/package/restart-after-jobs | put 0755 - "$PREFIX/lib/halite/restart-after-jobs"
     # The package salt, for modules and scripts on machines without Salt's own.
     while read -r f; do put 0644 "$f" "$PREFIX/lib/halite/python/${f#src/pyhost/}"; done < <(find src/pyhost/salt -name '*.py' | sort)
-    put 0644 "$BUILD/python/salt/_version.py" "$PREFIX/lib/halite/python/salt/_version.py"
+    put 0644 "$BUILD/python/salt/_built.py" "$PREFIX/lib/halite/python/salt/_built.py"
     # systemd looks for these below /usr/lib, and for those of an administrator below /etc.
     local lib=/usr/lib name=halite
     ! beside || lib=/etc name=halite-tree

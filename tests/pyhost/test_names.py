@@ -96,10 +96,11 @@ class Names(unittest.TestCase):
         self.assertEqual([record.levelname for record in said.records], ["TRACE", "GARBAGE", "PROFILE"])
 
     def test_the_version_is_the_builds(self):
-        from salt import _version, version
+        from salt import _built, syspaths, version
 
-        self.assertEqual(salt.__version__, _version.VERSION)
-        self.assertEqual(version.__saltstack_version__.string, _version.VERSION)
+        self.assertEqual(salt.__version__, _built.VERSION)
+        self.assertEqual(version.__saltstack_version__.string, _built.VERSION)
+        self.assertEqual(syspaths.CONFIG_DIR, os.environ.get("SALT_CONFIG_DIR") or _built.CONFIG_DIR)
 
     def test_without_pyyaml_the_error_names_the_package(self):
         program = "import sys; sys.modules['yaml'] = None\ntry:\n import salt.utils.yaml\nexcept ImportError as e: print(e)"

@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 
-from salt import _host, _program
+from salt import _host, _program, syspaths
 from salt.exceptions import SaltConfigurationError
 
 _SCALARS = {"true": True, "false": False, "null": None}
@@ -13,7 +13,7 @@ _SCALARS = {"true": True, "false": False, "null": None}
 
 def _folder(path, name):
     """Return the folder that a path names: of the file DIR/master, or DIR itself."""
-    path = path or os.path.join(os.environ.get("SALT_CONFIG_DIR") or "/etc/salt", name)
+    path = path or os.path.join(syspaths.CONFIG_DIR, name)
     if os.path.isdir(path):
         return path
     if os.path.basename(path) != name:

@@ -1,8 +1,19 @@
 """Folders of the configuration, the caches and the state trees."""
 import os
 
+
+def _config_dir():
+    """Return the folder that the programs look into when they are not told one."""
+    try:
+        from salt import _built
+
+        return _built.CONFIG_DIR
+    except ImportError:
+        return "/etc/salt"
+
+
 ROOT_DIR = "/"
-CONFIG_DIR = os.environ.get("SALT_CONFIG_DIR") or "/etc/salt"
+CONFIG_DIR = os.environ.get("SALT_CONFIG_DIR") or _config_dir()
 CACHE_DIR = "/var/cache/salt"
 SOCK_DIR = "/var/run/salt"
 LOGS_DIR = "/var/log/salt"

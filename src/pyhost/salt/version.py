@@ -10,13 +10,13 @@ from salt import _host
 def _spoken():
     """Return the version, which the build writes beside this file; without it the running program tells."""
     try:
-        from salt import _version
+        from salt import _built
 
-        return _version.VERSION
+        return _built.VERSION
     except ImportError:
         here = _host.host()
         if here is None:
-            raise ImportError("salt/_version.py is missing: use the package that `make` writes or that is installed") from None
+            raise ImportError("salt/_built.py is missing: use the package that `make` writes or that is installed") from None
         return here.grains()["saltversion"]
 
 

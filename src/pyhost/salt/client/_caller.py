@@ -2,7 +2,7 @@
 import json
 import os
 
-from salt import _host, _program, config
+from salt import _host, _program, config, syspaths
 from salt.exceptions import CommandExecutionError, SaltClientError
 from salt.utils import args as salt_args
 
@@ -10,7 +10,7 @@ from salt.utils import args as salt_args
 class Caller:
     """Runs functions of this machine's minion."""
 
-    def __init__(self, c_path=os.path.join(os.sep, "etc", "salt", "minion"), mopts=None):
+    def __init__(self, c_path=os.path.join(syspaths.CONFIG_DIR, "minion"), mopts=None):
         self._folder = os.path.dirname(c_path) or "."
         self._opts = mopts
         self._local = bool(mopts) and mopts.get("file_client") == "local"
@@ -60,5 +60,5 @@ def _word(value):
 class ProxyCaller(Caller):
     """Runs functions of a proxy minion, of which there are none."""
 
-    def __init__(self, c_path=os.path.join(os.sep, "etc", "salt", "proxy"), mopts=None):
+    def __init__(self, c_path=os.path.join(syspaths.CONFIG_DIR, "proxy"), mopts=None):
         raise NotImplementedError("there are no proxy minions here: use Caller on the machine itself")

@@ -1,16 +1,18 @@
 """LocalClient: jobs for minions, through the master's local socket."""
 import logging
+import os
 import random
 
-from salt import _job, _local, config
+from salt import _job, _local, config, syspaths
 from salt.client import _request
 from salt.exceptions import SaltInvocationError
 from salt.utils import jid as salt_jid
 
 log = logging.getLogger(__name__)
+_C_PATH = os.path.join(syspaths.CONFIG_DIR, "master")
 
 
-def get_local_client(c_path="/etc/salt/master", mopts=None, skip_perm_errors=False, io_loop=None, auto_reconnect=False, listen=False):
+def get_local_client(c_path=_C_PATH, mopts=None, skip_perm_errors=False, io_loop=None, auto_reconnect=False, listen=False):
     """Return a LocalClient for a configuration, or for options."""
     return LocalClient(c_path, mopts=mopts)
 
@@ -18,7 +20,7 @@ def get_local_client(c_path="/etc/salt/master", mopts=None, skip_perm_errors=Fal
 class LocalClient:
     """Publishes jobs and returns what minions answer. It works where salt does: as root, the master's user or a user of publisher_acl."""
 
-    def __init__(self, c_path="/etc/salt/master", mopts=None, skip_perm_errors=False, io_loop=None, keep_loop=False,
+    def __init__(self, c_path=_C_PATH, mopts=None, skip_perm_errors=False, io_loop=None, keep_loop=False,
                  auto_reconnect=False, listen=False):
         self.opts = mopts if mopts else config.client_config(c_path)
         self._event = None
