@@ -5,6 +5,8 @@
  * that name in tests/cases/world in the same way: programs, files and grains that cases of several files have in
  * common. The nearest wins: the case, its worlds from the first to the last, the head, the head's worlds. A case is
  * without a member that is null in it (but for `return`, which may be expected to be null).
+ * "files": {path below the case's folder: text}, made before its "setup" runs.
+ * "log": what the case logs, warnings and above, goes to that file, which its "check" can read.
  */
 #ifndef UNIT_CASE_FILE_H
 #define UNIT_CASE_FILE_H
@@ -15,6 +17,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define CASES_ROOT TEST_SOURCE_DIR "/tests/cases"
@@ -73,6 +76,33 @@ case_file_load(const char *path)
     if (json_array_size(cases) == 0)
         fail_msg("%s: no cases", path);
     return cases;
+}
+
+static inline void
+case_files(json_t *spec, const char *dir)
+{
+    const char *name;
+    json_t *text;
+
+    json_object_foreach (value_get(spec, "files"), name, text) {
+        AUTO_FREE char *path = fs_join(dir, name);
+        AUTO_FREE char *parent = xstrndup(path, (size_t) (strrchr(path, '/') - path));
+        assert_int_equal(fs_mkdirs(parent, 0755, NULL), 0);
+        assert_int_equal(fs_write_quick(path, json_string_value(text), json_string_length(text), 0644, NULL),
+                         0);
+    }
+}
+
+/* Turns the log to the file that the case names, or to none. */
+static inline void
+case_log(json_t *spec)
+{
+    const char *path = value_str(spec, "log", NULL);
+
+    if (path != NULL)
+        assert_int_equal(log_open_file(path, LEVEL_WARNING, NULL), 0);
+    else
+        assert_int_equal(log_open_file("/dev/null", LEVEL_QUIET, NULL), 0);
 }
 
 /* For scandir: the case files that CASES=prefix in the environment asks for. */

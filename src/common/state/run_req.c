@@ -72,7 +72,7 @@ has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
 }
 
 /* Flags for the return of one required chunk. In test mode a predicted change counts as made, also where the
- * state can't name its changes. */
+ * state can't name its changes. For `onchanges` a state that failed has changed nothing, as in Salt since 3006.28. */
 static unsigned
 run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {
@@ -80,10 +80,10 @@ run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_
 
     if (is_onfail(k) && !has_failed(run, slot, ret))
         return F_ONFAIL;
+    if (is_onchanges(k))
+        return !json_is_false(result) && run_changed(run, slot, ret) ? F_ONCHANGESMET : F_ONCHANGES;
     if (!is_onfail(k) && json_is_false(result))
         return F_FAIL;
-    if (is_onchanges(k))
-        return run_changed(run, slot, ret) ? F_ONCHANGESMET : F_ONCHANGES;
     if (is_watch(k) && run_changed(run, slot, ret))
         return F_CHANGE;
     if (k == REQ_PREREQ)
@@ -123,7 +123,7 @@ run_req_settle(req_kind_t k, unsigned flags)
         if ((flags & (F_MET | F_CHANGE)) != 0)
             flags &= ~(unsigned) F_FAIL;
         if ((flags & F_ONCHANGESMET) != 0)
-            flags &= ~(unsigned) (F_ONCHANGES | F_FAIL);
+            flags &= ~(unsigned) F_ONCHANGES;
         if ((flags & F_MET) != 0)
             flags &= ~(unsigned) F_ONFAIL;
     }

@@ -173,6 +173,18 @@ read_call(const char *text, slot_call_t *self)
 
 /* ---- the value ----------------------------------------------------------------------------- */
 
+/* Takes off the quotes around the text that is appended, as Salt does since 3006.28. */
+static const char *
+unquoted(char *text)
+{
+    size_t n = strlen(text);
+
+    if (n < 2 || strchr("'\"", text[0]) == NULL || text[n - 1] != text[0])
+        return text;
+    text[n - 1] = '\0';
+    return text + 1;
+}
+
 /* Apply ".path.in.return ~ appended" to the return. NEW. */
 static json_t *
 with_rest(json_t *ret, const char *rest)
@@ -180,7 +192,7 @@ with_rest(json_t *ret, const char *rest)
     const char *tilde = strchr(rest, '~');
     AUTO_FREE char *path = tilde != NULL ? xstrndup(rest, (size_t) (tilde - rest)) : xstrdup(rest);
     AUTO_FREE char *more = xstrdup(tilde != NULL ? tilde + 1 : "");
-    const char *dotted = str_trim(path), *appended = str_trim(more);
+    const char *dotted = str_trim(path), *appended = unquoted(str_trim(more));
     json_t *found = *dotted == '.' ? value_path(ret, dotted + 1, ".") : ret;
 
     if (tilde != NULL && json_is_string(found))

@@ -600,8 +600,15 @@ test_slots(void **state)
               "{\"text\": \"__slot__:salt:test.arg('a b', k=\\\"v\\\").kwargs.k ~ /more\"}");
     add_chunk(chunks, "c", "test.show_notification", "{\"text\": \"__slot__:salt:test.nosuch()\"}");
     add_chunk(chunks, "d", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo('it(s), ok')\"}");
+    add_chunk(chunks, "e", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo(a) ~ '/ b'\"}");
+    add_chunk(chunks, "f", "test.show_notification",
+              "{\"text\": \"__slot__:salt:test.arg(k=v).kwargs.k ~ \\\"'\\\"\"}");
+    add_chunk(chunks, "g", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo(a) ~ '\"}");
     json_auto_t *running = run_script(chunks, false, NULL, NULL);
     expect(running, "b", true, "v/more");
+    expect(running, "e", true, "a/ b");
+    expect(running, "f", true, "v'");
+    expect(running, "g", true, "a'");
     expect(running, "c", true, "__slot__:salt:test.nosuch()");
     expect(running, "d", true, "it(s), ok");
 }

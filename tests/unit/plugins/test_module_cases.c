@@ -133,8 +133,10 @@ case_child(registry_t *registry, const char *fun, json_t *spec, const char *dir,
 {
     const char *setup = value_str(spec, "setup", NULL);
 
+    case_files(spec, dir);
     if (setup != NULL && !shell(setup, dir))
         exit(90);
+    case_log(spec);
     json_t *result = run_call(registry, fun, spec);
     char *text = value_dump(result);
     json_decref(result);

@@ -265,10 +265,12 @@ run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir
     json_auto_t *chunks = chunks_of(value_str(spec, "fun", fun), spec);
     fail_auto_t err = FAIL_INIT;
 
+    case_files(spec, dir);
     if (!shell(value_str(spec, "setup", NULL), dir)) {
         printf("#   setup failed\n");
         return false;
     }
+    case_log(spec);
     fileclient_t *files = fileclient_local(opts, NULL);
     const call_env_t env = { .registry = reg->exec,
                              .states = reg->states,

@@ -26,7 +26,8 @@ claims_dir(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "state_run");
 }
 
-/* A failure is only logged: the run goes on, unseen by others. */
+/* A failure is only logged: the run goes on, unseen by others. A run within a run, by a template or a state that
+ * calls the state module, is part of the job that the outer one claims. */
 void
 statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
 {
@@ -42,8 +43,13 @@ statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
         return;
     self->path = fs_join(dir, ctx_jid(ctx));
     self->fd = open(self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
-    if (self->fd < 0 || flock(self->fd, LOCK_EX | LOCK_NB) < 0 ||
-        fs_write_all(self->fd, text, strlen(text)) < 0)
+    bool held = self->fd >= 0 && flock(self->fd, LOCK_EX | LOCK_NB) == 0;
+    if (self->fd >= 0 && !held && errno == EWOULDBLOCK) {
+        (void) close(self->fd);
+        self->fd = -1;
+        return;
+    }
+    if (!held || fs_write_all(self->fd, text, strlen(text)) < 0)
         log_warning("%s: %s: salt-call may not learn of this state run", self->path, strerror(errno));
 }
 
