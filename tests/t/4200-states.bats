@@ -53,12 +53,18 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     [ "$status" -eq 1 ]
     [[ $output == *"The function \"state.apply\" is running as PID "*" with jid $JID"* ]]
     run -0 salt web1 state.apply nop concurrent=True
+    run salt web1 state.apply nop queue=1
+    [ "$status" -eq 1 ]
     salt web1 state.apply nop queue=True >"$MARK/queued" &
     local queued=$!
     until_true 10 pid_alive $queued
+    salt web1 state.apply nop queue=3 >"$MARK/third" &
+    local third=$!
     touch "$MARK/go"
     wait $queued
     grep -q 'Succeeded: 1' "$MARK/queued"
+    wait $third
+    grep -q 'Succeeded: 1' "$MARK/third"
     until_true 10 idle
 }
 
@@ -82,6 +88,21 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     [ "$status" -eq 1 ]
     [[ $output == *'The function "state.apply" is running as PID 0'*"with jid 20200101000000000000"* ]]
     run -0 salt web1 state.apply nop
+}
+
+@test "a run that is queued waits for one that has begun, though its jid is a later one" {
+    local claims=$FLEET/web1/var/cache/salt/minion/state_run fd queued
+    printf 'a:\n  cmd.run:\n    - name: test -e %s/released\n' "$MARK" >"$TREE/released.sls"
+    mkdir -p "$claims"
+    exec {fd}>"$claims/20991231000000000000"
+    flock "$fd"
+    salt web1 state.apply released queue=True {fd}>&- >"$MARK/queued" &
+    queued=$!
+    until_true 10 eval '[ -s "$MARK/queued" ] || salt web1 saltutil.running | grep -q released'
+    touch "$MARK/released"
+    exec {fd}>&-
+    wait $queued
+    grep -q 'Succeeded: 1' "$MARK/queued"
 }
 
 @test "two runs that arrive together: one of them goes on" {

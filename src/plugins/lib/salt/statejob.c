@@ -153,7 +153,7 @@ is_claimed(call_ctx_t *ctx, const char *jid)
 }
 
 /* Of two jobs that arrive together the earlier one proceeds; a later one blocks it only when it has already
- * begun. */
+ * begun. Jids of one length sort as texts. */
 static bool
 is_in_the_way(call_ctx_t *ctx, const char *jid)
 {
@@ -181,10 +181,9 @@ statejob_running(call_ctx_t *ctx, fail_t *err)
     return out;
 }
 
-/* Number of these jobs that were published before this one, or a negative errno. Jids of one length sort as
- * texts. */
+/* Number of these jobs that this one waits for, or a negative errno. */
 static json_int_t
-earlier(call_ctx_t *ctx, fail_t *err)
+ahead(call_ctx_t *ctx, fail_t *err)
 {
     json_auto_t *jobs = state_jobs(ctx, err);
     json_t *job;
@@ -194,17 +193,17 @@ earlier(call_ctx_t *ctx, fail_t *err)
     if (jobs == NULL)
         return -EIO;
     json_array_foreach (jobs, i, job)
-        n += strcmp(value_str(job, "jid", ""), ctx_jid(ctx)) < 0;
+        n += is_in_the_way(ctx, value_str(job, "jid", ""));
     return n;
 }
 
 /* 0 when it is this run's turn, or negative with *err. Waits without a limit. */
 static int
-wait_for_earlier(call_ctx_t *ctx, fail_t *err)
+statejob_wait_for_turn(call_ctx_t *ctx, fail_t *err)
 {
     json_int_t n;
 
-    while ((n = earlier(ctx, err)) > 0) {
+    while ((n = ahead(ctx, err)) > 0) {
         struct timespec pause = { .tv_nsec = QUEUE_POLL_MS * 1000000L };
         (void) nanosleep(&pause, NULL);
     }
@@ -222,7 +221,7 @@ may_queue(call_ctx_t *ctx, const json_t *args, fail_t *err)
         queue = value_get(ctx_opts(ctx), "state_queue");
     if (!json_is_integer(queue) || json_integer_value(queue) <= 0)
         return json_is_true(queue);
-    json_int_t n = earlier(ctx, err);
+    json_int_t n = ahead(ctx, err);
     return n < 0 ? (int) n : n < json_integer_value(queue);
 }
 
@@ -233,7 +232,7 @@ statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_
     int rc = may_queue(ctx, args, err);
 
     if (rc != 0)
-        return rc > 0 ? wait_for_earlier(ctx, err) : rc;
+        return rc > 0 ? statejob_wait_for_turn(ctx, err) : rc;
     if (value_truthy(value_get(value_get(args, "kwargs"), "concurrent")))
         return 0;
     json_t *texts = statejob_running(ctx, err);
