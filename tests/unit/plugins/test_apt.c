@@ -111,7 +111,25 @@ fake_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static const func_t fake_http_functions[] = { { "query", fake_query, http_query_args, 0, "" } };
 static const plugin_t fake_http = { .kind = PLUGIN_EXEC, .file = "http", FUNCS(fake_http_functions) };
 
-/* The modules of the minion, but for the one that asks the web. NEW. */
+/* Of the file server there is what DIR/served holds; the log has what was asked for, word for word. */
+static int
+fake_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *log = text_of("/log"), *words = value_dump(args);
+    AUTO_FREE char *longer = xasprintf("%scache %s\n", log, words);
+    AUTO_FREE char *served = xasprintf("%s/served", root);
+
+    put("/log", longer);
+    *ret_value = fs_exists(served) ? json_string(served) : json_string("");
+    return 0;
+}
+static const arg_t fake_cache_args[] = { { "path", ARG_STR, ARG_REQUIRED, "" },
+                                         { "saltenv", ARG_STR, "null", "" },
+                                         ARGS_END };
+static const func_t fake_cp_functions[] = { { "cache_file", fake_cache_file, fake_cache_args, 0, "" } };
+static const plugin_t fake_cp = { .kind = PLUGIN_EXEC, .file = "cp", FUNCS(fake_cp_functions) };
+
+/* The modules of the minion, but for those that ask the web and the file server. NEW. */
 static registry_t *
 modules(void)
 {
@@ -120,7 +138,9 @@ modules(void)
     const plugin_t **ours = xcalloc(n, sizeof(*ours));
 
     for (size_t i = 0; i < n; i++)
-        ours[i] = str_eq(plugins[i]->file, "http") ? &fake_http : plugins[i];
+        ours[i] = str_eq(plugins[i]->file, "http") ? &fake_http
+                  : str_eq(plugins[i]->file, "cp") ? &fake_cp
+                                                   : plugins[i];
     registry_t *made = registry_new(PLUGIN_EXEC, ours, n);
     free(ours);
     return made;
@@ -310,6 +330,46 @@ test_held_and_failed(void **state)
     expect_text("pkg.install", "[\"cup\", {\"version\": \"1.1\"}]", "cannot run 'apt-get'");
     expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
     assert_log("dpkg --set-selections cup install\ndpkg --set-selections cup hold\n");
+}
+
+/* What is held under its architecture is, too: that of another one, and a package that there may be one of for each. */
+static void
+test_held_by_architecture(void **state)
+{
+    put("/var/lib/dpkg/status",
+        "Package: jug\nArchitecture: i386\nStatus: hold ok installed\nMulti-Arch: same\nVersion: 1\n\n"
+        "Package: jug\nArchitecture: amd64\nStatus: hold ok installed\nMulti-Arch: same\nVersion: 1\n");
+    script("dpkg", "read n s; echo \"dpkg $* $n $s\" >> $DPKG_ROOT/log\n"
+                   "/bin/sed -i \"/^Architecture: ${n#*:}\\$/{n;s/^Status: [a-z]*/Status: $s/}\" $S");
+    json_auto_t *both = run("pkg.install", "[{\"pkgs\": [{\"jug\": \"2\"}, {\"jug:i386\": \"2\"}]}]");
+    assert_true(json_is_object(both));
+    assert_log("dpkg --set-selections jug:amd64 install\ndpkg --set-selections jug:i386 install\n" BASE
+               "install jug=2 jug:i386=2\n"
+               "dpkg --set-selections jug:amd64 hold\ndpkg --set-selections jug:i386 hold\n");
+}
+
+/* Package files: fetched by their address as it is written, and by nothing else of the call. */
+static void
+test_files(void **state)
+{
+    script("dpkg", "printf ' new debian package\\n Package: jug\\n Version: 3.0\\n Architecture: amd64\\n'");
+    expect(
+        "pkg.install",
+        "[{\"sources\": [{\"jug\": \"http://127.0.0.1:8090/jug.deb\"}], \"reinstall\": false, \"saltenv\": \"dev\","
+        "\"colour\": \"red\"}]",
+        "\"ERROR: Unable to cache file 'http://127.0.0.1:8090/jug.deb' for package jug\"");
+    assert_log("cache {\"path\":\"http://127.0.0.1:8090/jug.deb\",\"saltenv\":\"dev\"}\n");
+    expect("pkg.install", "[{\"sources\": [{\"jug\": \"salt://gone/jug.deb\"}]}]",
+           "\"ERROR: Unable to cache file 'salt://gone/jug.deb' for package jug\"");
+    put("/served", "");
+    put("/log", "");
+    expect("pkg.install", "[{\"sources\": [{\"jug\": \"http://127.0.0.1:8090/jug.deb\"}]}]",
+           "{\"served\": {\"old\": \"\", \"new\": \"1.0\"}}");
+    AUTO_FREE char *want = xasprintf(
+        "cache {\"path\":\"http://127.0.0.1:8090/jug.deb\",\"saltenv\":\"base\"}\n" BASE
+        "install %s/served\n",
+        root);
+    assert_log(want);
 }
 
 static void
@@ -607,6 +667,52 @@ test_disabled_source(void **state)
     assert_file(LISTS "b.list", "deb [signed-by=/k] http://b s main\n");
 }
 
+/* What else the file has goes, though the source that is wanted is there; only lists of the folder itself count. */
+static void
+test_clean_file_of_configured(void **state)
+{
+    static const char line[] = "deb [signed-by=/k] http://b s main";
+    static const char file[] = LISTS "b.list";
+
+    put(LISTS "b.list", "deb http://a s main\ndeb [signed-by=/k] http://b s main\n");
+    put(LISTS "old/c.list", "deb [signed-by=/k] http://c s main\n");
+    put(LISTS "c.list.save", "deb [signed-by=/k] http://c s main\n");
+    json_auto_t *repos = run("pkg.list_repos", "[]");
+    assert_int_equal(json_object_size(repos), 2);
+    json_auto_t *ret = manage_repo(line,
+                                   json_pack("{s:s, s:b, s:b}", "file", file, "clean_file", 1, "refresh", 0));
+    assert_ret(ret, STATE_TRUE, "Configured package repo 'deb [signed-by=/k] http://b s main'");
+    assert_file(LISTS "b.list", "deb [signed-by=/k] http://b s main\n");
+    AUTO_FREE char *changes = value_dump(value_get(ret, "changes"));
+    assert_string_equal(changes, "{\"removed\":[\"deb http://a s main\"]}");
+    json_auto_t *again = manage_repo(
+        line, json_pack("{s:s, s:b, s:b}", "file", file, "clean_file", 1, "refresh", 0));
+    assert_ret(again, STATE_TRUE, "Package repo 'deb [signed-by=/k] http://b s main' already configured");
+}
+
+/* Each property that the state names is compared; a `humanname` or a second name is none. */
+static void
+test_changed_properties(void **state)
+{
+    put(LISTS "b.list", "deb [signed-by=/k] http://b s main\n");
+    json_auto_t *comps = manage_repo("deb [signed-by=/k] http://b s main extra",
+                                     json_pack("{s:b}", "refresh", 0));
+    assert_ret(comps, STATE_TRUE, "Configured package repo 'deb [signed-by=/k] http://b s main extra'");
+    assert_file(LISTS "b.list", "deb [signed-by=/k] http://b s main extra\n");
+    json_auto_t *key = manage_repo("deb [signed-by=/j] http://b s main extra",
+                                   json_pack("{s:b}", "refresh", 0));
+    assert_ret(key, STATE_TRUE, "Configured package repo 'deb [signed-by=/j] http://b s main extra'");
+    assert_file(LISTS "b.list", "deb [signed-by=/j] http://b s main extra\n");
+    json_auto_t *arch = manage_repo("deb [signed-by=/j arch=amd64] http://b s main extra",
+                                    json_pack("{s:b, s:s}", "refresh", 0, "humanname", "b"));
+    assert_ret(arch, STATE_TRUE,
+               "Configured package repo 'deb [signed-by=/j arch=amd64] http://b s main extra'");
+    json_auto_t *same = manage_repo("deb [signed-by=/j arch=amd64] http://b s main extra",
+                                    json_pack("{s:b}", "refresh", 0));
+    assert_ret(same, STATE_TRUE,
+               "Package repo 'deb [signed-by=/j arch=amd64] http://b s main extra' already configured");
+}
+
 /* A source for another architecture is not the one that is there; slashes behind the address make no other. */
 static void
 test_absent_source(void **state)
@@ -664,6 +770,20 @@ test_key_folder(void **state)
     assert_int_equal(mode_of("/etc/apt/keyrings/z.gpg"), 0644);
     assert_int_equal(mode_of("/etc/apt/keyrings"), 0755);
     assert_file("/etc/apt/sources.list", "deb [signed-by=/etc/apt/keyrings/z.gpg] http://b s main\n");
+}
+
+/* A key in letters stays so under its name, and becomes bytes under another. */
+static void
+test_armored_key(void **state)
+{
+    put("/served", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n");
+    script("gpg", "while [ \"$1\" != --output ]; do shift; done; echo ring > $2");
+    json_auto_t *ret = manage_repo(
+        "deb [signed-by=/etc/apt/keyrings/z.asc] http://b s main",
+        json_pack("{s:s, s:b, s:b}", "key_url", "http://k/z.asc", "aptkey", 0, "refresh", 0));
+    assert_ret(ret, STATE_TRUE,
+               "Configured package repo 'deb [signed-by=/etc/apt/keyrings/z.asc] http://b s main'");
+    assert_file("/etc/apt/keyrings/z.asc", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n");
 }
 
 static void
@@ -806,8 +926,10 @@ test_foreign(void **state)
 
 UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons),
           ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_held_and_failed),
-          ON_HOST(test_install_fails), ON_HOST(test_refresh_when_due), ON_HOST(test_remove),
-          ON_HOST(test_upgrade), ON_HOST(test_refresh), ON_HOST(test_latest), ON_HOST(test_hold),
-          ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file), ON_HOST(test_keys),
-          ON_HOST(test_disabled_source), ON_HOST(test_absent_source), ON_HOST(test_key_folder),
-          ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))
+          ON_HOST(test_held_by_architecture), ON_HOST(test_files), ON_HOST(test_install_fails),
+          ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
+          ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
+          ON_HOST(test_clean_file), ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties),
+          ON_HOST(test_armored_key), ON_HOST(test_keys), ON_HOST(test_disabled_source),
+          ON_HOST(test_absent_source), ON_HOST(test_key_folder), ON_HOST(test_apt_key),
+          ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))

@@ -254,7 +254,8 @@ aptinstall_run_again(plan_t *p, fail_t *err)
     return aptinstall_run(p, &prog, err);
 }
 
-/* The held ones among what is to be installed, without its versions. NEW list, or NULL with *err. */
+/* The held ones among what is to be installed, without its versions. Selections name the architecture of a package
+ * that there may be one of for each, those who install it only a foreign one. NEW list, or NULL with *err. */
 static json_t *
 held_targets(const plan_t *p, fail_t *err)
 {
@@ -277,7 +278,8 @@ held_targets(const plan_t *p, fail_t *err)
     json_t *ret = json_array();
     held = value_get(selections, "hold");
     json_array_foreach (held, i, v) {
-        if (json_object_get(names, json_string_value(v)) != NULL)
+        AUTO_FREE char *plain = apt_normal_name(p->ctx, json_string_value(v));
+        if (json_object_get(names, plain) != NULL || json_object_get(names, json_string_value(v)) != NULL)
             json_array_append(ret, v);
     }
     return ret;

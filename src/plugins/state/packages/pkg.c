@@ -3,6 +3,7 @@
  * "purge"; after pkg.install the installed versions are compared with the wishes. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "plugins/lib/packages/apt.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
@@ -17,6 +18,7 @@ typedef struct plan {
     json_t *desired; /* wanted, with "latest" resolved */
     json_t *have, *unpurge;
     json_t *targets, *again; /* to install; to install once more */
+    buf_t problems;          /* of package files that can't be looked at, in one line */
     bool from_sources, refresh, spec, done;
     fail_t *err;
 } plan_t;
@@ -30,6 +32,7 @@ pkg_plan_free(plan_t *p)
     json_decref(p->unpurge);
     json_decref(p->targets);
     json_decref(p->again);
+    buf_free(&p->problems);
 }
 
 /* The return is made before anything was done. */
@@ -88,6 +91,35 @@ resolve_latest(plan_t *p)
     return 0;
 }
 
+static void PRINTF(2, 3) add_problem(plan_t *p, const char *fmt, ...)
+{
+    va_list args;
+
+    buf_puts(&p->problems, p->problems.len > 0 ? " " : "");
+    va_start(args, fmt);
+    buf_vprintf(&p->problems, fmt, args);
+    va_end(args);
+    fail_clear(p->err);
+}
+
+/* The version that a package file holds. NEW, or NULL with a problem noted. */
+static char *
+version_in(plan_t *p, const char *source)
+{
+    AUTO_FREE char *path = apt_cache_file(p->ctx, source, ctx_saltenv(p->ctx), p->err);
+
+    if (str_empty(path)) {
+        add_problem(p, "Unable to cache %s: %s", source, path == NULL ? fail_text(p->err) : "file not found");
+        return NULL;
+    }
+    json_auto_t *info = apt_deb_info(p->ctx, path, p->err);
+    if (info == NULL) {
+        add_problem(p, "%s", fail_text(p->err));
+        return NULL;
+    }
+    return xstrdup(value_str(info, "version", ""));
+}
+
 /* Decides one package: present at a fitting version, to be reinstalled, or to be installed. */
 static int
 sort_one(plan_t *p, const char *name, json_t *wish)
@@ -102,13 +134,17 @@ sort_one(plan_t *p, const char *name, json_t *wish)
         json_object_set(p->again, name, wish);
         return 0;
     }
-    if (p->from_sources || !value_truthy(wish))
+    if (!value_truthy(wish))
         return 0;
-    int fits = pkgwant_holds(p->ctx, have, json_string_value(wish), value_get(p->args, "ignore_epoch"),
+    AUTO_FREE char *version = p->from_sources ? version_in(p, json_string_value(wish))
+                                              : xstrdup(json_string_value(wish));
+    if (version == NULL)
+        return 0;
+    int fits = pkgwant_holds(p->ctx, have, version, value_get(p->args, "ignore_epoch"),
                              value_bool(p->args, "allow_updates", false), p->err);
     if (fits < 0)
         return fits;
-    p->spec = true;
+    p->spec = !p->from_sources;
     if (!fits)
         json_object_set(p->targets, name, wish);
     return 0;
@@ -126,6 +162,8 @@ sort_all(plan_t *p)
         if (sort_one(p, name, wish) < 0)
             return p->err->code;
     }
+    if (p->problems.len > 0)
+        return pkg_settled(p, STATE_FALSE, buf_str(&p->problems));
     if (json_object_size(p->targets) > 0 || json_object_size(p->again) > 0 || json_array_size(p->unpurge) > 0)
         return 0;
     return pkg_settled(p, STATE_TRUE,

@@ -15,6 +15,7 @@ typedef struct repo {
     json_t *kwargs; /* owned: for the module's functions */
     json_t *wanted; /* owned: what the source says */
     json_t *have;   /* owned: what there is, {} for nothing */
+    json_t *others; /* owned: lines that clean_file removes from the file */
     fail_t *err;
 } repo_t;
 
@@ -25,6 +26,7 @@ repo_free(repo_t *r)
     json_decref(r->kwargs);
     json_decref(r->wanted);
     json_decref(r->have);
+    json_decref(r->others);
 }
 
 static const char *
@@ -219,6 +221,30 @@ same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t
     return strcmp(a, b) == 0;
 }
 
+/* With clean_file, lists the other sources that the file holds. 0, or negative with *err. */
+static int
+find_others(repo_t *r)
+{
+    const char *file = value_str(r->kwargs, "file", NULL), *uri;
+    json_t *entries, *entry;
+    size_t i;
+
+    r->others = json_array();
+    if (file == NULL || !value_truthy(value_get(r->kwargs, "clean_file")))
+        return 0;
+    json_auto_t *all = sub_call(r->ctx, r->err, "pkg.list_repos", "{}");
+    if (all == NULL)
+        return r->err->code;
+    json_object_foreach (all, uri, entries) {
+        json_array_foreach (entries, i, entry) {
+            if (str_eq(value_str(entry, "file", ""), file) &&
+                !str_eq(value_str(entry, "line", ""), value_str(r->have, "line", NULL)))
+                json_array_append(r->others, value_get(entry, "line"));
+        }
+    }
+    return 0;
+}
+
 /* True when every member of the wish has its value already, in whatever file. */
 static bool
 is_configured(repo_t *r)
@@ -227,7 +253,7 @@ is_configured(repo_t *r)
     const char *key;
     json_t *v;
 
-    if (json_object_size(r->have) == 0)
+    if (json_object_size(r->have) == 0 || json_array_size(r->others) > 0)
         return false;
     /* The same source may stand in another file. */
     json_object_del(r->have, "file");
@@ -239,13 +265,15 @@ is_configured(repo_t *r)
     return true;
 }
 
-/* Members of the wish that `now` has otherwise than there was. */
+/* Members of the wish that `now` has otherwise than there was, and what clean_file removes. */
 static void
 pkgrepo_tell_changes(repo_t *r, const json_t *now)
 {
     const char *key;
     json_t *v;
 
+    if (json_array_size(r->others) > 0)
+        state_change(r->ret, "removed", json_incref(r->others));
     json_object_foreach (r->wanted, key, v) {
         json_t *before = value_get(r->have, key), *after = value_get(now, key);
         if (!json_equal(before, after))
@@ -306,7 +334,7 @@ manage(repo_t *r)
         return 0;
     r->have = pkgrepo_ask(r, "pkg.get_repo", false);
     r->wanted = r->have != NULL ? pkgrepo_ask(r, "pkg.expand_repo_def", false) : NULL;
-    if (r->wanted == NULL) {
+    if (r->wanted == NULL || find_others(r) < 0) {
         rc = pkgrepo_failed(r, "Failed to examine");
         return rc < 0 ? rc : 0;
     }
