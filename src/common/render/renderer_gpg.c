@@ -3,7 +3,13 @@
  * Each "-----BEGIN PGP MESSAGE-----" block is replaced by its plain text, one gpg process a message. Messages
  * that a peer has a part in are never decrypted: a minion could otherwise have ciphertexts of others opened.
  */
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "common/base/fs.h"
+#include "common/base/str.h"
 #include "common/host/proc.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
@@ -47,19 +53,52 @@ key_dir(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "config_dir", beside), "gpgkeys");
 }
 
+/* True for gpg's lock file ".#lkNUMBER.HOST.PID" when no process of this host holds it. */
+static bool
+is_stale_lock(const char *name, const char *host)
+{
+    const char *pid = strrchr(name, '.'), *at = strchr(name + 2, '.');
+    size_t len = strlen(host);
+    char *end;
+
+    if (!str_starts(name, ".#lk") || at == NULL || pid != at + 1 + len || strncmp(at + 1, host, len) != 0)
+        return false;
+    long n = strtol(pid + 1, &end, 10);
+    return n > 0 && n <= INT_MAX && (*end == '\0' || str_eq(end, "x")) && kill((pid_t) n, 0) < 0 &&
+           errno == ESRCH;
+}
+
+/* Removes what gpg processes that were killed have left in the folder of keys; gpg itself never does. */
+static void
+sweep_locks(const char *keydir)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    DIR *dir = gethostname(host, sizeof(host) - 1) == 0 ? opendir(keydir) : NULL;
+    int rc = 0;
+
+    if (dir == NULL)
+        return;
+    for (const struct dirent *e; (e = fs_next(dir, &rc)) != NULL;) {
+        if (is_stale_lock(e->d_name, host))
+            (void) unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    (void) closedir(dir);
+}
+
 /* -ENOENT when there is no gpg. Call gpg_free in any case. */
 static int
 gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
 {
     *g = (gpg_t){ .ctx = ctx,
                   .program = fs_which("gpg"),
-                  .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", false) };
+                  .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", true) };
     if (g->program == NULL) {
         call_note(ctx, "gpg");
         return fail_set(err, -ENOENT, "GPG unavailable: install the program gpg");
     }
     g->keydir = key_dir(ctx);
     log_debug("Reading GPG keys from: %s", g->keydir);
+    sweep_locks(g->keydir);
     return 0;
 }
 

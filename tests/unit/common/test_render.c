@@ -343,6 +343,12 @@ test_gpg(void **state)
     AUTO_FREE char *keys = fs_join(f.dir, "keys");
     json_object_set_new(f.opts, "gpg_keydir", json_string(keys));
     assert_int_equal(shell(generate_key, f.dir), 0);
+    /* Lock files: of a gpg that is gone, of one that lives, of another host, and what only looks so. */
+    assert_int_equal(
+        shell("sh -c 'echo $$ >DIR/gone'; cd DIR/keys; h=$(uname -n); for n in $h.$(cat DIR/gone) "
+              "$h.$(cat DIR/gone)x $h.$PPID other.$(cat DIR/gone) $h.y; do : >.#lk0x1.$n; done",
+              f.dir),
+        0);
     make_message(&f, files, "data.sls", "#!yaml|gpg\na: x\nb:\n- c: |\n    CIPHER\n");
     make_message(&f, files, "text.sls", "#!gpg|yaml\na: |\n    CIPHER\n");
     make_message(&f, files, "broken.sls",
@@ -350,11 +356,17 @@ test_gpg(void **state)
     write_files(&f, files);
     expect_sls(&f, "data", "OrderedDict([('a', 'x'), ('b', [OrderedDict([('c', 'secret')])])])");
     expect_sls(&f, "text", "OrderedDict([('a', 'secret\\n')])");
-    expect_sls(&f, "broken", "OrderedDict([('a', '-----BEGIN PGP MESSAGE-----x-----END PGP MESSAGE-----')])");
-    json_object_set_new(f.opts, "gpg_decrypt_must_succeed", json_true());
     fail_auto_t err = FAIL_INIT;
     assert_null(render_sls(&f, "broken", &err));
     assert_true(str_starts(fail_text(&err), "Could not decrypt cipher b'-----BEGIN PGP MESSAGE-----x"));
+    json_object_set_new(f.opts, "gpg_decrypt_must_succeed", json_false());
+    expect_sls(&f, "broken", "OrderedDict([('a', '-----BEGIN PGP MESSAGE-----x-----END PGP MESSAGE-----')])");
+    assert_int_equal(
+        shell("cd DIR/keys; h=$(uname -n); g=$(cat DIR/gone); [ ! -e .#lk0x1.$h.$g ] && "
+              "[ ! -e .#lk0x1.$h.${g}x ] && [ -e .#lk0x1.$h.$PPID ] && [ -e .#lk0x1.other.$g ] && "
+              "[ -e .#lk0x1.$h.y ]",
+              f.dir),
+        0);
     (void) shell("gpgconf --homedir DIR/keys --kill all", f.dir);
     fixture_free(&f);
 }
@@ -384,6 +396,7 @@ test_decrypt(void **state)
     if (gpg == NULL)
         skip();
     fixture_init(&f, NULL, NULL);
+    json_object_set_new(f.opts, "gpg_decrypt_must_succeed", json_false());
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         AUTO(py) v = rows[i].bytes ? py_bytes(rows[i].text, rows[i].len) : py_str(rows[i].text, rows[i].len);

@@ -159,8 +159,14 @@ match_choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, js
 static int
 match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return match_choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value,
-                        err);
+    json_t *lookup = value_get(args, "lookup");
+    const char *id = value_str(args, "minion_id", value_str(ctx_opts(ctx), "id", "")),
+               *type = value_str(args, "tgt_type", "compound");
+    bool named = value_get(lookup, id) != NULL && (str_eq(type, "compound") || str_eq(type, "glob"));
+    /* The minion's own name goes before patterns. */
+    json_auto_t *alone = named ? json_pack("{s:O}", id, value_get(lookup, id)) : NULL;
+
+    return match_choose(ctx, args, named ? alone : lookup, value_str(args, "default", NULL), ret_value, err);
 }
 
 /* Keys of all targets that match, or None. */

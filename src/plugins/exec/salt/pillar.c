@@ -7,13 +7,14 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/match/match.h"
+#include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
 #include "common/py/py_traverse.h"
 #include "common/py/py_wire.h"
 #include "common/py/py_yaml.h"
 #include "common/render/render.h"
+#include "plugins/lib/salt/filterby.h"
 #include "salt/log.h"
 
 #define NOT_SET "__unset__" /* Salt's word for a default that nobody gave */
@@ -373,33 +374,6 @@ pillar_file_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_bool(found);
 }
 
-/* The value of the first key, a glob, that fits one of the pillar's values. BORROWED; NULL: none, or None. */
-static py_t *
-fitting(py_t *lookup, py_t *value)
-{
-    AUTO(py) text = py_tostr(value);
-    py_t *key, *found;
-
-    for (size_t i = 0; text != NULL && py_dict_next(lookup, &i, &key, &found);) {
-        AUTO(py) pattern = py_tostr(key);
-        if (match_glob(py_cstr(pattern), py_cstr(text)))
-            return is_none(found) ? NULL : found;
-    }
-    return NULL;
-}
-
-static py_t *
-fitting_any(py_t *lookup, py_t *values)
-{
-    py_t *found = NULL;
-
-    if (!py_is(values, PY_LIST))
-        return fitting(lookup, values);
-    for (size_t i = 0; found == NULL && i < py_seq_len(values); i++)
-        found = fitting(lookup, py_seq_at(values, i));
-    return found;
-}
-
 /* `over` laid on a copy of `base`. NEW, or NULL raised. */
 static py_t *
 laid_over(py_t *base, py_t *over)
@@ -424,7 +398,9 @@ pillar_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "lookup_dict must be a dict");
         return NULL;
     }
-    found = fitting_any(lookup, values);
+    found = filter_by_find(lookup, values);
+    if (py_raised() != NULL)
+        return NULL;
     found = found != NULL ? found : py_dict_get(lookup, py_dict_gets(args, "default"));
     base = truthy(py_dict_gets(args, "base")) ? py_dict_get(lookup, py_dict_gets(args, "base")) : NULL;
     AUTO(py) out = is_none(found) ? py_ref(base != NULL ? base : PY_None) : py_ref(found);

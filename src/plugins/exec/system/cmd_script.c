@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/host/prog.h"
+#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/cmdrows.h"
@@ -340,6 +341,23 @@ render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fai
     return 0;
 }
 
+/* The arguments behind the script's name: a text as it is, each word of a list in quotes. NEW. */
+static char *
+script_words(const json_t *extra)
+{
+    buf_auto_t line = BUF_INIT;
+    json_t *word;
+    size_t i;
+
+    if (!json_is_array(extra))
+        return value_truthy(extra) ? value_pystr(extra) : xstrdup("");
+    json_array_foreach (extra, i, word) {
+        AUTO_FREE char *text = value_pystr(word), *quoted = str_shell_quote(text);
+        buf_printf(&line, "%s%s", i > 0 ? " " : "", quoted);
+    }
+    return buf_steal(&line);
+}
+
 static int
 cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -375,7 +393,7 @@ cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         /* The command line for the copied script. With `bg` nobody else could remove the copy. */
         AUTO_FREE char *quoted = str_shell_quote(path);
         json_t *extra = value_get(args, "args");
-        AUTO_FREE char *words = value_truthy(extra) ? value_pystr(extra) : xstrdup("");
+        AUTO_FREE char *words = script_words(extra);
         AUTO_FREE char *line = xasprintf("%s%s%s", quoted, *words != '\0' ? " " : "", words);
         json_auto_t *call = bg ? json_pack("[o]", value_fmt("%s; rm -f %s", line, quoted))
                                : json_pack("[s]", line);
@@ -472,7 +490,7 @@ static const arg_t tty_args[] = {
 
 #define SCRIPT_WHO                                                                                           \
     { "source", ARG_STR, ARG_REQUIRED, "Path or URL of the script" },                                        \
-        { "args", ARG_ANY, "null", "Text after the script's name" },                                         \
+        { "args", ARG_ANY, "null", "Text after the script's name, or a list of its words" },                 \
         { "cwd", ARG_STR, "null", "Folder to run in; the script is copied there" },                          \
         { "stdin", ARG_ANY, "null", "Text for standard input" },                                             \
         { "runas", ARG_STR, "null", "User to run as" }, { "group", ARG_STR, "null", "Group to run as" },     \

@@ -1,35 +1,41 @@
-/* filterby.c - see filterby.h: a value from a mapping by a grain or a pillar. Keys of the mapping are globs;
- * `base` lies below the found value, `merge` above it. Works on Python values, and errors are raised as in
- * Salt. */
+/* filterby.c - see filterby.h: a value from a mapping by a grain or a pillar. A key of the mapping is a glob, but the
+ * text itself goes first; `base` lies below the found value, `merge` above it. Works on Python values, and errors are
+ * raised as in Salt. */
 #include "plugins/lib/salt/filterby.h"
 
+#include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/py/py_error.h"
 #include "common/py/py_merge.h"
 #include "common/py/py_traverse.h"
 
-/* The value whose key fits `each` first: 1 with *ret_found BORROWED, 0 none (or a None), -1 raised. */
+/* The value whose key is `each`, else of the first glob that fits it: 1 with *ret_found BORROWED, 0 none (or a None),
+ * -1 raised. */
 static int
 find_for(py_t *lookup, py_t *each, py_t **ret_found)
 {
     AUTO(py) text = py_tostr(each);
-    py_t *key, *value;
+    py_t *key, *value, *globbed = NULL;
 
-    for (size_t i = 0; text != NULL && py_dict_next(lookup, &i, &key, &value);) {
+    if (text == NULL)
+        return -1;
+    *ret_found = NULL;
+    for (size_t i = 0; *ret_found == NULL && py_dict_next(lookup, &i, &key, &value);) {
         AUTO(py) pattern = py_tostr(key);
         if (pattern == NULL)
             return -1;
-        if (match_glob(py_cstr(pattern), py_cstr(text))) {
+        if (str_eq(py_cstr(pattern), py_cstr(text)))
             *ret_found = value;
-            return !py_is(value, PY_NONE);
-        }
+        else if (globbed == NULL && match_glob(py_cstr(pattern), py_cstr(text)))
+            globbed = value;
     }
-    return text != NULL ? 0 : -1;
+    if (*ret_found == NULL)
+        *ret_found = globbed;
+    return *ret_found != NULL && !py_is(*ret_found, PY_NONE);
 }
 
-/* BORROWED; NULL: nothing fits, or raised. */
-static py_t *
-find_any(py_t *lookup, py_t *values)
+py_t *
+filter_by_find(py_t *lookup, py_t *values)
 {
     py_t *found = NULL;
     int rc = 0;
@@ -83,7 +89,7 @@ filter_by(py_t *data, py_t *key, py_t *args)
         return NULL;
     if (!py_is(lookup, PY_DICT))
         return py_raise(&py_AttributeError, "'%s' object has no attribute 'get'", py_type_name(lookup));
-    py_t *found = find_any(lookup, values != NULL ? values : none);
+    py_t *found = filter_by_find(lookup, values != NULL ? values : none);
     if (found == NULL && py_raised() == NULL)
         found = py_dict_get(lookup, py_dict_gets(args, "default"));
     if (py_raised() != NULL)

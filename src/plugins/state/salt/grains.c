@@ -171,14 +171,29 @@ state_grains_pending(call_ctx_t *ctx, const char *name)
     return json_object_get(all, name);
 }
 
+/* NEW: each value once. */
+static json_t *
+distinct(const json_t *values)
+{
+    json_t *once = json_array(), *v;
+    size_t i;
+
+    json_array_foreach (values, i, v) {
+        if (!value_has(once, v))
+            json_array_append(once, v);
+    }
+    return once;
+}
+
 /* NEW: `value` without what the grain has and what this run has appended already. */
 static json_t *
 state_grains_missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
 {
     json_t *seen = state_grains_pending(ctx, name), *left = json_array(), *v;
+    json_auto_t *once = distinct(value);
     size_t i;
 
-    json_array_foreach (value, i, v) {
+    json_array_foreach (once, i, v) {
         if (!value_has(seen, v) && !value_has(have, v))
             json_array_append(left, v);
     }
@@ -220,8 +235,9 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_grains_told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
     if (ctx_test(ctx) && !state_grains_is_absent(have) && !json_is_array(have))
         return state_grains_told(ret, STATE_FALSE, "Failed append value", given, "to grain", "");
-    json_auto_t *value = there && json_is_array(given) ? state_grains_missing(ctx, name, have, given)
-                                                       : json_incref(given);
+    json_auto_t *value = !json_is_array(given) ? json_incref(given)
+                         : there               ? state_grains_missing(ctx, name, have, given)
+                                               : distinct(given);
     if (!ctx_test(ctx))
         return append_to_list(ctx, ret, value, err);
     state_change(ret, "new", would_append(ctx, name, have, value));
