@@ -3,9 +3,10 @@
 
 /echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
 forms; /tagged has an ETag, /torn too, but not all of its bytes; /cookie sets one; /deep/N is so many lists inside each other;
-/chunks/N is N KiB whose number is not said before, /flood too, and does not end. Its port is in PORT_FILE once it
+/chunks/N is N KiB whose number is not said before, /flood too, and does not end; /bomb is a MiB that gzip has made small. Its port is in PORT_FILE once it
 listens. With a file of certificate and key it speaks https.
 """
+import gzip
 import http.server
 import json
 import os
@@ -54,6 +55,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif path == "/flood":
             self.chunks(4096)
             self.rfile.read(1)
+        elif path == "/bomb":
+            packed = gzip.compress(b"x" * (1 << 20))
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.send_header("Content-Length", str(len(packed)))
+            self.end_headers()
+            self.wfile.write(packed)
         elif path == "/pem":
             self.say(200, "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n")
         elif path in ("/tagged", "/torn"):

@@ -86,9 +86,22 @@ EOF
     done
 }
 
+@test "an answer that is packed is not more than its limit allows" {
+    query "$WEB/bomb" 'opts={http_max_body: 4096}' >"$FLEET/answer"
+    grep -q '"body"' "$FLEET/answer"
+    [ "$(wc -c <"$FLEET/answer")" -lt 40960 ]
+    query "$WEB/bomb" 'opts={http_max_body: 512}' | grep -q '"error": "The answer has more than 512 bytes'
+}
+
 @test "a login is sent, and by no other program" {
     asked "$WEB/echo" username=u password=geheim | grep -q '"authorization": "Basic dTpnZWhlaW0="'
     asked "$WEB/echo" 'auth=[u, "ge:heim"]' | grep -q '"authorization": "Basic dTpnZTpoZWlt"'
+    # Another host hears neither of them.
+    asked "$WEB/to?/echo" username=u password=geheim | grep -q authorization
+    asked "$WEB/to?http://localhost:${WEB##*:}/echo" username=u password=geheim >"$FLEET/answer"
+    asked "$WEB/to?http://localhost:${WEB##*:}/echo" 'header_dict={Authorization: Bearer geheim}' >>"$FLEET/answer"
+    [ "$(grep -c '"path": "/echo"' "$FLEET/answer")" -eq 2 ]
+    not grep -q authorization "$FLEET/answer"
     command -v strace >/dev/null || skip "no strace"
     strace -f -qq -e trace=execve -o "$FLEET/execs" "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/m1" -l quiet --out=json \
         http.query "$WEB/echo" username=u password=geheim >"$FLEET/answer"
@@ -101,6 +114,7 @@ EOF
     asked http://nosuch.invalid/x "opts={$proxy}" >"$FLEET/answer"
     grep -q '"path": "http://nosuch.invalid/x"' "$FLEET/answer"
     grep -q '"proxy-authorization": "Basic cDpnZWhlaW0="' "$FLEET/answer"
+    query https://nosuch.invalid/x "opts={$proxy}" | grep -q '"error": ".*CONNECT'
     asked "$WEB/echo" "opts={$proxy, no_proxy: [nosuch.invalid, 127.0.0.1]}" | grep -q '"path": "/echo"'
     export http_proxy=http://127.0.0.1:9
     call() { "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/$1" -l quiet --out=newline_values_only "${@:2}"; }

@@ -8,7 +8,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-enum { TIMEOUT_MS = 10000 };
+enum { TIMEOUT_MS = 5000 };
 
 /* By lspci's class. */
 static bool

@@ -164,23 +164,22 @@ derive_os(const char *full_name, const char *id)
     return xstrdup(known != NULL ? known : trimmed);
 }
 
-/* The oldest ancestor, capitalised: "debian" of all that descend from it, else the last of ID_LIKE. NEW. */
+/* The family that ID_LIKE or the id itself names; else the last of them, capitalised. NEW. */
 static char *
 derive_family(const char *id, const char *like)
 {
+    static const pair_t known[] = { { "debian", "Debian" }, { "ubuntu", "Debian" }, { "fedora", "RedHat" },
+                                    { "rhel", "RedHat" },   { "centos", "RedHat" }, { "suse", "Suse" },
+                                    { "opensuse", "Suse" } };
     char **ancestors = str_split(like, " \t", true);
     size_t n = strv_len(ancestors);
-    const char *family = n > 0 ? ancestors[n - 1] : id;
+    const char *family = os_find(known, NELEMS(known), id), *last = n > 0 ? ancestors[n - 1] : id;
 
-    for (size_t i = 0; i < n; i++) {
-        if (str_eq(ancestors[i], "debian") || str_eq(ancestors[i], "ubuntu") || str_eq(id, "ubuntu"))
-            family = "debian";
-    }
-    char *text = str_eq(family, "fedora") ? xstrdup("RedHat") : xstrdup(family);
-    if (!str_eq(family, "fedora")) {
-        for (char *c = text; *c != '\0'; c++)
-            *c = (char) (c == text ? toupper((unsigned char) *c) : tolower((unsigned char) *c));
-    }
+    for (size_t i = 0; i < n && family == NULL; i++)
+        family = os_find(known, NELEMS(known), ancestors[i]);
+    char *text = xstrdup(family != NULL ? family : last);
+    for (char *c = text; family == NULL && *c != '\0'; c++)
+        *c = (char) (c == text ? toupper((unsigned char) *c) : tolower((unsigned char) *c));
     strv_free(ancestors);
     return text;
 }
@@ -297,8 +296,13 @@ add_old_names(const json_t *release, const old_release_t *old, json_t *out)
         json_object_set_new(out, "os", json_string(os));
     }
     const char *os = value_str(out, "os", "");
-    const char *family = os_find(os_families, NELEMS(os_families), os);
-    json_object_set_new(out, "os_family", json_string(family != NULL ? family : os));
+    const char *family = os_find(os_families, NELEMS(os_families), os),
+               *like = value_str(release, "ID_LIKE", "");
+    AUTO_FREE char *derived = derive_family(value_str(release, "ID", ""), like);
+    /* The distribution itself says what it descends from. */
+    if (family == NULL)
+        family = str_empty(like) ? os : derived;
+    json_object_set_new(out, "os_family", json_string(family));
 }
 
 /* Salt knows these two keys even where the distribution has none, as Debian's unstable. */

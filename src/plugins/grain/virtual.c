@@ -133,7 +133,9 @@ apply_manager(const char *root, json_t *out)
     static const char *const files[] = { "/run/host/container-manager", "/run/systemd/container",
                                          "/proc/1/environ" };
     static const rule_t managers[] = { { "lxc", "container", "LXC" },
-                                       { "systemd-nspawn", "systemd-nspawn", NULL } };
+                                       { "systemd-nspawn", "systemd-nspawn", NULL },
+                                       { "docker", "container", "Docker" },
+                                       { "podman", "container", "Podman" } };
 
     for (size_t i = 0; i < 2; i++) {
         if (apply_file(root, out, files[i], managers, NELEMS(managers)) || root_exists(root, files[i]))
@@ -329,11 +331,16 @@ virtual_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
         { ":/docker/", "container", "Docker" }, { ":/docker-ce/", "container", "Docker" },
     };
     static const rule_t environment[] = { { "container=lxc", "container", "LXC" } };
+    static const struct {
+        const char *file, *subtype;
+    } marks[] = { { "/.dockerenv", "Docker" }, { "/run/.containerenv", "Podman" } };
     if (!apply_file(root, out, "/proc/1/cgroup", groups, NELEMS(groups))) {
         /* The second hierarchy of control groups shows nothing from inside. */
-        if (!apply_file(root, out, "/proc/1/environ", environment, NELEMS(environment)) &&
-            value_get(out, "virtual_subtype") == NULL && root_exists(root, "/.dockerenv"))
-            virtual_set(out, "container", "Docker");
+        bool told = apply_file(root, out, "/proc/1/environ", environment, NELEMS(environment));
+        for (size_t i = 0; !told && i < NELEMS(marks) && value_get(out, "virtual_subtype") == NULL; i++) {
+            if (root_exists(root, marks[i].file))
+                virtual_set(out, "container", marks[i].subtype);
+        }
     }
 
     if (value_get(out, "virtual_subtype") != NULL && str_eq(value_str(out, "virtual", ""), "physical"))

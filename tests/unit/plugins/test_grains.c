@@ -2,6 +2,7 @@
  * 3006 finds there, with what later releases mended (tests/DIFFERENCES.md). */
 #include "unit/unit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -300,6 +301,43 @@ test_finish(void **state)
     assert_int_equal(fs_remove_tree(folder, NULL), 0);
 }
 
+/* Whatever the program says of its version, nothing breaks. */
+static void
+test_systemd_versions(void **state)
+{
+    static const char *const rows[][3] = {
+        { "systemd 257~rc1 (257~rc1-4)\\n+PAM -ACL\\n", "257~rc1", "+PAM -ACL" },
+        { "systemd 255\\n", "255", "" },
+        { "systemd\\n+PAM\\n", "", "+PAM" },
+        { "\\n\\n", "", "" },
+        { "UNKNOWN", "", "" },
+    };
+    char root[] = "/tmp/halite-unit-XXXXXX";
+
+    assert_non_null(mkdtemp(root));
+    AUTO_FREE char *bin = fs_join(root, "usr/bin"), *program = fs_join(bin, "systemctl"),
+                   *other = fs_join(bin, "localectl");
+    assert_int_equal(fs_mkdirs(bin, 0755, NULL), 0);
+    assert_int_equal(setenv("PATH", "/usr/bin:/bin", 1), 0);
+    write_text(bin, "localectl", "");
+    assert_int_equal(chmod(other, 0755), 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *text = xasprintf("#!/bin/sh\nprintf '%s'\n", rows[i][0]);
+        write_text(bin, "systemctl", text);
+        assert_int_equal(chmod(program, 0755), 0);
+        size_t n;
+        const plugin_t *const *all = builtin_plugins(PLUGIN_GRAIN, &n);
+        json_auto_t *opts = json_object(), *grains = json_object();
+        for (size_t k = 0; k < n; k++) {
+            if (str_eq(all[k]->file, "systemd"))
+                grains_collect(&all[k], 1, GRAIN_SLOW, root, opts, grains);
+        }
+        assert_string_equal(value_str(value_get(grains, "systemd"), "version", "none"), rows[i][1]);
+        assert_string_equal(value_str(value_get(grains, "systemd"), "features", "none"), rows[i][2]);
+    }
+    assert_int_equal(fs_remove_tree(root, NULL), 0);
+}
+
 /* What runs as process 1 is not told while nobody can say whether systemd runs. */
 static void
 test_init_untold(void **state)
@@ -367,5 +405,6 @@ test_cache(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_programs),
           cmocka_unit_test(test_only_declared_keys), cmocka_unit_test(test_collect),
-          cmocka_unit_test(test_finish), cmocka_unit_test(test_init_untold), cmocka_unit_test(test_own_id),
+          cmocka_unit_test(test_finish), cmocka_unit_test(test_init_untold),
+          cmocka_unit_test(test_systemd_versions), cmocka_unit_test(test_own_id),
           cmocka_unit_test(test_cache))
