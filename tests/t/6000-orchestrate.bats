@@ -672,6 +672,25 @@ SLS
     rm "$FLEET"/pillar/*.sls
 }
 
+@test "test mode: a wheel step does nothing and has no result; the options are the master's, whatever a minion.d beside them says" {
+    mkdir -p "${MASTER_CONF%/*}/minion.d"
+    printf 'file_roots: {base: [/nowhere]}\nwhose: minion\n' >"${MASTER_CONF%/*}/minion.d/x.conf"
+    sls wheel <<'SLS'
+a:
+  salt.wheel:
+    - name: key.reject
+    - match: m4
+b:
+  test.show_notification:
+    - text: "whose {{ salt['config.get']('whose', 'nobody') }} {{ opts.get('whose', 'nobody') }} {{ opts.file_roots.base | first }}"
+SLS
+    run -0 salt-run state.orchestrate wheel test=True --out=json
+    [ "$(step a result <<<"$output")" = null ]
+    [ "$(step b comment <<<"$output")" = "whose nobody nobody $FLEET/srv" ]
+    rm -r "${MASTER_CONF%/*}/minion.d"
+    [ "$(salt-key -l acc | tr '\n' ' ')" = 'Accepted Keys: m1 m2 m3 m4 ' ]
+}
+
 @test "jobs.lookup_jid of an orchestration: states, and in JSON the return with its function and arguments" {
     sls looked <<'SLS'
 a:
