@@ -173,8 +173,9 @@ bool ctx_has(call_ctx_t *ctx, const char *fun);
 /* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW {name, changes,
  * result, comment}. */
 int ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err);
-/* The row of a function, or of a state function; NULL with *err FAIL_UNAVAILABLE. */
+/* The row of a function, one that a caller names (whitelist_modules), or a state; NULL: *err FAIL_UNAVAILABLE. */
 const func_t *ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err);
+const func_t *ctx_find_named(call_ctx_t *ctx, const char *fun, fail_t *err);
 const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
 /* Sends an event to the master's bus. `data` BORROWED. */
 int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);

@@ -186,7 +186,7 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
 int
 call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value, fail_t *err)
 {
-    const func_t *f = ctx_find(ctx, fun, err);
+    const func_t *f = ctx_find_named(ctx, fun, err);
 
     return f != NULL ? call_found(ctx, f, arg, pub, ret_value, err) : -ENOENT;
 }
@@ -264,7 +264,7 @@ void
 call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res)
 {
     fail_auto_t err = FAIL_INIT;
-    const func_t *f = ctx_find(ctx, fun, &err);
+    const func_t *f = ctx_find_named(ctx, fun, &err);
 
     *res = (call_result_t){ .retcode = EX_GENERIC };
     if (f == NULL) {

@@ -3,6 +3,7 @@
  * Grains and pillar are fetched on first use and cached, as JSON and as Python's values; a setter drops both
  * caches. */
 #include "common/plugin/ctx.h"
+#include "common/plugin/usable.h"
 
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
@@ -343,6 +344,15 @@ const func_t *
 ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err)
 {
     return registry_find(ctx->env.registry, ctx, fun, err);
+}
+
+const func_t *
+ctx_find_named(call_ctx_t *ctx, const char *fun, fail_t *err)
+{
+    if (plugin_may_be_named(ctx, fun))
+        return ctx_find(ctx, fun, err);
+    (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    return NULL;
 }
 
 bool

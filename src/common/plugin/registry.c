@@ -111,7 +111,10 @@ own_reason(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
 static const char *
 why_unusable(plugin_source_t *source, call_ctx_t *ctx, const plugin_t *p)
 {
-    return plugin_is_allowed(ctx, p) ? own_reason(source, ctx, p) : "the configuration excludes it";
+    bool excluded = p->kind == PLUGIN_EXEC && !plugin_may_be_named(ctx, plugin_name(p));
+
+    return excluded || plugin_is_disabled(ctx, p) ? "the configuration excludes it"
+                                                  : own_reason(source, ctx, p);
 }
 
 /* The module's part of "mod.fun"; all of it when there is no dot. NEW. */
@@ -133,7 +136,7 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *
     bool usable = false, broken = false;
 
     while (dot != NULL && (p = walk_next(&walk)) != NULL) {
-        if (!plugin_is_allowed(ctx, p))
+        if (plugin_is_disabled(ctx, p))
             continue;
         const char *why = own_reason(walk.source, ctx, p);
         if (why != NULL) {

@@ -41,11 +41,16 @@ lists(const json_t *names, const char *module)
 }
 
 bool
-plugin_is_allowed(call_ctx_t *ctx, const plugin_t *p)
+plugin_is_disabled(call_ctx_t *ctx, const plugin_t *p)
 {
-    if (p->kind != PLUGIN_EXEC)
-        return true;
-    json_t *opts = ctx_opts(ctx), *only = value_get(opts, "whitelist_modules");
-    return !lists(value_get(opts, "disable_modules"), plugin_name(p)) &&
-           (json_array_size(only) == 0 || lists(only, plugin_name(p)));
+    return p->kind == PLUGIN_EXEC && lists(value_get(ctx_opts(ctx), "disable_modules"), plugin_name(p));
+}
+
+bool
+plugin_may_be_named(call_ctx_t *ctx, const char *fun)
+{
+    json_t *only = value_get(ctx_opts(ctx), "whitelist_modules");
+    AUTO_FREE char *module = xstrndup(fun, strcspn(fun, "."));
+
+    return json_array_size(only) == 0 || lists(only, module);
 }

@@ -23,8 +23,9 @@ bool
 render_has(render_t *self, const char *name)
 {
     size_t len = strlen(name);
+    fail_auto_t err = FAIL_INIT;
     bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
-                                                 : ctx_has(self->ctx, name);
+                                                 : ctx_find_named(self->ctx, name, &err) != NULL;
 
     call_note(self->ctx, name); /* its presence depends on installed programs */
     if (!found) {
@@ -58,7 +59,7 @@ render_call(render_t *self, const char *name, const py_args_t *args)
 {
     fail_auto_t err = FAIL_INIT;
 
-    if (render_may_call(self, name, args, &err) < 0)
+    if (render_may_call(self, name, args, &err) < 0 || ctx_find_named(self->ctx, name, &err) == NULL)
         return raise_failure(&err);
     py_t *value = ctx_call_native(self->ctx, name, args, &err);
     if (render_reads_peers(self, args) && value != NULL)

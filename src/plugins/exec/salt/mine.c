@@ -124,7 +124,9 @@ definition_free(definition_t *d)
 static bool
 exec_mine_is_available(call_ctx_t *ctx, const char *fun)
 {
-    if (ctx_has(ctx, fun))
+    fail_auto_t err = FAIL_INIT;
+
+    if (ctx_find_named(ctx, fun, &err) != NULL)
         return true;
     log_error("Function %s in mine_functions not available", fun);
     return false;
@@ -137,7 +139,8 @@ exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json
     fail_auto_t err = FAIL_INIT;
     json_t *value = NULL;
 
-    if (ctx_call(ctx, d->fun, d->args, d->kwargs, &value, &err) < 0) {
+    if (ctx_find_named(ctx, d->fun, &err) == NULL ||
+        ctx_call(ctx, d->fun, d->args, d->kwargs, &value, &err) < 0) {
         log_error("Function %s in %s failed to execute: %s", d->fun, who, fail_text(&err));
         return false;
     }

@@ -354,8 +354,8 @@ saltutil_mmodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *fun = value_str(args, "fun", "");
 
-    if (!ctx_has(ctx, fun))
-        return fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    if (ctx_find_named(ctx, fun, err) == NULL)
+        return -ENOENT;
     return ctx_call(ctx, fun, value_get(args, "args"), value_get(args, "kwargs"), ret_value, err);
 }
 

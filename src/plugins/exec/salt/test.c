@@ -308,15 +308,21 @@ test_conf_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_cross_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return ctx_call(ctx, value_str(args, "func", ""), value_get(args, "args"), NULL, ret_value, err);
+    const char *fun = value_str(args, "func", "");
+
+    return ctx_find_named(ctx, fun, err) != NULL
+               ? ctx_call(ctx, fun, value_get(args, "args"), NULL, ret_value, err)
+               : -ENOENT;
 }
 
 static int
 test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     fail_auto_t inner = FAIL_INIT;
+    const char *fun = value_str(args, "module", "");
 
-    if (ctx_call(ctx, value_str(args, "module", ""), NULL, value_get(args, "kwargs"), ret_value, &inner) == 0)
+    if (ctx_find_named(ctx, fun, &inner) != NULL &&
+        ctx_call(ctx, fun, NULL, value_get(args, "kwargs"), ret_value, &inner) == 0)
         return 0;
     *ret_value = value_bool(args, "return_try_exception", false) ? json_string(fail_text(&inner))
                                                                  : json_null();
