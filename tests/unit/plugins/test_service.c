@@ -439,6 +439,43 @@ test_systemd_acts(void **state)
     check_call(p, "service.offline", "[]", "{}", "false");
 }
 
+/* An alias is another name of its unit, which systemctl enables by its own alone. */
+static void
+test_alias(void **state)
+{
+    static const plugin_t *p = &exec_service_systemd;
+    AUTO_FREE char *root = host();
+    char *unit;
+
+    fakes_link("root/etc/systemd/system/x-web.service", "/lib/systemd/system/web.service");
+    fakes_link("root/etc/systemd/system/hlt-linked.service", "/opt/hlt/elsewhere.service");
+    check_call(p, "service.enable", "[\"x-web\"]", "{\"root\": \"{root}\"}", "true");
+    check_ran("systemctl --root {root} enable -- web.service");
+    check_call(p, "service.enabled", "[\"x-web\"]", "{\"root\": \"{root}\"}", "true");
+    check_ran("systemctl --root {root} is-enabled -- web.service");
+    check_call(p, "service.disable", "[\"x-web\"]", "{\"root\": \"{root}\"}", "true");
+    check_ran("systemctl --root {root} disable -- web.service");
+    assert_int_equal(svc_real_unit(root, "hlt-linked", &unit, NULL), 0);
+    assert_string_equal(unit, "hlt-linked.service");
+    free(unit);
+}
+
+/* A unit file that systemd has not read in its present form is read first, once. */
+static void
+test_changed_unit(void **state)
+{
+    static const plugin_t *p = &exec_service_systemd;
+
+    fakes_put("say/status", 0644,
+              "Warning: The unit file changed on disk. Run 'systemctl daemon-reload' to reload units.\n");
+    check_call(p, "service.restart", "[\"hlt-web\"]", "{}", "true");
+    AUTO_FREE char *log = fakes_log();
+    const char *reload = strstr(log, "daemon-reload"), *restart = strstr(log, "restart");
+    assert_non_null(reload);
+    assert_non_null(restart);
+    assert_true(reload < restart);
+}
+
 static void
 test_systemd_failures(void **state)
 {
@@ -588,4 +625,5 @@ test_none(void **state)
 UNIT_MAIN(TEST(test_units), TEST(test_settings), TEST(test_scripts), TEST(test_unreadable),
           TEST(test_unreadable_call), TEST(test_runlevel), TEST(test_init),
           TEST(test_init_that_nobody_can_tell), TEST(test_names), TEST(test_printed), TEST(test_systemd_acts),
-          TEST(test_systemd_failures), TEST(test_systemd_lists), TEST(test_sysv), TEST(test_none))
+          TEST(test_alias), TEST(test_changed_unit), TEST(test_systemd_failures), TEST(test_systemd_lists),
+          TEST(test_sysv), TEST(test_none))

@@ -470,30 +470,35 @@ static int
 sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
-    systemctl_t what = { "enable", name, root, true, value_bool(args, "no_block", false), TOOL_QUIET };
+    AUTO_FREE char *unit = NULL; /* systemctl refuses an alias */
     int rc = read_changes(ctx, name, err);
 
     if (rc == 0)
         rc = unmask_first(ctx, args, err);
     if (rc == 0)
         rc = is_script_only(root, name, err);
-    if (rc < 0)
-        return rc;
-    return rc > 0 ? service_systemd_change_links(ctx, name, true, ret_value, err)
-                  : systemctl_do(ctx, &what, ret_value, err);
+    if (rc == 0)
+        rc = svc_real_unit(root, name, &unit, err);
+    if (rc != 0)
+        return rc < 0 ? rc : service_systemd_change_links(ctx, name, true, ret_value, err);
+    systemctl_t what = { "enable", unit, root, true, value_bool(args, "no_block", false), TOOL_QUIET };
+    return systemctl_do(ctx, &what, ret_value, err);
 }
 
 static int
 sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
-    systemctl_t what = { "disable", name, root, true, value_bool(args, "no_block", false), TOOL_QUIET };
+    AUTO_FREE char *unit = NULL; /* systemctl refuses an alias */
     int rc = read_changes(ctx, name, err);
 
     if (rc == 0)
         rc = is_script_only(root, name, err);
+    if (rc == 0)
+        rc = svc_real_unit(root, name, &unit, err);
     if (rc != 0)
         return rc < 0 ? rc : service_systemd_change_links(ctx, name, false, ret_value, err);
+    systemctl_t what = { "disable", unit, root, true, value_bool(args, "no_block", false), TOOL_QUIET };
     json_auto_t *ret = systemctl_run(ctx, &what, err);
     if (ret == NULL)
         return -EIO;
@@ -506,7 +511,11 @@ static int
 sysd_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = service_name(args), *root = service_root(args);
-    systemctl_t what = { "is-enabled", name, root, false, false, TOOL_QUIET };
+    AUTO_FREE char *unit = NULL;
+    int found = svc_real_unit(root, name, &unit, err);
+    if (found < 0)
+        return found;
+    systemctl_t what = { "is-enabled", unit, root, false, false, TOOL_QUIET };
     json_auto_t *ret = systemctl_run(ctx, &what, err);
 
     if (ret == NULL)

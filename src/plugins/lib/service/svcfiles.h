@@ -48,6 +48,8 @@ json_t *svc_scripts_enabled(const char *root, int level, fail_t *err);
 int svc_masked(const char *root, const char *name, bool runtime, fail_t *err);
 /* Path of the unit file, below `root`; a template's for an instance. *ret_path is NULL when there is none. */
 int svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err);
+/* The unit that an alias leads to, itself for another one. *ret_unit NEW. */
+int svc_real_unit(const char *root, const char *name, char **ret_unit, fail_t *err);
 /* systemctl is-enabled's word, from the files: "enabled", "enabled-runtime", "static", "indirect",
  * "disabled", "masked", "masked-runtime", "alias"; NULL for no such unit. A constant. */
 int svc_unit_state(const char *root, const char *name, const char **ret_state, fail_t *err);

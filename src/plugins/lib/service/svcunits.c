@@ -156,6 +156,23 @@ svc_unit_path(const char *root, const char *name, char **ret_path, fail_t *err)
     return rc == 0 && *ret_path == NULL && template != NULL ? find_unit(root, template, ret_path, err) : rc;
 }
 
+int
+svc_real_unit(const char *root, const char *name, char **ret_unit, fail_t *err)
+{
+    AUTO_FREE char *path = NULL, *target = NULL, *there = NULL;
+    int rc = svc_unit_path(root, name, &path, err);
+
+    if (rc == 0 && path != NULL)
+        rc = link_target(root, path, &target, err);
+    const char *slash = target != NULL ? strrchr(target, '/') : NULL,
+               *base = slash != NULL ? slash + 1 : target;
+    /* A link to what is no unit of the folders is a unit itself. */
+    if (rc == 0 && base != NULL && svc_unit_name(base) != NULL && !str_eq(strrchr(path, '/') + 1, base))
+        rc = svc_unit_path(root, base, &there, err);
+    *ret_unit = rc == 0 ? (there != NULL ? xstrdup(base) : svc_unit(name)) : NULL;
+    return rc;
+}
+
 /* ---- the state ------------------------------------------------------------------------------- */
 
 /* "x@.service", which its instances' links enable. */
