@@ -95,6 +95,15 @@ has() { grep -qF -- "$1" <<<"$output"; }
     run -2 "$HALITE_BIN/salt-run" -c "$BATS_TEST_TMPDIR/etc" jobs.list_jobs
 }
 
+@test "salt-call where no interface has an address: lists that are empty" {
+    unshare -rn true 2>/dev/null || skip "no network namespace to be had"
+    halite_tmp
+    printf 'root_dir: %s\nid: m\n' "$ROOT" >"$CONF/minion"
+    run -0 --separate-stderr unshare -rn "$HALITE_BIN/salt-call" --local -c "$CONF" --out=json grains.item ip4_interfaces ip6_interfaces ipv4
+    same_as "$(tr -d ' \n' <<<"$output")" <<<'{"local":{"ip4_interfaces":{"lo":[]},"ip6_interfaces":{"lo":[]},"ipv4":[]}}'
+    run -0 unshare -rn "$HALITE_BIN/salt-call" --local -c "$CONF" network.interfaces
+}
+
 @test "--versions-report names the libraries" {
     run "$HALITE_BIN/salt-master" --versions-report
     [ "$status" -eq 0 ]

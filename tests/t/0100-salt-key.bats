@@ -396,6 +396,11 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     openssl pkey -in "$ROOT/new/dir/foo.pem" -pubout | diff - "$ROOT/new/dir/foo.pub"
 }
 
+@test "the folder for new keys is made for new keys alone" {
+    key -L --gen-keys-dir="$ROOT/never"
+    [ ! -e "$ROOT/never" ]
+}
+
 @test "--gen-keys in the current folder, keysize checked" {
     cd "$ROOT"
     run --separate-stderr key --gen-keys=foo

@@ -189,6 +189,15 @@ stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/p
     [ "${#lines[@]}" -eq 1 ]
 }
 
+@test "--subset chooses among those that are connected" {
+    stop m002
+    wait_gone m002
+    for _ in 1 2 3 4 5 6; do run -0 salt --subset=1 '*' test.ping --out=txt && [ "$output" = 'm001: True' ] || break; done
+    start_minion m002
+    wait_connected m002
+    [ "$output" = 'm001: True' ]
+}
+
 @test "--subset of a negative number runs nowhere" {
     run -64 --separate-stderr salt --subset=-1 '*' test.ping
     [ -z "$output" ]

@@ -152,6 +152,18 @@ jobs_seen() { grep -cE ' job [0-9]{20}: .* from ' "$FLEET/log/$1" || :; }
     until_true 5 hits db1 -G size:large
 }
 
+@test "a minion of which nothing is known yet has no grain and no pillar that a target may mean" {
+    salt-key --gen-keys=ghost --gen-keys-dir="$FLEET/ghost" >/dev/null
+    cp "$FLEET/ghost/ghost.pub" "$FLEET/master/etc/salt/pki/master/minions_pre/ghost"
+    salt-key -y -a ghost >/dev/null
+    hits 'db1 web1 web2' -G 'os:*'
+    salt --preview-target '*' | grep -q ghost
+    not grep -q ghost <<<"$(salt --preview-target -G 'os:*')"
+    run salt --preview-target -I '*:*'
+    [[ $output != *ghost* ]]
+    salt-key -y -d ghost >/dev/null
+}
+
 @test "without minion_data_cache a target by pillar is refused, in words; one by grains is not" {
     refused() { salt "$@" test.ping 2>&1 | grep -qF "set 'minion_data_cache: True' in its configuration"; }
     not refused -I role:web

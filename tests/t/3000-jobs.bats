@@ -335,6 +335,17 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
     unlisten meta
 }
 
+@test "jobs.list_jobs finds a job by its metadata" {
+    salt web1 test.ping --metadata='{word: found, ticket: 43}' >/dev/null
+    salt web1 test.ping --metadata='{word: other}' >/dev/null
+    [ "$(salt-run jobs.list_jobs search_metadata='{word: found}' --out=json | grep -c '"Function": "test.ping"')" -eq 1 ]
+}
+
+@test "status.master: the connection is seen, and that there is none" {
+    [ "$(salt web1 status.master master=127.0.0.1 --out=newline_values_only)" = True ]
+    [ "$(salt web1 status.master master=127.0.0.9 --out=newline_values_only)" = False ]
+}
+
 @test "documentation: sys.doc and --doc" {
     salt web1 sys.doc test.ping | grep -q 'test.ping:'
     salt web1 --doc test.echo | grep -q 'test.echo:'

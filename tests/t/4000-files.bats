@@ -327,6 +327,7 @@ takes_files() { [ "$(call cp.push "$OUT/small")" = true ]; }
     cmp "$OUT/limit" "$(pushed deep/limit)"
     head -c 2097153 /dev/urandom >"$OUT/over"
     [ "$(call cp.push "$OUT/over")" = false ]
+    until_log "$FLEET/log/web1" "file_recv_max_size"
     [ ! -e "$(pushed "$OUT/over")" ]
     [ "$(call cp.push "$OUT/small" upload_path=../../../x)" = false ]
     [ "$(call cp.push "$OUT/small" upload_path=a/..)" = false ]

@@ -150,6 +150,10 @@ OUT
     grep -q "Rendering SLS 'web.one' failed. Please see master log for details." <<<"$output"
     not grep -q nosuch <<<"$output"
     until_log "$FLEET/log/master" "'nosuch' is undefined"
+    # A run of states with such a pillar is none.
+    run --separate-stderr salt_call m001 state.apply any
+    [ "$status" -ne 0 ]
+    [[ $output == *"Pillar failed to render"* ]]
     printf 'include: [missing.one]\ny: 1\n' | sls web/one
     run salt m001 pillar.items --out=json
     grep -q "Specified SLS 'missing.one' in environment 'base' is not available on the salt master" <<<"$output"

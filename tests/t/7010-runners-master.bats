@@ -97,6 +97,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     [ "$(json cache.flush shop)" = true ]
     same_as "$(json cache.list shop)" <<<'[]'
     fails salt-run cache.fetch ../../etc passwd
+    fails salt-run cache.fetch shop/fruit ../../../../../../../etc/passwd
     fails salt-run cache.flush . x
     fails salt-run cache.cloud '*'
     [ "$(json cache.clear_git_lock git_pillar)" = '"No locks were removed"' ]
@@ -128,6 +129,10 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     same_as "$(json fileserver.envs backend=git)" <<<'["later", "main"]'
     json fileserver.clear_cache backend=git | grep -q 'The gitfs fileserver cache was successfully cleared'
     [ "$(json fileserver.clear_file_list_cache)" = '{}' ]
+    [ "$(json salt.cmd saltutil.runner fileserver.update)" = true ]
+    printf 'a:\n  salt.runner:\n    - name: fileserver.update\n' >"$DIR/base/update.sls"
+    json state.orchestrate update | grep -q '"comment": "Runner function .fileserver.update. executed."'
+    rm "$DIR/base/update.sls"
 }
 
 @test "pillar: its cache; git_pillar without remotes" {
@@ -195,6 +200,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
 
 @test "wheel: file_roots and pillar_roots, and nothing outside" {
     same_as "$(wheel file_roots.find one.sls)" <<<"[{\"$BASE/one.sls\": \"txt\"}]"
+    same_as "$(wheel file_roots.find sub/two.sls)" <<<"[{\"$BASE/sub/two.sls\": \"txt\"}]"
     same_as "$(wheel file_roots.find binary)" <<<"[{\"$BASE/binary\": \"bin\"}]"
     same_as "$(wheel file_roots.read sub/two.sls)" <<<"[{\"$BASE/sub/two.sls\": \"two: 2\\n\"}]"
     for path in ../outside/secret out/secret "$DIR/outside/secret" sub/../../outside/secret; do
@@ -243,6 +249,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     grep -q boom <<<"$output" || { echo "$output"; false; }
     wheel key.list_all | grep -q '"minions": \["m1", "m2"\]'
     wheel key.gen | grep -q 'BEGIN PRIVATE KEY'
+    wheel key.gen "keysize='2048'" | grep -q 'BEGIN PRIVATE KEY'
     wheel key.gen_accept web9 | grep -q '"pub"'
     wheel key.list accepted | grep -q web9
     wheel key.delete web9
