@@ -299,7 +299,29 @@ test_bad_settings(void **state)
     }
 }
 
+/* Addresses as git takes them are taken; what fails is the git that is not there. */
+static void
+test_addresses(void **state)
+{
+    static const char *const rows[] = { "git@host.example:team/states.git", "host:states.git", "~/states.git",
+                                        "ssh://git@host.example:2222/team/states.git", "/srv/states.git" };
+    AUTO_FREE char *before = xstrdup(getenv("PATH"));
+
+    assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *opts = NULL;
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *more = xasprintf("\"gitfs_update_interval\": 3600, \"gitfs_remotes\": [\"%s\"]",
+                                         rows[i]);
+        AUTO(fileclient) files = client(more, &opts);
+        json_decref(fileclient_envs(files, &err));
+        assert_null(strstr(fail_text(&err), "is not a URL"));
+        assert_null(strstr(fail_text(&err), "can't be set"));
+    }
+    assert_int_equal(setenv("PATH", before, 1), 0);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_environments), T(test_settings), T(test_ids), T(test_crafted), T(test_fetching),
-          T(test_blobs), T(test_failing_git), T(test_bad_settings))
+          T(test_blobs), T(test_failing_git), T(test_bad_settings), T(test_addresses))

@@ -37,6 +37,39 @@ getgrnam_r(const char *name, struct group *group, char *bytes, size_t size, stru
                                                          : real(name, group, bytes, size, ret_found);
 }
 
+/* A directory service that has the group 4242, which no list has. */
+static bool with_directory;
+
+int
+getgrouplist(const char *user, gid_t own, gid_t *ids, int *n)
+{
+    int (*real)(const char *, gid_t, gid_t *,
+                int *) = (int (*)(const char *, gid_t, gid_t *, int *)) dlsym(RTLD_NEXT, "getgrouplist");
+    int room = *n, rc = real(user, own, ids, n);
+
+    if (rc < 0 || !with_directory)
+        return rc;
+    if (*n == room) {
+        *n = room + 1;
+        return -1;
+    }
+    ids[(*n)++] = 4242;
+    return *n;
+}
+
+int
+getgrgid_r(gid_t gid, struct group *group, char *bytes, size_t size, struct group **ret_found)
+{
+    int (*real)(gid_t, struct group *, char *, size_t, struct group **) = (int (*)(
+        gid_t, struct group *, char *, size_t, struct group **)) dlsym(RTLD_NEXT, "getgrgid_r");
+
+    if (!with_directory || gid != 4242)
+        return real(gid, group, bytes, size, ret_found);
+    *group = (struct group){ .gr_name = (char *) "of-directory", .gr_gid = 4242 };
+    *ret_found = group;
+    return 0;
+}
+
 struct passwd *
 getpwent(void)
 {
@@ -90,6 +123,19 @@ test_untold(void **state)
     fakes_check(&exec_user, &(fakes_row_t){ "user.info", "[\"games\"]", "{}", "{}", "" });
     fakes_check(&exec_group, &(fakes_row_t){ "group.info", "[\"games\"]", "{}", "{}", "" });
     user_code = group_code = 0;
+}
+
+/* A group that only a look by its number finds. */
+static void
+test_directory(void **state)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    with_directory = true;
+    json_auto_t *groups = fakes_call(&exec_user, "user.list_groups", "[\"root\"]", "{}", &err);
+    with_directory = false;
+    assert_true(value_lists(groups, "of-directory"));
+    assert_true(value_lists(groups, "root"));
 }
 
 static void
@@ -399,6 +445,12 @@ any_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = str_eq(value_str(args, "name", ""), "nosuch")
                      ? json_object()
                      : json_pack("{s:O}", "name", value_get(args, "name"));
+    /* `sound` is audio's second name. */
+    static const char *const gids[] = { "sudo", "audio", "sound", "video" };
+    for (size_t i = 0; i < NELEMS(gids); i++) {
+        if (str_eq(value_str(args, "name", ""), gids[i]))
+            json_object_set_new(*ret_value, "gid", json_integer(i == 2 ? 1 : (json_int_t) i));
+    }
     return 0;
 }
 
@@ -422,6 +474,11 @@ test_groups(void **state)
         { "{\"groups\": [], \"remove_groups\": false}", "User zoe is present and up to date" },
         { "{\"groups\": [\"audio\"], \"remove_groups\": false}", "User zoe is present and up to date" },
         { "{\"groups\": [\"audio\", \"sudo\"]}", "User zoe is present and up to date" },
+        { "{\"groups\": [\"sound\", \"sudo\"]}", "User zoe is present and up to date" },
+        { "{\"groups\": [\"audio\", \"sound\", \"sudo\"], \"remove_groups\": false}",
+          "The following user attributes are set to be changed:\ngroups: ['audio', 'sound', 'sudo']\n" },
+        { "{\"groups\": [\"sound\", \"video\"]}",
+          "The following user attributes are set to be changed:\ngroups: ['sound', 'video']\n" },
         { "{\"groups\": []}", "The following user attributes are set to be changed:\ngroups: []\n" },
         { "{\"groups\": [\"audio\"]}",
           "The following user attributes are set to be changed:\ngroups: ['audio']\n" },
@@ -454,5 +511,5 @@ test_groups(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
 UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals),
-          TEST(test_untold), TEST(test_untold_lists), TEST(test_shadow), cmocka_unit_test(test_salts),
-          cmocka_unit_test(test_groups))
+          TEST(test_untold), TEST(test_untold_lists), TEST(test_directory), TEST(test_shadow),
+          cmocka_unit_test(test_salts), cmocka_unit_test(test_groups))

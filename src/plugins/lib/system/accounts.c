@@ -226,30 +226,44 @@ has_member(const json_t *group, const char *name)
     return value_lists(members, name);
 }
 
-/* Members of `groups` that the user (NULL: unknown) belongs to, sorted and unique. NEW. */
+/* Adds the names of those of `ids` that the list of groups leaves out, as directory services that list nobody do. */
+static void
+add_unlisted(json_t *names, const json_t *groups, const gid_t *ids, int n)
+{
+    json_t *group;
+    size_t k;
+
+    for (int i = 0; i < n; i++) {
+        passwd_space_auto_t space = { 0 };
+        bool listed = false;
+        json_array_foreach (groups, k, group)
+            listed = listed || value_int(group, "gid", -2) == (json_int_t) ids[i];
+        const struct group *gr = listed ? NULL : passwd_gid(&space, ids[i]);
+        if (gr != NULL)
+            json_array_append_new(names, value_utf8(gr->gr_name, strlen(gr->gr_name)));
+    }
+}
+
+/* Groups that the user (NULL: unknown) belongs to, of `groups` and others that have no members listed. Sorted and
+ * unique. NEW. */
 static json_t *
 groups_among(const char *root, const char *name, const json_t *user, const json_t *groups)
 {
-    const char **names = xcalloc(json_array_size(groups) + 1, sizeof(*names));
     json_int_t own = value_int(user, "gid", -1);
     int n_ids = 0;
     AUTO_FREE gid_t *ids = root == NULL && user != NULL ? group_ids(name, (gid_t) own, &n_ids) : NULL;
-    json_t *list = json_array();
-    size_t n = 0;
+    json_auto_t *names = json_array();
+    json_t *group;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(groups); i++) {
-        json_t *group = json_array_get(groups, i);
-        json_int_t gid = value_int(group, "gid", -2);
-        if (n_ids > 0 ? has_id(ids, n_ids, gid) : gid == own || has_member(group, name))
-            names[n++] = value_str(group, "name", "");
+    json_array_foreach (groups, i, group) {
+        bool in = n_ids > 0 ? has_id(ids, n_ids, value_int(group, "gid", -2))
+                            : value_int(group, "gid", -2) == own || has_member(group, name);
+        if (in && !value_has(names, value_get(group, "name")))
+            json_array_append(names, value_get(group, "name"));
     }
-    qsort(names, n, sizeof(*names), str_by_text);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || strcmp(names[i - 1], names[i]) != 0)
-            json_array_append_new(list, json_string(names[i]));
-    }
-    free(names);
-    return list;
+    add_unlisted(names, groups, ids, n_ids);
+    return value_sorted_texts(names);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

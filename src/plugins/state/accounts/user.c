@@ -103,6 +103,38 @@ shadow_of(const user_t *u)
                                           : json_object();
 }
 
+/* -1: there is no such group. */
+static json_int_t
+gid_of(const user_t *u, const char *group)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *info = sub_call(u->ctx, &why, "group.info", "{s:s}", "name", group);
+
+    return value_int(info, "gid", -1);
+}
+
+/* Gives a group of `have` the name that `wanted` has for its GID: groups of one GID are one group to the kernel, which
+ * knows no names. NEW. */
+static json_t *
+named_as_wanted(const user_t *u, const json_t *have, const json_t *wanted)
+{
+    json_t *out = json_array(), *h, *w;
+    size_t i, k;
+
+    json_array_foreach (have, i, h) {
+        json_t *name = h;
+        bool known = value_has(wanted, h);
+        json_int_t gid = known ? -1 : gid_of(u, json_string_value(h));
+        json_array_foreach (known || gid < 0 ? NULL : wanted, k, w) {
+            if (gid_of(u, json_string_value(w)) == gid)
+                name = w;
+        }
+        if (!value_has(out, name) && (name == h || !value_has(have, name)))
+            json_array_append(out, name);
+    }
+    return out;
+}
+
 /* Primary and own groups are left out on both sides, as they do not appear among the supplementary ones. */
 static void
 compare_groups(const user_t *u, json_t *info, const char *default_group, const char *old_group,
@@ -122,9 +154,10 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
     if (!value_lists(wanted, u->name))
         state_user_drop(have, u->name);
     state_user_drop(wanted, default_group);
+    json_auto_t *same = named_as_wanted(u, have, wanted);
     json_array_foreach (wanted, i, v)
-        missing = missing || !value_lists(have, json_string_value(v));
-    if (missing || (only && json_array_size(wanted) != json_array_size(have)))
+        missing = missing || !value_lists(same, json_string_value(v));
+    if (missing || (only && json_array_size(wanted) != json_array_size(same)))
         json_object_set(change, "groups", wanted);
 }
 
