@@ -769,6 +769,8 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     if (self.keys != NULL && self.zctx != NULL) {
         /* With failover the job server sees one master; else as many as there are. */
         int n = (int) json_array_size(masters), at_once = masters_at_once(conf, masters);
+        if (n == 1 && conf_bool(conf, "random_master"))
+            log_warning("random_master is True but there is only one master specified. Ignoring.");
         for (int i = 0; i < n; i += at_once)
             sessions_start_line(&self, conf, self.keys, masters, i, at_once);
     }

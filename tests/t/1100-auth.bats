@@ -134,6 +134,34 @@ teardown() {
     [ "$RC" -eq 0 ]
 }
 
+@test "the master's name has another address: the minion goes there, also from a connection that was" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    start_master
+    echo 127.0.0.9 >"$FLEET/hub"
+    LD_PRELOAD=$BUILD/tests/preload/names.so NAMES_ADDRESS=$FLEET/hub start_minion m1 'master: hub.test'
+    until_log "$FLEET/log/m1" 'hub.test'
+    echo 127.0.0.1 >"$FLEET/hub"
+    wait_key m1 pre
+    accept m1
+    wait_connected m1
+    stop master
+    sed -i 's/^interface: .*/interface: 127.0.0.2/' "$MASTER_CONF"
+    echo 127.0.0.2 >"$FLEET/hub"
+    start_master
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "random_master of one master is told to do nothing, of two it is not" {
+    start_master
+    start_minion m1 'random_master: True'
+    start_minion m2 'random_master: True' 'master_type: failover' 'master: [127.0.0.1, 127.0.0.9]' 'auth_timeout: 1'
+    accept m1 m2
+    wait_connected m1 m2
+    until_log "$FLEET/log/m1" 'random_master is True but there is only one master specified'
+    not grep -q 'only one master' "$FLEET/log/m2"
+}
+
 @test "an autosign_file that is not there is told at the start, with its whole path" {
     fleet_new
     start_master "autosign_file: $FLEET/master/nosuch"
