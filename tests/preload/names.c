@@ -25,8 +25,8 @@ getpwuid_r(uid_t uid, struct passwd *user, char *bytes, size_t size, struct pass
 int
 getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **ret_found)
 {
-    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
-        dlsym(RTLD_NEXT, "getaddrinfo");
+    int (*real)(const char *, const char *, const struct addrinfo *,
+                struct addrinfo **) = dlsym(RTLD_NEXT, "getaddrinfo");
     const char *file = getenv("NAMES_ADDRESS");
     char address[64] = "";
     FILE *f = file && host && strcmp(host, "hub.test") == 0 ? fopen(file, "r") : NULL;

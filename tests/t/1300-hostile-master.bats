@@ -103,6 +103,14 @@ said() { until_log "$FLEET/log/m1" "$1"; }
     pid_alive "$(pid_of m1)"
 }
 
+@test "a pillar that the master never sends is one line, and the minion goes on" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    stop m1
+    LD_PRELOAD=$BUILD/tests/preload/hurry.so start_minion m1
+    fake send "$(job $JID pillar.items)" expect '"m":"ret".*"return":"[^"]*the master did not send a pillar in time"' \
+        send "$(job 20260101000000000002 test.ping)" expect '"m":"ret","jid":"20260101000000000002"'
+}
+
 @test "a frame that is larger than any may be: the connection ends, the next one works" {
     fake big 17000000 '{"m":"job","jid":"' closed
     fake send "$(job $JID test.ping)" expect '"m":"ret"'

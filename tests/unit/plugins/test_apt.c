@@ -332,6 +332,17 @@ test_held_and_failed(void **state)
     assert_log("dpkg --set-selections cup install\ndpkg --set-selections cup hold\n");
 }
 
+/* Where systemd runs without the program that makes scopes, apt runs without one. */
+static void
+test_without_scope(void **state)
+{
+    AUTO_FREE char *run = xasprintf("%s/bin/systemd-run", root);
+
+    assert_int_equal(unlink(run), 0);
+    expect("pkg.install", "[\"jug\"]", "{\"jug\": {\"old\": \"\", \"new\": \"1.0\"}}");
+    assert_log(BASE "install jug\n");
+}
+
 /* What is held under its architecture is, too: that of another one, and a package that there may be one of for each. */
 static void
 test_held_by_architecture(void **state)
@@ -926,10 +937,11 @@ test_foreign(void **state)
 
 UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons),
           ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_held_and_failed),
-          ON_HOST(test_held_by_architecture), ON_HOST(test_files), ON_HOST(test_install_fails),
-          ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
-          ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
-          ON_HOST(test_clean_file), ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties),
-          ON_HOST(test_armored_key), ON_HOST(test_keys), ON_HOST(test_disabled_source),
-          ON_HOST(test_absent_source), ON_HOST(test_key_folder), ON_HOST(test_apt_key),
-          ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))
+          ON_HOST(test_held_by_architecture), ON_HOST(test_files), ON_HOST(test_without_scope),
+          ON_HOST(test_install_fails), ON_HOST(test_refresh_when_due), ON_HOST(test_remove),
+          ON_HOST(test_upgrade), ON_HOST(test_refresh), ON_HOST(test_latest), ON_HOST(test_hold),
+          ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file),
+          ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties), ON_HOST(test_armored_key),
+          ON_HOST(test_keys), ON_HOST(test_disabled_source), ON_HOST(test_absent_source),
+          ON_HOST(test_key_folder), ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa),
+          ON_HOST(test_foreign))
