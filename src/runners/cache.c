@@ -50,8 +50,14 @@ cache_forget(call_ctx_t *ctx, const json_t *args, json_t *what, json_t *function
         return 0;
     }
     json_auto_t *reply = ask_master_with(ctx, "forget", &fields, err);
-    *ret_value = json_boolean(reply != NULL);
-    return reply != NULL ? 0 : -EIO;
+    if (reply == NULL)
+        return -EIO;
+    if (json_array_size(value_get(reply, "minions")) == 0) {
+        AUTO_FREE char *tgt = value_pystr(value_get(args, "tgt"));
+        ctx_absent(ctx, "No accepted minion matches '%s'; 'salt-key -L' lists the minions", tgt);
+    }
+    *ret_value = json_true();
+    return 0;
 }
 
 /* Forgets the kinds that the row lists, for the targets. */
@@ -312,7 +318,8 @@ static const func_t funcs[] = {
       .absent = "The master keeps no grains of a minion that matches '{}'; 'salt-key -L' lists the minions" },
     { "list", cache_list, list_args, FN_READONLY | FN_ACCESS_READ,
       "List the keys of a bank, and the banks inside." CLI_EXAMPLE(
-          "salt-run cache.list mycache\n    salt-run cache.list minions") },
+          "salt-run cache.list mycache\n    salt-run cache.list minions"),
+      .finds = "bank", .absent = "There is no bank '{}', or nothing in it" },
     { "mine", cache_mine, look_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return what the targeted minions have put into the mine, as they sent it." CLI_EXAMPLE(
           "salt-run cache.mine"),

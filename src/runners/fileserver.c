@@ -59,6 +59,17 @@ server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts, fail_t *err)
     return fileserver_new(*ret_opts, NULL);
 }
 
+/* A list that is empty is no news, unless the environment is none. */
+static int
+tell_no_env(call_ctx_t *ctx, fileserver_t *server, const char *saltenv, fail_t *err)
+{
+    json_auto_t *envs = fileserver_envs(server, err);
+
+    if (envs != NULL && !value_lists(envs, saltenv))
+        ctx_absent(ctx, "There is no environment '%s'; 'salt-run fileserver.envs' lists them", saltenv);
+    return envs != NULL ? 0 : -EIO;
+}
+
 static int
 fileserver_paths(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -66,9 +77,12 @@ fileserver_paths(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *opts = NULL;
     AUTO(fileserver) server = server_of(ctx, args, &opts, err);
 
-    *ret_value = server != NULL ? fileserver_list(server, kind, value_str(args, "saltenv", "base"), "", err)
-                                : NULL;
-    return *ret_value != NULL ? 0 : -EIO;
+    const char *saltenv = value_str(args, "saltenv", "base");
+
+    *ret_value = server != NULL ? fileserver_list(server, kind, saltenv, "", err) : NULL;
+    if (*ret_value == NULL)
+        return -EIO;
+    return value_truthy(*ret_value) ? 0 : tell_no_env(ctx, server, saltenv, err);
 }
 
 /* {backend: [env]}. */

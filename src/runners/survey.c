@@ -130,17 +130,23 @@ static const arg_t survey_args[] = {
     ARGS_END
 };
 
+#define NOBODY                                                                                               \
+    .finds = "args",                                                                                         \
+    .absent = "No minion of the target has returned ({}); 'salt-run manage.status' tells which are up"
+
 static const func_t funcs[] = {
     { "diff", survey_diff, survey_args, FN_ACCESS_ADMIN,
       "As survey.hash; each pool but the first also shows how its result differs from the first's, as a "
       "unified diff." CLI_EXAMPLE(
-          "salt-run survey.diff survey_sort=up '*' cp.get_file_str file:///etc/hosts") },
+          "salt-run survey.diff survey_sort=up '*' cp.get_file_str file:///etc/hosts"),
+      NOBODY },
     { "hash", survey_hash, survey_args, FN_ACCESS_ADMIN,
       "Run a function on minions and return the pools of minions that answered alike, the largest "
       "first.\n\nsurvey_sort : down\n    ``up``: the smallest first.\n\ntgt_type : compound\n    Or "
       "``pcre``." CLI_EXAMPLE(
           "salt-run survey.hash '*' test.ping\n    salt-run survey.hash '*' file.get_hash "
-          "/etc/salt/minion survey_sort=up") },
+          "/etc/salt/minion survey_sort=up"),
+      NOBODY },
 };
 
 PLUGIN(runner, survey, .doc = "Which minions answer alike, and how the others differ", FUNCS(funcs));

@@ -73,6 +73,28 @@ teardown_file() { fleet_down; }
     [ "$status" -eq 1 ]
     [[ $output == *'"local": ""'* ]]
     [[ $stderr == *"salt://nosuch was not fetched"* ]]
+    local words
+    while IFS='|' read -r words want; do
+        run --separate-stderr salt-run $words
+        [ "$status" -eq 1 ] || { echo "salt-run $words: $status" >&2; return 1; }
+        [[ $stderr == *"$want"* ]] || { echo "salt-run $words: $stderr" >&2; return 1; }
+    done <<'RUNS'
+cache.list nosuch|There is no bank 'nosuch', or nothing in it
+cache.clear_grains nosuch|No accepted minion matches 'nosuch'
+cache.clear_all nosuch|No accepted minion matches 'nosuch'
+fileserver.file_list saltenv=nosuch|There is no environment 'nosuch'; 'salt-run fileserver.envs' lists them
+fileserver.dir_list saltenv=nosuch|There is no environment 'nosuch'
+mine.get nosuch test.ping|No minion of the target has put 'test.ping' into the mine
+salt.execute nosuch test.ping|No minion of the target has returned 'test.ping'
+survey.hash nosuch test.ping|No minion of the target has returned (nosuch, test.ping)
+survey.diff nosuch test.ping|No minion of the target has returned (nosuch, test.ping)
+RUNS
+    # An environment without such files is there.
+    run -0 salt-run fileserver.empty_dir_list
+    run -1 --separate-stderr salt_call web1 --local sys.doc nosuch other.*
+    [[ $stderr == *"Nothing is called nosuch, other.*; 'sys.list_functions' lists what there is"* ]]
+    run -1 --separate-stderr salt_call web1 --local ps.kill_pid 0
+    [[ $stderr == *'There is no process 0'* ]]
     run salt web1 saltutil.kill_job 123
     [ "$status" -eq 1 ]
     grep -q 'saltutil.kill_job: No job 123 runs here' "$FLEET"/log/*

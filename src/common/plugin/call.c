@@ -142,16 +142,45 @@ call_refresh_modules(call_ctx_t *ctx)
     }
 }
 
+/* Several names with commas between. NEW. */
+static char *
+names_shown(const json_t *given)
+{
+    buf_auto_t text = BUF_INIT;
+    json_t *element;
+    size_t i;
+
+    if (!json_is_array(given))
+        return value_pystr(given);
+    json_array_foreach (given, i, element) {
+        AUTO_FREE char *one = value_pystr(element);
+        buf_printf(&text, "%s%s", i > 0 ? ", " : "", one);
+    }
+    return buf_steal(&text);
+}
+
+/* True when the caller names nothing: all are meant, or what the function does without it. */
+static bool
+names_nothing(const func_t *f, const json_t *given)
+{
+    const arg_t *row = f->args;
+
+    while (row != NULL && row->name != NULL && !str_eq(row->name, f->finds))
+        row++;
+    bool optional = row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED;
+    return given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") ||
+           (optional && !value_truthy(given));
+}
+
 /* The row's `absent`, when the return says so. */
 static void
 call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const json_t *value)
 {
     json_t *given = value_get(bound, f->finds != NULL ? f->finds : "");
 
-    if (given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") || ctx->retcode != 0 ||
-        !is_nothing(value))
+    if (names_nothing(f, given) || ctx->retcode != 0 || !is_nothing(value))
         return;
-    AUTO_FREE char *name = value_pystr(given), *text = str_replace(f->absent, "{}", name);
+    AUTO_FREE char *name = names_shown(given), *text = str_replace(f->absent, "{}", name);
     ctx_absent(ctx, "%s", text);
 }
 

@@ -252,17 +252,20 @@ static const arg_t argspec_args[] = {
     ARGS_END,
 };
 
+#define NO_FUNCTION(arg, module)                                                                             \
+    .finds = arg, .absent = "Nothing is called {}; 'sys.list_" module "' lists what there is"
+
 static const func_t funcs[] = {
     { "argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of functions." CLI_EXAMPLE(
           "salt '*' sys.argspec pkg.install\n    salt '*' sys.argspec sys\n    salt '*' sys.argspec "
           "'pkg.*'"),
-      .data.number = PLUGIN_EXEC },
+      .data.number = PLUGIN_EXEC, NO_FUNCTION("module", "functions") },
     { "doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of functions." CLI_EXAMPLE(
           "salt '*' sys.doc\n    salt '*' sys.doc sys\n    salt '*' sys.doc sys.doc\n    "
           "salt '*' sys.doc network.traceroute user.info\n    salt '*' sys.doc 'sys.list_*'"),
-      .data.number = PLUGIN_EXEC },
+      .data.number = PLUGIN_EXEC, NO_FUNCTION("args", "functions") },
     { "list_functions", sys_list_functions, functions_args, FN_READONLY,
       "List functions." CLI_EXAMPLE("salt '*' sys.list_functions\n    salt '*' sys.list_functions sys\n    "
                                     "salt '*' sys.list_functions 'sys.list_*'"),
@@ -293,20 +296,20 @@ static const func_t funcs[] = {
     { "runner_argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of runners." CLI_EXAMPLE(
           "salt '*' sys.runner_argspec state\n    salt '*' sys.runner_argspec 'winrepo.*'"),
-      .data.number = PLUGIN_RUNNER },
+      .data.number = PLUGIN_RUNNER, NO_FUNCTION("module", "runner_functions") },
     { "runner_doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of runners." CLI_EXAMPLE(
           "salt '*' sys.runner_doc\n    salt '*' sys.runner_doc cache cache.grains"),
-      .data.number = PLUGIN_RUNNER },
+      .data.number = PLUGIN_RUNNER, NO_FUNCTION("args", "runner_functions") },
     { "state_argspec", sys_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of states." CLI_EXAMPLE(
           "salt '*' sys.state_argspec pkg.installed\n    salt '*' sys.state_argspec file"),
-      .data.number = PLUGIN_STATE },
+      .data.number = PLUGIN_STATE, NO_FUNCTION("module", "state_functions") },
     { "state_doc", sys_doc, names_args, FN_READONLY,
       "Return the documentation of state modules and their functions." CLI_EXAMPLE(
           "salt '*' sys.state_doc\n    salt '*' sys.state_doc service\n    "
           "salt '*' sys.state_doc service.running 'file.*'"),
-      .data.number = PLUGIN_STATE },
+      .data.number = PLUGIN_STATE, NO_FUNCTION("args", "state_functions") },
 };
 
 PLUGIN(exec, sys, .doc = "The functions of this minion", FUNCS(funcs));

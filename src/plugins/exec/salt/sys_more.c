@@ -162,7 +162,8 @@ static const func_t funcs[] = {
           "salt '*' sys.list_returners") },
     { "renderer_doc", sys_renderer_doc, names_args, FN_READONLY,
       "Return the documentation of renderers." CLI_EXAMPLE(
-          "salt '*' sys.renderer_doc\n    salt '*' sys.renderer_doc 'j*'") },
+          "salt '*' sys.renderer_doc\n    salt '*' sys.renderer_doc 'j*'"),
+      .finds = "args", .absent = "Nothing is called {}; 'sys.list_renderers' lists what there is" },
     { "returner_argspec", no_members, module_args, FN_READONLY,
       "Return an empty dictionary: there are no returners." CLI_EXAMPLE("salt '*' sys.returner_argspec") },
     { "returner_doc", no_members, names_args, FN_READONLY,

@@ -779,7 +779,8 @@ static const func_t funcs[] = {
       "Return who is logged in." CLI_EXAMPLE("salt '*' ps.get_users") },
     { "kill_pid", ps_kill_pid, kill_args, 0,
       "Send a signal to a process; False when there is none." CLI_EXAMPLE(
-          "salt 'minion' ps.kill_pid pid [signal=signal_number]") },
+          "salt 'minion' ps.kill_pid pid [signal=signal_number]"),
+      .finds = "pid", .absent = "There is no process {}" },
     { "lsof", ps_lsof, name_args, FN_READONLY,
       "Return what lsof tells of a command's open files." CLI_EXAMPLE("salt '*' ps.lsof apache2") },
     { "netstat", ps_lines, name_args, FN_READONLY,
@@ -795,7 +796,8 @@ static const func_t funcs[] = {
           "salt '*' ps.pgrep httpd\n    salt '*' ps.pgrep '^httpd$' pattern_is_regex=True") },
     { "pkill", ps_pkill, pkill_args, 0,
       "Send a signal to the processes whose name holds a pattern." CLI_EXAMPLE(
-          "salt '*' ps.pkill pattern [user=username] [signal=signal_number] [full=(true|false)]") },
+          "salt '*' ps.pkill pattern [user=username] [signal=signal_number] [full=(true|false)]"),
+      .finds = "pattern", .absent = "No process that may be meant holds '{}' in its name" },
     { "proc_info", ps_proc_info, proc_info_args, FN_READONLY,
       "Return the attributes of a process." CLI_EXAMPLE(
           "salt '*' ps.proc_info 2322\n    salt '*' ps.proc_info 2322 attrs='[\"pid\", \"name\"]'") },
