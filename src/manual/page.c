@@ -2,6 +2,7 @@
  * from the page's row in pages.c. */
 #include "common/base/str.h"
 #include "common/cli/optrow.h"
+#include "common/host/rootfs.h"
 #include "manual/manual.h"
 
 /* An option without a help text is hidden. */
@@ -98,6 +99,40 @@ page_put_list(buf_t *out, const char *title, const entry_t *entries)
     roff_entries(out, entries);
 }
 
+static bool
+has_example(const page_t *page, const char *line)
+{
+    for (const entry_t *e = page->examples; e->term != NULL; e++) {
+        if (strstr(e->term, line) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The page's own, each command below its explanation, unfilled; then those that only --help has. */
+static void
+put_examples(const page_t *page, buf_t *out)
+{
+    AUTO_FREE char *text = xstrdup(page->spec->examples != NULL ? page->spec->examples : "");
+    buf_auto_t more = BUF_INIT;
+
+    roff_section(out, "EXAMPLES");
+    for (const entry_t *e = page->examples; e->term != NULL; e++) {
+        roff_paragraph(out, e->text);
+        roff_lines(out, ROFF_EXAMPLE, e->term);
+    }
+    /* Behind an empty line the help goes on with other things. */
+    for (char *at = text, *line; (line = line_next(&at)) != NULL && *line != '\0';) {
+        line = str_trim(line);
+        if (!has_example(page, line))
+            buf_printf(&more, "%s%s", more.len > 0 ? "\n" : "", line);
+    }
+    if (more.len == 0)
+        return;
+    roff_paragraph(out, "Others:");
+    roff_lines(out, ROFF_EXAMPLE, buf_str(&more));
+}
+
 void
 page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out)
 {
@@ -127,12 +162,7 @@ page_print(const page_t *page, const char *date, const registry_t *runners, buf_
         buf_free(&last.functions);
     }
 
-    /* The command stands below its explanation, unfilled. */
-    roff_section(out, "EXAMPLES");
-    for (const entry_t *e = page->examples; e->term != NULL; e++) {
-        roff_paragraph(out, e->text);
-        roff_lines(out, ROFF_EXAMPLE, e->term);
-    }
+    put_examples(page, out);
 
     page_put_list(out, "FILES", page->files);
     page_put_list(out, "EXIT STATUS", page->exits);

@@ -74,6 +74,10 @@ test_pages(void **state)
             AUTO_FREE char *heading = xasprintf("\n.SH \"%s\"\n", sections[k]);
             assert_has(&out, heading);
         }
+        if (str_eq(pages[i].spec->prog, "salt")) /* of --help, and not among the page's own */
+            assert_has(&out, "pkg.version openssl");
+        if (str_eq(pages[i].spec->prog, "salt-run"))
+            assert_null(strstr(buf_str(&out), "Others:"));
     }
 }
 
