@@ -170,10 +170,9 @@ int ctx_retcode(const call_ctx_t *ctx);
 int ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err);
 /* True when a function exists and its module is usable here. */
 bool ctx_has(call_ctx_t *ctx, const char *fun);
-/* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW {name, changes,
- * result, comment}. */
+/* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW: a state's return. */
 int ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err);
-/* The row of a function, one that a caller names (whitelist_modules), or a state; NULL: *err FAIL_UNAVAILABLE. */
+/* The row of a function, one that a caller names, or a state; NULL: *err FAIL_UNAVAILABLE. */
 const func_t *ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err);
 const func_t *ctx_find_named(call_ctx_t *ctx, const char *fun, fail_t *err);
 const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
