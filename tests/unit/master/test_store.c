@@ -753,7 +753,7 @@ test_expiry(void **state)
     do {
         poll(&pfd, 1, 1);
         store_get_stats(p->store, &stats);
-    } while (stats.expired < 3 + 1800 ||
+    } while (stats.expired < 3 + 1800 || count_rows(p, "SELECT count(*) FROM returns") > 1200 ||
              count_rows(p, "SELECT count(*) FROM event_blocks WHERE last <= 990") > 0);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 2);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1200);
