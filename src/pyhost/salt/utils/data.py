@@ -25,42 +25,44 @@ log = logging.getLogger(__name__)
 
 
 class CaseInsensitiveDict(MutableMapping):
-    """A dictionary whose keys do not depend on case."""
+    """A dictionary whose keys do not depend on case; each is shown as it was written last."""
 
     def __init__(self, init=None, **kwargs):
-        self._data = {}
+        self._values, self._written = {}, {}
         self.update(init or {}, **kwargs)
 
     def __len__(self):
-        return len(self._data)
-
-    def __setitem__(self, key, value):
-        self._data[to_lowercase(key)] = (key, value)
-
-    def __delitem__(self, key):
-        del self._data[to_lowercase(key)]
-
-    def __getitem__(self, key):
-        return self._data[to_lowercase(key)][1]
+        return len(self._values)
 
     def __iter__(self):
-        return (key for key, _ in self._data.values())
+        return iter(self._written.values())
 
-    def __eq__(self, rval):
-        if not isinstance(rval, Mapping):
+    def __getitem__(self, key):
+        return self._values[to_lowercase(key)]
+
+    def __setitem__(self, key, value):
+        low = to_lowercase(key)
+        self._values[low], self._written[low] = value, key
+
+    def __delitem__(self, key):
+        low = to_lowercase(key)
+        del self._values[low], self._written[low]
+
+    def __eq__(self, other):
+        if not isinstance(other, Mapping):
             return NotImplemented
-        return dict(self.items_lower()) == dict(CaseInsensitiveDict(rval).items_lower())
+        return self._values == {to_lowercase(key): value for key, value in other.items()}
 
     def __repr__(self):
-        return repr(dict(self.items()))
+        return repr({key: self[key] for key in self})
 
     def items_lower(self):
         """Return pairs of lower-case keys and values."""
-        return ((key, pair[1]) for key, pair in self._data.items())
+        return iter(self._values.items())
 
     def copy(self):
         """Return a copy."""
-        return CaseInsensitiveDict(self._data.values())
+        return CaseInsensitiveDict(self)
 
 
 # ---- by a path of keys --------------------------------------------------------------------------------------

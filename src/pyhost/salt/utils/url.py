@@ -9,14 +9,12 @@ def parse(url):
     """Return (path, environment) of an address; an environment that it does not name is None."""
     if not url.startswith("salt://"):
         return url, None
-    resource = url.split("salt://", 1)[-1]
-    if "?env=" in resource:
-        path, saltenv = resource.split("?env=", 1)[0], None
-    elif "?saltenv=" in resource:
-        path, saltenv = resource.split("?saltenv=", 1)
-    else:
-        path, saltenv = resource, None
-    return path, saltenv
+    whole = url[len("salt://") :]
+    path, _, asked = whole.rpartition("?")
+    word, _, saltenv = asked.partition("=")
+    if not path or word not in ("saltenv", "env"):
+        return whole, None
+    return path, saltenv if word == "saltenv" else None
 
 
 def create(path, saltenv=None):
