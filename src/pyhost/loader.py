@@ -80,16 +80,16 @@ class Loaded(Functions):
         self._kind, self._own, self._known = kind, {}, {}
 
     def _find(self, name):
-        if name in self._own:
-            return self._own[name]
-        if name not in self._known:
-            where = ask({"find": [self._kind, name]}) if isinstance(name, str) else None
+        """The function, or None; misses are asked for again, as a file that is being loaded may yet bring it."""
+        found = self._own.get(name) or self._known.get(name)
+        if found is None and isinstance(name, str):
+            where = ask({"find": [self._kind, name]})
             if isinstance(where, list):
                 stem, own, salts = where
-                self._known[name] = world.kind(self._kind, salts).function(stem, own)
-            else:
-                self._known[name] = Far(self._kind, name) if where else None
-        return self._known[name]
+                found = self._known[name] = world.kind(self._kind, salts).function(stem, own)
+            elif where:
+                found = self._known[name] = Far(self._kind, name)
+        return found
 
     def __contains__(self, name):
         return self._find(name) is not None
@@ -126,9 +126,10 @@ class Utils(Loaded):
     """__utils__: users' files in _utils, and the package salt.utils."""
 
     def _find(self, name):
-        if name not in self._own:
-            self._own[name] = world.kind("utils").find(name) or self._packaged(name)
-        return self._own[name]
+        found = self._own.get(name) or world.kind("utils").find(name) or self._packaged(name)
+        if found is not None:
+            self._own[name] = found
+        return found
 
     @staticmethod
     def _packaged(name):
@@ -165,18 +166,22 @@ class File:
     def __init__(self, kind, stem, path):
         self.kind, self.stem, self.path = kind, stem, path
         self.names, self.why, self.broken = [stem], None, False
-        self.functions, self.module = {}, None
+        self.functions, self.module, self.loading = {}, None, True
         self.full_name = f"halite.loaded.{kind.prefix}.{KINDS[kind.name][0]}.{stem}"
+
+    def load(self):
+        """Run the file. It counts as absent meanwhile, for it may ask whether functions are there, and look at all files by that."""
         try:
             self._load()
+        except OutOfTime:
+            raise
         except BaseException as e:
-            if isinstance(e, OutOfTime):
-                raise
             self.broken, self.why = True, where_failed(e)
-            self.names = names_in(text_of_file(path) or "") or [stem]
-            level = logging.DEBUG if kind.prefix == "int" and isinstance(e, ImportError) else logging.ERROR
-            log.log(level, "%s cannot be loaded: %s", path, self.why)
+            self.names = names_in(text_of_file(self.path) or "") or [self.stem]
+            level = logging.DEBUG if self.kind.prefix == "int" and isinstance(e, ImportError) else logging.ERROR
+            log.log(level, "%s cannot be loaded: %s", self.path, self.why)
             log.debug("%s", whole_trace(e))
+        self.loading = False
 
     def _load(self):
         folder = os.path.dirname(self.path)
@@ -184,18 +189,28 @@ class File:
             sys.path.append(folder)
         self.module = self._import()
         inject(self.module, self.kind.name)
-        start = vars(self.module).get("__init__")
-        if inspect.isfunction(start):
-            start(self.module.__opts__)
-        self._ask_virtual()
+        self._start()
+        if self.why is None:
+            self._ask_virtual()
         if self.why is None:
             self._collect()
+
+    def _start(self):
+        """The file's own __init__(opts), which Salt lets fail by a TypeError."""
+        start = vars(self.module).get("__init__")
+        try:
+            if inspect.isfunction(start):
+                start(world.opts)
+        except TypeError as e:
+            log.error("%s: __init__() failed: %s", self.path, where_failed(e))
+        except Exception as e:
+            self.why = f"__init__ failed: {where_failed(e)}"
 
     def _import(self):
         if self.path.endswith(".zip"):
             importer = zipimport.zipimporter(self.path)
             sys.path.insert(0, self.path)
-            spec = importer.find_spec(self.stem)
+            spec = importer.find_spec(self.full_name)
         else:
             inside = os.path.join(self.path, "__init__.py")
             package = os.path.isfile(inside)
@@ -213,36 +228,42 @@ class File:
 
     def _ask_virtual(self):
         """Salt's __virtual__, __virtualname__ and __virtual_aliases__."""
-        said = self._said_virtual()
-        reason = "no reason was given"
+        said, reason = self._said_virtual(), None
         if isinstance(said, tuple):
-            said, reason = said[0], said[1] if len(said) > 1 else reason
-        named = getattr(self.module, "__virtualname__", None)
-        if said is None:
+            said, reason = (*said, None, None)[:2]
+        if said is None and reason is None:
             log.warning("%s: __virtual__() returned None, which counts as False", self.path)
-        if not said:
-            self.names, self.why = [named or self.stem], str(reason)
-            return
-        name = named or (said if isinstance(said, str) else self.stem)
-        if isinstance(said, str) and said != name:
-            log.error("%s: __virtual__() returned %r, and __virtualname__, which counts, is %r", self.path, said, name)
-        self.names = [name, *getattr(self.module, "__virtual_aliases__", ())]
+        name = self._name(said)
+        if said:
+            self.names = [name, *getattr(self.module, "__virtual_aliases__", ())]
+        else:
+            self.names, self.why = [name], "" if reason is None else str(reason)
+
+    def _name(self, said):
+        named = getattr(self.module, "__virtualname__", said) if self._virtual() else self.stem
+        if said == self.stem or not isinstance(named, str) or not named:
+            return self.stem
+        if isinstance(said, str) and said != named:
+            log.error("%s: __virtual__() returned %r, and __virtualname__, which counts, is %r", self.path, said, named)
+        return named
+
+    def _virtual(self):
+        """The file's function of that name, or None."""
+        virtual = getattr(self.module, "__virtual__", None)
+        return virtual if inspect.isfunction(virtual) else None
 
     def _said_virtual(self):
-        virtual = getattr(self.module, "__virtual__", None)
-        if not callable(virtual):
-            return True
+        virtual = self._virtual()
         try:
-            return virtual()
-        except KeyError as e:
-            log.debug("%s: __virtual__() raised KeyError %s, which counts as True", self.path, e)
-            return True
+            return virtual() if virtual else True
         except Exception as e:
-            return False, f"{type(e).__name__}: {e}"
+            name = self.full_name.replace("halite.", "salt.", 1)
+            return False, f"Exception raised when processing __virtual__ function for {name}. Module will not be loaded: {e}"
 
     def _collect(self):
         aliases = getattr(self.module, "__func_alias__", {})
-        public = getattr(self.module, "__load__", None) or getattr(self.module, "__all__", None) or dir(self.module)
+        listed = [vars(self.module)[word] for word in ("__load__", "__all__") if word in vars(self.module)]
+        public = listed[0] if listed else dir(self.module)
         for name in public:
             function = getattr(self.module, name, None)
             if (not name.startswith("_") or name == "__call__") and is_own(function):
@@ -260,10 +281,10 @@ class File:
 
 
 def is_own(function):
-    """True for functions that a user's file defines: what it imports is not part of it."""
-    if isinstance(function, functools.partial):
-        return True
-    return inspect.isfunction(function) and str(function.__module__).startswith("halite.loaded.")
+    """True for functions that a user's file defines: what it imports is not part of it, nor is a partial, unless that names
+    the file as its __module__."""
+    fit = inspect.isfunction(function) or isinstance(function, functools.partial)
+    return fit and str(function.__module__).startswith("halite.loaded.")
 
 
 # ---- all files of a kind -------------------------------------------------------------------------------------
@@ -281,6 +302,7 @@ class Kind:
     def file(self, stem):
         if stem not in self.files:
             self.files[stem] = File(self, stem, self.paths[stem])
+            self.files[stem].load()
         return self.files[stem]
 
     def all(self):
@@ -463,15 +485,37 @@ class World:
         return self.loaded(word)
 
 
+class LazyPackage(importlib.machinery.SourceFileLoader):
+    """Files use modules of these packages without importing them, as Salt's daemons have imported most."""
+
+    def exec_module(self, module):
+        super().exec_module(module)
+        vars(module).setdefault("__getattr__", functools.partial(self._part, module.__name__))
+
+    @staticmethod
+    def _part(package, name):
+        try:
+            if not name.startswith("_"):
+                return importlib.import_module(f"{package}.{name}")
+        except ModuleNotFoundError:
+            pass
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
+
+
 class OwnNames:
     """Modules that speak to Salt's daemons are ours where Salt's package is there too."""
 
     NAMES = frozenset(
         "cache client client.local key runner wheel utils.event _config _host _job _kinds _lazy _loaders _local _masterfun "
         "_program".split())
+    PACKAGES = ("salt", "salt.utils")
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
+        if name in cls.PACKAGES:
+            spec = importlib.machinery.PathFinder.find_spec(name, path)
+            spec.loader = LazyPackage(name, spec.origin)
+            return spec
         if not name.startswith("salt.") or name[5:] not in cls.NAMES:
             return None
         base = os.path.join(sys.argv[1], *name.split("."))
@@ -624,7 +668,7 @@ def describe_file(file):
 
 def describe(asked):
     files = world.kind(asked["kind"], asked["salt"]).described(asked["module"])
-    send({"done": [describe_file(file) for file in files]})
+    send({"done": [describe_file(file) for file in files if not file.loading]})
 
 
 def arguments_of(function, asked):

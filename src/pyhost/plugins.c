@@ -24,6 +24,7 @@ typedef struct pyplugins {
     size_t n;
     const plugin_t ***given; /* every list that was given out */
     size_t n_given;
+    unsigned describing; /* files that are being loaded, and whose questions are answered */
 } pyplugins_t;
 
 /* ---- one plug-in ----------------------------------------------------------------------------------------- */
@@ -228,16 +229,19 @@ pyplugins_describe(call_ctx_t *ctx, pykind_t kind, const char *module, bool salt
     fail_auto_t err = FAIL_INIT;
     json_auto_t *task = json_pack("{s:{s:s, s:s?, s:b}}", "describe", "kind", pykind_name(kind), "module",
                                   module, "salt", salts);
-    json_auto_t *last = pyhost_task(pyhost_of(ctx), task, &err);
+    pyplugins_t *self = pyplugins_of(ctx);
     json_t *one;
     size_t i;
 
+    self->describing++;
+    json_auto_t *last = pyhost_task(pyhost_of(ctx), task, &err);
+    self->describing--;
     while (pykind_of(asked.plugin) != kind)
         asked.plugin++;
     if (last == NULL)
         log_debug("%s in Python are not known: %s", pykind_name(kind), fail_text(&err));
     json_array_foreach (value_get(last, "done"), i, one)
-        pyplugins_take(pyplugins_of(ctx), &asked, one);
+        pyplugins_take(self, &asked, one);
 }
 
 /* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */
@@ -289,6 +293,8 @@ pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin)
     const plugin_t **list = gather(self, kind, module, origin);
     self->given = xrealloc(self->given, (self->n_given + 1) * sizeof(*self->given));
     self->given[self->n_given++] = list;
-    map_set(self->lists, key, list);
+    /* A file that is being loaded is not in a list that it asked for. */
+    if (self->describing == 0)
+        map_set(self->lists, key, list);
     return list;
 }

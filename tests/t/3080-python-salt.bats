@@ -109,3 +109,36 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(
     [ "$(call hashutil.base64_b64encode hello --out=json | json d)" = aGVsbG8= ]
     [ "$(call hosts.list_hosts --out=json | json '"127.0.0.1" in d')" = True ]
 }
+
+@test "a file whose __virtual__ asks for functions, its own and others', is loaded once" {
+    mkdir -p "$ROOT/../srv/_modules"
+    cat >"$ROOT/../srv/_modules/asks.py" <<'PY'
+__virtualname__ = "asked"
+
+
+def __virtual__():
+    return "asked.call" not in __salt__ and "frob.now" in __salt__ and "later.call" in __salt__
+
+
+def call():
+    return [__salt__["asked.other"](), __salt__["later.call"]()]
+
+
+def other():
+    return "other"
+PY
+    cat >"$ROOT/../srv/_modules/later.py" <<'PY'
+def __virtual__():
+    return "asked.call" not in __salt__
+
+
+def call():
+    return "asked.call" in __salt__
+PY
+    printf 'def __virtual__():\n    return False\n' >"$ROOT/../srv/_modules/mute.py"
+    call saltutil.sync_modules >/dev/null
+    [ "$(call asked.call --out=json | json d)" = "['other', True]" ]
+    run call mute.call
+    [[ $output == "'mute' __virtual__ returned False"* ]]
+    not grep -q 'returned False:' <<<"$output"
+}

@@ -153,7 +153,8 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *
     if (!usable && reason != NULL && broken)
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available: %s: %s", fun, origin, reason);
     else if (!usable && reason != NULL)
-        fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' __virtual__ returned False: %s", module, reason);
+        fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' __virtual__ returned False%s%s", module,
+                  *reason != '\0' ? ": " : "", reason);
     else
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
     if (reason != NULL)

@@ -1,6 +1,7 @@
 """Addresses of files, such as salt://top.sls?saltenv=dev."""
 import re
 import urllib.parse
+from urllib.parse import urlparse  # noqa: F401 - files take it from here
 
 from salt.utils import platform
 
