@@ -57,8 +57,9 @@ static NORETURN void
 python_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
-    char *argv[] = { (char *) "python3", (char *) "-Iu",         (char *) "-c",
-                     (char *) boot,      (char *) plan->package, NULL };
+    /* By its own name: Python looks for its libraries beside the first of that name in PATH otherwise. */
+    char *argv[] = { (char *) plan->path, (char *) "-Iu",         (char *) "-c",
+                     (char *) boot,       (char *) plan->package, NULL };
     sigset_t held;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
