@@ -68,6 +68,9 @@ class Far(Function):
         self.kind = kind
 
     def __call__(self, *args, **kwargs):
+        if callable(kwargs.get("log_callback")):
+            # What makes lines fit for the log can't go along: there are none then.
+            kwargs.update(log_callback=None, output_loglevel="quiet")
         plain = [to_wire(v, f"argument {i + 1} of {self.__name__}") for i, v in enumerate(args)]
         named = {name: to_wire(v, f"{name} of {self.__name__}") for name, v in kwargs.items()}
         return ask({"call": [self.kind, self.__name__, plain, named]})
@@ -439,6 +442,7 @@ class World:
         self.grains, self.context = Named(given["grains"]), Named()
         self.opts = given["opts"]
         self.opts["grains"] = self.grains
+        self._add_own_grains()
         self.modules = []
         self.functions = {}
         self._pillar = None
@@ -457,6 +461,14 @@ class World:
         self.kinds, self.salts, self.functions, self.modules = {}, {}, {}, []
         text_of_file.cache_clear()
         importlib.invalidate_caches()
+
+    def _add_own_grains(self):
+        """Grains that only an interpreter can tell."""
+        own = {"pythonversion": list(sys.version_info), "pythonexecutable": sys.executable, "pythonpath": list(sys.path)}
+        if self.given["salt"]:
+            own["saltpath"] = os.path.join(self.given["salt"], "salt")
+        for name, value in own.items():
+            self.grains.setdefault(name, value)
 
     def kind(self, name, salts=False):
         if salts and name not in self.salts:

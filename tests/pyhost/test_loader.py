@@ -236,3 +236,15 @@ class Given(Loading):
             "utils/own.py": "def said():\n    return __opts__['id'] + __salt__['test.echo']('!')\n",
         }, kinds=("modules", "utils"))
         self.assertEqual(line.call("x.call"), ["m1!", "/a/b", False])
+
+    def test_grains_of_the_interpreter(self):
+        text = "import sys\n\n\ndef call():\n    return [__grains__['pythonversion'][:2] == list(sys.version_info[:2]), __grains__['os']]\n"
+        self.assertEqual(self.calls(text), [True, "Debian"])
+
+    def test_a_function_that_edits_lines_of_the_log_stays_here(self):
+        asked = []
+        program = {"modules": {"cmd.run": lambda *args, **kwargs: asked.append((args, kwargs))}}
+        text = "def call():\n    return __salt__['cmd.run']('true', log_callback=lambda line: line, cwd='/')\n"
+        with self.interpreter({"x.py": text}, functions=program) as line:
+            line.call("x.call")
+        self.assertEqual(asked, [(("true",), {"log_callback": None, "output_loglevel": "quiet", "cwd": "/"})])
