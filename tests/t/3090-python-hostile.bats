@@ -8,6 +8,7 @@ setup_file() {
     fleet_new
     mkdir -p "$FLEET/srv/_modules"
     cat >"$FLEET/srv/_modules/hostile.py" <<'PY'
+import json
 import os
 import signal
 import socket
@@ -15,7 +16,8 @@ import sys
 import threading
 
 
-def writes_the_line(text):
+def writes_the_line(message):
+    text = message if isinstance(message, str) else json.dumps(message)
     os.write(3, text.encode() + b"\n")
     return True
 
