@@ -1,7 +1,10 @@
 /* host.c - a context's host: what files there are, the interpreter, answers to its questions, and calls. */
+#include <unistd.h>
+
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "common/plugin/place.h"
+#include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "pyhost/pyhost.h"
@@ -19,6 +22,8 @@ struct pyloader {
     bool looked;                      /* for it */
     python_t *python;                 /* NULL until first needed */
     bool barren;                      /* no interpreter can be started; that was said */
+    pid_t talker;                     /* the process of the conversations that are under way */
+    int talks, in_time;               /* how many of them; how many of these have a deadline */
 };
 
 /* Forgets where files are. */
@@ -257,7 +262,15 @@ set_up_task(pyloader_t *self)
 static json_t *
 pyhost_said(pyloader_t *self, const json_t *task, fail_t *err)
 {
-    return python_talk(self->python, task, questions, self, NULL, err);
+    /* Conversations of the parent's are none of a forked child's. */
+    if (self->talker != getpid())
+        self->talks = 0;
+    self->talker = getpid();
+    self->talks++;
+    json_t *last = python_talk(self->python, task, questions, self, self->in_time > 0 ? py_deadline_ms : NULL,
+                               err);
+    self->talks--;
+    return last;
 }
 
 /* Starts the interpreter, or another one where it has ended or is the parent's. */
@@ -266,6 +279,9 @@ pyhost_start(pyloader_t *self, fail_t *err)
 {
     if (self->python != NULL && python_usable(self->python))
         return 0;
+    /* A question of its own is being answered: what asked has ended with it. */
+    if (self->talks > 0 && self->talker == getpid())
+        return fail_set(err, -EPIPE, "python3 has ended before it answered");
     if (self->barren)
         return fail_set(err, -ENOENT, "there is no interpreter of Python");
     python_destroy(&self->python);
@@ -292,7 +308,8 @@ failed_kind(const char *word)
     } kinds[] = { { "command", FAIL_COMMAND },
                   { "program", FAIL_PROGRAM },
                   { "invocation", FAIL_INVOCATION },
-                  { "arguments", FAIL_ARGUMENTS } };
+                  { "arguments", FAIL_ARGUMENTS },
+                  { "unavailable", FAIL_UNAVAILABLE } };
 
     for (size_t i = 0; i < NELEMS(kinds); i++)
         if (str_eq(kinds[i].word, word))
@@ -327,6 +344,15 @@ pyhost_forget(pyloader_t *self)
     json_auto_t *last = pyhost_said(self, task, &err);
     if (last == NULL)
         log_debug("modules in Python are loaded in another interpreter: %s", fail_text(&err));
+}
+
+json_t *
+pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err)
+{
+    self->in_time++;
+    json_t *last = pyhost_task(self, task, err);
+    self->in_time--;
+    return last;
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */

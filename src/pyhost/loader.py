@@ -8,7 +8,9 @@
 #          {"grains": true}
 #          {"forget": true}: files or what they need may have changed
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
-#   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}   {"failed": {"kind", "text", "trace"}}
+#          {"user": {"kind", "module", "fun", "args": [V, ...], "kwargs": {name: V}, "log": bool, "memory", "seconds"}}
+#   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
+#          {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
@@ -54,6 +56,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
+HERE = ("pillar",)  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 
@@ -144,6 +147,18 @@ class Utils(Loaded):
 
     def _names(self):
         return sorted(world.kind("utils").names())
+
+
+class Here(Loaded):
+    """__ext_pillar__ and the like: functions of a kind of which the other end has none."""
+
+    def _find(self, name):
+        if name not in self._own:
+            self._own[name] = world.kind(self._kind).find(name) or salts_function(self._kind, name)
+        return self._own[name]
+
+    def _names(self):
+        return world.kind(self._kind).names()
 
 
 class Serializers(Loaded):
@@ -485,16 +500,17 @@ class World:
     def loaded(self, kind):
         """The functions of a kind as files see them."""
         if kind not in self.functions:
-            self.functions[kind] = {"utils": Utils, "serializers": Serializers}.get(kind, Loaded)(kind)
+            own = {"utils": Utils, "serializers": Serializers, **dict.fromkeys(HERE, Here)}
+            self.functions[kind] = own.get(kind, Loaded)(kind)
         return self.functions[kind]
 
     def thing(self, word):
         """What __WORD__ is."""
         if word == "salt":
             return self.loaded(self.given["kind"])
-        if word in ("proxy", "ext_pillar", "sdb", "runner"):
+        if word in ("proxy", "sdb", "runner"):
             return Named()
-        return self.loaded(word)
+        return self.loaded("pillar" if word == "ext_pillar" else word)
 
 
 class LazyPackage(importlib.machinery.SourceFileLoader):
@@ -727,6 +743,44 @@ def invoke(asked):
         send({"done": answer, "retcode": retcode if isinstance(retcode, int) else 0})
 
 
+# ---- functions that no name of a function leads to: external pillars, ... -----------------------------------------
+
+
+def salts_function(kind, name):
+    """The function "mod.fun" of Salt's own files, or None."""
+    module, dot, function = name.partition(".")
+    files = world.kind(kind, True).described(module) if world.given["salt"] else ()
+    return next((f.functions[function] for f in files if f.why is None and function in f.functions), None)
+
+
+def why_not(kind, name):
+    """Why no file gives the function: the reasons of those that may have meant to."""
+    module = name.partition(".")[0]
+    files = world.kind(kind).all() + (world.kind(kind, True).described(module) if world.given["salt"] else [])
+    return "; ".join(f.why for f in files if f.why is not None and module in (f.stem, *f.names))
+
+
+def call_user(asked):
+    kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
+    try:
+        signal.signal(signal.SIGXCPU, out_of_time)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])
+        set_limits(asked["memory"], asked["seconds"])
+        function = world.kind(kind).find(name) or salts_function(kind, name)
+        if function is None:
+            send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
+            return
+        world.now = function.__module__
+        answer = lenient(function(*asked["args"], **asked["kwargs"]))
+    except BaseException as e:
+        signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it may come again for the lines of the log
+        said = f"{name} called sys.exit({e.code!r})" if isinstance(e, SystemExit) else str(e) or type(e).__name__
+        log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
+        send({"failed": {"kind": "generic", "text": text_of(said)}})
+    else:
+        send({"done": answer, "grains": any(mentions(module, "grains") for module in world.modules)})
+
+
 def gather_grains(asked):
     """Each function's grains, in the order of files and names; later ones see earlier ones."""
     found = []
@@ -820,4 +874,4 @@ logging.getLogger().handlers[:] = [NamedHandler()]
 log = logging.getLogger("loader")
 sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 world = None
-TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget)
+TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget, user=call_user)

@@ -50,6 +50,8 @@ void pyhost_forget(pyloader_t *self);
 /* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of
  * the exception. */
 json_t *pyhost_task(pyloader_t *self, const json_t *task, fail_t *err);
+/* The same until py_deadline_ms(): then the interpreter is ended. */
+json_t *pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err);
 
 /* A function of a file; func_t.data.ptr of its row. */
 typedef struct pyfunction {

@@ -1,11 +1,12 @@
 /* pillar_ext.c - external sources in the order of ext_pillar, each merged over the pillar so far.
  *
- * A source is a row of `sources`. Failures of one source become errors of the pillar, and the others go on,
+ * A source is a row of `sources`, or a user's file in Python, which precedes the row of its name. Failures of one source become errors of the pillar, and the others go on,
  * as in Salt; only a failed merge ends the compile. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "common/python/userfile.h"
 #include "salt/log.h"
 
 static const struct {
@@ -30,15 +31,15 @@ pillar_ext_ask(compile_t *self, const char *name, const json_t *args, py_t *pill
     fail_auto_t why = FAIL_INIT;
     ext_fn *fn = NULL;
 
-    for (size_t i = 0; i < NELEMS(sources); i++)
+    for (size_t i = 0; i < NELEMS(sources) && !userfile_is_named(self->ctx, "pillar", name); i++)
         if (strcmp(sources[i].name, name) == 0)
             fn = sources[i].fn;
-    if (fn == NULL) {
-        log_critical("Specified ext_pillar interface %s is unavailable", name);
-        return NULL;
-    }
-    py_t *said = fn(self, pillar, args, &why);
-    if (said == NULL) {
+    py_t *said = fn != NULL ? fn(self, pillar, args, &why) : ext_python(self, name, pillar, args, &why);
+    if (said == NULL && fn == NULL && why.kind == FAIL_UNAVAILABLE) {
+        const char *reason = fail_text(&why);
+        log_critical("Specified ext_pillar interface %s is unavailable%s%s", name,
+                     *reason != '\0' ? ": " : "", reason);
+    } else if (said == NULL) {
         compile_error(self, "Failed to load ext_pillar %s: %s", name, fail_text(&why));
     } else if (!py_is(said, PY_DICT) && py_truth(said) == 1) {
         compile_error(self, "Failed to load ext_pillar %s: it gave no mapping but %s", name,

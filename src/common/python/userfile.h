@@ -1,0 +1,29 @@
+/* userfile.h - users' files in Python whose functions no registry has: external pillars, renderers, outputters, ...
+ * They run in the context's interpreter. src/pyhost has the code, as it is what knows the folders of files.
+ *
+ * Layer      common/python
+ * Threads    a context belongs to one thread
+ * Errors     FAIL_UNAVAILABLE: no file gives the function, with the reason of one that is not usable ("": there is no
+ *            such file); other kinds are those of the function's exception, whose text is the error
+ * Tests      tests/t/3090-python-kinds.bats */
+#ifndef COMMON_PYTHON_USERFILE_H
+#define COMMON_PYTHON_USERFILE_H
+
+#include "common/py/py.h"
+#include "salt/plugin.h"
+
+typedef struct userfile {
+    const char *kind;   /* a row of pyhost/pykinds.def */
+    const char *module; /* the file's name, or its __virtualname__ */
+    const char *fun;
+    bool log_fails; /* a failure is an error of the log, with its traceback; else of debug */
+} userfile_t;
+
+/* True when a user's file has the module's name: it precedes what is built in. Starts nothing. */
+bool userfile_is_named(call_ctx_t *ctx, const char *kind, const char *module);
+/* Call the function with a list and a dict, BORROWED, within the time of the innermost scope (py_deadline_ms()) and
+ * LIMIT_PYTHON_MEMORY. *ret_grains, which may be NULL: a file that ran may have read grains. NEW, or NULL with *err. */
+py_t *userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs, bool *ret_grains,
+                    fail_t *err);
+
+#endif

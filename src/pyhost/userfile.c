@@ -1,0 +1,75 @@
+/* userfile.c - see common/python/userfile.h. */
+#include "common/python/userfile.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/py/py_error.h"
+#include "common/py/py_wire.h"
+#include "pyhost/pyhost.h"
+#include "salt/limits.h"
+
+/* The kind of that name; there is always one. */
+static pykind_t
+userfile_kind(const char *name)
+{
+    pykind_t kind = 0;
+
+    while (!str_eq(pykind_name(kind), name))
+        kind++;
+    return kind;
+}
+
+bool
+userfile_is_named(call_ctx_t *ctx, const char *kind, const char *module)
+{
+    return pyhost_has(pyhost_of(ctx), userfile_kind(kind), module);
+}
+
+/* Seconds of processor time: twice what the clock grants, which is watched here. */
+static int
+userfile_seconds(void)
+{
+    int64_t deadline = py_deadline_ms(), left = deadline - clock_mono_ms();
+
+    if (deadline == 0)
+        left = LIMIT_TEMPLATE_TIME;
+    return left > 0 ? (int) (left / 500) + 1 : 1;
+}
+
+/* NEW; NULL: raised. */
+static json_t *
+userfile_task(const userfile_t *what, py_t *args, py_t *kwargs)
+{
+    json_auto_t *plain = py_to_wire(args);
+    json_auto_t *named = plain != NULL ? py_to_wire(kwargs) : NULL;
+
+    if (named == NULL)
+        return NULL;
+    return json_pack("{s:{s:s, s:s, s:s, s:O, s:O, s:b, s:I, s:i}}", "user", "kind", what->kind, "module",
+                     what->module, "fun", what->fun, "args", plain, "kwargs", named, "log", what->log_fails,
+                     "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds", userfile_seconds());
+}
+
+py_t *
+userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs, bool *ret_grains,
+              fail_t *err)
+{
+    pyloader_t *host = pyhost_of(ctx);
+
+    if (!pyhost_has(host, userfile_kind(what->kind), NULL) && pyhost_salt(host) == NULL) {
+        (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "%s", "");
+        return NULL;
+    }
+    json_auto_t *task = userfile_task(what, args, kwargs);
+    if (task == NULL) {
+        (void) fail_set(err, -EINVAL, "the arguments are no data: %s", py_raised_text());
+        py_clear();
+        return NULL;
+    }
+    json_auto_t *last = pyhost_task_in_time(host, task, err);
+    if (last == NULL)
+        return NULL;
+    if (ret_grains != NULL)
+        *ret_grains = value_bool(last, "grains", true);
+    return py_from_wire(value_get(last, "done"));
+}

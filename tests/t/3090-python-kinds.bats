@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET"/srv/_{pillar,modules} "$FLEET"/{pillar,more/pillar}
+    export SRV=$FLEET/srv
+    echo "base: {'*': [data]}" >"$FLEET/pillar/top.sls"
+    echo 'colour: green' >"$FLEET/pillar/data.sls"
+    pillars
+    start_master "file_roots: {base: [$SRV]}" "pillar_roots: {base: [$FLEET/pillar]}" "pillar_timeout: 5" \
+        "pillar_dirs: [$FLEET/more/pillar]" 'ext_pillar: [{site: [one, two]}, {keyed: {word: three}}, {plain: four}]'
+    start_minion m1 'grains: {role: web}'
+    accept m1
+    wait_connected m1
+    wait_grains m1
+}
+teardown_file() { fleet_down; }
+
+json() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv.pop(1)))' "$@"; }
+call() { # FUN WORD...: m1's return as JSON
+    salt m1 "$@" --out=json --static | json 'json.dumps(d["m1"], sort_keys=True)'
+}
+master_log() { tail -c +"$(($1 + 1))" "$FLEET/log/master"; } # what was written after the first so many bytes
+log_size() { stat -c %s "$FLEET/log/master"; }
+configured() { # LIST: these are the master's external pillars from now on; JSON
+    sed -i "s/^ext_pillar:.*/ext_pillar: $1/" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval '[ "$(salt-run config.get ext_pillar --out=json | json "json.dumps(d)")" = '"'$1' ]"
+}
+
+pillars() {
+    cat >"$SRV/_pillar/site.py" <<'PY'
+def ext_pillar(minion_id, pillar, *args):
+    return {"site": {"id": minion_id, "colour": pillar["colour"], "args": list(args), "role": __grains__["role"],
+                     "echo": __salt__["test.echo"]("x"), "own": __opts__["id"], 7: "seven",
+                     "others": sorted(__ext_pillar__)}}
+PY
+    cat >"$SRV/_pillar/keyed_file.py" <<'PY'
+__virtualname__ = "keyed"
+
+
+def __virtual__():
+    return __virtualname__
+
+
+def ext_pillar(minion_id, pillar, word=None):
+    return {"word": word, "before": pillar["site"]["id"]}
+PY
+    cat >"$FLEET/more/pillar/plain.py" <<'PY'
+def ext_pillar(minion_id, pillar, one):
+    return {"plain": one}
+PY
+    cat >"$SRV/_pillar/bad.py" <<'PY'
+import os
+import sys
+import time
+
+
+def ext_pillar(minion_id, pillar, how):
+    if how == "raise":
+        raise ValueError("no such site")
+    if how == "exit":
+        sys.exit(3)
+    if how == "die":
+        os._exit(3)
+    if how == "list":
+        return [1]
+    while True:
+        time.sleep(1)
+PY
+    printf 'def __virtual__():\n    return False, "no database here"\n\n\ndef ext_pillar(i, p, x):\n    return {}\n' \
+        >"$SRV/_pillar/absent.py"
+}
+
+@test "external pillars: arguments, what they see, their order; synchronised, or of pillar_dirs" {
+    local since
+    since=$(log_size)
+    [ "$(call pillar.items)" = '{"colour": "green", "plain": "four"}' ]
+    master_log "$since" | grep -q 'Specified ext_pillar interface site is unavailable'
+    salt-run saltutil.sync_pillar --out=json | grep -q pillar.site
+    [ "$(call pillar.items)" = '{"before": "m1", "colour": "green", "plain": "four", "site": {"7": "seven", "args": ["one", "two"], "colour": "green", "echo": "x", "id": "m1", "others": ["bad.ext_pillar", "keyed.ext_pillar", "plain.ext_pillar", "site.ext_pillar"], "own": "m1", "role": "web"}, "word": "three"}' ]
+    [ "$(salt-run pillar.show_pillar m1 --out=json | json 'd["site"]["role"]')" = web ]
+}
+
+@test "external pillars: a failure harms that one only, and says why" {
+    local since
+    since=$(log_size)
+    configured '[{"bad": "raise"}, {"bad": "exit"}, {"bad": "die"}, {"bad": "list"}, {"absent": "x"}, {"plain": "last"}]'
+    [ "$(call pillar.items | json 'd["plain"]')" = last ]
+    call pillar.items | json '"\n".join(d["_errors"])' >"$BATS_TEST_TMPDIR/errors"
+    same_as "$(cat "$BATS_TEST_TMPDIR/errors")" <<'OUT'
+Failed to load ext_pillar bad: no such site
+Failed to load ext_pillar bad: bad.ext_pillar called sys.exit(3)
+Failed to load ext_pillar bad: python3 has ended before it answered
+Failed to load ext_pillar bad: it gave no mapping but list
+OUT
+    master_log "$since" | grep -q 'Specified ext_pillar interface absent is unavailable: no database here'
+    master_log "$since" | grep -q 'bad.py", line [0-9]*, in ext_pillar'
+}
+
+@test "external pillars: one that does not end is ended at pillar_timeout" {
+    configured '[{"plain": "first"}, {"bad": "hang"}]'
+    local said
+    said=$(call pillar.items)
+    [ "$(json 'd["plain"]' <<<"$said")" = first ]
+    same_as "$(json '"\\n".join(d["_errors"])' <<<"$said")" <<<"Failed to load ext_pillar bad: the time for it is over"
+}
+
+@test "external pillars: a user's file precedes the built-in source of its name" {
+    printf 'def ext_pillar(minion_id, pillar, command):\n    return {"mine": command}\n' >"$SRV/_pillar/cmd_yaml.py"
+    salt-run saltutil.sync_pillar >/dev/null
+    configured '[{"cmd_yaml": "echo theirs: 1"}]'
+    [ "$(call pillar.items)" = '{"colour": "green", "mine": "echo theirs: 1"}' ]
+    rm "$SRV/_pillar/cmd_yaml.py"
+    salt-run saltutil.sync_pillar >/dev/null
+    [ "$(call pillar.items)" = '{"colour": "green", "theirs": 1}' ]
+}
+
+@test "external pillars: what comes of the minion's grains stays a value in files that see it" {
+    cat >"$SRV/_pillar/echoes.py" <<'PY'
+def ext_pillar(minion_id, pillar, key):
+    return {"said": __grains__["evil"]}
+PY
+    printf 'wanted: 1\nsaid: {{ pillar["said"] }}\n' >"$FLEET/pillar/data.sls"
+    salt-run saltutil.sync_pillar >/dev/null
+    echo 'ext_pillar_first: True' >>"$MASTER_CONF"
+    configured '[{"echoes": "x"}]'
+    salt m1 grains.setval evil "$(printf 'x\nadmin: True')" >/dev/null
+    until_true 10 eval '[[ $(call pillar.items) == *_errors* ]]'
+    not grep -q '"admin": true' <<<"$(call pillar.items)"
+}
+
+@test "external pillars: a minion without a master has its own" {
+    halite_tmp
+    mkdir -p "$ROOT"/{srv/_pillar,pillar}
+    cp "$SRV/_pillar/site.py" "$ROOT/srv/_pillar"
+    echo "base: {'*': [data]}" >"$ROOT/pillar/top.sls"
+    echo 'colour: red' >"$ROOT/pillar/data.sls"
+    printf '%s\n' "root_dir: $ROOT" 'id: lone' 'file_client: local' "file_roots: {base: [$ROOT/srv]}" \
+        "pillar_roots: {base: [$ROOT/pillar]}" 'grains: {role: db}' 'ext_pillar: [{site: [one]}]' >"$CONF/minion"
+    "$HALITE_BIN/salt-call" -c "$CONF" --local saltutil.sync_pillar --out=json | grep -q pillar.site
+    [ "$("$HALITE_BIN/salt-call" -c "$CONF" --local pillar.get site:role --out=json)" = '{
+    "local": "db"
+}' ]
+}
