@@ -151,18 +151,22 @@ cli_run_start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *er
     return 0;
 }
 
-/* Shows progress that the runner reports before it ends. */
+/* Shows an event that the runner fired before it ends. */
+static void
+cli_run_show_event(run_t *self, const char *suffix, json_t *event)
+{
+    json_auto_t *shown = json_pack("{s:s, s:O?}", "suffix", suffix, "event", event);
+    show_data(&self->show, shown, value_str(event, "outputter", NULL), 0);
+}
+
 static void
 cli_run_show_progress(run_t *self, const json_t *push)
 {
     const char *tag = value_str(push, "tag", "");
-    json_t *data = value_get(push, "data");
     AUTO_FREE char *mine = xasprintf("salt/run/%s" PROGRESS_SUFFIX, self->jid);
 
-    if (!str_eq(tag, mine))
-        return;
-    json_auto_t *shown = json_pack("{s:s, s:O?}", "suffix", "progress", "event", data);
-    show_data(&self->show, shown, value_str(data, "outputter", NULL), 0);
+    if (str_eq(tag, mine))
+        cli_run_show_event(self, "progress", value_get(push, "data"));
 }
 
 /* Until its push came: 0 and *ret_push NEW, or the exit code. */
@@ -182,6 +186,9 @@ cli_run_await(run_t *self, json_t **ret_push)
         if (str_eq(kind, "event")) {
             live_clear(self->live);
             cli_run_show_progress(self, push);
+        } else if (str_eq(kind, "progress") && value_get(push, "suffix") != NULL) {
+            live_clear(self->live);
+            cli_run_show_event(self, value_str(push, "suffix", ""), value_get(push, "event"));
         } else if (str_eq(kind, "progress")) {
             live_take(self->live, push, clock_mono_ms());
         } else if (str_eq(kind, "runner") && str_eq(value_str(push, "jid", ""), self->jid)) {

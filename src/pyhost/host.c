@@ -1,6 +1,7 @@
 /* host.c - a context's host: what files there are, the interpreter, answers to its questions, and calls. */
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "common/plugin/place.h"
@@ -221,9 +222,27 @@ on_fire(void *cookie, const json_t *asked)
     return json_pack("{s:b}", "value", true);
 }
 
+/* __jid_event__.fire_event(data, suffix): an event of the running runner, which who waits for that sees. */
+static json_t *
+on_jid_event(void *cookie, const json_t *asked)
+{
+    const pyloader_t *self = cookie;
+    const char *base = json_string_value(json_array_get(asked, 0));
+    const char *suffix = json_string_value(json_array_get(asked, 1));
+    json_auto_t *request = json_pack("[o, O]", value_fmt("%s/%s", base, suffix), json_array_get(asked, 2));
+    json_auto_t *fired = on_fire(cookie, request);
+    AUTO(py) data = py_from_wire(json_array_get(asked, 2));
+    json_auto_t *plain = py_to_json(data);
+
+    if (plain != NULL && value_get(fired, "error") == NULL)
+        call_show(self->ctx, suffix, plain);
+    py_clear();
+    return json_incref(fired);
+}
+
 static const python_question_t questions[] = {
-    { "find", on_find }, { "call", on_call },      { "names", on_names }, { "pillar", on_pillar },
-    { "fire", on_fire }, { "log", python_on_log }, { NULL, NULL },
+    { "find", on_find }, { "call", on_call },           { "names", on_names },    { "pillar", on_pillar },
+    { "fire", on_fire }, { "jid_event", on_jid_event }, { "log", python_on_log }, { NULL, NULL },
 };
 
 /* ---- the interpreter ------------------------------------------------------------------------------------- */
@@ -363,10 +382,23 @@ pyfunction_of(const func_t *f)
     return f != NULL && f->fn == NATIVE(pyhost_run) ? f->data.ptr : NULL;
 }
 
-/* The value of a global that a file mentions. NEW. */
+/* The tag below which the events of a runner or wheel function are; null: it is none. NEW. */
 static json_t *
-global_of(call_ctx_t *ctx, const char *word)
+pyhost_tag_of(call_ctx_t *ctx, const pyfunction_t *f)
 {
+    const char *above = f->kind == PYKIND_runners ? "run" : f->kind == PYKIND_wheel ? "wheel" : NULL;
+
+    return above != NULL ? value_fmt("salt/%s/%s", above, ctx_jid(ctx)) : json_null();
+}
+
+/* The value of a global that a file mentions; of the event's object, its tag. NEW. */
+static json_t *
+global_of(call_ctx_t *ctx, const pyfunction_t *f, const char *word)
+{
+    if (str_eq(word, "tag") || str_eq(word, "jid_event"))
+        return pyhost_tag_of(ctx, f);
+    if (str_eq(word, "user"))
+        return json_string(call_user(ctx));
     if (str_eq(word, "low"))
         return json_incref(ctx_chunk(ctx));
     if (str_eq(word, "lowstate"))
@@ -390,7 +422,7 @@ globals_of(call_ctx_t *ctx, const pyfunction_t *f)
     size_t i;
 
     json_array_foreach (f->wants, i, word)
-        json_object_set_new(globals, json_string_value(word), global_of(ctx, json_string_value(word)));
+        json_object_set_new(globals, json_string_value(word), global_of(ctx, f, json_string_value(word)));
     return globals;
 }
 
@@ -426,12 +458,29 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
                      globals_of(ctx, f));
 }
 
+/* Runners and wheel functions share a few workers, so that their time is bounded; jobs of minions have limits of their own. */
+static json_t *
+invoked(call_ctx_t *ctx, const pyfunction_t *f, const json_t *task, fail_t *err)
+{
+    bool masters = f->kind == PYKIND_runners || f->kind == PYKIND_wheel;
+    int64_t seconds = masters ? value_int(ctx_opts(ctx), "python_run_time", 0) : 0;
+    const py_limits_t limits = { .deadline_ms = clock_mono_ms() + seconds * 1000 };
+    py_scope_t scope;
+
+    if (seconds == 0)
+        return pyhost_task(pyhost_of(ctx), task, err);
+    py_scope_enter(&scope, &limits);
+    json_t *last = pyhost_task_in_time(pyhost_of(ctx), task, err);
+    py_scope_leave(&scope);
+    return last;
+}
+
 py_t *
 pyhost_run(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     const pyfunction_t *f = pyfunction_of(ctx_row(ctx));
     json_auto_t *task = invoke_task(ctx, f, args);
-    json_auto_t *last = task != NULL ? pyhost_task(pyhost_of(ctx), task, err) : NULL;
+    json_auto_t *last = task != NULL ? invoked(ctx, f, task, err) : NULL;
     int retcode = (int) value_int(last, "retcode", 0);
 
     if (last == NULL)

@@ -14,6 +14,7 @@
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
+#          {"jid_event": [TAG of the runner, SUFFIX, DATA]}
 import functools
 import importlib
 import importlib.machinery
@@ -717,8 +718,22 @@ def is_default(value):
     return isinstance(value, dict) and value == DEFAULT
 
 
+class JidEvent:
+    """__jid_event__: events under the tag of the runner that runs."""
+
+    def __init__(self, base):
+        self.base = base
+
+    def fire_event(self, data, tag):
+        suffix = "/".join(tag) if isinstance(tag, (list, tuple)) else str(tag)
+        return ask({"jid_event": [self.base, suffix.strip("/"), to_wire(data, "data")]})
+
+
 def set_globals(asked):
     world.opts["test"] = asked["test"]
+    base = asked["globals"].get("jid_event")
+    if base is not None:
+        asked["globals"]["jid_event"] = JidEvent(base)
     for module in world.modules:
         module.__opts__["test"] = asked["test"]
     for module in world.modules:
@@ -763,8 +778,6 @@ def why_not(kind, name):
 def call_user(asked):
     kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
     try:
-        signal.signal(signal.SIGXCPU, out_of_time)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])
         set_limits(asked["memory"], asked["seconds"])
         function = world.kind(kind).find(name) or salts_function(kind, name)
         if function is None:
@@ -773,7 +786,6 @@ def call_user(asked):
         world.now = function.__module__
         answer = lenient(function(*asked["args"], **asked["kwargs"]))
     except BaseException as e:
-        signal.signal(signal.SIGXCPU, signal.SIG_IGN)  # it may come again for the lines of the log
         said = f"{name} called sys.exit({e.code!r})" if isinstance(e, SystemExit) else str(e) or type(e).__name__
         log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
         send({"failed": {"kind": "generic", "text": text_of(said)}})
@@ -804,6 +816,7 @@ def gather_grains(asked):
 def set_up(given):
     global world
     choose_salt(given["salt"])
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])
     world = World(given)
     sys.modules["halite_host"] = host_module()
     send({"done": True})

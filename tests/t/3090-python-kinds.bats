@@ -1,18 +1,21 @@
 #!/usr/bin/env bats
-# 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars.
+# 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars, runners.
 
 bats_require_minimum_version 1.5.0
 load lib
 
 setup_file() {
     fleet_new
-    mkdir -p "$FLEET"/srv/_{pillar,modules} "$FLEET"/{pillar,more/pillar}
+    mkdir -p "$FLEET"/srv/_{pillar,modules,runners} "$FLEET"/{pillar,more/pillar}
     export SRV=$FLEET/srv
     echo "base: {'*': [data]}" >"$FLEET/pillar/top.sls"
     echo 'colour: green' >"$FLEET/pillar/data.sls"
     pillars
+    runners
     start_master "file_roots: {base: [$SRV]}" "pillar_roots: {base: [$FLEET/pillar]}" "pillar_timeout: 5" \
-        "pillar_dirs: [$FLEET/more/pillar]" 'ext_pillar: [{site: [one, two]}, {keyed: {word: three}}, {plain: four}]'
+        "pillar_dirs: [$FLEET/more/pillar]" 'python_run_time: 60' \
+        "reactor: [{'mine/run': [$FLEET/reacts.sls]}]" \
+        'ext_pillar: [{site: [one, two]}, {keyed: {word: three}}, {plain: four}]'
     start_minion m1 'grains: {role: web}'
     accept m1
     wait_connected m1
@@ -76,6 +79,53 @@ PY
         >"$SRV/_pillar/absent.py"
 }
 
+runners() {
+    cat >"$SRV/_runners/canary.py" <<'PY'
+import os
+import sys
+import time
+
+
+def rollout(steps=2):
+    for step in range(steps):
+        __jid_event__.fire_event({"message": f"step {step}"}, "progress")
+    __jid_event__.fire_event({"done": steps, "outputter": "json"}, "canary")
+    return [__user__, __tag__ == "salt/run/" + __jid__]
+
+
+def ends():
+    sys.exit(4)
+
+
+def dies():
+    os._exit(4)
+
+
+def noted(path):
+    with open(path, "w") as out:
+        out.write(__user__ + " " + __tag__.rpartition("/")[0])
+    return True
+
+
+def hangs():
+    time.sleep(600)
+PY
+    cat >"$SRV/roll.sls" <<'SLS'
+roll:
+  salt.runner:
+    - name: canary.rollout
+    - steps: 1
+gone:
+  salt.runner:
+    - name: canary.dies
+SLS
+    cat >"$FLEET/reacts.sls" <<SLS
+note:
+  runner.canary.noted:
+    - path: $FLEET/noted
+SLS
+}
+
 @test "external pillars: arguments, what they see, their order; synchronised, or of pillar_dirs" {
     local since
     since=$(log_size)
@@ -132,6 +182,8 @@ PY
     salt m1 grains.setval evil "$(printf 'x\nadmin: True')" >/dev/null
     until_true 10 eval '[[ $(call pillar.items) == *_errors* ]]'
     not grep -q '"admin": true' <<<"$(call pillar.items)"
+    echo 'colour: green' >"$FLEET/pillar/data.sls"
+    configured '[]'
 }
 
 @test "external pillars: a minion without a master has its own" {
@@ -146,4 +198,56 @@ PY
     [ "$("$HALITE_BIN/salt-call" -c "$CONF" --local pillar.get site:role --out=json)" = '{
     "local": "db"
 }' ]
+}
+
+@test "runners: events of their own reach the bus and the terminal; who runs them" {
+    salt-run saltutil.sync_runners --out=json | grep -q runners.canary
+    run -0 --separate-stderr salt-run canary.rollout
+    same_as "$(sed '/_stamp:/,+1d' <<<"$output")" <<'OUT'
+event:
+    ----------
+    message:
+        step 0
+suffix:
+    progress
+event:
+    ----------
+    message:
+        step 1
+suffix:
+    progress
+{
+    "suffix": "canary",
+    "event": {
+        "done": 2,
+        "outputter": "json"
+    }
+}
+- root
+- True
+OUT
+}
+
+@test "runners: what ends or kills its interpreter fails alone, and so does what takes too long" {
+    run salt-run canary.ends
+    [ "$status" -ne 0 ]
+    [[ $output == *"Exception occurred in runner canary.ends: "*"RuntimeError: ends called sys.exit(4)"* ]]
+    run salt-run canary.dies
+    [[ $output == *"Exception occurred in runner canary.dies: python3 has ended before it answered"* ]]
+    sed -i 's/^python_run_time:.*/python_run_time: 1/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval '[ "$(salt-run config.get python_run_time --out=json)" = 1 ]'
+    run salt-run canary.hangs
+    [ "$status" -ne 0 ]
+    [[ $output == *"OutOfTime: the time for it is over"* ]]
+    [ "$(salt-run test.arg x --out=json | json 'd["args"]')" = "['x']" ]
+}
+
+@test "runners: from an orchestration and from a reaction" {
+    run --separate-stderr salt-run state.orchestrate roll --out=json
+    [ "$status" -ne 0 ]
+    [ "$(json '[(s["__id__"], s["result"]) for s in list(d["data"].values())[0].values()]' <<<"$output")" = "[('roll', True), ('gone', False)]" ]
+    salt-run event.send mine/run '{}' >/dev/null
+    until_true 10 test -s "$FLEET/noted"
+    [ "$(cat "$FLEET/noted")" = 'Reactor salt/run' ]
 }

@@ -22,6 +22,7 @@ typedef struct call_env {
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */
+    const char *user;                      /* on whose behalf a runner runs; NULL: "" */
     const char *renders;                   /* call_renders() */
     json_t *(*grains)(void *cookie);       /* BORROWED object; asked once, on first use */
     json_t *(*grains_again)(void *cookie); /* NEW object, gathered now; NULL: they stay as they are */
@@ -35,6 +36,8 @@ typedef struct call_env {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
+    /* Shows an event that a runner fires to who waits for that runner. BORROWED. */
+    void (*show)(void *cookie, const char *suffix, json_t *event);
     /* Called when a peer's value would have been more than a value where it was printed: {file?, line?,
      * value, becomes, error, refused}. BORROWED. */
     void (*refused)(void *cookie, json_t *what);
@@ -97,6 +100,11 @@ int call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, js
 /* Append the marks (spans of a peer's data) of a text that the running function got from a template, or the
  * running state from its file; none when it has no such text. */
 void call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret);
+
+/* call_env's `user`. BORROWED. */
+const char *call_user(const call_ctx_t *ctx);
+/* Call call_env's `show`, where there is one. */
+void call_show(call_ctx_t *ctx, const char *suffix, json_t *event);
 
 /* The option that names further functions that templates of this context may call on a master, besides
  * `renderer_functions`; NULL: no limit. BORROWED. */

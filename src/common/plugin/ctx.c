@@ -217,6 +217,19 @@ ctx_jid(call_ctx_t *ctx)
     return ctx->env.jid != NULL ? ctx->env.jid : "";
 }
 
+const char *
+call_user(const call_ctx_t *ctx)
+{
+    return ctx->env.user != NULL ? ctx->env.user : "";
+}
+
+void
+call_show(call_ctx_t *ctx, const char *suffix, json_t *event)
+{
+    if (ctx->env.show != NULL)
+        ctx->env.show(ctx->env.cookie, suffix, event);
+}
+
 bool
 call_is_peer(const call_ctx_t *ctx)
 {

@@ -259,7 +259,7 @@ python_receive(python_t *self, int64_t deadline_ms, fail_t *err)
     size_t seen = 0;
     const char *nl = NULL;
 
-    self->told = false;
+    self->told = self->failed; /* lines of the log may come between the signal and the end */
     while (self->in.len == seen || (nl = memchr(self->in.data + seen, '\n', self->in.len - seen)) == NULL) {
         seen = self->in.len;
         if (wait_more(self, deadline_ms, err) < 0)

@@ -37,6 +37,20 @@ workers_actor_env_progress(void *cookie, size_t step, size_t of, const char *wha
     (void) api_request(cookie, &request, &reply, &err);
 }
 
+/* call_env's `show`, the same way. An event `progress` is one that salt-run listens to. */
+static void
+workers_actor_env_show(void *cookie, const char *suffix, json_t *event)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:s, s:O}", "op", "progress", "jid", api_run(cookie), "suffix",
+                                suffix, "event", event);
+    if (!str_eq(suffix, "progress"))
+        (void) api_request(cookie, &request, &reply, &err);
+    else
+        json_decref(request);
+}
+
 /* NEW: an error in the words of Salt's runners. */
 static char *
 workers_actor_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun,
@@ -95,6 +109,8 @@ run_task(const workers_env_t *env, const json_t *task)
                         .modules = env->modules,
                         .opts = opts,
                         .jid = value_str(task, "jid", ""),
+                        .user = value_str(task, "user", ""),
+                        .show = workers_actor_env_show,
                         .fire = workers_actor_env_fire,
                         .progress = workers_actor_env_progress,
                         .cookie = api,
