@@ -8,7 +8,8 @@
 #          {"grains": true}
 #          {"forget": true}: files or what they need may have changed
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
-#          {"user": {"kind", "module", "fun", "args": [V, ...], "kwargs": {name: V}, "log": bool, "memory", "seconds"}}
+#          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
+#                    "memory", "seconds"}}
 #   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
 #          {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
@@ -20,6 +21,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import inspect
+import io
 import os
 import re
 import zipimport
@@ -57,7 +59,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar",)  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "renderers")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 
@@ -775,6 +777,23 @@ def why_not(kind, name):
     return "; ".join(f.why for f in files if f.why is not None and module in (f.stem, *f.names))
 
 
+def render_with(function, args, kwargs):
+    """A renderer's call: it gets a template's output as a stream, and may give one."""
+    if kwargs.pop("stream"):
+        args = [io.StringIO(args[0]), *args[1:]]
+    made = function(*args, renderers=world.loaded("renderers"), **kwargs)
+    return made.read() if hasattr(made, "read") else made
+
+
+def said_of(exception, name, kind):
+    """A failure in one line; of a renderer with its place, as its text is all that a user gets to see."""
+    if isinstance(exception, SystemExit):
+        return f"{name} called sys.exit({exception.code!r})"
+    if kind == "renderers":
+        return f"{name}: {where_failed(exception)}"
+    return str(exception) or type(exception).__name__
+
+
 def call_user(asked):
     kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
     try:
@@ -784,9 +803,10 @@ def call_user(asked):
             send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
             return
         world.now = function.__module__
-        answer = lenient(function(*asked["args"], **asked["kwargs"]))
+        call = render_with if kind == "renderers" else lambda call, args, kwargs: call(*args, **kwargs)
+        answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
     except BaseException as e:
-        said = f"{name} called sys.exit({e.code!r})" if isinstance(e, SystemExit) else str(e) or type(e).__name__
+        said = said_of(e, name, kind)
         log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
         send({"failed": {"kind": "generic", "text": text_of(said)}})
     else:

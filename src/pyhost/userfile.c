@@ -36,37 +36,52 @@ userfile_seconds(void)
     return left > 0 ? (int) (left / 500) + 1 : 1;
 }
 
-/* NEW; NULL: raised. */
+/* What is asked of a function. NEW. */
 static json_t *
-userfile_task(const userfile_t *what, py_t *args, py_t *kwargs)
+userfile_task(const userfile_t *what, bool only_find, json_t *args, json_t *kwargs)
 {
-    json_auto_t *plain = py_to_wire(args);
-    json_auto_t *named = plain != NULL ? py_to_wire(kwargs) : NULL;
+    return json_pack("{s:{s:s, s:s, s:s, s:b, s:O, s:O, s:b, s:I, s:i}}", "user", "kind", what->kind,
+                     "module", what->module, "fun", what->fun, "find", only_find, "args", args, "kwargs",
+                     kwargs, "log", what->log_fails, "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
+                     userfile_seconds());
+}
 
-    if (named == NULL)
-        return NULL;
-    return json_pack("{s:{s:s, s:s, s:s, s:O, s:O, s:b, s:I, s:i}}", "user", "kind", what->kind, "module",
-                     what->module, "fun", what->fun, "args", plain, "kwargs", named, "log", what->log_fails,
-                     "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds", userfile_seconds());
+/* NEW last message, or NULL with *err; nothing starts where there are no files of the kind. */
+static json_t *
+userfile_ask(call_ctx_t *ctx, const userfile_t *what, const json_t *task, fail_t *err)
+{
+    pyloader_t *host = pyhost_of(ctx);
+
+    if (pyhost_has(host, userfile_kind(what->kind), NULL) || pyhost_salt(host) != NULL)
+        return pyhost_task_in_time(host, task, err);
+    (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "%s", "");
+    return NULL;
+}
+
+bool
+userfile_has(call_ctx_t *ctx, const userfile_t *what, fail_t *err)
+{
+    json_auto_t *args = json_array(), *kwargs = json_object();
+    json_auto_t *task = userfile_task(what, true, args, kwargs);
+    json_auto_t *last = userfile_ask(ctx, what, task, err);
+
+    return last != NULL;
 }
 
 py_t *
 userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs, bool *ret_grains,
               fail_t *err)
 {
-    pyloader_t *host = pyhost_of(ctx);
+    json_auto_t *plain = py_to_wire(args);
+    json_auto_t *named = plain != NULL ? py_to_wire(kwargs) : NULL;
 
-    if (!pyhost_has(host, userfile_kind(what->kind), NULL) && pyhost_salt(host) == NULL) {
-        (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "%s", "");
-        return NULL;
-    }
-    json_auto_t *task = userfile_task(what, args, kwargs);
-    if (task == NULL) {
+    if (named == NULL) {
         (void) fail_set(err, -EINVAL, "the arguments are no data: %s", py_raised_text());
         py_clear();
         return NULL;
     }
-    json_auto_t *last = pyhost_task_in_time(host, task, err);
+    json_auto_t *task = userfile_task(what, false, plain, named);
+    json_auto_t *last = userfile_ask(ctx, what, task, err);
     if (last == NULL)
         return NULL;
     if (ret_grains != NULL)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars, runners.
+# 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars, runners,
+# renderers.
 
 bats_require_minimum_version 1.5.0
 load lib
@@ -250,4 +251,54 @@ OUT
     salt-run event.send mine/run '{}' >/dev/null
     until_true 10 test -s "$FLEET/noted"
     [ "$(cat "$FLEET/noted")" = 'Reactor salt/run' ]
+}
+
+@test "renderers: in a pipeline and alone, what they get, how they fail" {
+    mkdir -p "$SRV/_renderers"
+    cat >"$SRV/_renderers/mine.py" <<'PY'
+def render(data, saltenv="base", sls="", argline="", **kwargs):
+    if hasattr(data, "read"):
+        data = "# of a template\n" + data.read()
+    return data.replace("NAME", f"{saltenv}-{sls}-{argline}-" + str("tmplpath" in kwargs and "renderers" in kwargs))
+PY
+    cat >"$SRV/_renderers/rows.py" <<'PY'
+def render(data, saltenv="base", sls="", **kwargs):
+    return {line: {"test.nop": []} for line in data.splitlines()[1:] if line}
+
+
+def odd():
+    pass
+PY
+    printf 'def render(data, *args, **kwargs):\n    raise ValueError("no good")\n' >"$SRV/_renderers/bad.py"
+    printf 'def __virtual__():\n    return False, "no library"\n\n\ndef render(data, *args, **kwargs):\n    return data\n' \
+        >"$SRV/_renderers/absent.py"
+    printf '#!mine word|yaml\nNAME:\n  test.nop\n' >"$SRV/one.sls"
+    printf '#!jinja|mine|yaml\nNAME-{{ 1 + 1 }}:\n  test.nop\n' >"$SRV/two.sls"
+    printf '#!rows\na\nb\n' >"$SRV/three.sls"
+    local name
+    for name in bad absent mien; do printf '#!%s\na: 1\n' $name >"$SRV/$name.sls"; done
+    sls() { salt m1 state.show_sls "$1" --out=json --static | json 'list(d["m1"])'; }
+    [ "$(call saltutil.sync_renderers)" = '["renderers.absent", "renderers.bad", "renderers.mine", "renderers.rows"]' ]
+    [ "$(sls one)" = "['base-one-word-True']" ]
+    [ "$(sls two)" = "['base-two--True-2']" ]
+    [ "$(sls three)" = "['a', 'b']" ]
+    run salt m1 state.show_sls bad --out=json --static
+    [[ $output == *"bad.render: line 2: ValueError: no good\\nin salt://bad.sls"* ]]
+    run salt m1 state.show_sls absent --out=json --static
+    [[ $output == *'The renderer \"absent\" is not available: no library'* ]]
+    run salt m1 state.show_sls mien --out=json --static
+    [[ $output == *'The renderer \"mien\" is not available; there are '* ]]
+}
+
+@test "renderers: on the master where Python is allowed; what minions say is no part of their text" {
+    salt-run saltutil.sync_renderers --out=json | grep -q renderers.mine
+    printf '#!jinja|mine|yaml\nNAME: 1\n' >"$FLEET/pillar/data.sls"
+    [ "$(call pillar.items | json 'sorted(d)')" = "['_errors']" ]
+    grep -q "Python (#!py) is not allowed in what the master renders" "$FLEET/log/master"
+    sed -i 's/^python_run_time:.*/renderer_functions_pillar: [py]/' "$MASTER_CONF"
+    configured '[{"plain": "p"}]'
+    [ "$(call pillar.items)" = '{"base-data--True": 1, "plain": "p"}' ]
+    printf '#!jinja|mine|yaml\nNAME: {{ grains.id }}\n' >"$FLEET/pillar/data.sls"
+    [[ $(call pillar.items) == *_errors* ]]
+    until_true 5 grep -q 'a part of a program in Python' "$FLEET/log/master"
 }

@@ -21,6 +21,9 @@ typedef struct userfile {
 
 /* True when a user's file has the module's name: it precedes what is built in. Starts nothing. */
 bool userfile_is_named(call_ctx_t *ctx, const char *kind, const char *module);
+/* True when a file gives the function; else *err says why, as of userfile_call(). Starts the interpreter where there is any
+ * file of the kind. */
+bool userfile_has(call_ctx_t *ctx, const userfile_t *what, fail_t *err);
 /* Call the function with a list and a dict, BORROWED, within the time of the innermost scope (py_deadline_ms()) and
  * LIMIT_PYTHON_MEMORY. *ret_grains, which may be NULL: a file that ran may have read grains. NEW, or NULL with *err. */
 py_t *userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs, bool *ret_grains,

@@ -5,6 +5,7 @@
 #include "common/render/render_int.h"
 
 #include "common/base/str.h"
+#include "common/python/userfile.h"
 #include "salt/log.h"
 
 static const renderer_t renderers[] = {
@@ -103,13 +104,16 @@ pipeline_is_allowed(const json_t *opts, const char *name)
     return false;
 }
 
-/* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. */
+/* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. `why`: of a user's file that can't be
+ * used; "": there is none. */
 static int
-unknown(const char *spec, const char *name, fail_t *err)
+unknown(const char *spec, const char *name, const char *why, fail_t *err)
 {
     const renderer_t *r = renderer_find(name);
 
     AUTO_FREE char *near = r != NULL ? renderers_known() : renderer_suggest(name);
+    if (*why != '\0')
+        return fail_set(err, -EINVAL, "The renderer \"%s\" is not available: %s", name, why);
     if (r != NULL)
         return fail_set(err, -ENOTSUP, "The renderer \"%s\" is not available: %s%s", name, r->missing, near);
     if (strcmp(spec, name) == 0)
@@ -118,33 +122,48 @@ unknown(const char *spec, const char *name, fail_t *err)
                     near);
 }
 
+/* The row of a name: a user's file of that name precedes what is built in. *ret_why is set without one. */
+static const renderer_t *
+renderer_for(call_ctx_t *ctx, const char *name, fail_t *ret_why)
+{
+    static const renderer_t user = { .fn = render_user };
+    const renderer_t *r = userfile_is_named(ctx, "renderers", name) ? NULL : renderer_find(name);
+    const userfile_t what = { .kind = "renderers", .module = name, .fun = "render" };
+
+    if (r != NULL && r->fn != NULL)
+        return r;
+    return userfile_has(ctx, &what, ret_why) ? &user : NULL;
+}
+
 static int
-add_step(pipeline_t *self, const json_t *opts, const char *spec, char *part, fail_t *err)
+add_step(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err)
 {
     char *name = str_trim(part), *rest = strchr(name, ' ');
 
     if (rest != NULL)
         *rest++ = '\0';
-    if (!pipeline_is_allowed(opts, name))
+    if (!pipeline_is_allowed(ctx_opts(ctx), name))
         return 0;
-    const renderer_t *r = renderer_find(name);
-    if (r == NULL || r->fn == NULL)
-        return unknown(spec, name, err);
+    fail_auto_t why = FAIL_INIT;
+    const renderer_t *r = renderer_for(ctx, name, &why);
+    if (r == NULL)
+        return unknown(spec, name, fail_text(&why), err);
     if (self->n == PIPELINE_MAX)
         return fail_set(err, -E2BIG, "\"%s\" has more than %d renderers", spec, PIPELINE_MAX);
     self->steps[self->n].renderer = r;
+    self->steps[self->n].user = r->name == NULL ? xstrdup(name) : NULL;
     self->steps[self->n++].argline = xstrdup(rest != NULL ? str_trim(rest) : "");
     return 0;
 }
 
 static int
-pipeline_parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
+pipeline_parse_spec(pipeline_t *self, call_ctx_t *ctx, const char *spec, fail_t *err)
 {
     char **parts = str_split(modern_name(spec), "|", false);
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && parts[i] != NULL; i++)
-        rc = add_step(self, opts, spec, parts[i], err);
+        rc = add_step(self, ctx, spec, parts[i], err);
     strv_free(parts);
     return rc;
 }
@@ -165,19 +184,22 @@ shebang(const render_source_t *s)
 }
 
 int
-pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *source, fail_t *err)
+pipeline_parse(pipeline_t *self, call_ctx_t *ctx, const render_source_t *source, fail_t *err)
 {
     AUTO_FREE char *said = shebang(source);
     const char *spec = said != NULL ? said : source->pipeline;
 
-    return pipeline_parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"),
-                               err);
+    if (spec == NULL)
+        spec = value_str(ctx_opts(ctx), "renderer", "jinja|yaml");
+    return pipeline_parse_spec(self, ctx, spec, err);
 }
 
 void
 pipeline_free(pipeline_t *self)
 {
-    for (size_t i = 0; i < self->n; i++)
+    for (size_t i = 0; i < self->n; i++) {
         free(self->steps[i].argline);
+        free(self->steps[i].user);
+    }
     self->n = 0;
 }

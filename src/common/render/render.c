@@ -176,10 +176,12 @@ render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
     for (size_t i = 0; rc == 0 && i < pipeline->n; i++) {
         /* Runs the renderer on the text so far. */
         int64_t started = clock_mono_us();
+        run->user = pipeline->steps[i].user;
         rc = pipeline->steps[i].renderer->fn(run, pipeline->steps[i].argline, err);
         log_profile("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
                     run->source->path != NULL ? run->source->path : ":string:",
-                    pipeline->steps[i].renderer->name, (double) (clock_mono_us() - started) / 1e6);
+                    run->user != NULL ? run->user : pipeline->steps[i].renderer->name,
+                    (double) (clock_mono_us() - started) / 1e6);
         run->untouched = false;
     }
     if (rc < 0 && (err == NULL || err->code == 0))
@@ -243,7 +245,7 @@ render_run_all(run_t *run, fail_t *err)
     if (s->len > LIMIT_TEMPLATE)
         return fail_set(err, -EFBIG, "the text has %zu bytes, at most %d are allowed", s->len,
                         LIMIT_TEMPLATE);
-    int rc = pipeline_parse(&pipeline, ctx_opts(run->render->ctx), s, err);
+    int rc = pipeline_parse(&pipeline, run->render->ctx, s, err);
     if (rc == 0) {
         run->untouched = true;
         buf_add(&run->text, s->text, s->len);

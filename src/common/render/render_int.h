@@ -34,6 +34,7 @@ typedef struct run {
     bool untouched;      /* `text` is the source's: its lines are the file's */
     jinja_marks_t marks; /* of `text` when a template made it */
     spans_t peer;        /* parts of `text` that come from peers */
+    const char *user;    /* the step's name when it is a user's renderer; BORROWED */
 } run_t;
 
 typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
@@ -52,7 +53,7 @@ char *renderer_suggest(const char *name);
 /* True when a text has tags in the syntax of SLS files or that of other files. */
 bool render_has_tags(render_t *self, const char *text, size_t len);
 
-renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py;
+renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py, render_user;
 
 /* Sets the run's output to `data`, which it TAKES; a false value becomes an empty dict, as in Salt. Returns
  * 0. */
@@ -64,12 +65,13 @@ enum { PIPELINE_MAX = 16 };
 typedef struct pipeline {
     struct {
         const renderer_t *renderer;
-        char *argline; /* owned */
+        char *argline; /* owned, as the next */
+        char *user;    /* name of a user's renderer; NULL: a row of renderers.def */
     } steps[PIPELINE_MAX];
     size_t n;
 } pipeline_t;
-/* 0, or a negative errno with *err. */
-int pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *source, fail_t *err);
+/* `ctx`: whose options and users' files count. 0, or a negative errno with *err. */
+int pipeline_parse(pipeline_t *self, call_ctx_t *ctx, const render_source_t *source, fail_t *err);
 void pipeline_free(pipeline_t *self);
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
