@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# 3090-python-hostile.bats - custom modules that do harm: to their own job, and to nothing else.
+# 3095-python-hostile.bats - custom modules that do harm: to their own job, and to nothing else.
 
 bats_require_minimum_version 1.5.0
 load lib
