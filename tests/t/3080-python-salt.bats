@@ -110,6 +110,11 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(
     [ "$(call hosts.list_hosts --out=json | json '"127.0.0.1" in d')" = True ]
 }
 
+@test "calls of a real Salt's modules, and their names, are those of its own loader" {
+    [ -n "${HALITE_SALT:-}" ] || skip "HALITE_SALT names no folder with Salt's package"
+    python3 "$BATS_TEST_DIRNAME/../oracle/python_calls.py" >&2
+}
+
 @test "a file whose __virtual__ asks for functions, its own and others', is loaded once" {
     mkdir -p "$ROOT/../srv/_modules"
     cat >"$ROOT/../srv/_modules/asks.py" <<'PY'
