@@ -142,11 +142,14 @@ class Utils(Loaded):
 
     @staticmethod
     def _packaged(name):
-        module, dot, function = name.partition(".")
+        word, dot, function = name.partition(".")
         try:
-            return getattr(importlib.import_module("salt.utils." + module), function, None) if dot else None
+            module = importlib.import_module("salt.utils." + word) if dot else None
         except ImportError:
             return None
+        virtual = getattr(module, "__virtual__", None)
+        said = virtual() if inspect.isfunction(virtual) else True
+        return getattr(module, function, None) if (said[0] if isinstance(said, tuple) else said) else None
 
     def _names(self):
         return sorted(world.kind("utils").names())
@@ -206,9 +209,11 @@ class File:
 
     def _load(self):
         folder = os.path.dirname(self.path)
-        if folder not in sys.path:
-            sys.path.append(folder)
-        self.module = self._import()
+        sys.path.append(folder)
+        try:
+            self.module = self._import()
+        finally:
+            sys.path.remove(folder)
         inject(self.module, self.kind.name)
         self._start()
         if self.why is None:

@@ -29,6 +29,7 @@ VOLATILE = {
     "timezone.get_hwclock": "clock", "baredoc.list_modules": "order of folders", "baredoc.list_states": "order of folders",
 }
 
+ENTRIES = {"output": ".output", "pillar": ".ext_pillar"}  # kinds that Salt lists by file, and their function
 OURS_ALONE = "beacons config cp event grains mine pillar publish saltutil schedule state sys".split()
 
 CISCO = "interface eth0\n description one\n ip address 10.0.0.1\n!\ninterface eth1\n shutdown\nrouter bgp 1\n neighbor 10.0.0.2\n  weight 1\n"
@@ -389,7 +390,7 @@ kinds = {
     "modules": functions, "states": load.states(opts, functions, utils, load.serializers(opts)), "returners": load.returners(opts, functions),
     "beacons": load.beacons(opts, functions), "runners": load.runner(opts, utils), "engines": load.engines(opts, functions, {}, utils),
     "sdb": load.sdb(opts), "auth": load.auth(opts), "roster": load.roster(opts, {}), "serializers": load.serializers(opts),
-    "executors": load.executors(opts, functions), "matchers": load.matchers(opts), "tops": load.tops(opts),
+    "executors": load.executors(opts, functions), "matchers": load.matchers(opts),
     "output": load.outputters(opts), "pillar": load.pillars(opts, functions),
 }
 json.dump({kind: sorted(names) for kind, names in kinds.items()}, open(sys.argv[3] + ".names", "w"))
@@ -427,9 +428,10 @@ def compare_names(ours, theirs):
     """{kind: (how many names, names that only one side has)} of Salt's own files, loaded one by one."""
     found = {}
     for kind, names in theirs.items():
-        # Functions that speak to Salt's daemons are in C or nowhere.
-        names = {name for name in names if kind != "modules" or name.split(".")[0] not in OURS_ALONE}
-        found[kind] = (len(names), sorted(names.symmetric_difference(ours[kind])))
+        # Functions that speak to Salt's daemons are in C or nowhere. Those of proxies are listed by Salt and can't be called.
+        names = {name for name in names if kind != "modules" or name.split(".")[0] not in (*OURS_ALONE, "hue")}
+        own = {name.removesuffix(ENTRIES[kind]) for name in ours[kind] if name.endswith(ENTRIES[kind])} if kind in ENTRIES else ours[kind]
+        found[kind] = (len(names), sorted(names.symmetric_difference(own)))
     return found
 
 

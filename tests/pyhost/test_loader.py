@@ -185,6 +185,15 @@ class Files(Loading):
         line = self.interpreter({"x.py": "import helper\n\n\ndef call():\n    return helper.call()\n", "helper.py": CALLS})
         self.assertEqual(line.call("x.call"), 1)
 
+    def test_a_folder_is_looked_into_for_its_own_files_alone(self):
+        line = self.interpreter({
+            "helper.py": CALLS,
+            "x.py": "def call():\n    return __utils__['other.has']()\n",
+            "utils/other.py": "try:\n    import helper\nexcept ImportError:\n    helper = None\n\n\ndef has():\n    return helper is not None\n",
+        }, kinds=("modules", "utils"))
+        line.described("modules", "helper")
+        self.assertFalse(line.call("x.call"))
+
     def test_an_error_of_the_body_names_the_line(self):
         rows = (
             ("import nosuch_library\n", "line 1: ModuleNotFoundError: No module named 'nosuch_library'"),
