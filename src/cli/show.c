@@ -92,6 +92,7 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
     *self = (show_t){ .opts = OUTPUT_OPTS_INIT };
     self->output = str_empty(out) ? NULL : out;
     self->file = str_empty(file) ? NULL : file;
+    self->conf = conf;
     self->quiet = value_bool(values, "quiet", false);
     output_opts_t *o = &self->opts;
     o->indent = (int) value_int(values, "output_indent", OUTPUT_INDENT_DEFAULT);
@@ -175,13 +176,15 @@ show_as(show_t *self, const json_t *data, const char *out, int retcode)
 {
     buf_auto_t text = BUF_INIT;
 
-    if (!output_known(out)) {
+    bool users = !output_known(out) && self->others != NULL && self->others(self->conf, out, data, &text);
+    if (!users && !output_known(out)) {
         log_error("Invalid outputter %s specified, fall back to nested", out);
         out = "nested";
     }
     self->opts.out = out;
     self->opts.retcode = retcode;
-    output_format(data, &self->opts, &text);
+    if (!users)
+        output_format(data, &self->opts, &text);
     progress_clear(self->progress);
     if (text.len == 0)
         return;

@@ -13,8 +13,11 @@
 
 typedef struct show {
     output_opts_t opts;
-    const char *output;   /* --out, or the configuration's `output`; NULL when neither. BORROWED */
-    const char *file;     /* --out-file; NULL: stdout. BORROWED */
+    const char *output; /* --out, or the configuration's `output`; NULL when neither. BORROWED */
+    const char *file;   /* --out-file; NULL: stdout. BORROWED */
+    const json_t *conf; /* the configuration, for `others`. BORROWED */
+    /* Outputters that are not built in: true when one has appended its text. NULL: there are none. */
+    bool (*others)(const json_t *conf, const char *out, const json_t *data, buf_t *text);
     bool quiet;           /* salt-run --quiet */
     bool failed;          /* something could not be written, and was told */
     bool held;            /* what goes to stdout may wait for show_flush */

@@ -25,6 +25,7 @@
 #include "common/py/py_wire.h"
 #include "uplink/callsession.h"
 #include "minion/callbus.h"
+#include "minion/calloutput.h"
 #include "minion/callwords.h"
 #include "minion/jobs/jobcache.h"
 #include "minion/grains_set.h"
@@ -403,6 +404,24 @@ take_root(const json_t *values, const char *option, json_t *overrides, const cha
         json_object_set_new(overrides, roots, json_pack("{s:[O]}", "base", folder));
 }
 
+/* The configuration. Whether --out names an outputter of a user's file is known only when it is read. */
+static conf_t *
+main_call_conf(const char *dir, json_t *overrides, fail_t *err)
+{
+    json_auto_t *out = json_incref(value_get(overrides, "output"));
+    const char *name = json_string_value(out);
+
+    if (name == NULL || output_known(name))
+        return startup_conf("salt-call", dir, CONF_MINION, overrides, err);
+    json_object_del(overrides, "output");
+    conf_t *conf = startup_conf("salt-call", dir, CONF_MINION, overrides, err);
+    if (conf == NULL || calloutput_has(conf_opts(conf), name))
+        return conf;
+    conf_destroy(&conf);
+    json_object_set(overrides, "output", out);
+    return startup_conf("salt-call", dir, CONF_MINION, overrides, err); /* which refuses it */
+}
+
 int
 main(int argc, char **argv)
 {
@@ -429,7 +448,7 @@ main(int argc, char **argv)
     take_root(opts.values, "file_root", overrides, "file_roots");
     take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
-    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
+    self.conf = main_call_conf(dir, overrides, &err);
     /* Root works as the minion's user, so that no file appears that the minion can't read; its folders are
      * given to the user as at the minion's start. */
     if (self.conf != NULL && geteuid() == 0 &&
@@ -444,6 +463,7 @@ main(int argc, char **argv)
         code = main_call_fail(fail_text(&err));
     } else {
         size_t n;
+        self.show.others = calloutput_print;
         const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
         self.registry = registry_new(PLUGIN_EXEC, rows, n);
         rows = builtin_plugins(PLUGIN_STATE, &n);

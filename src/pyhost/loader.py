@@ -59,7 +59,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar", "renderers")  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "renderers", "output")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 
@@ -582,7 +582,7 @@ def inject(module, kind):
     if mentions(module, "pillar"):
         module.__opts__["pillar"] = module.__pillar__ = world.pillar()
     for word in KINDS[kind][1]:
-        setattr(module, f"__{word}__", world.thing(word))
+        setattr(module, f"__{word}__", world.loaded(kind) if kind == "output" else world.thing(word))
     world.modules.append(module)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars, runners,
-# renderers.
+# renderers, outputters.
 
 bats_require_minimum_version 1.5.0
 load lib
@@ -301,4 +301,23 @@ PY
     printf '#!jinja|mine|yaml\nNAME: {{ grains.id }}\n' >"$FLEET/pillar/data.sls"
     [[ $(call pillar.items) == *_errors* ]]
     until_true 5 grep -q 'a part of a program in Python' "$FLEET/log/master"
+}
+
+@test "outputters: of salt-call; one that fails or is not there" {
+    echo 'colour: green' >"$FLEET/pillar/data.sls"
+    mkdir -p "$SRV/_output"
+    cat >"$SRV/_output/shout.py" <<'PY'
+def output(data, **kwargs):
+    return "SAID " + repr(data) + " " + __salt__["plain.output"](data)
+PY
+    printf 'def output(data, **kwargs):\n    return str(len(data))\n' >"$SRV/_output/plain.py"
+    printf 'def output(data, **kwargs):\n    return data["nosuch"]\n' >"$SRV/_output/bad.py"
+    salt m1 saltutil.sync_output --out=json | grep -q output.shout
+    [ "$(salt_call m1 --local test.echo x --out=shout 2>/dev/null)" = "SAID {'local': 'x'} 1" ]
+    run salt_call m1 --local test.ping --out=bad
+    [[ $output == *"outputter bad: "*"nosuch"*"fall back to nested"*"local:"* ]]
+    run salt m1 test.ping --out=shout
+    [[ $output == *"Invalid outputter shout specified, fall back to nested"* ]]
+    run salt_call m1 --local test.ping --out=nosuch
+    [[ $output == *"option 'output' is 'nosuch'; known are "* ]]
 }
