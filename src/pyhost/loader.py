@@ -10,6 +10,7 @@
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds"}}
+#          {"check": {"kind", "stems": [NAME, ...]}}
 #   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
 #          {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
@@ -818,6 +819,20 @@ def call_user(asked):
         send({"done": answer, "grains": any(mentions(module, "grains") for module in world.modules)})
 
 
+def check(asked):
+    """Load files that a sync brought: their failures are lines of the log."""
+    kind = world.kind(asked["kind"])
+    try:
+        for stem in dict.fromkeys(asked["stems"]):
+            file = kind.file(stem) if stem in kind.paths else None  # logs that it can't be loaded
+            if file is not None and file.why is not None and not file.broken:
+                log.warning("%s is not loaded: %s", file.path, file.why)
+    except OutOfTime:
+        send({"failed": {"kind": "generic", "text": "loading them takes too long"}})
+    else:
+        send({"done": True})
+
+
 def gather_grains(asked):
     """Each function's grains, in the order of files and names; later ones see earlier ones."""
     found = []
@@ -912,4 +927,4 @@ logging.getLogger().handlers[:] = [NamedHandler()]
 log = logging.getLogger("loader")
 sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 world = None
-TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget, user=call_user)
+TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget, user=call_user, check=check)

@@ -7,17 +7,20 @@
 #include "common/py/py_wire.h"
 #include "pyhost/pyhost.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 
-/* The kind of that name; there is always one. */
+/* The kind of that name; PYKINDS: its files are not called here. */
 static pykind_t
 userfile_kind(const char *name)
 {
     pykind_t kind = 0;
 
-    while (!str_eq(pykind_name(kind), name))
+    while (kind < PYKINDS && !str_eq(pykind_name(kind), name))
         kind++;
     return kind;
 }
+
+#define CHECK_MS 30000 /* for loading what a sync brought */
 
 bool
 userfile_is_named(call_ctx_t *ctx, const char *kind, const char *module)
@@ -87,4 +90,36 @@ userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs,
     if (ret_grains != NULL)
         *ret_grains = value_bool(last, "grains", true);
     return py_from_wire(value_get(last, "done"));
+}
+
+/* NEW list of the files' names: what stands in a folder is part of the package of its name. */
+static json_t *
+userfile_stems(const json_t *names)
+{
+    json_t *stems = json_array(), *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) names, i, one) {
+        const char *dot = strchr(json_string_value(one), '.');
+        const char *stem = dot != NULL ? dot + 1 : "";
+        json_array_append_new(stems, json_stringn(stem, strcspn(stem, ".")));
+    }
+    return stems;
+}
+
+void
+userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names)
+{
+    const py_limits_t limits = { .deadline_ms = clock_mono_ms() + CHECK_MS };
+    fail_auto_t err = FAIL_INIT;
+    py_scope_t scope;
+
+    if (userfile_kind(kind) == PYKINDS)
+        return;
+    json_auto_t *task = json_pack("{s:{s:s, s:o}}", "check", "kind", kind, "stems", userfile_stems(names));
+    py_scope_enter(&scope, &limits);
+    json_auto_t *last = pyhost_task_in_time(pyhost_of(ctx), task, &err);
+    py_scope_leave(&scope);
+    if (last == NULL)
+        log_error("custom modules (%s) can't be looked at: %s", kind, fail_text(&err));
 }

@@ -321,3 +321,25 @@ PY
     run salt_call m1 --local test.ping --out=nosuch
     [[ $output == *"option 'output' is 'nosuch'; known are "* ]]
 }
+
+@test "a sync tells at once which files can not be loaded; those that did not change are not looked at" {
+    printf 'def x(:\n' >"$SRV/_modules/broken.py"
+    printf 'import nosuch_library\n' >"$SRV/_modules/lacks.py"
+    printf 'def __virtual__():\n    return False, "no such device"\n' >"$SRV/_modules/unfit.py"
+    printf 'import sys\n\nsys.exit(3)\n' >"$SRV/_modules/exits.py"
+    printf 'def ok():\n    return "ok"\n' >"$SRV/_modules/fine.py"
+    [ "$(call saltutil.sync_modules)" = '["modules.broken", "modules.exits", "modules.fine", "modules.lacks", "modules.unfit"]' ]
+    local log=$FLEET/log/m1
+    until_true 5 grep -qE "ERROR.*/modules/broken.py cannot be loaded: line 1: SyntaxError: " "$log"
+    grep -qE "ERROR.*/modules/lacks.py cannot be loaded: line 1: ModuleNotFoundError: No module named 'nosuch_library'" "$log"
+    grep -qE "WARNING.*/modules/unfit.py is not loaded: no such device" "$log"
+    grep -qE "ERROR.*/modules/exits.py cannot be loaded: line 3: SystemExit: 3" "$log"
+    not grep -q '/modules/fine.py' <<<"$(grep -E 'cannot be loaded|not loaded' "$log")"
+    [ "$(call fine.ok)" = '"ok"' ]
+    : >"$log"
+    [ "$(call saltutil.sync_modules)" = '[]' ]
+    not grep -qE 'cannot be loaded|is not loaded' "$log"
+    printf 'def render(:\n' >"$SRV/_pillar/broken.py"
+    salt-run saltutil.sync_pillar --out=json | grep -q pillar.broken
+    grep -qE "ERROR.*/pillar/broken.py cannot be loaded: line 1: SyntaxError: " "$FLEET/log/master"
+}

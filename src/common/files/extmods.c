@@ -11,6 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
+#include "common/python/userfile.h"
 #include "common/plugin/call.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -27,14 +28,6 @@ typedef struct sync {
     json_t *changed;      /* BORROWED: the answer */
     bool gone;            /* a file was removed */
 } sync_t;
-
-char *
-extmods_dir(call_ctx_t *ctx, const char *form)
-{
-    const char *top = value_str(ctx_opts(ctx), "extension_modules", "");
-    AUTO_FREE char *usual = *top ? NULL : fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "extmods");
-    return fs_join(usual != NULL ? usual : top, form);
-}
 
 /* The list of names for this form. NEW; NULL: not configured. */
 static json_t *
@@ -187,5 +180,7 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
         extmods_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
     if (json_array_size(changed) > 0 || self.gone)
         call_refresh_modules(ctx);
+    if (json_array_size(changed) > 0)
+        userfile_check(ctx, what->form, changed);
     return changed;
 }
