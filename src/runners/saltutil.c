@@ -87,13 +87,13 @@ static const arg_t sync_args[] = { { "saltenv", ARG_STR, "\"base\"",
       sync_args,                                                                                             \
       FN_ACCESS_ADMIN,                                                                                       \
       "Copy what lies below salt://_" folder                                                                 \
-      " to the master's extension_modules, and return what came or changed. Nothing is loaded: what the "    \
-      "master runs is built in." CLI_EXAMPLE("salt-run saltutil.sync_" #name),                               \
+      " to the master's extension_modules, and return what came or changed. The next call loads "            \
+      "them." CLI_EXAMPLE("salt-run saltutil.sync_" #name),                                                  \
       .data.text = folder },
 static const func_t funcs[] = { { "sync_all", runners_saltutil_sync_all, sync_args, FN_ACCESS_ADMIN,
                                   "Copy custom modules of all kinds to the master's extension_modules, and "
                                   "return what came or changed, by "
-                                  "kind. Nothing is loaded: what the master runs is built in." CLI_EXAMPLE(
+                                  "kind. The next call loads them." CLI_EXAMPLE(
                                       "salt-run saltutil.sync_all") },
                                 SYNC_KINDS };
 #undef SYNC

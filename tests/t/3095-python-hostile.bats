@@ -66,13 +66,6 @@ def leaves_a_thread():
     return "threaded"
 
 
-def leaves_processes(number):
-    for _ in range(number):
-        if os.fork() == 0:
-            os.execlp("sleep", "halite-hostile-sleep", "30")
-    return number
-
-
 def recurses(depth=0):
     return recurses(depth + 1)
 
