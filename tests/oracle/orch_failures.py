@@ -162,8 +162,8 @@ def watched_step_failed(kind):
 
 
 @way
-def changed_step_failed(kind):
-    return sls(step(kind, onchanges=[{"test": "first"}]), first={"test.fail_without_changes": []}), [], r"requisite failed.*first"
+def all_of_any_required_failed(kind):
+    return sls(step(kind, require_any=[{"test": "first"}]), first={"test.fail_without_changes": []}), [], r"requisite failed.*first"
 
 
 @way
