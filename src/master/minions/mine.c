@@ -361,7 +361,8 @@ minions_mine_forget(front_t *self, minion_t *m, const json_t *request, fail_t *e
     return minions_mine_keep(self, m, &mine, err);
 }
 
-/* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or NULL with *err. */
+/* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or of the minion that is named by its
+ * id and whose key is not accepted; or NULL with *err. */
 static json_t *
 forget_all(front_t *self, const json_t *request, fail_t *err)
 {
@@ -371,8 +372,10 @@ forget_all(front_t *self, const json_t *request, fail_t *err)
     if (targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
     json_auto_t *ids = json_array();
-    for (size_t i = 0; i < n; i++) {
-        minion_t *m = peers_by_slot(self->peers, slots[i]);
+    const char *name = json_string_value(value_get(request, "tgt"));
+    minion_t *named = n == 0 && name != NULL ? peers_by_id(self->peers, name) : NULL;
+    for (size_t i = 0; i < n || (named != NULL && i == 0); i++) {
+        minion_t *m = named != NULL ? named : peers_by_slot(self->peers, slots[i]);
         if (minions_mine_forget(self, m, request, err) < 0)
             return NULL;
         json_array_append_new(ids, json_string(m->id));
