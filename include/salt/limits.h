@@ -24,6 +24,7 @@
 #define LIMIT_TEMPLATE_MARKS   1000000               /* places that one render remembers for messages */
 #define LIMIT_PYTHON_MEMORY    (1024L * 1024 * 1024) /* address space of the interpreter of #!py files */
 #define LIMIT_PYTHON_MESSAGE   (64 * 1024 * 1024)    /* one message of the interpreter */
+#define LIMIT_PYTHON_CHECK_MS  30000                 /* loading the custom modules that a sync brought */
 #define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
 #define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
 #define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */

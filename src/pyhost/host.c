@@ -262,7 +262,7 @@ least_level(void)
     return i < NELEMS(levels) ? levels[i].number : 40;
 }
 
-/* What loader.py is told at its start. NEW. */
+/* The first task of loader.py. NEW. */
 static json_t *
 set_up_task(pyloader_t *self)
 {
@@ -354,12 +354,13 @@ pyhost_task(pyloader_t *self, const json_t *task, fail_t *err)
 void
 pyhost_forget(pyloader_t *self)
 {
-    json_auto_t *task = json_pack("{s:b}", "forget", true);
     fail_auto_t err = FAIL_INIT;
 
     forget_files(self);
     if (self->python == NULL || !python_usable(self->python))
         return;
+    json_auto_t *task = json_pack("{s:{s:o}}", "forget", "grains",
+                                  python_wire_of(ctx_native_grains(self->ctx)));
     json_auto_t *last = pyhost_said(self, task, &err);
     if (last == NULL)
         log_debug("modules in Python are loaded in another interpreter: %s", fail_text(&err));

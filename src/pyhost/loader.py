@@ -6,7 +6,7 @@
 #                     "salt": folder that has Salt's package | null}}
 #          {"describe": {"kind", "module" | null, "salt": bool}}
 #          {"grains": true}
-#          {"forget": true}: files or what they need may have changed
+#          {"forget": {"grains"}}: files or what they see may have changed
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds"}}
@@ -476,8 +476,11 @@ class World:
         utils = given["dirs"].get("utils", [])
         sys.path.extend(folder for folder in utils if os.path.isdir(folder))
 
-    def forget(self):
-        """Load files anew from here on; what runs goes on, and the context stays."""
+    def forget(self, grains):
+        """Load files anew from here on, with these grains and the pillar of now; what runs goes on, and the context stays."""
+        self.grains.clear()
+        self.grains.update(grains)
+        self._pillar = None
         folders = tuple(folder + "/" for folders in self.given["dirs"].values() for folder in folders)
         for name, module in list(sys.modules.items()):
             if name.startswith("halite.loaded.") or (getattr(module, "__file__", None) or "").startswith(folders):
@@ -696,8 +699,8 @@ def describe_file(file):
         dict(signature_of(function), name=name, doc=text_of(inspect.getdoc(function) or ""))
         for name, function in sorted(file.functions.items())
     ]
-    text = text_of_file(file.path) or ""
-    wants = [word for word in DURING if f"__{word}__" in text]
+    text = text_of_file(file.path)  # None of a package and of bytecode: they may use everything
+    wants = [word for word in DURING if text is None or f"__{word}__" in text]
     return {"file": file.path, "stem": file.stem, "names": file.names, "why": file.why, "broken": file.broken,
             "doc": text_of(inspect.getdoc(file.module) or "") if file.module else "", "functions": functions,
             "wants": wants}
@@ -744,7 +747,6 @@ def set_globals(asked):
         asked["globals"]["jid_event"] = JidEvent(base)
     for module in world.modules:
         module.__opts__["test"] = asked["test"]
-    for module in world.modules:
         for word, value in asked["globals"].items():
             setattr(module, f"__{word}__", value)
 
@@ -863,7 +865,7 @@ def set_up(given):
 
 
 def forget(asked):
-    world.forget()
+    world.forget(asked["grains"])
     send({"done": True})
 
 

@@ -20,8 +20,6 @@ userfile_kind(const char *name)
     return kind;
 }
 
-#define CHECK_MS 30000 /* for loading what a sync brought */
-
 bool
 userfile_is_named(call_ctx_t *ctx, const char *kind, const char *module)
 {
@@ -39,7 +37,7 @@ userfile_seconds(void)
     return left > 0 ? (int) (left / 500) + 1 : 1;
 }
 
-/* What is asked of a function. NEW. */
+/* The task that finds a function, or calls it. NEW. */
 static json_t *
 userfile_task(const userfile_t *what, bool only_find, json_t *args, json_t *kwargs)
 {
@@ -110,7 +108,7 @@ userfile_stems(const json_t *names)
 void
 userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names)
 {
-    const py_limits_t limits = { .deadline_ms = clock_mono_ms() + CHECK_MS };
+    const py_limits_t limits = { .deadline_ms = clock_mono_ms() + LIMIT_PYTHON_CHECK_MS };
     fail_auto_t err = FAIL_INIT;
     py_scope_t scope;
 

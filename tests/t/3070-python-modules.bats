@@ -304,6 +304,14 @@ SLS
     [ "$(cat "$FLEET/thing")" = red ]
 }
 
+@test "grains that come with a highstate are there for the modules that come with it" {
+    printf 'def late():\n    return {"late": "grain"}\n' >"$SRV/_grains/late.py"
+    printf 'def seen():\n    return __grains__.get("late")\n' >"$SRV/_modules/later.py"
+    printf '%s\n' 'seen:' '  test.configurable_test_state:' '    - comment: {{ salt["later.seen"]() }} {{ grains.late }}' >"$SRV/things.sls"
+    salt m1 state.apply --out=json --static | json '[s["comment"] for s in d["m1"].values()]' >"$FLEET/late"
+    [ "$(cat "$FLEET/late")" = "['grain grain']" ]
+}
+
 @test "runners of _runners, from salt-run" {
     salt-run saltutil.sync_runners --out=json | grep -q runners.fleet
     [ "$(salt-run fleet.size extra=2 --out=json)" = 3 ]

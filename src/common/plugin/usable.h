@@ -14,7 +14,7 @@
 /* disable_modules: nothing calls the module. */
 bool plugin_is_disabled(call_ctx_t *ctx, const plugin_t *p);
 /* whitelist_modules: who calls a function by its name, in a job, a template or an argument, has these modules alone.
- * What a function or a state needs itself it has. */
+ * A function or a state may call any module that it needs itself. */
 bool plugin_may_be_named(call_ctx_t *ctx, const char *fun);
 
 #endif

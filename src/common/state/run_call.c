@@ -301,8 +301,6 @@ state_refresh(state_caller_t *self, const json_t *low, const json_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
 
-    if (run_call_changed_modules(low, ret))
-        call_refresh_modules(self->ctx);
     if (value_truthy(value_get(low, "reload_grains")))
         ctx_refresh_grains(self->ctx);
     if (value_truthy(value_get(low, "reload_pillar"))) {
@@ -313,6 +311,8 @@ state_refresh(state_caller_t *self, const json_t *low, const json_t *ret)
             log_error("reload_pillar: %s", fail_text(&err));
         py_unref(pillar);
     }
+    if (run_call_changed_modules(low, ret))
+        call_refresh_modules(self->ctx);
 }
 
 /* True when every change has the form {"old": ..., "new": ...}. */

@@ -110,7 +110,7 @@ batches_turn_ended(front_t *self, bool events)
     look_at_all(self, true);
 }
 
-/* Who may what has changed: all are looked at anew. */
+/* Permissions have changed: every batch is checked anew. */
 static void
 batches_reload(front_t *self)
 {

@@ -11,7 +11,8 @@
 #include "master/front/front.h"
 
 /* Publish for an operator. `request` {fun, arg, tgt, tgt_type, ...}; `user` goes on record; `follower`
- * (lconn_t, BORROWED, may be NULL) gets pushes. `bounded`: the user has no administrator's rights. NEW reply {jid, minions, missing}, jid "" when no minion
+ * (lconn_t, BORROWED, may be NULL) gets pushes. `bounded`: the user has no
+ * administrator's rights. NEW reply {jid, minions, missing}, jid "" when no minion
  * matched; NULL with *err. Sends nothing yet. */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, bool bounded, void *follower,
                     fail_t *err);

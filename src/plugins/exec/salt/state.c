@@ -354,8 +354,10 @@ load_dynamic(job_t *self, json_t *matches)
     json_auto_t *kwargs = json_pack("{s:O, s:b}", "saltenv", envs, "refresh", false);
     if (ctx_call(self->ctx, "saltutil.sync_all", NULL, kwargs, &done, &why) < 0)
         log_error("saltutil.sync_all: %s", fail_text(&why));
-    if (json_array_size(value_get(done, "grains")) > 0)
-        ctx_refresh_grains(self->ctx);
+    if (json_array_size(value_get(done, "grains")) == 0)
+        return;
+    ctx_refresh_grains(self->ctx);
+    call_refresh_modules(self->ctx); /* files in Python that are loaded already see the grains of before */
 }
 
 /* Common part of highstate and top, once the job is open. */
