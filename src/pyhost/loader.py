@@ -17,6 +17,7 @@
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
 #          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
 #          {"jid_event": [TAG of the runner, SUFFIX, DATA]}
+import contextlib
 import functools
 import importlib
 import importlib.machinery
@@ -241,8 +242,9 @@ class File:
         else:
             inside = os.path.join(self.path, "__init__.py")
             package = os.path.isfile(inside)
+            path = inside if package else self.path
             spec = importlib.util.spec_from_file_location(
-                self.full_name, inside if package else self.path,
+                self.full_name, path, loader=Source(self.full_name, path) if path.endswith(".py") else None,
                 submodule_search_locations=[self.path] if package else None)
         module = importlib.util.module_from_spec(spec)
         sys.modules[self.full_name] = module
@@ -415,7 +417,8 @@ def write_whole(path, text):
     """For a cache: a failure is as good as no cache."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
+        private = functools.partial(os.open, mode=0o600)
+        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8", opener=private) as file:
             file.write(text)
         os.replace(file.name, path)
     except OSError as e:
@@ -438,22 +441,49 @@ def stems_of(folder):
     return found
 
 
-def keep_bytecode(cachedir):
-    """Bytecode of the package beside this program goes to the cache: its own folder may not be written to."""
-    folder = sys.argv[1] if len(sys.argv) > 1 and cachedir else None
+class Source(importlib.machinery.SourceFileLoader):
+    """A file whose bytecode is the daemon's alone, whatever the umask: what lies there is run."""
 
-    class Cached(importlib.machinery.SourceFileLoader):
-        def get_code(self, fullname):
-            before, sys.pycache_prefix = sys.pycache_prefix, os.path.join(cachedir, "python")
-            try:
-                return super().get_code(fullname)
-            finally:
-                sys.pycache_prefix = before
+    def set_data(self, path, data, *, _mode=0):
+        folder, missing = os.path.dirname(path), []
+        while folder and not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        for folder in reversed(missing):
+            with contextlib.suppress(OSError):  # another interpreter made it; or bytecode can't be kept, which does not matter
+                os.mkdir(folder, 0o700)
+        super().set_data(path, data, _mode=0o600)
+
+
+class PackageSource(Source):
+    """A file of the package beside this program: its bytecode goes to the cache, as its own folder may not be written to."""
+
+    prefix = None
+
+    def get_code(self, fullname):
+        before, sys.pycache_prefix = sys.pycache_prefix, self.prefix
+        try:
+            return super().get_code(fullname)
+        finally:
+            sys.pycache_prefix = before
+
+
+def keep_bytecode(cachedir):
+    """How files of the package and of the cache are imported."""
+    package = sys.argv[1] if len(sys.argv) > 1 else ""
+    PackageSource.prefix = os.path.join(cachedir, "python") if cachedir else None
+
+    def below(path, folder):
+        return folder and (path == folder or path.startswith(folder + "/"))
 
     def hook(path):
-        if not folder or path != folder and not path.startswith(folder + "/"):
-            raise ImportError
-        return importlib.machinery.FileFinder(path, (Cached, [".py"]))
+        if cachedir and below(path, package):
+            return importlib.machinery.FileFinder(path, (PackageSource, [".py"]))
+        if below(path, cachedir):
+            return importlib.machinery.FileFinder(
+                path, (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES), (Source, [".py"]),
+                (importlib.machinery.SourcelessFileLoader, [".pyc"]))
+        raise ImportError
 
     sys.path_hooks.insert(0, hook)
 
@@ -525,7 +555,7 @@ class World:
         return self.loaded("pillar" if word == "ext_pillar" else word)
 
 
-class LazyPackage(importlib.machinery.SourceFileLoader):
+class LazyPackage(Source):
     """Files use modules of these packages without importing them, as Salt's daemons have imported most."""
 
     def exec_module(self, module):

@@ -52,8 +52,9 @@ PY
 # Everything that makes files: keys, jobs, the caches, cp.push, custom modules, the runners' banks, logs, states.
 everything() {
     umask "$1"
-    mkdir -p "$FLEET/srv/_modules" "$FLEET/pillar"
-    echo 'def x(): pass' >"$FLEET/srv/_modules/own.py"
+    mkdir -p "$FLEET/srv/_modules" "$FLEET/srv/_utils" "$FLEET/pillar"
+    printf '%s\n' 'import salt.utils.files, tool' 'def x(): return tool.said' >"$FLEET/srv/_modules/own.py"
+    echo 'said = "with a tool"' >"$FLEET/srv/_utils/tool.py"
     echo 'of the server' >"$FLEET/srv/f"
     echo 'a: {test.succeed_without_changes: []}' >"$FLEET/srv/s.sls"
     start_master "file_roots: {base: [$FLEET/srv]}" 'file_recv: True' 'log_level_logfile: debug'
@@ -66,6 +67,7 @@ everything() {
     salt m1 cp.cache_file salt://f >/dev/null
     salt m1 cp.push "$FLEET/srv/f" >/dev/null
     salt m1 saltutil.sync_all >/dev/null
+    [[ $(salt m1 own.x --out=newline_values_only) = 'with a tool' ]]
     salt m1 data.update k v >/dev/null
     salt m1 mine.send test.ping >/dev/null
     salt-run cache.store bank key '{a: 1}' >/dev/null
