@@ -103,12 +103,13 @@ $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/
 
 # Programs that python3 runs for "#!py" files and for custom modules, as texts of C.
 $(BUILD)/gen/python_host.inc: src/common/python/host.py
+$(BUILD)/gen/python_zygote.inc: src/common/python/zygote.py
 $(BUILD)/gen/pyhost_loader.inc: src/pyhost/loader.py
-PYTHON_TEXTS := $(BUILD)/gen/python_host.inc $(BUILD)/gen/pyhost_loader.inc
+PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_host.inc python_zygote.inc pyhost_loader.inc)
 $(PYTHON_TEXTS):
 	@mkdir -p $(@D)
 	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
-$(call objects,src/common/python/python.c src/pyhost/host.c): $(PYTHON_TEXTS)
+$(call objects,src/common/python/python.c src/pyhost/host.c src/pyhost/zygote.c): $(PYTHON_TEXTS)
 
 # ---- objects and libraries ----------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c

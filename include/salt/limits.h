@@ -2,33 +2,36 @@
 #ifndef SALT_LIMITS_H
 #define SALT_LIMITS_H
 
-#define LIMIT_ID_LEN           255  /* a minion id, as a file name must hold it */
-#define LIMIT_JID_LEN          32   /* a jid with room for suffixes */
-#define LIMIT_JID_AHEAD_S      3600 /* by which a minion's clock may be ahead in the jids that it makes */
-#define LIMIT_PILLAR_TERMS     16   /* comparisons with a pillar in one target of a minion or a user */
-#define LIMIT_TAG_LEN          1024 /* an event tag */
-#define LIMIT_JSON_DEPTH       512  /* nesting of any JSON from a peer */
-#define LIMIT_FRAME_DEPTH      544  /* the same between our processes, which pass a peer's JSON on */
-#define LIMIT_WIRE_MSG         (16 * 1024 * 1024)    /* one message between minion and master */
-#define LIMIT_WIRE_SMALL       (64 * 1024)           /* hello, acknowledgements, requests */
-#define LIMIT_HELLO_MSG        256                   /* one question on the plaintext hello port */
-#define LIMIT_HELLO_ANSWER     2048                  /* its answer */
-#define LIMIT_TEMPLATE         (4 * 1024 * 1024)     /* source of one template */
-#define LIMIT_TEMPLATE_NEST    200                   /* statements, parentheses and calls inside each other */
-#define LIMIT_TEMPLATE_CHAIN   1000                  /* operators, filters or subscripts in a row */
-#define LIMIT_TEMPLATE_OUTPUT  (64 * 1024 * 1024)    /* text that one render makes */
-#define LIMIT_TEMPLATE_BYTES   (1024L * 1024 * 1024) /* live values of one render */
-#define LIMIT_TEMPLATE_STEPS   200000000             /* loop turns and evaluated nodes of one render */
-#define LIMIT_TEMPLATE_TIME    120000                /* of one render */
-#define LIMIT_TEMPLATE_DEPTH   1000                  /* calls, includes and containers inside each other */
-#define LIMIT_TEMPLATE_MARKS   1000000               /* places that one render remembers for messages */
-#define LIMIT_PYTHON_MEMORY    (1024L * 1024 * 1024) /* address space of the interpreter of #!py files */
-#define LIMIT_PYTHON_MESSAGE   (64 * 1024 * 1024)    /* one message of the interpreter */
-#define LIMIT_PYTHON_CHECK_MS  30000                 /* loading the custom modules that a sync brought */
-#define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
-#define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
-#define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */
-#define LIMIT_NAMES            1000                  /* names that one completion answers */
+#define LIMIT_ID_LEN          255  /* a minion id, as a file name must hold it */
+#define LIMIT_JID_LEN         32   /* a jid with room for suffixes */
+#define LIMIT_JID_AHEAD_S     3600 /* by which a minion's clock may be ahead in the jids that it makes */
+#define LIMIT_PILLAR_TERMS    16   /* comparisons with a pillar in one target of a minion or a user */
+#define LIMIT_TAG_LEN         1024 /* an event tag */
+#define LIMIT_JSON_DEPTH      512  /* nesting of any JSON from a peer */
+#define LIMIT_FRAME_DEPTH     544  /* the same between our processes, which pass a peer's JSON on */
+#define LIMIT_WIRE_MSG        (16 * 1024 * 1024)    /* one message between minion and master */
+#define LIMIT_WIRE_SMALL      (64 * 1024)           /* hello, acknowledgements, requests */
+#define LIMIT_HELLO_MSG       256                   /* one question on the plaintext hello port */
+#define LIMIT_HELLO_ANSWER    2048                  /* its answer */
+#define LIMIT_TEMPLATE        (4 * 1024 * 1024)     /* source of one template */
+#define LIMIT_TEMPLATE_NEST   200                   /* statements, parentheses and calls inside each other */
+#define LIMIT_TEMPLATE_CHAIN  1000                  /* operators, filters or subscripts in a row */
+#define LIMIT_TEMPLATE_OUTPUT (64 * 1024 * 1024)    /* text that one render makes */
+#define LIMIT_TEMPLATE_BYTES  (1024L * 1024 * 1024) /* live values of one render */
+#define LIMIT_TEMPLATE_STEPS  200000000             /* loop turns and evaluated nodes of one render */
+#define LIMIT_TEMPLATE_TIME   120000                /* of one render */
+#define LIMIT_TEMPLATE_DEPTH  1000                  /* calls, includes and containers inside each other */
+#define LIMIT_TEMPLATE_MARKS  1000000               /* places that one render remembers for messages */
+#define LIMIT_PYTHON_MEMORY   (1024L * 1024 * 1024) /* address space of the interpreter of #!py files */
+#define LIMIT_PYTHON_MESSAGE  (64 * 1024 * 1024)    /* one message of the interpreter */
+#define LIMIT_PYTHON_CHECK_MS 30000                 /* loading the custom modules that a sync brought */
+#define LIMIT_ZYGOTE_MEMORY                                                                                  \
+    (100 * 1024 * 1024)             /* of an interpreter that forks others, after which it imports no more */
+#define LIMIT_ZYGOTE_IDLE_S    300  /* without work, after which it leaves */
+#define LIMIT_TEMPLATES_CACHED 1000 /* compiled templates that an engine keeps */
+#define LIMIT_LOCAL_MSG        (64 * 1024 * 1024) /* one request or event on the local socket */
+#define LIMIT_ARGS_STDIN       (64 * 1024 * 1024) /* options and arguments read from stdin */
+#define LIMIT_NAMES            1000               /* names that one completion answers */
 #define LIMIT_NAMES_ASKED      64                 /* completions that wait for names of files at one time */
 #define LIMIT_NAMES_SEEN       20000              /* entries of a folder that a completion looks at */
 #define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024) /* unsent bytes of answers per connection, or per user */

@@ -8,6 +8,7 @@
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
+#include "common/python/door.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
 #include "salt/state.h"
@@ -292,6 +293,12 @@ pyhost_said(pyloader_t *self, const json_t *task, fail_t *err)
     return last;
 }
 
+json_t *
+pyhost_program(void)
+{
+    return json_pack("{s:{s:s, s:s}}", "more", "text", loader, "file", "loader.py");
+}
+
 /* Starts the interpreter, or another one where it has ended or is the parent's. */
 static int
 pyhost_start(pyloader_t *self, fail_t *err)
@@ -304,16 +311,23 @@ pyhost_start(pyloader_t *self, fail_t *err)
     if (self->barren)
         return fail_set(err, -ENOENT, "there is no interpreter of Python");
     python_destroy(&self->python);
-    self->python = python_new(value_str(ctx_opts(self->ctx), "python", ""), err);
+    const json_t *opts = ctx_opts(self->ctx);
+    const python_how_t how = { value_str(opts, "python", ""), pyhost_salt(self),
+                               value_str(opts, "cachedir", "") };
+    self->python = python_new(&how, err);
     if (self->python == NULL) {
         self->barren = true;
         log_error("modules in Python can't be loaded: %s", fail_text(err));
         return -ENOENT;
     }
-    json_auto_t *more = json_pack("{s:{s:s, s:s}}", "more", "text", loader, "file", "loader.py");
+    if (!python_is_forked(self->python)) {
+        json_auto_t *more = pyhost_program();
+        json_auto_t *loaded = pyhost_said(self, more, err);
+        if (loaded == NULL)
+            return -EIO;
+    }
     json_auto_t *set_up = set_up_task(self);
-    json_auto_t *loaded = pyhost_said(self, more, err);
-    json_auto_t *ready = loaded != NULL ? pyhost_said(self, set_up, err) : NULL;
+    json_auto_t *ready = pyhost_said(self, set_up, err);
     return ready != NULL ? 0 : -EIO;
 }
 
@@ -357,6 +371,7 @@ pyhost_forget(pyloader_t *self)
     fail_auto_t err = FAIL_INIT;
 
     forget_files(self);
+    door_dismiss();
     if (self->python == NULL || !python_usable(self->python))
         return;
     json_auto_t *task = json_pack("{s:{s:o}}", "forget", "grains",

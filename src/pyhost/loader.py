@@ -470,6 +470,8 @@ class PackageSource(Source):
 
 def keep_bytecode(cachedir):
     """How files of the package and of the cache are imported."""
+    if PackageSource.prefix is not None:
+        return
     package = sys.argv[1] if len(sys.argv) > 1 else ""
     PackageSource.prefix = os.path.join(cachedir, "python") if cachedir else None
 
@@ -591,13 +593,17 @@ class OwnNames:
         base = os.path.join(sys.argv[1], *name.split("."))
         package = os.path.join(base, "__init__.py")
         if os.path.isfile(package):
-            salts = os.path.join(world.given["salt"], *name.split("."))
+            salts = os.path.join(salts_folder, *name.split("."))
             return importlib.util.spec_from_file_location(name, package, submodule_search_locations=[base, salts])
         return importlib.util.spec_from_file_location(name, base + ".py") if os.path.isfile(base + ".py") else None
 
 
 def choose_salt(folder):
-    """Which package `salt` files import: Salt's own of that folder, or ours."""
+    """Which package `salt` files import: Salt's own of that folder, or ours. The zygote has chosen for its children."""
+    global chosen, salts_folder
+    if chosen:
+        return
+    chosen, salts_folder = True, folder
     ours = sys.argv[1] if len(sys.argv) > 1 else ""
     if folder is not None:
         sys.path.insert(0, folder)
@@ -958,5 +964,5 @@ logging.setLoggerClass(Logger)
 logging.getLogger().handlers[:] = [NamedHandler()]
 log = logging.getLogger("loader")
 sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
-world = None
+world, chosen, salts_folder = None, False, None
 TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget, user=call_user, check=check)

@@ -45,6 +45,8 @@ pyloader_t *pyhost_of(call_ctx_t *ctx);
 bool pyhost_has(pyloader_t *self, pykind_t kind, const char *stem);
 /* The folder of Salt's own package, found once. BORROWED; NULL: none is used. */
 const char *pyhost_salt(pyloader_t *self);
+/* The task that makes host.py run loader.py. NEW. */
+json_t *pyhost_program(void);
 /* Forget what was found and loaded: files have changed. */
 void pyhost_forget(pyloader_t *self);
 /* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of

@@ -7,6 +7,8 @@
 #   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
 #          {"more": {"text", "file"}}: more of this program
 #          {"value": V}   {"error": [class, text]}
+#          {"leave": true}: the end, answered by {"used": [names of modules that the zygote may import]}
+#          {"adopt": {"environ": [[name, value], ...]}}: of who asked the zygote for this interpreter
 #   there  {"done": V}   {"failed": {"text", "frames": [[line, function], ...]}}, the innermost first
 #          {"call": [function, [V, ...], {name: V}]}   {"has": function}   {"functions": true}
 #          {"log": [level, text]}, which nobody answers
@@ -16,9 +18,11 @@ import base64
 import builtins
 import collections
 import collections.abc
+import fcntl
 import json
 import logging
 import math
+import os
 import resource
 import signal
 import sys
@@ -277,7 +281,36 @@ def more(asked):
     send({"done": True})
 
 
-TASKS = {"run": run, "more": more}
+def used():
+    """Modules of Python's library and of the package `salt` that were imported here; none where that package was not."""
+    library = os.path.dirname(os.__file__) + "/"
+
+    def is_librarys(module):
+        file = getattr(module, "__file__", None) or ""
+        return file.startswith(library) and "-packages/" not in file
+
+    if "salt" not in sys.modules:
+        return []
+    new = {name: module for name, module in list(sys.modules.items()) if name not in at_start}
+    return [name for name, module in new.items() if name.partition(".")[0] == "salt" or is_librarys(module)][:1000]
+
+
+def leave(asked):
+    send({"used": used()})
+    if life is not None:
+        # What runs in the background goes on.
+        fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) & ~os.O_ASYNC)
+    os._exit(0)
+
+
+def adopt(given):
+    os.environ.clear()
+    os.environ.update(given["environ"])
+
+
+TASKS = {"run": run, "more": more, "leave": leave, "adopt": adopt}
+life = None  # in the zygote's children: a pipe that they end with
+at_start = frozenset(sys.modules)
 signal.signal(signal.SIGXCPU, out_of_time)
 logging.basicConfig(handlers=[LogHandler()], level=logging.NOTSET, format="%(message)s")
 receive()

@@ -184,6 +184,16 @@ tell_file(const run_t *run, int rc, const fail_t *why, fail_t *err)
     return fail_set(err, rc, "%s%s%s", fail_text(why), placed ? "" : "\nin ", placed ? "" : file);
 }
 
+/* An interpreter in which files import our package `salt`. NEW, or NULL with *err. */
+static python_t *
+renderer_py_start(call_ctx_t *ctx, fail_t *err)
+{
+    const json_t *opts = ctx_opts(ctx);
+    const python_how_t how = { value_str(opts, "python", ""), NULL, value_str(opts, "cachedir", "") };
+
+    return python_new(&how, err);
+}
+
 int
 render_py(run_t *run, const char *argline, fail_t *err)
 {
@@ -201,7 +211,7 @@ render_py(run_t *run, const char *argline, fail_t *err)
     if (self->python != NULL && !python_usable(self->python))
         python_destroy(&self->python);
     if (self->python == NULL)
-        self->python = python_new(value_str(ctx_opts(self->ctx), "python", ""), err);
+        self->python = renderer_py_start(self->ctx, err);
     int rc = self->python != NULL ? 0 : -ENOENT;
 
     if (rc < 0)
