@@ -153,7 +153,7 @@ class Master:
 class Minion:
     """One real minion."""
 
-    def __init__(self, bins, root, master, name):
+    def __init__(self, bins, root, master, name, **options):
         self.name, self.process, self.bins, self.root = name, None, bins, root
         self.conf_dir = os.path.join(root, "etc")
         os.makedirs(self.conf_dir)
@@ -166,6 +166,7 @@ class Minion:
             "root_dir": root,
             "log_level": "warning",
             "acceptance_wait_time": 1,
+            **options,
         }
         with open(os.path.join(self.conf_dir, "minion"), "w") as f:
             f.writelines(f"{key}: {json.dumps(value)}\n" for key, value in options.items())
@@ -274,8 +275,8 @@ class Site:
         self.open.append(Master(self.bins, self.folder(), **options))
         return self.open[-1]
 
-    def minion(self, master, name):
-        self.open.append(Minion(self.bins, self.folder(), master, name))
+    def minion(self, master, name, **options):
+        self.open.append(Minion(self.bins, self.folder(), master, name, **options))
         return self.open[-1]
 
     def swarm(self, master, count, **options):

@@ -1,0 +1,177 @@
+"""pythons.py - users' modules in Python: a job's first call, the next ones, files that import the package salt, a thousand states.
+
+Where HALITE_SALT names a folder with Salt's package (HALITE_SALT_PYTHON its interpreter), Salt's own modules are called, too, and
+Salt itself runs the same states."""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import time
+
+import fleet
+
+SALT = os.environ.get("HALITE_SALT", "")
+PYTHON = os.environ.get("HALITE_SALT_PYTHON", "/usr/bin/python3")
+
+PLAIN = '''
+def hello():
+    return "hello"
+
+
+def memory():
+    """Bytes that this interpreter alone uses."""
+    with open("/proc/self/smaps_rollup") as file:
+        return 1024 * sum(int(line.split()[1]) for line in file if line.startswith(("Private_Clean:", "Private_Dirty:")))
+'''
+IMPORTING = '''
+import salt.utils.files
+import salt.utils.path
+import salt.utils.stringutils
+from salt.exceptions import CommandExecutionError
+
+
+def hello():
+    return "hello"
+'''
+STATE = '''
+def done(name):
+    return {"name": name, "result": True, "changes": {}, "comment": "there"}
+'''
+REPEATED = "{%% for i in range(%d) %%}{{ salt['plain.hello']() }}{%% endfor %%}\n"
+THOUSAND = "{% for i in range(1000) %}\nown_{{ i }}:\n  own.done: []\n{% endfor %}\n"
+NEXT_CALLS = 1000
+
+# Calls into Salt's modules that only look (tests/oracle/python_calls.py compares these functions' answers).
+SALTS = (
+    "salt_version.equal Sodium", "dnsutil.check_ip 10.0.0.1", "dnsutil.parse_hosts /etc/hosts", "aliases.list_aliases", "hosts.list_hosts",
+    "hosts.get_ip localhost", "sqlite3.version", "mount.active", "mount.fstab", "mount.is_mounted /proc", "mount.filesystems", "timezone.get_zone",
+    "hashutil.digest x", "hashutil.base64_b64encode x", "random.hash x", "jinja.filters", "xml.get_value /nosuch a", "ini.get_ini /nosuch",
+    "archive.is_encrypted /nosuch", "logrotate.show_conf /nosuch", "disk.usage", "status.loadavg", "network.interfaces", "slsutil.banner",
+)
+
+
+def tree(folder):
+    files = {
+        "_modules/plain.py": PLAIN, "_modules/importing.py": IMPORTING, "_states/own.py": STATE, "thousand.sls": THOUSAND,
+        "one.jinja": REPEATED % 1, "many.jinja": REPEATED % (NEXT_CALLS + 1),
+    }
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(text)
+
+
+class Jobs:
+    """Jobs of one minion, through the master's socket."""
+
+    def __init__(self, master, minion):
+        self.master, self.minion = master, minion
+
+    def run(self, fun, *arg):
+        """Milliseconds, and the return."""
+        start = time.monotonic_ns()
+        said = subprocess.run(self.master.command("salt", self.minion, fun, *arg, "--out=json", "--static"), capture_output=True, text=True, check=False)
+        took = (time.monotonic_ns() - start) / 1e6
+        try:
+            return took, json.loads(said.stdout)[self.minion]
+        except (ValueError, KeyError):
+            raise fleet.BenchError(f"{fun}: {said.stdout[:200]!r} {said.stderr[:200]!r}") from None
+
+    def above_native(self, fun, *arg, count):
+        """Milliseconds over a function in C, pair by pair."""
+        self.run(fun, *arg)
+        return [self.run(fun, *arg)[0] - self.run("test.ping")[0] for _ in range(count)]
+
+
+def run(bench):
+    roots = os.path.join(bench.site.root, "pythons")
+    tree(roots)
+    plain_jobs(bench, roots)
+    thousand(bench, roots)
+    if SALT:
+        salts_modules(bench, roots)
+    else:
+        bench.report.progress("HALITE_SALT is not set: Salt's own modules are not called")
+
+
+def jobs_of(bench, roots, **options):
+    bench.site.end()
+    bench.pair = None
+    master = bench.site.master(file_roots={"base": [roots]})
+    master.start()
+    minion = bench.site.minion(master, "m001", **options)
+    minion.start()
+    bench.accept(master, "m001")
+    jobs = Jobs(master, "m001")
+    jobs.run("saltutil.sync_all")
+    return jobs, minion
+
+
+def plain_jobs(bench, roots):
+    jobs, minion = jobs_of(bench, roots, python=PYTHON, extmod_blacklist={"modules": ["importing"]})
+    add, count = bench.report.add, bench.runs(40)
+    add("job of a plain module in Python, above a native one", jobs.above_native("plain.hello", count=count), "ms", target=45)
+    add("its interpreter's own memory", [jobs.run("plain.memory")[1] / 1e6 for _ in range(3)], "MB", target=16)
+    took = []
+    for _ in range(bench.runs(8)):
+        once, many = (jobs.run("cp.get_template", f"salt://{name}.jinja", "/dev/null")[0] for name in ("one", "many"))
+        took.append((many - once) / NEXT_CALLS)
+    add("each further call in the same job", took, "ms", target=0.3)
+
+    jobs, minion = jobs_of(bench, roots, python=PYTHON)
+    add("job of a module that imports salt", jobs.above_native("importing.hello", count=count), "ms", target=15)
+    add("job of a plain module, forked", jobs.above_native("plain.hello", count=count), "ms")
+
+
+def salts_modules(bench, roots):
+    jobs, minion = jobs_of(bench, roots, python_salt=SALT, python=PYTHON)
+    medians = []
+    for call in SALTS:
+        try:
+            took = jobs.above_native(*call.split(), count=bench.runs(9))
+        except fleet.BenchError as why:
+            bench.report.progress(str(why))
+            continue
+        bench.report.progress(f"{call}: {statistics.median(took):.1f} ms")
+        medians.append(statistics.median(took))
+    bench.report.add(f"job of Salt's own modules, {len(medians)} functions", medians, "ms", target=15)
+
+
+def thousand(bench, roots):
+    """Wall and processor time beside Salt's, each in turn."""
+    _, minion = jobs_of(bench, roots, python=PYTHON)
+    words = ["--local", f"--file-root={roots}", "state.apply", "thousand", "--out=quiet"]
+    ours = minion.command("salt-call", *words)
+    salts = [PYTHON, "-c", "import sys; sys.argv[0] = 'salt-call'; from salt.scripts import salt_call; salt_call()"]
+    salts += ["-c", minion.conf_dir, *words]
+    sync = minion.command("salt-call", "--local", f"--file-root={roots}", "saltutil.sync_all")
+    fleet.run_timed(sync)
+    wall, cpu = [], []
+    for _ in range(bench.runs(8)):
+        took, used, code = timed(ours)
+        if code != 0:
+            raise fleet.BenchError(f"state.apply: exit code {code}")
+        wall.append(took)
+        cpu.append(used)
+    base = (None, None)
+    if SALT:
+        env = dict(os.environ, PYTHONPATH=SALT, PYTHONWARNINGS="ignore")
+        seen = [timed(salts, env) for _ in range(3)]
+        if any(code for _, _, code in seen):
+            raise fleet.BenchError("Salt's state.apply failed")
+        base = [("real Salt", min(s[i] for s in seen)) for i in (0, 1)]
+    bench.report.add("state.apply of 1000 states in Python", wall, "ms", base=base[0])
+    bench.report.add("its processor time", cpu, "ms", base=base[1])
+
+
+def timed(argv, env=None):
+    """Milliseconds of wall and processor time, and the exit code."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic_ns()
+    code = subprocess.run(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env, check=False).returncode
+    took = (time.monotonic_ns() - start) / 1e6
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return took, used * 1e3, code
