@@ -102,10 +102,11 @@ $(BUILD)/gen/places.h: FORCE
 $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/gen/places.h
 
 # Programs that python3 runs for "#!py" files and for custom modules, as texts of C.
+$(BUILD)/gen/python_boot.inc: src/common/python/boot.py
 $(BUILD)/gen/python_host.inc: src/common/python/host.py
 $(BUILD)/gen/python_zygote.inc: src/common/python/zygote.py
 $(BUILD)/gen/pyhost_loader.inc: src/pyhost/loader.py
-PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_host.inc python_zygote.inc pyhost_loader.inc)
+PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc pyhost_loader.inc)
 $(PYTHON_TEXTS):
 	@mkdir -p $(@D)
 	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@

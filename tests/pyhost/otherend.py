@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parents[2]
-BOOT = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), 'host.py', 'exec'))"
+BOOT = (HERE / "src/common/python/boot.py").read_text(encoding="utf-8")
 ECHO = "test.echo"
 
 
@@ -24,7 +24,8 @@ class Interpreter:
         ours, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                ["bash", "-c", f'exec "$0" -Iu -c "$1" "$2" 3<&{theirs.fileno()}', python, BOOT, package or ""],
+                ["bash", "-c", f'exec "$0" -Iu -c "$1" "$2" "$3" 3<&{theirs.fileno()}', python, BOOT, package or "",
+                 (opts or {}).get("cachedir", "")],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
         self.line, self.words = ours, ours.makefile("rb")
         self.functions = {"modules": {ECHO: lambda value: value}, **(functions or {})}

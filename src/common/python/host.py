@@ -2,7 +2,7 @@
 # python.h) and needs nothing but Python's standard library.
 #
 # One JSON object per line. `lines` is where they come from; its descriptor is also where answers go. Values are
-# those of common/py/py_wire.h.
+# those of common/py/py_wire.h. program(TEXT, NAME) is the code of a part of this program.
 #
 #   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
 #          {"more": {"text", "file"}}: more of this program
@@ -140,7 +140,7 @@ def ask(question):
 
 
 # The package `salt` of ours stands in for Salt's own, where that is not installed.
-sys.path.extend(folder for folder in sys.argv[1:] if folder)
+sys.path.extend(folder for folder in sys.argv[1:2] if folder)
 
 
 def raise_here(name, text):
@@ -277,7 +277,7 @@ def run(asked):
 
 
 def more(asked):
-    exec(compile(asked["text"], asked["file"], "exec", dont_inherit=True), globals())
+    exec(program(asked["text"], asked["file"]), globals())
     send({"done": True})
 
 

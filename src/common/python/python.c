@@ -33,9 +33,9 @@ enum {
     READ_SIZE = 64 * 1024
 };
 
-/* The bootstrap: the first line is the program. */
-static const char boot[] = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), "
-                           "'host.py', 'exec'))";
+static const char boot[] =
+#include "gen/python_boot.inc"
+    ;
 static const char host[] =
 #include "gen/python_host.inc"
     ;
@@ -69,7 +69,7 @@ python_how(const python_t *self)
 
 /* Arguments of the child. */
 typedef struct plan {
-    const char *path, *package;
+    const char *path, *package, *cachedir;
     int fd, door; /* door: -1, or its DOOR_FD */
     int report;   /* a pipe that exec closes; FREE_FD or above */
     pid_t parent;
@@ -82,8 +82,8 @@ python_child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
     /* By its own name: Python looks for its libraries beside the first of that name in PATH otherwise. */
-    char *argv[] = { (char *) plan->path, (char *) "-Iu",         (char *) "-c",
-                     (char *) boot,       (char *) plan->package, NULL };
+    char *argv[] = { (char *) plan->path,    (char *) "-Iu",          (char *) "-c", (char *) boot,
+                     (char *) plan->package, (char *) plan->cachedir, NULL };
     sigset_t held;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -125,7 +125,7 @@ package_folder(void)
 
 /* Forks and waits for exec: `report` is closed by it, or carries its errno. 0 or a negative errno. */
 static int
-spawn(const char *path, int fd, int door, pid_t *ret_pid)
+spawn(const python_t *self, const char *path, int fd, int door, pid_t *ret_pid)
 {
     AUTO_FREE char *package = package_folder();
     int ends[2], code = 0;
@@ -133,7 +133,9 @@ spawn(const char *path, int fd, int door, pid_t *ret_pid)
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -errno;
     AUTO_FD told = ends[0];
-    const plan_t plan = { path, package, fd, door, fcntl(ends[1], F_DUPFD_CLOEXEC, FREE_FD), getpid() };
+    const plan_t plan = { path,    package, self->cachedir,
+                          fd,      door,    fcntl(ends[1], F_DUPFD_CLOEXEC, FREE_FD),
+                          getpid() };
     pid_t pid = plan.report < 0 ? -1 : proc_fork(python_child_run, &plan);
     int rc = pid < 0 ? -errno : 0;
     close(ends[1]);
@@ -159,7 +161,7 @@ python_start(python_t *self, int door, fail_t *err)
             "files in Python need the program python3, which is not on this host: install the package python3");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return fail_set(err, -errno, "cannot make a socket for python3: %s", strerror(errno));
-    int rc = spawn(path, fds[1], door, &self->pid);
+    int rc = spawn(self, path, fds[1], door, &self->pid);
     close(fds[1]);
     self->fd = fds[0];
     if (rc != 0)
