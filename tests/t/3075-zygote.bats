@@ -33,6 +33,17 @@ def work(path):
         time.sleep(1000)
 
 
+def forks(path):
+    """Ten processes, each of which goes on as a child of its own, without an end."""
+    for _ in range(10):
+        if os.fork() == 0:
+            while os.fork() == 0:
+                pass
+            os._exit(0)
+    open(path, "w").close()
+    signal.pause()
+
+
 def background(path):
     child = subprocess.Popen(["sleep", "1000"])
     return child.pid
@@ -102,6 +113,16 @@ gone() { [[ ! -d /proc/$1 ]]; }
     salt m1 saltutil.kill_job "$jid" >/dev/null
     until_true 10 gone "$interpreter"
     until_true 10 gone "$program"
+    [[ $(where parent) = "$(zygotes)" ]]
+}
+
+@test "processes of its that fork for ever end with the job" {
+    sync_own
+    until_true 10 zygote_is_there
+    jid=$(salt --async m1 own.forks "$FLEET/forks" --out=newline_values_only | grep -oE '[0-9]{20}' | head -n 1)
+    until_true 10 test -e "$FLEET/forks"
+    salt m1 saltutil.kill_job "$jid" >/dev/null
+    until_true 10 eval '[[ $(fleet_processes | grep -c python3) = 1 ]]'
     [[ $(where parent) = "$(zygotes)" ]]
 }
 

@@ -84,6 +84,18 @@ def stays(path):
         signal.pause()
 
 
+def forks(path):
+    """Ten processes, each of which goes on as a child of its own, without an end."""
+    for _ in range(10):
+        if os.fork() == 0:
+            while os.fork() == 0:
+                pass
+            os._exit(0)
+    open(path, "w").close()
+    while True:
+        signal.pause()
+
+
 def takes_memory():
     held = []
     while len(held) < 64:
@@ -135,6 +147,16 @@ said() { # FUN WORD...: m1's return as text, of a job that may fail; the minion 
     [[ $(said hostile.recurses) == *"RecursionError"* ]]
     [[ $(said hostile.takes_memory) == *"MemoryError: enough" ]]
     said hostile.breaks_python
+}
+
+@test "processes that fork for ever end with the job" {
+    local jid
+    salt --async m1 hostile.forks "$FLEET/forks" >/dev/null
+    until_true 10 test -e "$FLEET/forks"
+    jid=$(salt m1 saltutil.running --out=json --static | json '[j["jid"] for j in d["m1"] if j["fun"] == "hostile.forks"][0]')
+    salt m1 saltutil.kill_job "$jid" >/dev/null
+    until_true 10 eval '! fleet_processes | grep -q python3'
+    [ "$(salt m1 test.ping --out=txt)" = 'm1: True' ]
 }
 
 @test "signals: to itself; none of them saves it from the end of its job" {

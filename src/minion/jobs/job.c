@@ -577,10 +577,14 @@ job_own_signal(const job_proc_t *first, const job_proc_t *end, int sig)
         if (up > 1 && job_is_child(first, end, up))
             pids[kept++] = kin[i].pid;
     }
-    /* An exited child was reaped, so its pid may belong to another process. */
-    for (const job_proc_t *p = first; p != end; p = p->next)
+    /* An exited child was reaped, so its pid may belong to another process. A group is killed at once, so no process of
+     * a module that forks for ever is missed: each may have moved on to another number since the walk. */
+    for (const job_proc_t *p = first; p != end; p = p->next) {
+        if (!p->exited && sig == SIGKILL)
+            (void) kill(-p->pid, sig); /* before setsid() there is no such group */
         if (!p->exited)
             rc = kill(p->pid, sig) == 0 ? 0 : -errno;
+    }
     for (size_t i = 0; i < kept; i++)
         (void) kill(pids[i], sig);
     return rc;
