@@ -135,8 +135,8 @@ renderer_for(call_ctx_t *ctx, const char *name, fail_t *ret_why)
     return userfile_has(ctx, &what, ret_why) ? &user : NULL;
 }
 
-static int
-add_step(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err)
+int
+pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err)
 {
     char *name = str_trim(part), *rest = strchr(name, ' ');
 
@@ -163,7 +163,7 @@ pipeline_parse_spec(pipeline_t *self, call_ctx_t *ctx, const char *spec, fail_t 
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && parts[i] != NULL; i++)
-        rc = add_step(self, ctx, spec, parts[i], err);
+        rc = pipeline_add(self, ctx, spec, parts[i], err);
     strv_free(parts);
     return rc;
 }

@@ -167,7 +167,8 @@ render_is_blank(const char *text, size_t len)
     return true;
 }
 
-/* A step that fails without a message gets the pending exception's, or that of its errno. */
+/* Runs the pipeline's steps on the text so far. A step that fails without a message gets the pending exception's, or that of its
+ * errno. */
 static int
 render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {
@@ -186,6 +187,21 @@ render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
     }
     if (rc < 0 && (err == NULL || err->code == 0))
         return fail_set(err, rc, "%s", py_raised() != NULL ? py_raised_text() : strerror(-rc));
+    return rc;
+}
+
+int
+run_step(run_t *run, const char *name, const char *argline, fail_t *err)
+{
+    pipeline_t one = { .n = 0 };
+    const char *user = run->user;
+    AUTO_FREE char *part = xasprintf("%s %s", name, argline);
+    int rc = pipeline_add(&one, run->render->ctx, name, part, err);
+
+    if (rc == 0)
+        rc = render_run_steps(run, &one, err);
+    pipeline_free(&one);
+    run->user = user;
     return rc;
 }
 
@@ -258,8 +274,8 @@ render_run_all(run_t *run, fail_t *err)
     return rc;
 }
 
-static void
-render_run_free(run_t *run)
+void
+run_free(run_t *run)
 {
     buf_free(&run->text);
     py_unref(run->data);
@@ -277,7 +293,7 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
         return py_dict();
     if (render_run_all(&run, err) == 0)
         data = run.is_data ? STEAL(run.data) : py_str_utf8(buf_str(&run.text), run.text.len);
-    render_run_free(&run);
+    run_free(&run);
     return data;
 }
 
@@ -292,6 +308,6 @@ render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *e
                       source->pipeline != NULL ? source->pipeline : "jinja|yaml");
     if (rc == 0)
         buf_add(out, buf_str(&run.text), run.text.len);
-    render_run_free(&run);
+    run_free(&run);
     return rc;
 }

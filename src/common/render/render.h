@@ -40,8 +40,10 @@ typedef struct render_source {
     bool reaction;        /* a file of the reactor: its lists are arguments */
     const char *tmplpath; /* path below the roots, "nginx/config.sls" */
     const char *saltenv;
-    py_t *pillar;        /* value of `pillar`; BORROWED; NULL: ctx's */
-    py_t *context;       /* more variables; BORROWED dict or NULL */
+    py_t *pillar;  /* value of `pillar`; BORROWED; NULL: ctx's */
+    py_t *context; /* more variables; BORROWED dict or NULL */
+    py_t *
+        kept; /* dict that renderers keep from file to file of one compilation; BORROWED; NULL: of this file alone */
     const spans_t *peer; /* parts of `text` that come from a peer; NULL: none */
 } render_source_t;
 

@@ -53,11 +53,16 @@ char *renderer_suggest(const char *name);
 /* True when a text has tags in the syntax of SLS files or that of other files. */
 bool render_has_tags(render_t *self, const char *text, size_t len);
 
-renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py, render_user;
+renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py, render_stateconf, render_user;
 
 /* Sets the run's output to `data`, which it TAKES; a false value becomes an empty dict, as in Salt. Returns
  * 0. */
 int run_give_data(run_t *run, py_t *data);
+
+/* Runs another renderer on the run, by its name. 0, or a negative errno with *err. */
+int run_step(run_t *run, const char *name, const char *argline, fail_t *err);
+/* Frees what a run holds. */
+void run_free(run_t *run);
 
 /* ---- pipelines ---------------------------------------------------------------------------------------- */
 
@@ -73,6 +78,8 @@ typedef struct pipeline {
 /* `ctx`: whose options and users' files count. 0, or a negative errno with *err. */
 int pipeline_parse(pipeline_t *self, call_ctx_t *ctx, const render_source_t *source, fail_t *err);
 void pipeline_free(pipeline_t *self);
+/* Adds a step, as "yaml -o" in the pipeline `spec`. `part` is changed. 0, or a negative errno with *err. */
+int pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err);
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 

@@ -50,6 +50,7 @@ highstate_new(const state_env_t *env)
     self->avail = map_new(avail_free);
     self->sources = map_new(source_free);
     self->includes = json_object();
+    self->kept = py_dict();
     self->iorder = FIRST_ORDER;
     return self;
 }
@@ -64,6 +65,7 @@ highstate_destroy(highstate_t **self_p)
     map_destroy(&self->avail);
     map_destroy(&self->sources);
     json_decref(self->includes);
+    py_unref(self->kept);
     json_decref(self->envs);
     free(self->top_problem);
     free(self->list_problem);
@@ -265,7 +267,8 @@ source_load(highstate_t *self, const source_t *source, const char *sls, const ch
                              .sls = sls,
                              .tmplpath = source->url,
                              .saltenv = saltenv,
-                             .pillar = self->env.pillar };
+                             .pillar = self->env.pillar,
+                             .kept = self->kept };
     int64_t begin_us = clock_mono_us();
     *ret_data = render_data(self->env.render, &from, err);
     log_debug("%s%s in saltenv '%s': salt://%s from %s %s in %.6f s", sls != NULL ? "SLS " : "the top file",

@@ -33,6 +33,7 @@ struct highstate {
     json_t *envs;     /* array; NULL: not asked yet */
     json_t *includes; /* {SLS: [what it includes]} of every SLS rendered */
     map_t *sources;   /* "base:nginx" to source_t, of every SLS rendered */
+    py_t *kept;       /* what renderers keep from SLS to SLS; owned dict */
     int64_t iorder;
     char *top_problem;  /* of the last highstate_top(); may be NULL */
     char *list_problem; /* the first list that could not be read; NULL: none failed */
