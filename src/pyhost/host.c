@@ -26,6 +26,7 @@ struct pyloader {
     bool barren;                      /* no interpreter can be started; that was said */
     pid_t talker;                     /* the process of the conversations that are under way */
     int talks, in_time;               /* how many of them; how many of these have a deadline */
+    const userfile_t *user;           /* the innermost call of pyhost_user(); BORROWED; NULL: none */
 };
 
 /* Forgets where files are. */
@@ -241,9 +242,27 @@ on_jid_event(void *cookie, const json_t *asked)
     return json_incref(fired);
 }
 
+static json_t *
+on_include(void *cookie, const json_t *asked)
+{
+    const pyloader_t *self = cookie;
+    const char *saltenv = json_string_value(json_array_get(asked, 0));
+    const char *sls = json_string_value(json_array_get(asked, 1));
+    fail_auto_t err = FAIL_INIT;
+
+    if (self->user == NULL || self->user->include == NULL)
+        return python_error("SaltRenderError", "PyDSL only works with a running high state!");
+    if (saltenv == NULL || sls == NULL)
+        return python_error("TypeError", "include() takes names of SLS files");
+    if (self->user->include(self->user->cookie, saltenv, sls, &err) < 0)
+        return python_error("SaltRenderError", fail_text(&err));
+    return json_pack("{s:b}", "value", true);
+}
+
 static const python_question_t questions[] = {
-    { "find", on_find }, { "call", on_call },           { "names", on_names },    { "pillar", on_pillar },
-    { "fire", on_fire }, { "jid_event", on_jid_event }, { "log", python_on_log }, { NULL, NULL },
+    { "find", on_find },      { "call", on_call },       { "names", on_names },
+    { "pillar", on_pillar },  { "fire", on_fire },       { "jid_event", on_jid_event },
+    { "log", python_on_log }, { "include", on_include }, { NULL, NULL },
 };
 
 /* ---- the interpreter ------------------------------------------------------------------------------------- */
@@ -387,6 +406,17 @@ pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err)
     self->in_time++;
     json_t *last = pyhost_task(self, task, err);
     self->in_time--;
+    return last;
+}
+
+json_t *
+pyhost_user(pyloader_t *self, const userfile_t *what, const json_t *task, fail_t *err)
+{
+    const userfile_t *outer = self->user;
+
+    self->user = what;
+    json_t *last = pyhost_task_in_time(self, task, err);
+    self->user = outer;
     return last;
 }
 

@@ -9,13 +9,13 @@
 #          {"forget": {"grains"}}: files or what they see may have changed
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
-#                    "memory", "seconds"}}
+#                    "memory", "seconds", "packaged": bool}}
 #          {"check": {"kind", "stems": [NAME, ...]}}
 #   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
 #          {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
-#          {"names": KIND}   {"pillar": true}   {"fire": [TAG, DATA]}
+#          {"names": KIND}   {"include": [SALTENV, SLS]}   {"pillar": true}   {"fire": [TAG, DATA]}
 #          {"jid_event": [TAG of the runner, SUFFIX, DATA]}
 import contextlib
 import functools
@@ -579,7 +579,7 @@ class OwnNames:
 
     NAMES = frozenset(
         "cache client client.local key runner wheel utils.event _config _host _job _kinds _lazy _loaders _local _masterfun "
-        "_program".split())
+        "_program renderers.pydsl renderers.pyobjects utils.pydsl utils.pyobjects".split())
     PACKAGES = ("salt", "salt.utils")
 
     @classmethod
@@ -666,7 +666,7 @@ def where_failed(exception):
     if isinstance(exception, SyntaxError):
         return text_of(f"line {exception.lineno}: {type(exception).__name__}: {exception.msg}")
     frames = traceback.extract_tb(own_frames(exception))
-    own = [f for f in frames if not f.filename.startswith("<frozen")]
+    own = [f for f in frames if not f.filename.startswith(("<frozen", os.path.join(*sys.argv[1:2], "salt", "")))]
     place = f"line {own[0].lineno}: " if own else ""
     return text_of(f"{place}{type(exception).__name__}: {exception}")
 
@@ -814,6 +814,12 @@ def salts_function(kind, name):
     return next((f.functions[function] for f in files if f.why is None and function in f.functions), None)
 
 
+def packaged_function(kind, name):
+    """The function "mod.fun" of a file of the package `salt` that is part of this program."""
+    module, dot, function = name.partition(".")
+    return getattr(importlib.import_module(f"salt.{kind}.{module}"), function)
+
+
 def why_not(kind, name):
     """Why no file gives the function: the reasons of those that may have meant to."""
     module = name.partition(".")[0]
@@ -829,10 +835,15 @@ def render_with(function, args, kwargs):
     return made.read() if hasattr(made, "read") else made
 
 
-def said_of(exception, name, kind):
+def said_of(exception, name, kind, file):
     """A failure in one line; of a renderer with its place, as its text is all that a user gets to see."""
     if isinstance(exception, SystemExit):
         return f"{name} called sys.exit({exception.code!r})"
+    lines = frames_of(exception, file)
+    if lines and type(exception).__name__ == "SaltRenderError":
+        return text_of(f"{exception}; line {lines[0][0]}")
+    if lines:
+        return text_of(f"line {lines[0][0]}: {word_for(exception)}")
     if kind == "renderers":
         return f"{name}: {where_failed(exception)}"
     return str(exception) or type(exception).__name__
@@ -841,16 +852,16 @@ def said_of(exception, name, kind):
 def call_user(asked):
     kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
     try:
-        set_limits(asked["memory"], asked["seconds"])
-        function = world.kind(kind).find(name) or salts_function(kind, name)
-        if function is None:
-            send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
-            return
-        world.now = function.__module__
-        call = render_with if kind == "renderers" else lambda call, args, kwargs: call(*args, **kwargs)
-        answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
+        with limited(asked["memory"], asked["seconds"]):
+            function = world.kind(kind).find(name) or (packaged_function if asked["packaged"] else salts_function)(kind, name)
+            if function is None:
+                send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
+                return
+            world.now = function.__module__
+            call = render_with if "stream" in asked["kwargs"] else lambda call, args, kwargs: call(*args, **kwargs)
+            answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
     except BaseException as e:
-        said = said_of(e, name, kind)
+        said = said_of(e, name, kind, asked["kwargs"].get("tmplpath"))
         log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
         send({"failed": {"kind": "generic", "text": text_of(said)}})
     else:
@@ -905,11 +916,26 @@ def forget(asked):
     send({"done": True})
 
 
+def include_sls(saltenv, sls):
+    """Render another SLS file now, for the renderer pydsl."""
+    return ask({"include": [saltenv, sls]})
+
+
+def state_modules():
+    """The names of all state modules; Salt's own files are not loaded for that."""
+    found = {name.partition(".")[0] for name in ask({"names": "states"})}
+    if world.given["salt"]:
+        salts = world.kind("states", True)
+        found.update(salts.paths, salts.virtual)
+    return sorted(found)
+
+
 def host_module():
     """What the package `salt` asks of this program."""
     module = types.ModuleType("halite_host")
     module.functions = module.loader = lambda kind: world.loaded(kind)
     module.opts, module.grains, module.pillar = (lambda: world.opts), (lambda: world.grains), world.pillar
+    module.include, module.state_modules = include_sls, state_modules
     module.fire = lambda tag, data: ask({"fire": [tag, to_wire(data, "data")]})
     return module
 

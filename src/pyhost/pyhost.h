@@ -15,6 +15,7 @@
 #define PYHOST_PYHOST_H
 
 #include "common/python/talk.h"
+#include "common/python/userfile.h"
 #include "salt/plugin.h"
 
 typedef struct pyloader pyloader_t;
@@ -54,6 +55,9 @@ void pyhost_forget(pyloader_t *self);
 json_t *pyhost_task(pyloader_t *self, const json_t *task, fail_t *err);
 /* The same until py_deadline_ms(): then the interpreter is ended. */
 json_t *pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err);
+
+/* The same for a call of userfile.h, whose `include` answers meanwhile. */
+json_t *pyhost_user(pyloader_t *self, const userfile_t *what, const json_t *task, fail_t *err);
 
 /* A function of a file; func_t.data.ptr of its row. */
 typedef struct pyfunction {

@@ -41,10 +41,10 @@ userfile_seconds(void)
 static json_t *
 userfile_task(const userfile_t *what, bool only_find, json_t *args, json_t *kwargs)
 {
-    return json_pack("{s:{s:s, s:s, s:s, s:b, s:O, s:O, s:b, s:I, s:i}}", "user", "kind", what->kind,
+    return json_pack("{s:{s:s, s:s, s:s, s:b, s:O, s:O, s:b, s:b, s:I, s:i}}", "user", "kind", what->kind,
                      "module", what->module, "fun", what->fun, "find", only_find, "args", args, "kwargs",
-                     kwargs, "log", what->log_fails, "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
-                     userfile_seconds());
+                     kwargs, "log", what->log_fails, "packaged", what->packaged, "memory",
+                     (json_int_t) LIMIT_PYTHON_MEMORY, "seconds", what->unlimited ? 0 : userfile_seconds());
 }
 
 /* NEW last message, or NULL with *err; nothing starts where there are no files of the kind. */
@@ -53,8 +53,8 @@ userfile_ask(call_ctx_t *ctx, const userfile_t *what, const json_t *task, fail_t
 {
     pyloader_t *host = pyhost_of(ctx);
 
-    if (pyhost_has(host, userfile_kind(what->kind), NULL) || pyhost_salt(host) != NULL)
-        return pyhost_task_in_time(host, task, err);
+    if (what->packaged || pyhost_has(host, userfile_kind(what->kind), NULL) || pyhost_salt(host) != NULL)
+        return pyhost_user(host, what, task, err);
     (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "%s", "");
     return NULL;
 }

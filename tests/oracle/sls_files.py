@@ -36,7 +36,7 @@ def options(top, case):
     opts = salt.config.minion_config(None)
     opts.update(
         root_dir=top, cachedir=f"{top}/cache", extension_modules=f"{top}/cache/extmods", file_client="local", file_roots=lay_out(top, case),
-        pillar_roots={"base": [f"{top}/pillar"]}, id=GRAINS["id"], saltenv=case.get("saltenv", "base"), local=True,
+        pillar_roots={"base": [f"{top}/pillar"]}, top_file_merging_strategy="merge", id=GRAINS["id"], saltenv=case.get("saltenv", "base"), local=True,
         **case.get("opts", {}))
     import salt.loader
 
@@ -81,7 +81,7 @@ def answer(case, top):
 
 def steady(value, top):
     """Without what differs from one run to the next."""
-    text = json.dumps(value, default=lambda v: re.sub(r" at 0x[0-9a-f]+|'.*?' from .*", "", str(v)))
+    text = json.dumps(value, default=lambda v: re.sub(r" at 0x[0-9a-f]+| from '[^']*'", "", str(v)))
     return json.loads(text.replace(top, "TOP"))
 
 

@@ -18,6 +18,7 @@ import base64
 import builtins
 import collections
 import collections.abc
+import contextlib
 import fcntl
 import json
 import logging
@@ -222,10 +223,18 @@ def limit(what, most):
     resource.setrlimit(what, (most, hard))
 
 
-def set_limits(memory, seconds):
-    """The other end watches the clock; the limit of the processor's time is for when that end has died."""
-    limit(resource.RLIMIT_AS, memory)
-    limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
+@contextlib.contextmanager
+def limited(memory, seconds):
+    """The other end watches the clock; the limit of the processor's time is for when that end has died. Without seconds there are none."""
+    before = [(what, resource.getrlimit(what)) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)]
+    try:
+        if seconds:
+            limit(resource.RLIMIT_AS, memory)
+            limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
+        yield
+    finally:
+        for what, limits in before:
+            resource.setrlimit(what, limits)
 
 
 def frames_of(exception, file):
@@ -258,18 +267,22 @@ def variables(given):
     return seen
 
 
+def run_file(asked, file):
+    module = types.ModuleType(asked["name"])
+    module.__file__ = file
+    vars(module).update(variables(asked["vars"]))
+    exec(compile(asked["text"], file, "exec", dont_inherit=True), vars(module))
+    if not callable(getattr(module, "run", None)):
+        raise AttributeError("it defines no function run()")
+    return to_wire(module.run(), "what run() returned")
+
+
 def run(asked):
     file = asked["file"]
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])
-        set_limits(asked["memory"], asked["seconds"])
-        module = types.ModuleType(asked["name"])
-        module.__file__ = file
-        vars(module).update(variables(asked["vars"]))
-        exec(compile(asked["text"], file, "exec", dont_inherit=True), vars(module))
-        if not callable(getattr(module, "run", None)):
-            raise AttributeError("it defines no function run()")
-        answer = to_wire(module.run(), "what run() returned")
+        with limited(asked["memory"], asked["seconds"]):
+            answer = run_file(asked, file)
     except BaseException as e:
         tell_failure(e, file)
     else:

@@ -17,6 +17,11 @@ typedef struct userfile {
     const char *module; /* the file's name, or its __virtualname__ */
     const char *fun;
     bool log_fails; /* a failure is an error of the log, with its traceback; else of debug */
+    bool packaged;  /* without a user's file, one of the package `salt` that is part of this program */
+    bool unlimited; /* by the time and memory of a render: it is part of a job, whose limits hold */
+    /* Renders another SLS file into what is being compiled; NULL: nothing is. 0 or a negative errno. */
+    int (*include)(void *cookie, const char *saltenv, const char *sls, fail_t *err);
+    void *cookie;
 } userfile_t;
 
 /* True when a user's file has the module's name: it precedes what is built in. Starts nothing. */

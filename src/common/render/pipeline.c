@@ -135,6 +135,14 @@ renderer_for(call_ctx_t *ctx, const char *name, fail_t *ret_why)
     return userfile_has(ctx, &what, ret_why) ? &user : NULL;
 }
 
+bool
+renderer_is_packaged(call_ctx_t *ctx, const char *name)
+{
+    const renderer_t *r = renderer_find(name);
+
+    return r != NULL && r->fn == render_user && !userfile_is_named(ctx, "renderers", name);
+}
+
 int
 pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err)
 {
@@ -151,7 +159,7 @@ pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fa
     if (self->n == PIPELINE_MAX)
         return fail_set(err, -E2BIG, "\"%s\" has more than %d renderers", spec, PIPELINE_MAX);
     self->steps[self->n].renderer = r;
-    self->steps[self->n].user = r->name == NULL ? xstrdup(name) : NULL;
+    self->steps[self->n].user = r->fn == render_user ? xstrdup(name) : NULL;
     self->steps[self->n++].argline = xstrdup(rest != NULL ? str_trim(rest) : "");
     return 0;
 }

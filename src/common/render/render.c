@@ -63,6 +63,15 @@ render_of(call_ctx_t *ctx)
     return self;
 }
 
+py_t *
+render_kept(render_t *self)
+{
+    py_t *kept = py_dict();
+
+    py_dict_sets_new(kept, "compilation", py_int(++self->compilations));
+    return kept;
+}
+
 void
 render_show_paths(render_t *self)
 {

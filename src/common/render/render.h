@@ -42,10 +42,15 @@ typedef struct render_source {
     const char *saltenv;
     py_t *pillar;  /* value of `pillar`; BORROWED; NULL: ctx's */
     py_t *context; /* more variables; BORROWED dict or NULL */
-    py_t *
-        kept; /* dict that renderers keep from file to file of one compilation; BORROWED; NULL: of this file alone */
+    py_t *kept;    /* render_kept() that the files of a compilation share; BORROWED; NULL: none is */
+    /* Renders another SLS file into the same compilation; NULL: there is none. 0 or a negative errno. */
+    int (*include)(void *cookie, const char *saltenv, const char *sls, fail_t *err);
+    void *cookie;
     const spans_t *peer; /* parts of `text` that come from a peer; NULL: none */
 } render_source_t;
+
+/* NEW dict for render_source_t.kept, in which renderers keep things from file to file. */
+py_t *render_kept(render_t *self);
 
 /* Runs the pipeline. NEW data, or NULL with *err: mappings keep their order, an empty text gives an empty
  * dict, a pipeline that ends in text gives a str. */

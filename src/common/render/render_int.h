@@ -12,15 +12,16 @@
 
 struct render {
     call_ctx_t *ctx;
-    fileclient_t *files; /* NULL: templates import nothing */
-    jinja_t *engines[2]; /* of other files and of SLS files, made when first used */
-    py_t *salt, *opts;   /* `salt` and `opts` of templates; made when first used */
-    map_t *urls;         /* path on this machine -> origin, "salt://lib/m.jinja" */
-    const char *saltenv; /* of the run that is under way */
-    bool shows_paths;    /* render_show_paths() */
-    char *missing;       /* owned: last function that was looked up and not found */
-    int lacked;          /* passing error (a negative errno) that kept a template from being read; 0: none */
-    map_t *allowed;      /* verdicts of allow.c by name; NULL: none yet */
+    fileclient_t *files;  /* NULL: templates import nothing */
+    jinja_t *engines[2];  /* of other files and of SLS files, made when first used */
+    py_t *salt, *opts;    /* `salt` and `opts` of templates; made when first used */
+    map_t *urls;          /* path on this machine -> origin, "salt://lib/m.jinja" */
+    const char *saltenv;  /* of the run that is under way */
+    bool shows_paths;     /* render_show_paths() */
+    char *missing;        /* owned: last function that was looked up and not found */
+    int lacked;           /* passing error (a negative errno) that kept a template from being read; 0: none */
+    map_t *allowed;       /* verdicts of allow.c by name; NULL: none yet */
+    int64_t compilations; /* that were begun */
     struct python *python; /* NULL until a file of Python's is rendered */
 };
 
@@ -47,6 +48,8 @@ typedef struct renderer {
 
 /* BORROWED row, or NULL. */
 const renderer_t *renderer_find(const char *name);
+/* True when the package `salt` of this program has the renderer, and no user's file has its name. */
+bool renderer_is_packaged(call_ctx_t *ctx, const char *name);
 /* NEW text: "; did you mean ...", or the list of renderers. */
 char *renderer_suggest(const char *name);
 

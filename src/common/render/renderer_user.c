@@ -1,5 +1,5 @@
-/* renderer_user.c - renderers of users' files in Python (_renderers), and of Salt's own where its package is installed:
- * render(data, saltenv, sls, **kwargs).
+/* renderer_user.c - renderers of users' files in Python (_renderers), of the package `salt` that is part of this program
+ * (pyobjects, pydsl), and of Salt's own where its package is installed: render(data, saltenv, sls, **kwargs).
  *
  * The file gets text or data, and gives either; a template's output comes as a stream, as in Salt. Marks of peers' parts do
  * not go through Python: a text with them is refused, and what is made of data with them counts as a peer's as a whole. */
@@ -22,7 +22,7 @@ renderer_user_args(const run_t *run)
 }
 
 static py_t *
-renderer_user_kwargs(const run_t *run, const char *argline)
+renderer_user_kwargs(const run_t *run, const char *argline, bool packaged)
 {
     const char *path = run->source->path;
     py_t *kwargs = py_dict();
@@ -31,6 +31,8 @@ renderer_user_kwargs(const run_t *run, const char *argline)
     py_dict_sets_new(kwargs, "stream", py_bool(!run->untouched && !run->is_data));
     if (*argline != '\0')
         py_dict_sets_new(kwargs, "argline", py_strz(argline));
+    if (packaged && run->source->kept != NULL)
+        py_dict_sets(kwargs, "compilation", py_dict_gets(run->source->kept, "compilation"));
     return kwargs;
 }
 
@@ -55,7 +57,12 @@ renderer_user_give(run_t *run, py_t *said)
 int
 render_user(run_t *run, const char *argline, fail_t *err)
 {
-    const userfile_t what = { .kind = "renderers", .module = run->user, .fun = "render" };
+    const userfile_t what = { .kind = "renderers",
+                              .module = run->user,
+                              .fun = "render",
+                              .packaged = renderer_is_packaged(run->render->ctx, run->user),
+                              .include = run->source->include,
+                              .cookie = run->source->cookie };
     fail_auto_t why = FAIL_INIT;
     bool peer = run->is_data && py_holds_peer(run->data);
 
@@ -63,7 +70,7 @@ render_user(run_t *run, const char *argline, fail_t *err)
         return -EINVAL;
     AUTO_FREE char *file = run_file(run);
     AUTO(py) args = renderer_user_args(run);
-    AUTO(py) kwargs = renderer_user_kwargs(run, argline);
+    AUTO(py) kwargs = renderer_user_kwargs(run, argline, what.packaged);
     AUTO(py) said = NULL;
     if (render_may_python(run->render, &why) == 0)
         said = userfile_call(run->render->ctx, &what, args, kwargs, NULL, &why);

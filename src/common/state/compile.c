@@ -50,7 +50,8 @@ highstate_new(const state_env_t *env)
     self->avail = map_new(avail_free);
     self->sources = map_new(source_free);
     self->includes = json_object();
-    self->kept = py_dict();
+    self->kept = env->render != NULL ? render_kept(env->render) : py_dict();
+    self->loading = json_object();
     self->iorder = FIRST_ORDER;
     return self;
 }
@@ -66,6 +67,7 @@ highstate_destroy(highstate_t **self_p)
     map_destroy(&self->sources);
     json_decref(self->includes);
     py_unref(self->kept);
+    json_decref(self->loading);
     json_decref(self->envs);
     free(self->top_problem);
     free(self->list_problem);
@@ -268,7 +270,9 @@ source_load(highstate_t *self, const source_t *source, const char *sls, const ch
                              .tmplpath = source->url,
                              .saltenv = saltenv,
                              .pillar = self->env.pillar,
-                             .kept = self->kept };
+                             .kept = self->kept,
+                             .include = self->include,
+                             .cookie = self };
     int64_t begin_us = clock_mono_us();
     *ret_data = render_data(self->env.render, &from, err);
     log_debug("%s%s in saltenv '%s': salt://%s from %s %s in %.6f s", sls != NULL ? "SLS " : "the top file",

@@ -325,6 +325,7 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
 
     if (!is_within_limits(run, sls, saltenv))
         return;
+    json_object_set_new(run->high->loading, key, json_true());
     int rc = highstate_load(run->high, sls, NULL, saltenv, &source, &state, &err);
     if (source != NULL)
         map_set(run->high->sources, key, source);
@@ -353,6 +354,42 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
     run->depth++;
     use_data(&self, state);
     run->depth--;
+}
+
+/* ---- a file that is included while another one is rendered (pydsl) ---------------------------- */
+
+/* Takes the errors from `from` on out of the list: 0, or -EINVAL with all of their texts. */
+static int
+take_errors(json_t *errors, size_t from, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (json_array_size(errors) == from)
+        return 0;
+    while (json_array_size(errors) > from) {
+        buf_printf(&text, "%s%s", text.len > 0 ? "\n" : "", json_string_value(json_array_get(errors, from)));
+        json_array_remove(errors, from);
+    }
+    return fail_set(err, -EINVAL, "%s", buf_str(&text));
+}
+
+static int
+high_include(void *cookie, const char *saltenv, const char *sls, fail_t *err)
+{
+    highstate_t *self = cookie;
+    render_run_t *run = self->run;
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
+    const struct sls_run *includer = run->includer;
+    size_t from = json_array_size(run->errors);
+
+    if (value_get(self->loading, key) != NULL)
+        return 0;
+    run->includer = NULL;
+    run->depth++;
+    render_sls(run, sls, saltenv);
+    run->depth--;
+    run->includer = includer;
+    return take_errors(run->errors, from, err);
 }
 
 /* ---- high data ------------------------------------------------------------------------------- */
@@ -436,6 +473,8 @@ highstate_render(highstate_t *self, json_t *matches, json_t *errors)
     json_t *list, *pattern;
     size_t i;
 
+    self->run = &run;
+    self->include = high_include;
     json_object_foreach (matches, saltenv, list) {
         json_array_foreach (list, i, pattern) {
             const char *text = json_string_value(pattern);
@@ -455,6 +494,8 @@ highstate_render(highstate_t *self, json_t *matches, json_t *errors)
                 render_pattern(&run, high, saltenv, text, found);
         }
     }
+    self->run = NULL;
+    self->include = NULL;
     clean_extends(high);
     highstate_say_lists(self, errors);
     return high;

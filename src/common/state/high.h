@@ -28,12 +28,16 @@ typedef struct source {
 
 struct highstate {
     state_env_t env;
-    json_t *opts;     /* BORROWED */
-    map_t *avail;     /* environment to avail_t */
-    json_t *envs;     /* array; NULL: not asked yet */
-    json_t *includes; /* {SLS: [what it includes]} of every SLS rendered */
-    map_t *sources;   /* "base:nginx" to source_t, of every SLS rendered */
-    py_t *kept;       /* what renderers keep from SLS to SLS; owned dict */
+    json_t *opts;           /* BORROWED */
+    map_t *avail;           /* environment to avail_t */
+    json_t *envs;           /* array; NULL: not asked yet */
+    json_t *includes;       /* {SLS: [what it includes]} of every SLS rendered */
+    map_t *sources;         /* "base:nginx" to source_t, of every SLS rendered */
+    py_t *kept;             /* what renderers keep from SLS to SLS; owned dict */
+    json_t *loading;        /* {"base:nginx": true} of every SLS whose rendering has begun */
+    struct render_run *run; /* the rendering that is under way; NULL: none */
+    int (*include)(void *cookie, const char *saltenv, const char *sls,
+                   fail_t *err); /* for it, as render_source_t has it */
     int64_t iorder;
     char *top_problem;  /* of the last highstate_top(); may be NULL */
     char *list_problem; /* the first list that could not be read; NULL: none failed */

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
-#include "common/host/prog.h"
 #include "common/base/str.h"
+#include "common/host/prog.h"
+#include "common/py/py_json.h"
+#include "common/python/userfile.h"
 #include "salt/state.h"
 
 /* ---- stateful: what a command says about itself ------------------------------------------------ */
@@ -360,14 +362,40 @@ cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- call, mod_watch -------------------------------------------------------------------------- */
 
-/* Salt's `func` is a function of Python's; here it is the name of a module's function. */
+/* A function of an SLS file of the renderer pydsl, by the name that this gave it. */
+static int
+call_pydsl(call_ctx_t *ctx, const char *name, json_t **ret_value, fail_t *err)
+{
+    const userfile_t what = {
+        .kind = "renderers", .module = "pydsl", .fun = "call", .packaged = true, .unlimited = true
+    };
+    AUTO(py) args = py_list();
+    AUTO(py) kwargs = py_dict();
+
+    py_append_new(args, py_strz(name));
+    AUTO(py) said = userfile_call(ctx, &what, args, kwargs, NULL, err);
+    *ret_value = said != NULL ? py_to_json(said) : NULL;
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+/* Salt's `func` is a function of Python's; here it is the name of one, or of a module's function. */
+static int
+call_function(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *list = value_get(args, "args"), *kws = value_get(args, "kws");
+    const char *name = value_str(args, "func", "");
+
+    if (str_starts(name, "<pydsl function "))
+        return call_pydsl(ctx, name, ret_value, err);
+    return ctx_call(ctx, name, json_is_array(list) ? list : NULL, json_is_object(kws) ? kws : NULL, ret_value,
+                    err);
+}
+
 static int
 cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *ret = state_ret_args(args), *result = NULL;
-    json_t *list = value_get(args, "args"), *kws = value_get(args, "kws");
-    int rc = ctx_call(ctx, value_str(args, "func", ""), json_is_array(list) ? list : NULL,
-                      json_is_object(kws) ? kws : NULL, &result, err);
+    int rc = call_function(ctx, args, &result, err);
 
     if (rc != 0)
         return rc;
