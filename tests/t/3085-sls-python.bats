@@ -81,3 +81,47 @@ PY
     rm "$SRV/_renderers/pyobjects.py"
     call saltutil.sync_renderers
 }
+
+@test "the option renderer: users' files, pyobjects, stateconf; a renderer that is not there or not allowed" {
+    mkdir -p "$SRV/_renderers"
+    printf 'def render(text, *args, **kwargs):\n    return text.replace("NAME", "named")\n' >"$SRV/_renderers/upper.py"
+    call saltutil.sync_renderers
+    shown() { # RENDERER TEXT: names of the states
+        printf '%b' "$2" >"$SRV/plain.sls"
+        setup
+        printf 'renderer: %s\n' "$1" >>"$CALL/minion"
+        call state.show_low_sls plain | json '[c["name"] for c in d]'
+    }
+    [ "$(shown 'upper | yaml' 'NAME:\n  test.nop: []\n')" = "['named']" ]
+    [ "$(shown pyobjects 'Test.nop("seen")\n')" = "['seen']" ]
+    [ "$(shown 'stateconf -G yaml . jinja' '.x:\n  test.nop\n')" = "['x']" ]
+    [ "$(shown 'pydsl|stateconf -pG' 'state(".x").test.nop()\n')" = "['_slsmod_plain', 'x']" ]
+    setup
+    printf 'renderer: nosuch|yaml\n' >>"$CALL/minion"
+    run call state.show_low_sls plain
+    [[ $output == *"Rendering SLS 'base:plain' failed: The renderer"*"is not available: there is no"*nosuch* ]]
+    setup
+    printf 'renderer: upper|yaml\nrenderer_blacklist: [upper]\n' >>"$CALL/minion"
+    printf 'NAME:\n  test.nop: []\n' >"$SRV/plain.sls"
+    [ "$(call state.show_low_sls plain | json '[c["name"] for c in d]')" = "['NAME']" ]
+}
+
+@test "a renderer that does not exist is an error in SLS files, pillar, top files and orchestrations" {
+    printf '#!nosuch\nx: 1\n' >"$SRV/wrong.sls"
+    run call state.apply wrong
+    [[ $output == *"Rendering SLS 'base:wrong' failed: The renderer"*nosuch*'is not available; there are gpg, jinja'* ]]
+    mkdir -p "$FLEET/pillar"
+    printf "#!nosuch\nbase: {'*': [x]}\n" >"$FLEET/pillar/top.sls"
+    printf 'pillar_roots: {base: [%s]}\n' "$FLEET/pillar" >>"$CALL/minion"
+    run call pillar.items
+    [[ $output == *nosuch*'is not available; there are gpg, jinja'* ]]
+    printf "base: {'*': [data]}\n" >"$FLEET/pillar/top.sls"
+    printf '#!nosuch\nx: 1\n' >"$FLEET/pillar/data.sls"
+    run call pillar.items
+    [[ $output == *nosuch*'is not available; there are gpg, jinja'* ]]
+    rm -r "$FLEET/pillar"
+    printf "#!nosuch\nbase: {'*': [wrong]}\n" >"$SRV/top.sls"
+    run call state.show_top
+    [[ $output == *nosuch*'is not available; there are gpg, jinja'* ]]
+    rm "$SRV/top.sls"
+}

@@ -25,9 +25,11 @@ typedef enum conf_type {
     CONF_STRLIST, /* a list of texts; one text is taken as a list of one */
     CONF_LIST,
     CONF_DICT,
-    CONF_WORD,     /* one of the row's names, in any case */
-    CONF_WORDS,    /* a list of them; one text is taken as a list of one */
-    CONF_PIPELINE, /* names joined by '|', each with arguments behind it */
+    CONF_WORD,          /* one of the row's names, in any case */
+    CONF_WORDS,         /* a list of them; one text is taken as a list of one */
+    CONF_PIPELINE,      /* names joined by '|', each with arguments behind it */
+    CONF_OPEN_PIPELINE, /* the same, and names that a user's file may have */
+    CONF_OPEN_WORDS,
     CONF_PIPELINES,
     CONF_SHAPES,    /* a value of one of the row's shapes */
     CONF_GROUPS,    /* names for compound targets: texts, or lists of words */

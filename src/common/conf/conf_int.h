@@ -19,7 +19,8 @@ json_t *conf_check(const option_row_t *row, const json_t *v, const char *where, 
 /* The check of a single type, for conf_check's table. */
 typedef json_t *conf_check_fn(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
 conf_check_fn conf_check_text, conf_check_list_of_texts;
-conf_check_fn conf_check_word, conf_check_words, conf_check_pipeline, conf_check_pipelines;
+conf_check_fn conf_check_word, conf_check_words, conf_check_pipeline, conf_check_open_pipeline,
+    conf_check_open_words, conf_check_pipelines;
 conf_check_fn conf_check_shapes, conf_check_groups, conf_check_batch;
 /* "WHERE: option 'x' wants WANTED, not the text 'y'". NULL. */
 json_t *conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where,

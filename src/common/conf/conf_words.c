@@ -86,8 +86,21 @@ is_old_pipeline(const char *text)
     return false;
 }
 
-json_t *
-conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+/* True for the name of a user's renderer: not one of Salt's that is elsewhere, nor one of the known with a slip of the hand. */
+static bool
+may_be_users(const option_row_t *row, const char *name)
+{
+    const char *const *at = row->names;
+    bool elsewhere = false;
+
+    for (size_t i = 0; conf_renderers_known[i] != NULL; i++)
+        elsewhere = elsewhere || str_eq(conf_renderers_known[i], name);
+    return !elsewhere && str_typo_of(name, conf_words_next_name, &at) == NULL && *name != '\0' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
+static json_t *
+check_pipeline(const option_row_t *row, const json_t *v, bool open, const char *where, fail_t *err)
 {
     json_auto_t *text = conf_check_text(row, v, where, err);
     bool ok = text != NULL;
@@ -98,12 +111,24 @@ conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where,
     for (size_t i = 0; ok && parts[i] != NULL; i++) {
         char *name = str_trim(parts[i]);
         name[strcspn(name, " ")] = '\0';
-        ok = conf_words_name_of(row, name) != NULL;
+        ok = conf_words_name_of(row, name) != NULL || (open && may_be_users(row, name));
         if (!ok)
             refuse_name(row, name, where, err);
     }
     strv_free(parts);
     return ok ? STEAL(text) : NULL;
+}
+
+json_t *
+conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return check_pipeline(row, v, false, where, err);
+}
+
+json_t *
+conf_check_open_pipeline(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return check_pipeline(row, v, true, where, err);
 }
 
 /* Check each item of a list (or a single text) with `check`. NEW list. */
@@ -129,6 +154,19 @@ json_t *
 conf_check_words(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
     return check_each(row, v, conf_check_word, where, err);
+}
+
+static json_t *
+check_open_word(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return may_be_users(row, json_string_value(v)) ? json_incref((json_t *) v)
+                                                   : conf_check_word(row, v, where, err);
+}
+
+json_t *
+conf_check_open_words(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return check_each(row, v, check_open_word, where, err);
 }
 
 json_t *

@@ -891,7 +891,7 @@ test_told_wrong(void **state)
                                          "{\"failhard\": {}}",
                                          "{\"nodegroups\": [1]}",
                                          "{\"nodegroups\": {\"a\": {}}}",
-                                         "{\"renderer\": \"x\"}" };
+                                         "{\"renderer\": \"ymal\"}" };
     json_auto_t *own = json_pack("{s:s}", "id", "web1");
 
     for (size_t i = 0; i < NELEMS(wrong); i++) {
