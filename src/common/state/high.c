@@ -99,11 +99,12 @@ resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
     return envs;
 }
 
+/* Also while it is being rendered: a file of pydsl includes others meanwhile. */
 static bool
 was_rendered(const highstate_t *high, const char *saltenv, const char *sls)
 {
     AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
-    return map_get(high->sources, key) != NULL;
+    return map_get(high->sources, key) != NULL || value_get(high->loading, key) != NULL;
 }
 
 /* Include `target` once: SLS that were rendered already are skipped, which also ends circles. Ambiguity
@@ -327,6 +328,7 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
         return;
     json_object_set_new(run->high->loading, key, json_true());
     int rc = highstate_load(run->high, sls, NULL, saltenv, &source, &state, &err);
+    json_object_del(run->high->loading, key);
     if (source != NULL)
         map_set(run->high->sources, key, source);
     if (rc == 0) {
@@ -378,11 +380,10 @@ high_include(void *cookie, const char *saltenv, const char *sls, fail_t *err)
 {
     highstate_t *self = cookie;
     render_run_t *run = self->run;
-    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
     const struct sls_run *includer = run->includer;
     size_t from = json_array_size(run->errors);
 
-    if (value_get(self->loading, key) != NULL)
+    if (was_rendered(self, saltenv, sls))
         return 0;
     run->includer = NULL;
     run->depth++;

@@ -34,7 +34,7 @@ struct highstate {
     json_t *includes;       /* {SLS: [what it includes]} of every SLS rendered */
     map_t *sources;         /* "base:nginx" to source_t, of every SLS rendered */
     py_t *kept;             /* what renderers keep from SLS to SLS; owned dict */
-    json_t *loading;        /* {"base:nginx": true} of every SLS whose rendering has begun */
+    json_t *loading;        /* {"base:nginx": true} of every SLS that is being rendered */
     struct render_run *run; /* the rendering that is under way; NULL: none */
     int (*include)(void *cookie, const char *saltenv, const char *sls,
                    fail_t *err); /* for it, as render_source_t has it */
