@@ -125,3 +125,12 @@ PY
     [[ $output == *nosuch*'is not available; there are gpg, jinja'* ]]
     rm "$SRV/top.sls"
 }
+
+@test "a renderer that does not exist is an error in reactions and orchestrations" {
+    printf '#!nosuch\nx: 1\n' >"$SRV/wrong.sls"
+    start_master "file_roots: {base: [$SRV]}" "reactor:" "  - go: [salt://wrong.sls]"
+    run salt-run state.orchestrate wrong
+    [[ $output == *"Rendering SLS 'base:wrong' failed: The renderer"*nosuch*'is not available; there are gpg, jinja'* ]]
+    salt-run event.send go >/dev/null
+    until_log "$FLEET/log/master" 'nosuch.* is not available; there are gpg, jinja'
+}
