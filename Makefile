@@ -105,11 +105,17 @@ $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/
 $(BUILD)/gen/python_boot.inc: src/common/python/boot.py
 $(BUILD)/gen/python_host.inc: src/common/python/host.py
 $(BUILD)/gen/python_zygote.inc: src/common/python/zygote.py
-$(BUILD)/gen/pyhost_loader.inc: src/pyhost/loader.py
-PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc pyhost_loader.inc)
-$(PYTHON_TEXTS):
+# src/pyhost has several parts of one, of which loader.py is the first.
+PYHOST_PARTS := src/pyhost/loader.py $(filter-out src/pyhost/loader.py,$(sort $(wildcard src/pyhost/*.py)))
+$(BUILD)/gen/pyhost_parts.inc: $(PYHOST_PARTS)
+PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc pyhost_parts.inc)
+python_text = sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(1)
+$(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc):
 	@mkdir -p $(@D)
-	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+	@$(call python_text,$<) > $@
+$(BUILD)/gen/pyhost_parts.inc:
+	@mkdir -p $(@D)
+	@for part in $^; do echo "{ \"$${part##*/}\","; $(call python_text,"$$part"); echo "},"; done > $@
 $(call objects,src/common/python/python.c src/pyhost/host.c src/pyhost/zygote.c): $(PYTHON_TEXTS)
 
 # ---- objects and libraries ----------------------------------------------------------------------------------------

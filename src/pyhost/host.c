@@ -13,9 +13,12 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-static const char loader[] =
-#include "gen/pyhost_loader.inc"
-    ;
+/* Files of this folder, the parts of the interpreter's program, in the order in which it gets them. */
+static const struct {
+    const char *file, *text;
+} parts[] = {
+#include "gen/pyhost_parts.inc"
+};
 
 struct pyloader {
     call_ctx_t *ctx;                  /* BORROWED */
@@ -315,7 +318,11 @@ pyhost_said(pyloader_t *self, const json_t *task, fail_t *err)
 json_t *
 pyhost_program(void)
 {
-    return json_pack("{s:{s:s, s:s}}", "more", "text", loader, "file", "loader.py");
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < NELEMS(parts); i++)
+        json_array_append_new(list, json_pack("{s:s, s:s}", "text", parts[i].text, "file", parts[i].file));
+    return json_pack("{s:o}", "more", list);
 }
 
 /* Starts the interpreter, or another one where it has ended or is the parent's. */

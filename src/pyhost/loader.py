@@ -357,74 +357,6 @@ class Kind:
                 for fun in file.functions]
 
 
-class SaltKind(Kind):
-    """Salt's own files of a kind, loaded one by one."""
-
-    prefix = "int"
-    # Functions that speak to Salt's own daemons or keep their state: what is not in C is not there.
-    NATIVE = frozenset("beacons config cp event grains mine pillar publish saltutil schedule state sysmod".split())
-
-    def __init__(self, name, dirs):
-        super().__init__(name, dirs)
-        if name == "modules":
-            for stem in self.NATIVE:
-                self.paths.pop(stem, None)
-        self.virtual = index_of(dirs, self.paths)
-
-    def described(self, stem):
-        """The files that may give a module its functions; those already loaded, of no module."""
-        if stem is None:
-            return list(self.files.values())
-        stems = [stem] if stem in self.paths else []
-        stems += [other for other in self.virtual.get(stem, ()) if other not in stems and other in self.paths]
-        return [self.file(found) for found in stems]
-
-
-VIRTUAL = re.compile(r"""^__virtualname__\s*=\s*["'](\w+)["']""", re.M)
-ALIASES = re.compile(r"""^__virtual_aliases__\s*=\s*\(([^)]*)\)""", re.M)
-
-
-def names_in(text):
-    found = VIRTUAL.findall(text)
-    for words in ALIASES.findall(text):
-        found += re.findall(r"\w+", words)
-    return found
-
-
-def index_of(dirs, paths):
-    """{virtual name: [file's name, ...]}, kept in the cache for as long as the folder stays the same."""
-    folder = dirs[0] if dirs else None
-    if folder is None or not os.path.isdir(folder):
-        return {}
-    stamp = [folder, os.stat(folder).st_mtime_ns, len(paths)]
-    kept = os.path.join(world.opts.get("cachedir") or "", "python", f"index-{os.path.basename(folder)}.json")
-    try:
-        with open(kept, encoding="utf-8") as file:
-            content = json.load(file)
-        if content["of"] == stamp:
-            return content["names"]
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    names = {}
-    for stem, path in sorted(paths.items()):
-        for name in names_in(text_of_file(path) or ""):
-            names.setdefault(name, []).append(stem)
-    write_whole(kept, json.dumps({"of": stamp, "names": names}))
-    return names
-
-
-def write_whole(path, text):
-    """For a cache: a failure is as good as no cache."""
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        private = functools.partial(os.open, mode=0o600)
-        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8", opener=private) as file:
-            file.write(text)
-        os.replace(file.name, path)
-    except OSError as e:
-        log.debug("%s is not kept: %s", path, e)
-
-
 def stems_of(folder):
     """{module's name: path} of a folder."""
     found = {}
@@ -439,55 +371,6 @@ def stems_of(folder):
         if package or stem not in found or ending == ".py":
             found[stem] = path
     return found
-
-
-class Source(importlib.machinery.SourceFileLoader):
-    """A file whose bytecode is the daemon's alone, whatever the umask: what lies there is run."""
-
-    def set_data(self, path, data, *, _mode=0):
-        folder, missing = os.path.dirname(path), []
-        while folder and not os.path.isdir(folder):
-            missing.append(folder)
-            folder = os.path.dirname(folder)
-        for folder in reversed(missing):
-            with contextlib.suppress(OSError):  # another interpreter made it; or bytecode can't be kept, which does not matter
-                os.mkdir(folder, 0o700)
-        super().set_data(path, data, _mode=0o600)
-
-
-class PackageSource(Source):
-    """A file of the package beside this program: its bytecode goes to the cache, as its own folder may not be written to."""
-
-    prefix = None
-
-    def get_code(self, fullname):
-        before, sys.pycache_prefix = sys.pycache_prefix, self.prefix
-        try:
-            return super().get_code(fullname)
-        finally:
-            sys.pycache_prefix = before
-
-
-def keep_bytecode(cachedir):
-    """How files of the package and of the cache are imported."""
-    if PackageSource.prefix is not None:
-        return
-    package = sys.argv[1] if len(sys.argv) > 1 else ""
-    PackageSource.prefix = os.path.join(cachedir, "python") if cachedir else None
-
-    def below(path, folder):
-        return folder and (path == folder or path.startswith(folder + "/"))
-
-    def hook(path):
-        if cachedir and below(path, package):
-            return importlib.machinery.FileFinder(path, (PackageSource, [".py"]))
-        if below(path, cachedir):
-            return importlib.machinery.FileFinder(
-                path, (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES), (Source, [".py"]),
-                (importlib.machinery.SourcelessFileLoader, [".pyc"]))
-        raise ImportError
-
-    sys.path_hooks.insert(0, hook)
 
 
 class World:
@@ -557,62 +440,6 @@ class World:
         return self.loaded("pillar" if word == "ext_pillar" else word)
 
 
-class LazyPackage(Source):
-    """Files use modules of these packages without importing them, as Salt's daemons have imported most."""
-
-    def exec_module(self, module):
-        super().exec_module(module)
-        vars(module).setdefault("__getattr__", functools.partial(self._part, module.__name__))
-
-    @staticmethod
-    def _part(package, name):
-        try:
-            if not name.startswith("_"):
-                return importlib.import_module(f"{package}.{name}")
-        except ModuleNotFoundError:
-            pass
-        raise AttributeError(f"module '{package}' has no attribute '{name}'")
-
-
-class OwnNames:
-    """Modules that speak to Salt's daemons are ours where Salt's package is there too."""
-
-    NAMES = frozenset(
-        "cache client client.local key runner wheel utils.event _config _host _job _kinds _lazy _loaders _local _masterfun "
-        "_program renderers.pydsl renderers.pyobjects utils.pydsl utils.pyobjects".split())
-    PACKAGES = ("salt", "salt.utils")
-
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        if name in cls.PACKAGES:
-            spec = importlib.machinery.PathFinder.find_spec(name, path)
-            spec.loader = LazyPackage(name, spec.origin)
-            return spec
-        if not name.startswith("salt.") or name[5:] not in cls.NAMES:
-            return None
-        base = os.path.join(sys.argv[1], *name.split("."))
-        package = os.path.join(base, "__init__.py")
-        if os.path.isfile(package):
-            salts = os.path.join(salts_folder, *name.split("."))
-            return importlib.util.spec_from_file_location(name, package, submodule_search_locations=[base, salts])
-        return importlib.util.spec_from_file_location(name, base + ".py") if os.path.isfile(base + ".py") else None
-
-
-def choose_salt(folder):
-    """Which package `salt` files import: Salt's own of that folder, or ours. The zygote has chosen for its children."""
-    global chosen, salts_folder
-    if chosen:
-        return
-    chosen, salts_folder = True, folder
-    ours = sys.argv[1] if len(sys.argv) > 1 else ""
-    if folder is not None:
-        sys.path.insert(0, folder)
-        sys.meta_path.insert(0, OwnNames)
-    elif ours:
-        sys.path.remove(ours)
-        sys.path.insert(0, ours)
-
-
 def inject(module, kind):
     """A file's own __opts__ are defaults below the real ones; each file has its own copy."""
     own = getattr(module, "__opts__", None)
@@ -639,52 +466,6 @@ def mentions(module, word):
     """True when the file may use it; what has no source may use everything."""
     text = text_of_file(getattr(module, "__file__", None) or "")
     return text is None or word in text or "import" in text and hasattr(module, "__path__")
-
-
-# ---- how a call fails ----------------------------------------------------------------------------------------
-
-
-def own_frames(exception):
-    """The traceback without this program's own frames."""
-    trace = exception.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename in ("host.py", "loader.py"):
-        trace = trace.tb_next
-    return trace
-
-
-def trace_of(exception):
-    lines = traceback.format_exception(type(exception), exception, own_frames(exception))
-    return text_of("".join(lines).rstrip("\n"))
-
-
-def whole_trace(exception):
-    return text_of("".join(traceback.format_exception(type(exception), exception, exception.__traceback__)))
-
-
-def where_failed(exception):
-    """One line: what, and the line of the file where it happened."""
-    if isinstance(exception, SyntaxError):
-        return text_of(f"line {exception.lineno}: {type(exception).__name__}: {exception.msg}")
-    frames = traceback.extract_tb(own_frames(exception))
-    own = [f for f in frames if not f.filename.startswith(("<frozen", os.path.join(*sys.argv[1:2], "salt", "")))]
-    place = f"line {own[0].lineno}: " if own else ""
-    return text_of(f"{place}{type(exception).__name__}: {exception}")
-
-
-FAILURES = {
-    "CommandNotFoundError": "program",
-    "CommandExecutionError": "command",
-    "SaltInvocationError": "invocation",
-    "TypeError": "arguments",
-}
-
-
-def failure_of(exception, kind):
-    found = [FAILURES[c.__name__] for c in type(exception).__mro__ if c.__name__ in FAILURES]
-    trace = trace_of(exception)
-    if not found or kind == "states":
-        return {"kind": "generic", "text": trace, "class": type(exception).__name__}
-    return {"kind": found[0], "text": text_of(str(exception)), "class": type(exception).__name__}
 
 
 # ---- tasks ---------------------------------------------------------------------------------------------------
@@ -804,104 +585,6 @@ def invoke(asked):
         send({"done": answer, "retcode": retcode if isinstance(retcode, int) else 0})
 
 
-# ---- functions that no name of a function leads to: external pillars, ... -----------------------------------------
-
-
-def salts_function(kind, name):
-    """The function "mod.fun" of Salt's own files, or None."""
-    module, dot, function = name.partition(".")
-    files = world.kind(kind, True).described(module) if world.given["salt"] else ()
-    return next((f.functions[function] for f in files if f.why is None and function in f.functions), None)
-
-
-def packaged_function(kind, name):
-    """The function "mod.fun" of a file of the package `salt` that is part of this program."""
-    module, dot, function = name.partition(".")
-    return getattr(importlib.import_module(f"salt.{kind}.{module}"), function)
-
-
-def why_not(kind, name):
-    """Why no file gives the function: the reasons of those that may have meant to."""
-    module = name.partition(".")[0]
-    files = world.kind(kind).all() + (world.kind(kind, True).described(module) if world.given["salt"] else [])
-    return "; ".join(f.why for f in files if f.why is not None and module in (f.stem, *f.names))
-
-
-def render_with(function, args, kwargs):
-    """A renderer's call: it gets a template's output as a stream, and may give one."""
-    if kwargs.pop("stream"):
-        args = [io.StringIO(args[0]), *args[1:]]
-    made = function(*args, renderers=world.loaded("renderers"), **kwargs)
-    return made.read() if hasattr(made, "read") else made
-
-
-def said_of(exception, name, kind, file):
-    """A failure in one line; of a renderer with its place, as its text is all that a user gets to see."""
-    if isinstance(exception, SystemExit):
-        return f"{name} called sys.exit({exception.code!r})"
-    lines = frames_of(exception, file)
-    if lines and type(exception).__name__ == "SaltRenderError":
-        return text_of(f"{exception}; line {lines[0][0]}")
-    if lines:
-        return text_of(f"line {lines[0][0]}: {word_for(exception)}")
-    if kind == "renderers":
-        return f"{name}: {where_failed(exception)}"
-    return str(exception) or type(exception).__name__
-
-
-def call_user(asked):
-    kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
-    try:
-        with limited(asked["memory"], asked["seconds"]):
-            function = world.kind(kind).find(name) or (packaged_function if asked["packaged"] else salts_function)(kind, name)
-            if function is None:
-                send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
-                return
-            world.now = function.__module__
-            call = render_with if "stream" in asked["kwargs"] else lambda call, args, kwargs: call(*args, **kwargs)
-            answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
-    except BaseException as e:
-        said = said_of(e, name, kind, asked["kwargs"].get("tmplpath"))
-        log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
-        send({"failed": {"kind": "generic", "text": text_of(said)}})
-    else:
-        send({"done": answer, "grains": any(mentions(module, "grains") for module in world.modules)})
-
-
-def check(asked):
-    """Load files that a sync brought: their failures are lines of the log."""
-    kind = world.kind(asked["kind"])
-    try:
-        for stem in dict.fromkeys(asked["stems"]):
-            file = kind.file(stem) if stem in kind.paths else None  # logs that it can't be loaded
-            if file is not None and file.why is not None and not file.broken:
-                log.warning("%s is not loaded: %s", file.path, file.why)
-    except OutOfTime:
-        send({"failed": {"kind": "generic", "text": "loading them takes too long"}})
-    else:
-        send({"done": True})
-
-
-def gather_grains(asked):
-    """Each function's grains, in the order of files and names; later ones see earlier ones."""
-    found = []
-    for file in world.kind("grains").all():
-        for name, function in sorted(file.functions.items()):
-            extra = {word: value for word, value in (("grains", world.grains), ("proxy", Named()))
-                     if word in inspect.signature(function).parameters}
-            try:
-                said = function(**extra)
-            except Exception as e:
-                log.error("grains of %s are missing: %s(): %s", file.path, name, where_failed(e))
-                continue
-            if isinstance(said, dict):
-                world.grains.update(said)
-                found.append(lenient(said))
-            elif said is not None:
-                log.error("grains of %s are missing: %s() returned no dict", file.path, name)
-    send({"done": found})
-
-
 def set_up(given):
     global world
     choose_salt(given["salt"])
@@ -940,55 +623,6 @@ def host_module():
     return module
 
 
-# ---- log -----------------------------------------------------------------------------------------------------
-
-
-class Printed:
-    """A file's print(): lines of the log."""
-
-    def __init__(self, level):
-        self.level, self.rest = level, ""
-
-    def write(self, text):
-        self.rest += str(text)
-        *lines, self.rest = self.rest.split("\n")
-        for line in lines:
-            logging.getLogger(world.now if world else "print").log(self.level, "%s", line)
-        return len(text)
-
-    def flush(self):
-        if self.rest:
-            self.write("\n")
-
-    def isatty(self):
-        return False
-
-    def fileno(self):
-        return 2
-
-    encoding = "utf-8"
-    errors = "replace"
-
-
-class Logger(logging.getLoggerClass()):
-    """Salt's levels below debug."""
-
-    def trace(self, text, *args, **kwargs):
-        self.log(5, text, *args, **kwargs)
-
-    def garbage(self, text, *args, **kwargs):
-        self.log(1, text, *args, **kwargs)
-
-
-class NamedHandler(LogHandler):
-    def emit(self, record):
-        send({"log": [record.levelno, text_of(f"{record.name}: {self.format(record)}")]})
-
-
-logging.addLevelName(5, "TRACE")
-logging.setLoggerClass(Logger)
-logging.getLogger().handlers[:] = [NamedHandler()]
-log = logging.getLogger("loader")
-sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 world, chosen, salts_folder = None, False, None
-TASKS.update(setup=set_up, describe=describe, invoke=invoke, grains=gather_grains, forget=forget, user=call_user, check=check)
+log = logging.getLogger("loader")
+TASKS.update(setup=set_up, describe=describe, invoke=invoke, forget=forget)

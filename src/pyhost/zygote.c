@@ -66,7 +66,7 @@ zygote_begin(zygote_t *self, const json_t *how, fail_t *err)
 
     self->python = python_new_at(&told, self->theirs, err);
     json_auto_t *loader = pyhost_program();
-    json_auto_t *more = json_pack("{s:{s:s, s:s}}", "more", "text", zygote_text, "file", "zygote.py");
+    json_auto_t *more = json_pack("{s:[{s:s, s:s}]}", "more", "text", zygote_text, "file", "zygote.py");
     json_auto_t *begin = json_pack("{s:{s:s, s:s?, s:s, s:i, s:i}}", "zygote", "program", told.program,
                                    "salt", told.salt, "cachedir", told.cachedir, "memory",
                                    (int) LIMIT_ZYGOTE_MEMORY, "idle", LIMIT_ZYGOTE_IDLE_S);

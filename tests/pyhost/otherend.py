@@ -17,7 +17,7 @@ class Ended(Exception):
 
 
 class Interpreter:
-    """python3 with host.py and loader.py. `functions` are those of the program: {kind: {name: function}}."""
+    """python3 with host.py and the files of src/pyhost. `functions` are those of the program: {kind: {name: function}}."""
 
     def __init__(self, dirs, opts=None, functions=None, salt=None, package=None, kind="modules", grains=None,
                  python=sys.executable):
@@ -31,7 +31,8 @@ class Interpreter:
         self.functions = {"modules": {ECHO: lambda value: value}, **(functions or {})}
         self.logged, self.fired = [], []
         self.send((HERE / "src/common/python/host.py").read_text(encoding="utf-8"))
-        self.task("more", {"text": (HERE / "src/pyhost/loader.py").read_text(encoding="utf-8"), "file": "loader.py"})
+        parts = sorted((HERE / "src/pyhost").glob("*.py"), key=lambda part: (part.name != "loader.py", part.name))
+        self.task("more", [{"text": part.read_text(encoding="utf-8"), "file": part.name} for part in parts])
         self.task("setup", {"opts": {"id": "m1", "test": False, **(opts or {})}, "grains": {"id": "m1", "os": "Debian", **(grains or {})},
                             "dirs": dirs, "kind": kind, "level": 10, "salt": salt})
 

@@ -5,7 +5,7 @@
 # those of common/py/py_wire.h. program(TEXT, NAME) is the code of a part of this program.
 #
 #   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
-#          {"more": {"text", "file"}}: more of this program
+#          {"more": [{"text", "file"}, ...]}: more of this program
 #          {"value": V}   {"error": [class, text]}
 #          {"leave": true}: the end, answered by {"used": [names of modules that the zygote may import]}
 #          {"adopt": {"environ": [[name, value], ...]}}: of who asked the zygote for this interpreter
@@ -290,7 +290,8 @@ def run(asked):
 
 
 def more(asked):
-    exec(program(asked["text"], asked["file"]), globals())
+    for part in asked:
+        exec(program(part["text"], part["file"]), globals())
     send({"done": True})
 
 

@@ -1,0 +1,100 @@
+# users.py - tasks about users' files whose functions no registry has: external pillars, renderers, grains, a look at what a sync
+# brought. A part of loader.py's program.
+
+
+def salts_function(kind, name):
+    """The function "mod.fun" of Salt's own files, or None."""
+    module, dot, function = name.partition(".")
+    files = world.kind(kind, True).described(module) if world.given["salt"] else ()
+    return next((f.functions[function] for f in files if f.why is None and function in f.functions), None)
+
+
+def packaged_function(kind, name):
+    """The function "mod.fun" of a file of the package `salt` that is part of this program."""
+    module, dot, function = name.partition(".")
+    return getattr(importlib.import_module(f"salt.{kind}.{module}"), function)
+
+
+def why_not(kind, name):
+    """Why no file gives the function: the reasons of those that may have meant to."""
+    module = name.partition(".")[0]
+    files = world.kind(kind).all() + (world.kind(kind, True).described(module) if world.given["salt"] else [])
+    return "; ".join(f.why for f in files if f.why is not None and module in (f.stem, *f.names))
+
+
+def render_with(function, args, kwargs):
+    """A renderer's call: it gets a template's output as a stream, and may give one."""
+    if kwargs.pop("stream"):
+        args = [io.StringIO(args[0]), *args[1:]]
+    made = function(*args, renderers=world.loaded("renderers"), **kwargs)
+    return made.read() if hasattr(made, "read") else made
+
+
+def said_of(exception, name, kind, file):
+    """A failure in one line; of a renderer with its place, as its text is all that a user gets to see."""
+    if isinstance(exception, SystemExit):
+        return f"{name} called sys.exit({exception.code!r})"
+    lines = frames_of(exception, file)
+    if lines and type(exception).__name__ == "SaltRenderError":
+        return text_of(f"{exception}; line {lines[0][0]}")
+    if lines:
+        return text_of(f"line {lines[0][0]}: {word_for(exception)}")
+    if kind == "renderers":
+        return f"{name}: {where_failed(exception)}"
+    return str(exception) or type(exception).__name__
+
+
+def call_user(asked):
+    kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
+    try:
+        with limited(asked["memory"], asked["seconds"]):
+            function = world.kind(kind).find(name) or (packaged_function if asked["packaged"] else salts_function)(kind, name)
+            if function is None:
+                send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
+                return
+            world.now = function.__module__
+            call = render_with if "stream" in asked["kwargs"] else lambda call, args, kwargs: call(*args, **kwargs)
+            answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
+    except BaseException as e:
+        said = said_of(e, name, kind, asked["kwargs"].get("tmplpath"))
+        log.log(logging.ERROR if asked["log"] else logging.DEBUG, "%s failed:\n%s", name, trace_of(e))
+        send({"failed": {"kind": "generic", "text": text_of(said)}})
+    else:
+        send({"done": answer, "grains": any(mentions(module, "grains") for module in world.modules)})
+
+
+def check(asked):
+    """Load files that a sync brought: their failures are lines of the log."""
+    kind = world.kind(asked["kind"])
+    try:
+        for stem in dict.fromkeys(asked["stems"]):
+            file = kind.file(stem) if stem in kind.paths else None  # logs that it can't be loaded
+            if file is not None and file.why is not None and not file.broken:
+                log.warning("%s is not loaded: %s", file.path, file.why)
+    except OutOfTime:
+        send({"failed": {"kind": "generic", "text": "loading them takes too long"}})
+    else:
+        send({"done": True})
+
+
+def gather_grains(asked):
+    """Each function's grains, in the order of files and names; later ones see earlier ones."""
+    found = []
+    for file in world.kind("grains").all():
+        for name, function in sorted(file.functions.items()):
+            extra = {word: value for word, value in (("grains", world.grains), ("proxy", Named()))
+                     if word in inspect.signature(function).parameters}
+            try:
+                said = function(**extra)
+            except Exception as e:
+                log.error("grains of %s are missing: %s(): %s", file.path, name, where_failed(e))
+                continue
+            if isinstance(said, dict):
+                world.grains.update(said)
+                found.append(lenient(said))
+            elif said is not None:
+                log.error("grains of %s are missing: %s() returned no dict", file.path, name)
+    send({"done": found})
+
+
+TASKS.update(grains=gather_grains, user=call_user, check=check)
