@@ -22,6 +22,8 @@ bool value_equal(const json_t *a, const json_t *b);
 /* True when the array has such a value, or such a text. Any other type has none. */
 bool value_has(const json_t *list, const json_t *v);
 bool value_lists(const json_t *list, const char *text);
+/* NEW: Python's str() of each element, with `between` between them; of any other value its str(). */
+char *value_joined(const json_t *v, const char *between);
 
 /* Walks "a:b:0:c" through objects and arrays as salt.utils.data.traverse_dict_and_list does: a whole-key
  * match is tried for each part; an array takes an index, or searches its object elements for the key.

@@ -155,25 +155,10 @@ static const struct {
     bool typed;
 } extras[] = {
     { "metadata", "metadata", true },
+    { "return", "ret", false },
+    { "return_config", "ret_config", false },
+    { "return_kwargs", "ret_kwargs", true },
 };
-
-/* Salt's options for returners, of which there are none. */
-static int
-refuse_returners(const json_t *values, fail_t *err)
-{
-    static const char *const names[] = { "return", "return_config", "return_kwargs" };
-
-    for (size_t i = 0; i < NELEMS(names); i++)
-        if (*value_str(values, names[i], "") != '\0') {
-            (void) fail_set(
-                err, -ENOTSUP,
-                "--%s: there are no returners, nothing would be sent to one; the master keeps every return: "
-                "salt-run jobs.lookup_jid shows it, and salt-run state.event passes it on as it comes",
-                names[i]);
-            return EXIT_USAGE;
-        }
-    return 0;
-}
 
 /* -d: the words as they would be to ask for documentation. NEW array, ends with NULL; the texts are BORROWED.
  */
@@ -213,8 +198,6 @@ request_build(const json_t *values, char *const *given, size_t n_given, json_t *
         (void) fail_set(err, -EINVAL, "You can only get documentation for one method at one time.");
         return EXIT_USAGE;
     }
-    if ((rc = refuse_returners(values, err)) != 0)
-        return rc;
     json_auto_t *request = request_target(values, words[0]);
     if (strchr(words[1], ',') != NULL) {
         rc = add_compound(request, values, words[1], words + 2, n - 2, err);

@@ -28,6 +28,7 @@
 #include "minion/calloutput.h"
 #include "minion/callwords.h"
 #include "minion/jobs/jobcache.h"
+#include "minion/jobs/returners.h"
 #include "minion/grains_set.h"
 #include "minion/opts.h"
 #include "minion/parts/pillar_local.h"
@@ -235,19 +236,24 @@ main_call_failed(const func_t *f, const char *fun, const fail_t *err)
     return err->kind == FAIL_UNAVAILABLE ? EXIT_UNKNOWN_FUNCTION : EXIT_GENERIC;
 }
 
-/* Keeps the return in the job cache (cache_jobs) and sends it to the master unless --no-return-event. */
-static void
-main_call_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value,
-                      int retcode)
+/* NEW return of the call. */
+static json_t *
+main_call_return(const caller_t *self, const char *fun, char *const *words, size_t n, json_t *value,
+                 int retcode)
 {
-    fail_auto_t err = FAIL_INIT;
     json_auto_t *arg = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(arg, json_string(words[i]));
-    json_auto_t *ret = json_pack("{s:s, s:s, s:O, s:O, s:O, s:i, s:b, s:s, s:s}", "jid", self->jid, "fun",
-                                 fun, "fun_args", arg, "arg", arg, "return", value, "retcode", retcode,
-                                 "success", retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type",
-                                 "glob");
+    return json_pack("{s:s, s:s, s:O, s:O, s:O, s:i, s:b, s:s, s:s}", "jid", self->jid, "fun", fun,
+                     "fun_args", arg, "arg", arg, "return", value, "retcode", retcode, "success",
+                     retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type", "glob");
+}
+
+/* Keeps the return in the job cache (cache_jobs) and sends it to the master unless --no-return-event. */
+static void
+main_call_keep_return(caller_t *self, json_t *ret)
+{
+    fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *text = value_dump(ret);
     jobcache_keep_text(conf_opts(self->conf), self->jid, text, strlen(text));
     if (self->master == NULL || value_bool(self->values, "no_return_event", false))
@@ -319,7 +325,10 @@ main_call_run(caller_t *self, char *const *args, size_t n)
     if (rc < 0)
         return main_call_failed(f, fun, &err);
     int retcode = main_call_retcode(ctx, value);
-    main_call_keep_return(self, fun, args + 1, n - 1, value, retcode);
+    json_auto_t *ret = main_call_return(self, fun, args + 1, n - 1, value, retcode);
+    main_call_keep_return(self, ret);
+    returners_call(ctx, value_str(self->values, "return", value_str(conf_opts(self->conf), "return", "")),
+                   self->values, ret);
     json_auto_t *shown = value_bool(self->values, "metadata", false)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)

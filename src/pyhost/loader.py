@@ -10,8 +10,9 @@
 #          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds", "packaged": bool}}
+#          {"functions": {"kind"}}
 #          {"check": {"kind", "stems": [NAME, ...]}}
-#   there  {"done": V}, of grains a list of dicts, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
+#   there  {"done": V}, of grains a list of dicts, of functions {name: {"doc", "argspec"}}, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
 #          {"failed": {"kind", "text", "trace"}}
 #          {"find": [KIND, FUN]}: [its file's name, its own, Salt's file] where it is here, true where it is there, or null
 #          {"call": [KIND, FUN, [V, ...], {name: V}]}
@@ -61,7 +62,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar", "renderers", "output")  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "renderers", "output", "returners")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/py/py_error.h"
+#include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "pyhost/pyhost.h"
 #include "salt/limits.h"
@@ -47,13 +48,20 @@ userfile_task(const userfile_t *what, bool only_find, json_t *args, json_t *kwar
                      (json_int_t) LIMIT_PYTHON_MEMORY, "seconds", what->unlimited ? 0 : userfile_seconds());
 }
 
+/* There is a file of the kind, or Salt's own may be. */
+static bool
+userfile_any(pyloader_t *host, const char *kind)
+{
+    return pyhost_has(host, userfile_kind(kind), NULL) || pyhost_salt(host) != NULL;
+}
+
 /* NEW last message, or NULL with *err; nothing starts where there are no files of the kind. */
 static json_t *
 userfile_ask(call_ctx_t *ctx, const userfile_t *what, const json_t *task, fail_t *err)
 {
     pyloader_t *host = pyhost_of(ctx);
 
-    if (what->packaged || pyhost_has(host, userfile_kind(what->kind), NULL) || pyhost_salt(host) != NULL)
+    if (what->packaged || userfile_any(host, what->kind))
         return pyhost_user(host, what, task, err);
     (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "%s", "");
     return NULL;
@@ -88,6 +96,22 @@ userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs,
     if (ret_grains != NULL)
         *ret_grains = value_bool(last, "grains", true);
     return py_from_wire(value_get(last, "done"));
+}
+
+json_t *
+userfile_functions(call_ctx_t *ctx, const char *kind, fail_t *err)
+{
+    json_auto_t *task = json_pack("{s:{s:s}}", "functions", "kind", kind);
+    pyloader_t *host = pyhost_of(ctx);
+
+    if (!userfile_any(host, kind))
+        return json_object();
+    json_auto_t *last = pyhost_task(host, task, err);
+    AUTO(py) found = last != NULL ? py_from_wire(value_get(last, "done")) : NULL;
+    json_t *plain = found != NULL ? py_to_json(found) : NULL;
+    if (last != NULL && plain == NULL)
+        (void) fail_set(err, -EINVAL, "JSON can't say them");
+    return plain;
 }
 
 /* NEW list of the files' names: what stands in a folder is part of the package of its name. */

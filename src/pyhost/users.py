@@ -63,6 +63,29 @@ def call_user(asked):
         send({"done": answer, "grains": any(mentions(module, "grains") for module in world.modules)})
 
 
+def argspec_of(function):
+    """What sys.argspec tells of a function."""
+    parameters = inspect.signature(function).parameters.values()
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    defaults = [lenient(p.default) for p in plain if p.default is not p.empty]
+    return {"args": [p.name for p in plain], "defaults": defaults or None,
+            "varargs": any(p.kind == p.VAR_POSITIONAL for p in parameters) or None,
+            "kwargs": any(p.kind == p.VAR_KEYWORD for p in parameters) or None}
+
+
+def list_functions(asked):
+    """All functions of a kind: users', and Salt's where no user's file has the name."""
+    kind, found = world.kind(asked["kind"]), {}
+    salts = world.kind(asked["kind"], True) if world.given["salt"] else None
+    files = kind.all() + [salts.file(stem) for stem in sorted(salts.paths if salts else ()) if stem not in kind.paths]
+    for file in files:
+        for word, function in sorted(file.functions.items()) if file.why is None else ():
+            told = {"doc": text_of(inspect.getdoc(function) or ""), "argspec": argspec_of(function)}
+            for name in file.names:
+                found.setdefault(f"{name}.{word}", told)
+    send({"done": found})
+
+
 def check(asked):
     """Load files that a sync brought: their failures are lines of the log."""
     kind = world.kind(asked["kind"])
@@ -97,4 +120,4 @@ def gather_grains(asked):
     send({"done": found})
 
 
-TASKS.update(grains=gather_grains, user=call_user, check=check)
+TASKS.update(grains=gather_grains, user=call_user, functions=list_functions, check=check)

@@ -137,10 +137,10 @@ has_return() { [ -n "$(salt-run jobs.lookup_jid "$1")" ]; }
     until_log "$FLEET/log/master" 'publish by .* is dropped'
 }
 
-@test "a job for a returner is refused, whoever asks for it: there are none" {
-    run ask '{"op":"publish","tgt":"m001","fun":"test.ping","ret":"mysql"}'
+@test "a job's returners are named by a text" {
+    run ask '{"op":"publish","tgt":"m001","fun":"test.ping","ret":["mysql"]}'
     [ "$status" -eq 1 ]
-    [ "$output" = "the returner \"mysql\" can't be used: there are no returners; leave it out, the master keeps every return" ]
+    [ "$output" = "publish: 'ret' is a text: names of returners, with commas between them" ]
     run ask '{"op":"publish","tgt":"m001","fun":"test.ping","ret":""}'
     [ "$status" -eq 0 ]
 }

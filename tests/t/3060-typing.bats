@@ -108,9 +108,6 @@ RUNS
     run salt --module-executors=sudo web1 test.ping
     [ "$status" -eq 64 ]
     [[ $output == *'error: --module-executors: every job runs in a process of its own'* ]]
-    run salt_call web1 --local --return redis test.ping
-    [ "$status" -eq 64 ]
-    [[ $output == *'error: --return: there are no returners'* ]]
     run --separate-stderr salt-key --preserve-minions=True -L
     [ "$status" -eq 0 ]
     [[ $stderr == *"--preserve-minions has no effect in Halite: "* ]]

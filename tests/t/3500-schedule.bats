@@ -110,10 +110,10 @@ SLS
     mkdir "$FLEET/pillar"
     echo "base: {'*': [s]}" >"$FLEET/pillar/top.sls"
     echo "schedule: {beat: {function: test.echo, args: [pillar], seconds: 1}}" >"$FLEET/pillar/s.sls"
-    start_minion web 'schedule: {wrong: {function: test.ping, when: tea time}, odd: {function: test.ping, days: 1, returner: x}}'
+    start_minion web 'schedule: {wrong: {function: test.ping, when: tea time}, odd: {function: test.ping, days: 1, dayz: x}}'
     until_true 10 ran test.echo 1
     until_log "$FLEET/log/web" "job wrong is ignored: 'tea time' is not a date" 1
-    until_log "$FLEET/log/web" 'job odd: without effect here: returner' 1
+    until_log "$FLEET/log/web" 'job odd: without effect here: dayz' 1
     run salt web schedule.delete beat --out=newline_values_only
     [[ $output == *"Failed to delete job beat from schedule."* ]]
     # Told once for each change.

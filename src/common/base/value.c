@@ -195,6 +195,22 @@ value_lists(const json_t *list, const char *text)
     return false;
 }
 
+char *
+value_joined(const json_t *v, const char *between)
+{
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+    json_t *element;
+
+    if (!json_is_array(v))
+        return value_pystr(v);
+    json_array_foreach (v, i, element) {
+        AUTO_FREE char *one = value_pystr(element);
+        buf_printf(&text, "%s%s", i > 0 ? between : "", one);
+    }
+    return buf_steal(&text);
+}
+
 /* Appends the elements that `old` does not have yet, as Salt does. */
 static void
 append_list(json_t *old, const json_t *more)

@@ -167,19 +167,12 @@ finish_backends(finish_t *f)
 static int
 finish_return(finish_t *f)
 {
-    json_t *names = value_get(f->opts, "return"), *name;
-    buf_auto_t text = BUF_INIT;
-    size_t i;
+    json_t *names = value_get(f->opts, "return");
 
     if (!json_is_array(names))
         return 0;
-    json_array_foreach (names, i, name) {
-        if (!json_is_string(name))
-            return fail_set(f->err, -EINVAL, "%s: option 'return' wants a text or a list of texts",
-                            where(f, "return"));
-        buf_printf(&text, "%s%s", i > 0 ? "," : "", json_string_value(name));
-    }
-    conf_finish_set_text(f->opts, "return", buf_str(&text));
+    AUTO_FREE char *text = value_joined(names, ",");
+    conf_finish_set_text(f->opts, "return", text);
     return 0;
 }
 

@@ -142,23 +142,6 @@ call_refresh_modules(call_ctx_t *ctx)
     }
 }
 
-/* Several names with commas between. NEW. */
-static char *
-names_shown(const json_t *given)
-{
-    buf_auto_t text = BUF_INIT;
-    json_t *element;
-    size_t i;
-
-    if (!json_is_array(given))
-        return value_pystr(given);
-    json_array_foreach (given, i, element) {
-        AUTO_FREE char *one = value_pystr(element);
-        buf_printf(&text, "%s%s", i > 0 ? ", " : "", one);
-    }
-    return buf_steal(&text);
-}
-
 /* True when the caller names nothing: all are meant, or what the function does without it. */
 static bool
 names_nothing(const func_t *f, const json_t *given)
@@ -180,7 +163,7 @@ call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const j
 
     if (names_nothing(f, given) || ctx->retcode != 0 || !is_nothing(value))
         return;
-    AUTO_FREE char *name = names_shown(given), *text = str_replace(f->absent, "{}", name);
+    AUTO_FREE char *name = value_joined(given, ", "), *text = str_replace(f->absent, "{}", name);
     ctx_absent(ctx, "%s", text);
 }
 

@@ -34,6 +34,10 @@ bool userfile_has(call_ctx_t *ctx, const userfile_t *what, fail_t *err);
 py_t *userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *kwargs, bool *ret_grains,
                     fail_t *err);
 
+/* NEW {"smtp.returner": {"doc": text, "argspec": {args, defaults, varargs, kwargs}}, ...}: the functions of all files of the
+ * kind, users' and Salt's own; empty where there are none. NULL with *err. */
+json_t *userfile_functions(call_ctx_t *ctx, const char *kind, fail_t *err);
+
 /* Load the files of `names`, a list of "KIND.FILE" (BORROWED), so that the log says now which of them can't be loaded, or will
  * not be. Does nothing for kinds that are not called here. */
 void userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names);

@@ -15,8 +15,7 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-/* Keys of a job: known ones, and those that schedule.list shows (which includes keys that only Salt's
- * returners read). */
+/* Keys of a job: known ones, and those that schedule.list shows. */
 static const struct key {
     const char *name;
     bool known, listed;
@@ -51,9 +50,9 @@ static const struct key {
     { "saved", true, false },
     { "skip_explicit", true, false },
     { "run_explicit", true, false },
-    { "returner", false, true },
-    { "return_config", false, true },
-    { "return_kwargs", false, true },
+    { "returner", true, true },
+    { "return_config", true, true },
+    { "return_kwargs", true, true },
 };
 
 static const struct key *

@@ -28,6 +28,7 @@
 #include "minion/jobs/blackout.h"
 #include "minion/grains_set.h"
 #include "minion/jobs/jobcache.h"
+#include "minion/jobs/returners.h"
 #include "uplink/jobret.h"
 #include "minion/parts/pillar_local.h"
 #include "minion/parts/reactor_run.h"
@@ -271,25 +272,32 @@ child_files(child_t *self)
                : remotefiles_new(value_str(opts, "cachedir", ""), child_file, self);
 }
 
+/* What the contexts of the job see. All of it is BORROWED. */
+static call_env_t
+child_env(child_t *self, const json_t *job, fileclient_t *files)
+{
+    return (call_env_t){ .registry = self->env->registry,
+                         .states = self->env->states,
+                         .opts = self->env->opts,
+                         .id = self->env->id,
+                         .jid = value_str(job, "jid", ""),
+                         .grains = child_grains,
+                         .grains_again = child_grains_again,
+                         .pillar = child_pillar,
+                         .files = files,
+                         .may = child_may,
+                         .fire = child_fire,
+                         .host = child_host,
+                         .peer_args = value_bool(job, "peer", false),
+                         .cookie = self };
+}
+
 /* Runs the job. NEW {return, retcode, success}. */
 static json_t *
 job_child_run(child_t *self, const json_t *job)
 {
     AUTO(fileclient) files = child_files(self);
-    call_env_t env = { .registry = self->env->registry,
-                       .states = self->env->states,
-                       .opts = self->env->opts,
-                       .id = self->env->id,
-                       .jid = value_str(job, "jid", ""),
-                       .grains = child_grains,
-                       .grains_again = child_grains_again,
-                       .pillar = child_pillar,
-                       .files = files,
-                       .may = child_may,
-                       .fire = child_fire,
-                       .host = child_host,
-                       .peer_args = value_bool(job, "peer", false),
-                       .cookie = self };
+    const call_env_t env = child_env(self, job, files);
     json_t *fun = value_get(job, "fun");
     if (json_is_array(fun))
         return child_many(&env, job, fun);
@@ -375,6 +383,20 @@ child_leave(const job_env_t *env, const json_t *job, const jobret_t *ret)
     return rc;
 }
 
+/* Gives the return to the job's returners, if there are any; it is on its way to the master already. */
+static void
+child_returners(child_t *self, const json_t *job, const jobret_t *ret)
+{
+    AUTO_FREE char *names = returners_of(self->env->opts, job);
+    if (*names == '\0')
+        return;
+    AUTO(fileclient) files = child_files(self);
+    const call_env_t env = child_env(self, job, files);
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+    json_auto_t *value = jobret_value(ret);
+    returners_call(ctx, names, job, value);
+}
+
 /* The child's main function. Order matters: signals are let through only when parting_join() has installed
  * its handler, and proc_end_with() would undo a parting that came before. */
 static NORETURN void
@@ -395,7 +417,9 @@ job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_
     AUTO(jobret) ret = child_return(&self, job, result);
     if (ret == NULL)
         _exit(0);
-    _exit((parting_return() ? child_say(&self, ret) : child_leave(env, job, ret)) == 0 ? 0 : 1);
+    int rc = parting_return() ? child_say(&self, ret) : child_leave(env, job, ret);
+    child_returners(&self, job, ret);
+    _exit(rc == 0 ? 0 : 1);
 }
 
 /* ---- the job server's side ------------------------------------------------------------------- */

@@ -595,7 +595,7 @@ salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },                                                       \
         { "ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh" },                                       \
         { "tgt_type", ARG_STR, "\"glob\"", "glob, pcre, list, grain, pillar, compound and so on" },          \
-        { "ret", ARG_ANY, "\"\"", "Must be empty: there are no returners" },                                 \
+        { "ret", ARG_ANY, "\"\"", "Returners, files in Python on the minions, that get each return too" },   \
         { "ret_config", ARG_ANY, "null", "The returner's configuration" },                                   \
     {                                                                                                        \
         "ret_kwargs", ARG_DICT, "null", "The returner's options"                                             \

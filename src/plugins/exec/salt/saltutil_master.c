@@ -142,7 +142,7 @@ static const arg_t cmd_args[] = {
     { "arg", ARG_LIST, "[]", "Its arguments" },
     { "timeout", ARG_ANY, "null", "Seconds without news until the wait ends" },
     { "tgt_type", ARG_STR, "\"glob\"", "glob, list, grain, compound and so on" },
-    { "ret", ARG_STR, "\"\"", "Must be empty: there are no returners" },
+    { "ret", ARG_STR, "\"\"", "Returners, files in Python on the minions, that get each return too" },
     { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
     { "ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh" },
     { "kwargs", ARG_ANY, ARG_STARSTAR, "subset, batch, metadata, delimiter" },

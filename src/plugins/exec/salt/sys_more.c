@@ -1,10 +1,11 @@
-/* sys_more.c - more of execution module `sys`: renderers, returners (there are none), and JSON schemas of
+/* sys_more.c - more of execution module `sys`: renderers, returners, and JSON schemas of
  * states' arguments. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
 
 #include "common/base/str.h"
+#include "common/python/userfile.h"
 #include "common/render/render.h"
 
 /* ---- renderers ---------------------------------------------------------------------------- */
@@ -63,20 +64,91 @@ sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- returners: there are none ------------------------------------------------------------ */
+/* ---- returners ---------------------------------------------------------------------------- */
+
+/* True when a word of the caller means the function, or when there is none: a glob, or a module's name; with `as_function` a
+ * function's name too. */
+static bool
+fits_function(const json_t *words, const char *name, bool as_function)
+{
+    size_t i;
+    json_t *word;
+
+    json_array_foreach (words, i, word) {
+        AUTO_FREE char *text = value_pystr(word);
+        size_t len = strlen(text);
+        if (strpbrk(text, "*.") != NULL ? fnmatch(text, name, FNM_NOESCAPE) == 0
+                                        : str_starts(name, text) && name[len] == '.')
+            return true;
+        if (as_function && (len == 0 || str_eq(text, name)))
+            return true;
+    }
+    return json_array_size(words) == 0;
+}
+
+/* One of the two members that userfile_functions() tells of each function that is meant, by their names; `member` NULL: null.
+ * NEW, or NULL with *err. */
+static json_t *
+returners_meant(call_ctx_t *ctx, const json_t *words, const char *member, fail_t *err)
+{
+    json_auto_t *all = userfile_functions(ctx, "returners", err);
+    json_t *found = json_object(), *told;
+    const char *name;
+
+    json_object_foreach (all, name, told) {
+        if (fits_function(words, name, member != NULL))
+            json_object_set_new(found, name,
+                                member != NULL ? json_incref(value_get(told, member)) : json_null());
+    }
+    if (all == NULL)
+        json_decref(STEAL(found));
+    return found;
+}
 
 static int
-no_names(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sys_list_returner_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_array();
+    json_auto_t *found = returners_meant(ctx, value_get(args, "args"), NULL, err);
+
+    if (found == NULL)
+        return -EIO;
+    *ret_value = value_sorted_keys(found);
+    return 0;
+}
+
+/* As in Salt a word is a glob of functions: of a plain name's file no function is called so. */
+static int
+sys_list_returners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *all = userfile_functions(ctx, "returners", err), *names = json_object();
+    const char *name;
+    json_t *told;
+
+    if (all == NULL)
+        return -EIO;
+    json_object_foreach (all, name, told) {
+        AUTO_FREE char *module = xstrndup(name, strcspn(name, "."));
+        if (fits_one(value_get(args, "args"), name))
+            json_object_set_new(names, module, json_null());
+    }
+    *ret_value = value_sorted_keys(names);
     return 0;
 }
 
 static int
-no_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sys_returner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_object();
-    return 0;
+    *ret_value = returners_meant(ctx, value_get(args, "args"), "doc", err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+static int
+sys_returner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *words = json_pack("[O]", value_get(args, "module"));
+
+    *ret_value = returners_meant(ctx, words, "argspec", err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 /* ---- schemas ------------------------------------------------------------------------------ */
@@ -154,20 +226,25 @@ static const func_t funcs[] = {
     { "list_renderers", sys_list_renderers, names_args, FN_READONLY,
       "List the renderers." CLI_EXAMPLE(
           "salt '*' sys.list_renderers\n    salt '*' sys.list_renderers 'yaml*'") },
-    { "list_returner_functions", no_names, functions_args, FN_READONLY,
-      "Return an empty list: the master keeps returns, there are no returners." CLI_EXAMPLE(
-          "salt '*' sys.list_returner_functions") },
-    { "list_returners", no_names, names_args, FN_READONLY,
-      "Return an empty list: the master keeps returns, there are no returners." CLI_EXAMPLE(
-          "salt '*' sys.list_returners") },
+    { "list_returner_functions", sys_list_returner_functions, functions_args, FN_READONLY,
+      "List the functions of returners, which are files in Python." CLI_EXAMPLE(
+          "salt '*' sys.list_returner_functions\n    salt '*' sys.list_returner_functions smtp") },
+    { "list_returners", sys_list_returners, names_args, FN_READONLY,
+      "List the returners, which are files in Python." CLI_EXAMPLE(
+          "salt '*' sys.list_returners\n    salt '*' sys.list_returners 's*'") },
     { "renderer_doc", sys_renderer_doc, names_args, FN_READONLY,
       "Return the documentation of renderers." CLI_EXAMPLE(
           "salt '*' sys.renderer_doc\n    salt '*' sys.renderer_doc 'j*'"),
       .finds = "args", .absent = "Nothing is called {}; 'sys.list_renderers' lists what there is" },
-    { "returner_argspec", no_members, module_args, FN_READONLY,
-      "Return an empty dictionary: there are no returners." CLI_EXAMPLE("salt '*' sys.returner_argspec") },
-    { "returner_doc", no_members, names_args, FN_READONLY,
-      "Return an empty dictionary: there are no returners." CLI_EXAMPLE("salt '*' sys.returner_doc") },
+    { "returner_argspec", sys_returner_argspec, module_args, FN_READONLY,
+      "Return the arguments and defaults of returners' functions." CLI_EXAMPLE(
+          "salt '*' sys.returner_argspec smtp\n    salt '*' sys.returner_argspec smtp.returner"),
+      .finds = "module",
+      .absent = "Nothing is called {}; 'sys.list_returner_functions' lists what there is" },
+    { "returner_doc", sys_returner_doc, names_args, FN_READONLY,
+      "Return the documentation of returners' functions." CLI_EXAMPLE(
+          "salt '*' sys.returner_doc\n    salt '*' sys.returner_doc smtp"),
+      .finds = "args", .absent = "Nothing is called {}; 'sys.list_returner_functions' lists what there is" },
     { "state_schema", sys_state_schema, module_args, FN_READONLY,
       "Return a JSON schema for each state function." CLI_EXAMPLE(
           "salt '*' sys.state_schema\n    salt '*' sys.state_schema pkg.installed") },

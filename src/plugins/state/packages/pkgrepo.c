@@ -163,23 +163,6 @@ pkgrepo_same_words(const char *a, const char *b)
     return same;
 }
 
-/* A list, or a text, as one line. NEW. */
-static char *
-one_line(const json_t *comments)
-{
-    buf_auto_t out = BUF_INIT;
-    json_t *one;
-    size_t i;
-
-    if (!json_is_array(comments))
-        return value_pystr(comments);
-    json_array_foreach (comments, i, one) {
-        AUTO_FREE char *text = value_pystr(one);
-        buf_printf(&out, "%s%s", i > 0 ? " " : "", text);
-    }
-    return buf_steal(&out);
-}
-
 /* Compares source lines by their words; comments count only when the SLS gives some. */
 static bool
 pkgrepo_same_line(const repo_t *r)
@@ -193,7 +176,8 @@ pkgrepo_same_line(const repo_t *r)
         return false;
     if (comments == NULL)
         return true;
-    AUTO_FREE char *wanted = one_line(comments), *there = xstrdup(comment != NULL ? comment + 1 : "");
+    AUTO_FREE char *wanted = value_joined(comments, " "),
+                   *there = xstrdup(comment != NULL ? comment + 1 : "");
     return strcmp(str_trim(wanted), str_trim(there)) == 0;
 }
 
