@@ -333,7 +333,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
-    show_data(&self->show, shown, prints ? "quiet" : output_suited(fun), retcode);
+    show_data(&self->show, shown, prints ? "quiet" : f->out != NULL ? f->out : output_suited(fun), retcode);
     if (call_absent(ctx) != NULL)
         show_error(&self->show, "%s\n", call_absent(ctx));
     if (value_bool(self->values, "retcode_passthrough", false))

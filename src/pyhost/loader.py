@@ -62,7 +62,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar", "renderers", "output", "returners")  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "renderers", "output", "returners", "beacons", "engines")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 
@@ -512,9 +512,16 @@ def signature_of(function):
     return rows
 
 
+def outputter_of(file, function):
+    """The outputter that the file says for a function's return, or None."""
+    said = getattr(file.module, "__outputter__", None)
+    name = said.get(getattr(function, "__name__", None)) if isinstance(said, dict) else None
+    return name if isinstance(name, str) else None
+
+
 def describe_file(file):
     functions = [
-        dict(signature_of(function), name=name, doc=text_of(inspect.getdoc(function) or ""))
+        dict(signature_of(function), name=name, doc=text_of(inspect.getdoc(function) or ""), out=outputter_of(file, function))
         for name, function in sorted(file.functions.items())
     ]
     text = text_of_file(file.path)  # None of a package and of bytecode: they may use everything

@@ -112,6 +112,7 @@ add_functions(pyplugin_t *self, pykind_t kind)
                                    .args = self->args[i],
                                    .flags = flags,
                                    .doc = value_str(one, "doc", ""),
+                                   .out = value_str(one, "out", NULL),
                                    .data.ptr = &self->functions[i] };
     }
     self->plugin.funcs = self->funcs;

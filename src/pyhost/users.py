@@ -86,14 +86,21 @@ def list_functions(asked):
     send({"done": found})
 
 
+# The function that a file of the kind is there for.
+ENTRIES = {"beacons": "beacon", "engines": "start", "pillar": "ext_pillar", "renderers": "render", "output": "output"}
+
+
 def check(asked):
     """Load files that a sync brought: their failures are lines of the log."""
     kind = world.kind(asked["kind"])
+    entry = ENTRIES.get(asked["kind"])
     try:
         for stem in dict.fromkeys(asked["stems"]):
             file = kind.file(stem) if stem in kind.paths else None  # logs that it can't be loaded
             if file is not None and file.why is not None and not file.broken:
                 log.warning("%s is not loaded: %s", file.path, file.why)
+            elif file is not None and file.why is None and entry is not None and entry not in file.functions:
+                log.warning("%s is of no use: it defines no function %s()", file.path, entry)
     except OutOfTime:
         send({"failed": {"kind": "generic", "text": "loading them takes too long"}})
     else:

@@ -322,6 +322,34 @@ PY
     [[ $output == *"option 'output' is 'nosuch'; known are "* ]]
 }
 
+@test "__outputter__ of a module, by the function's own name; __func_alias__; __proxyenabled__ is for proxies" {
+    cat >"$SRV/_modules/shows.py" <<'PY'
+__outputter__ = {"run_": "highstate", "plain": "txt", "odd": "nosuch"}
+__func_alias__ = {"run_": "run"}
+__proxyenabled__ = ["rest"]
+
+
+def run_():
+    return {"test_|-a_|-a_|-nop": {"result": True, "comment": "well", "name": "a", "changes": {}, "__run_num__": 0, "__id__": "a"}}
+
+
+def plain():
+    return {"a": 1}
+
+
+def odd():
+    return {"a": 1}
+PY
+    salt m1 saltutil.sync_modules >/dev/null
+    [[ $(salt m1 shows.run) == *'Succeeded: 1'* ]]
+    [[ $(salt_call m1 --local shows.run) == *'Succeeded: 1'* ]]
+    [ "$(salt m1 shows.plain)" = "m1: {'a': 1}" ]
+    [ "$(salt_call m1 --local shows.plain)" = "local: {'a': 1}" ]
+    [ "$(salt m1 shows.plain --out=json --static | json 'd["m1"]["a"]')" = 1 ]
+    [[ $(salt m1 shows.odd 2>&1) == *'a:'* ]]
+    [[ $(salt m1 shows.run_ 2>&1) == *"'shows.run_' is not available."* ]]
+}
+
 @test "a sync tells at once which files can not be loaded; those that did not change are not looked at" {
     printf 'def x(:\n' >"$SRV/_modules/broken.py"
     printf 'import nosuch_library\n' >"$SRV/_modules/lacks.py"
@@ -339,6 +367,10 @@ PY
     : >"$log"
     [ "$(call saltutil.sync_modules)" = '[]' ]
     not grep -qE 'cannot be loaded|is not loaded' "$log"
+    mkdir -p "$SRV/_beacons"
+    printf 'def validate(config):\n    return True, "fine"\n' >"$SRV/_beacons/half.py"
+    [ "$(call saltutil.sync_beacons)" = '["beacons.half"]' ]
+    until_true 5 grep -qE "WARNING.*/beacons/half.py is of no use: it defines no function beacon\(\)" "$log"
     printf 'def render(:\n' >"$SRV/_pillar/broken.py"
     salt-run saltutil.sync_pillar --out=json | grep -q pillar.broken
     grep -qE "ERROR.*/pillar/broken.py cannot be loaded: line 1: SyntaxError: " "$FLEET/log/master"

@@ -290,6 +290,7 @@ call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result
         res->failed = err.kind;
         return;
     }
+    res->out = f->out;
     res->retcode = retcode_of(ctx, res->value);
     res->success = res->retcode == 0;
 }

@@ -55,6 +55,7 @@ typedef struct call_result {
     int retcode;   /* 0, or the function's own, or 1 for a failure (254 where Salt gives 254) */
     bool success;
     fail_kind_t failed; /* meaningful when !success */
+    const char *out;    /* the function's outputter, BORROWED from the context; NULL: it says none */
 } call_result_t;
 
 /* Run `fun` with Salt's argument list (`arg` as args_parse makes it) and Salt's own __pub_* keywords (object

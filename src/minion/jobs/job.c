@@ -306,8 +306,8 @@ job_child_run(child_t *self, const json_t *job)
         return child_react(ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
-    json_t *result = json_pack("{s:O, s:i, s:b}", "return", res.value, "retcode", res.retcode, "success",
-                               res.success);
+    json_t *result = json_pack("{s:O, s:i, s:b, s:s*}", "return", res.value, "retcode", res.retcode, "success",
+                               res.success, "out", res.out);
     call_result_free(&res);
     return result;
 }
@@ -350,7 +350,7 @@ mark_offline(const json_t *job, json_t *ret)
 static jobret_t *
 child_return(const child_t *self, const json_t *job, const json_t *result)
 {
-    const char *out = output_suited(value_str(job, "fun", NULL));
+    const char *out = value_str(result, "out", output_suited(value_str(job, "fun", NULL)));
     json_t *ret = jobret_of(job, result);
     if (ret == NULL)
         return NULL;
