@@ -87,8 +87,7 @@ typedef struct func {
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
     /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
      * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
-    const char *finds, *absent;
-    const char *out; /* the outputter that a file in Python says for its return; NULL: common/output/suited.h knows */
+    const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */

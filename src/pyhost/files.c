@@ -137,7 +137,8 @@ find_salt(const char *pattern)
 char *
 pyfiles_salt(call_ctx_t *ctx)
 {
-    const char *told = value_str(ctx_opts(ctx), "python_salt", "auto");
+    const json_t *option = value_get(ctx_opts(ctx), "python_salt");
+    const char *told = json_is_false(option) ? "off" : value_str(ctx_opts(ctx), "python_salt", "auto");
     const char *python = value_str(ctx_opts(ctx), "python", "");
     char *folder = NULL;
 

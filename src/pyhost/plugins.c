@@ -2,6 +2,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "common/python/userfile.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
 
@@ -243,6 +244,19 @@ pyplugins_describe(call_ctx_t *ctx, pykind_t kind, const char *module, bool salt
         log_debug("%s in Python are not known: %s", pykind_name(kind), fail_text(&err));
     json_array_foreach (value_get(last, "done"), i, one)
         pyplugins_take(self, &asked, one);
+}
+
+bool
+userfile_salts(call_ctx_t *ctx)
+{
+    return pyhost_salt(pyhost_of(ctx)) != NULL;
+}
+
+void
+userfile_load_all(call_ctx_t *ctx, plugin_kind_t kind)
+{
+    if (pykind_of(kind) != PYKINDS && userfile_salts(ctx))
+        pyplugins_describe(ctx, pykind_of(kind), NULL, true);
 }
 
 /* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */

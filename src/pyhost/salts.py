@@ -16,9 +16,9 @@ class SaltKind(Kind):
         self.virtual = index_of(dirs, self.paths)
 
     def described(self, stem):
-        """The files that may give a module its functions; those already loaded, of no module."""
+        """The files that may give a module its functions; all of them, of no module."""
         if stem is None:
-            return list(self.files.values())
+            return self.all()
         stems = [stem] if stem in self.paths else []
         stems += [other for other in self.virtual.get(stem, ()) if other not in stems and other in self.paths]
         return [self.file(found) for found in stems]

@@ -23,8 +23,8 @@ ns_of(const struct timespec *t)
 int
 clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *left)
 {
-    int (*real)(clockid_t, int, const struct timespec *, struct timespec *) =
-        dlsym(RTLD_NEXT, "clock_nanosleep");
+    int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = dlsym(RTLD_NEXT,
+                                                                                    "clock_nanosleep");
     struct timespec now = { 0 }, until;
 
     if ((flags & TIMER_ABSTIME) != 0)

@@ -92,8 +92,36 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(
     [[ $output == *"lacking.py: line 1: ModuleNotFoundError: No module named 'nosuch_library'"* ]]
 }
 
-@test "python_salt: off; an interpreter that is not there" {
+@test "lists have all of Salt's functions, and what hides them hides them there" {
+    [ "$(call sys.list_modules 'fro*' --out=json | json d)" = "['frob']" ]
+    [ "$(call sys.list_functions --out=json | json '[f for f in d if f[:4] in ("frob", "lack") or f.endswith("only_salts")]')" = \
+        "['frob.now', 'frob.same', 'test.only_salts']" ]
+    [ "$(call sys.list_state_functions --out=json | json '[f for f in d if f.startswith("frob")]')" = "['frob.frobbed']" ]
+    mkdir -p "$PKG/salt/returners"
+    printf 'def returner(ret):\n    """Keep it."""\n' >"$PKG/salt/returners/frob_return.py"
+    [ "$(call sys.returner_doc --out=json | json d)" = "{'frob_return.returner': 'Keep it.'}" ]
+}
+
+@test "an error names what would bring the function" {
     config 'python_salt: off'
+    run call junos.cli
+    same_as "$output" <<<"'junos.cli' is not available. Salt's own junos, a file in Python, would be used if Salt's package were on this host: see the option python_salt."
+    run call nosuch.thing
+    [[ $output != *python_salt* ]]
+    run call test.nosuch
+    [[ $output != *python_salt* ]]
+    config "python_salt: $PKG"
+    run call junos.cli
+    same_as "$output" <<<"'junos.cli' is not available."
+}
+
+@test "python_salt: off; an interpreter that is not there" {
+    mkdir -p "$ROOT/python/lib/python3.9" "$ROOT/python/bin"
+    ln -s "$PKG" "$ROOT/python/lib/python3.9/site-packages"
+    ln -s "$(command -v python3)" "$ROOT/python/bin/python3"
+    config "python: $ROOT/python/bin/python3"
+    [ "$(call frob.same y --out=json | json d)" = y ]
+    config "python: $ROOT/python/bin/python3" 'python_salt: off'
     run call frob.now x
     [[ $output == *"'frob.now' is not available."* ]]
     config "python_salt: $PKG" 'python: /nonexistent/python3'

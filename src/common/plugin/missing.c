@@ -1,6 +1,7 @@
 /* missing.c - error texts for a function or module that does not exist, with a suggestion. */
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
+#include "common/python/userfile.h"
 
 static char *
 missing_module(call_ctx_t *ctx, const char *name)
@@ -12,12 +13,48 @@ missing_module(call_ctx_t *ctx, const char *name)
     return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
 }
 
-/* `text` and " Did you mean 'test.ping'?". NEW. */
+static const char *const salts_modules[] = {
+#define EXEC(name) #name,
+#define STATE(name)
+#include "common/plugin/saltnames.def"
+#undef EXEC
+#undef STATE
+};
+static const char *const salts_states[] = {
+#define EXEC(name)
+#define STATE(name) #name,
+#include "common/plugin/saltnames.def"
+#undef EXEC
+#undef STATE
+};
+
+/* True when the function's module is one of Salt's that nothing gives here, but Salt's package would. */
+static bool
+is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
+{
+    bool states = registry == ctx->env.states;
+    AUTO_FREE char *module = xstrndup(fun, strcspn(fun, "."));
+    const char *const *names = states ? salts_states : salts_modules;
+    size_t n = states ? NELEMS(salts_states) : NELEMS(salts_modules), i = 0;
+
+    if ((!states && registry != ctx_registry(ctx, PLUGIN_EXEC)) ||
+        registry_provider(registry, ctx, module) != NULL || userfile_salts(ctx))
+        return false;
+    while (i < n && !str_eq(names[i], module))
+        i++;
+    return i < n;
+}
+
+/* `text`, and what would bring the function, or " Did you mean 'test.ping'?". NEW. */
 static char *
 missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const char *text)
 {
+    if (strchr(fun, '.') != NULL && is_salts(ctx, registry, fun))
+        return xasprintf(
+            "%s Salt's own %.*s, a file in Python, would be used if Salt's package were on this host: "
+            "see the option python_salt.",
+            text, (int) strcspn(fun, "."), fun);
     AUTO_FREE char *near = registry_suggest(registry, ctx, fun);
-
     if (near == NULL || str_eq(near, fun))
         return xstrdup(text);
     return xasprintf("%s Did you mean '%s'?", text, near);

@@ -306,8 +306,8 @@ job_child_run(child_t *self, const json_t *job)
         return child_react(ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
-    json_t *result = json_pack("{s:O, s:i, s:b, s:s*}", "return", res.value, "retcode", res.retcode, "success",
-                               res.success, "out", res.out);
+    json_t *result = json_pack("{s:O, s:i, s:b, s:s*}", "return", res.value, "retcode", res.retcode,
+                               "success", res.success, "out", res.out);
     call_result_free(&res);
     return result;
 }

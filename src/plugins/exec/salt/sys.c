@@ -7,6 +7,7 @@
 
 #include "common/base/str.h"
 #include "common/plugin/registry.h"
+#include "common/python/userfile.h"
 #include "plugins/lib/salt/masterline.h"
 #include "salt/log.h"
 
@@ -48,15 +49,21 @@ static void
 sys_gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
 {
     const registry_t *registry = registry_of_row(ctx);
+    bool all = json_array_size(q->wanted) == 0;
     json_t *word;
     size_t i;
 
-    /* Modules that are loaded when they are asked for are asked for by name. */
+    /* Modules that are loaded when they are asked for are asked for by name, or all of them. */
     json_array_foreach (registry != NULL ? q->wanted : NULL, i, word) {
         AUTO_FREE char *text = value_pystr(word);
-        text[strcspn(text, ".*?[")] = '\0';
-        (void) registry_provider(registry, ctx, text);
+        size_t len = strcspn(text, ".*?[");
+        all = all || len == 0 || (text[len] != '.' && text[len] != '\0');
+        text[len] = '\0';
+        if (len > 0)
+            (void) registry_provider(registry, ctx, text);
     }
+    if (registry != NULL && all)
+        userfile_load_all(ctx, (plugin_kind_t) ctx_row(ctx)->data.number);
     if (registry != NULL)
         registry_each(registry, ctx, each, q);
 }
