@@ -5,8 +5,11 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/extmods.h"
+#include "common/python/userfile.h"
 #include "pyhost/pyhost.h"
 #include "salt/log.h"
+
+enum { ENTRY_POINTS_MAX = 64 * 1024 };
 
 static const struct {
     const char *name;
@@ -105,6 +108,16 @@ pyfiles_stems(const json_t *folders)
     return stems;
 }
 
+json_t *
+pyfiles_options(void)
+{
+    json_t *options = json_object();
+
+    for (pykind_t i = 0; i < PYKINDS; i++)
+        json_object_set_new(options, kinds[i].name, json_string(kinds[i].option));
+    return options;
+}
+
 /* ---- Salt's own package ---------------------------------------------------------------------------------- */
 
 /* Where python3 looks for packages. */
@@ -134,26 +147,71 @@ find_salt(const char *pattern)
     return folder;
 }
 
+/* NEW list of patterns of the folders that have the interpreter's packages: beside one of the user's choice. */
+static json_t *
+package_patterns(const json_t *opts)
+{
+    const char *python = value_str(opts, "python", ""), *slash = strrchr(python, '/');
+    json_t *patterns = json_array();
+
+    if (*python != '\0')
+        json_array_append_new(patterns, value_fmt("%.*s/../lib/python3*/{site,dist}-packages",
+                                                  slash != NULL ? (int) (slash - python) : 0, python));
+    for (size_t i = 0; *python == '\0' && i < NELEMS(package_places); i++)
+        json_array_append_new(patterns, json_string(package_places[i]));
+    return patterns;
+}
+
+/* True when one of the files that describe installed distributions names the group. */
+static bool
+has_extension(const char *pattern)
+{
+    AUTO_FREE char *files = xasprintf("%s/*.{dist,egg}-info/entry_points.txt", pattern);
+    fail_auto_t err = FAIL_INIT;
+    bool has = false;
+    glob_t found;
+
+    if (fs_glob(files, GLOB_BRACE, &found, &err) < 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !has; i++) {
+        buf_auto_t text = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        has = fs_read(found.gl_pathv[i], ENTRY_POINTS_MAX, &text, &why) >= 0 &&
+              strstr(buf_str(&text), "[salt.loader]") != NULL;
+    }
+    globfree(&found);
+    return has;
+}
+
+bool
+userfile_extended(const json_t *opts)
+{
+    static _Atomic int known = -1;
+    json_auto_t *patterns = NULL;
+
+    if (known < 0) {
+        bool has = false;
+        patterns = package_patterns(opts);
+        for (size_t i = 0; i < json_array_size(patterns) && !has; i++)
+            has = has_extension(json_string_value(json_array_get(patterns, i)));
+        known = has;
+    }
+    return known > 0;
+}
+
 char *
 pyfiles_salt(call_ctx_t *ctx)
 {
     const json_t *option = value_get(ctx_opts(ctx), "python_salt");
     const char *told = json_is_false(option) ? "off" : value_str(ctx_opts(ctx), "python_salt", "auto");
-    const char *python = value_str(ctx_opts(ctx), "python", "");
     char *folder = NULL;
 
     if (str_eq(told, "off"))
         return NULL;
     if (!str_eq(told, "auto"))
         return xstrdup(told);
-    if (*python != '\0') {
-        /* An interpreter of the user's choice has its packages beside it. */
-        const char *slash = strrchr(python, '/');
-        AUTO_FREE char *pattern = xasprintf("%.*s/../lib/python3*/{site,dist}-packages",
-                                            slash != NULL ? (int) (slash - python) : 0, python);
-        return find_salt(pattern);
-    }
-    for (size_t i = 0; i < NELEMS(package_places) && folder == NULL; i++)
-        folder = find_salt(package_places[i]);
+    json_auto_t *patterns = package_patterns(ctx_opts(ctx));
+    for (size_t i = 0; i < json_array_size(patterns) && folder == NULL; i++)
+        folder = find_salt(json_string_value(json_array_get(patterns, i)));
     return folder;
 }

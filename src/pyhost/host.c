@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "common/plugin/place.h"
+#include "common/python/userfile.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
@@ -32,6 +33,13 @@ struct pyloader {
     const userfile_t *user;           /* the innermost call of pyhost_user(); BORROWED; NULL: none */
 };
 
+static void
+forget_stems(pyloader_t *self)
+{
+    for (pykind_t i = 0; i < PYKINDS; i++)
+        json_decref(STEAL(self->stems[i]));
+}
+
 /* Forgets where files are. */
 static void
 forget_files(pyloader_t *self)
@@ -39,8 +47,7 @@ forget_files(pyloader_t *self)
     free(STEAL(self->salt));
     self->looked = self->barren = false;
     json_decref(STEAL(self->folders));
-    for (pykind_t i = 0; i < PYKINDS; i++)
-        json_decref(STEAL(self->stems[i]));
+    forget_stems(self);
 }
 
 static void
@@ -67,11 +74,29 @@ pyhost_of(call_ctx_t *ctx)
     return self;
 }
 
+/* Adds the folders of installed distributions, which only an interpreter knows. */
+static void
+add_extensions(pyloader_t *self)
+{
+    json_auto_t *task = json_pack("{s:{s:o}}", "extensions", "options", pyfiles_options());
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *last = pyhost_task(self, task, &err);
+
+    if (last == NULL)
+        log_error("installed extensions are not used: %s", fail_text(&err));
+    else if (self->folders != NULL)
+        json_object_update(self->folders, value_get(last, "done"));
+    forget_stems(self); /* the start has looked at some */
+}
+
 bool
 pyhost_has(pyloader_t *self, pykind_t kind, const char *stem)
 {
-    if (self->folders == NULL)
+    if (self->folders == NULL) {
         self->folders = pyfiles_folders(self->ctx);
+        if (userfile_extended(ctx_opts(self->ctx)))
+            add_extensions(self);
+    }
     if (self->stems[kind] == NULL)
         self->stems[kind] = pyfiles_stems(json_object_get(self->folders, pykind_name(kind)));
     return stem != NULL ? json_object_get(self->stems[kind], stem) != NULL

@@ -11,6 +11,7 @@
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds", "packaged": bool}}
 #          {"functions": {"kind"}}
+#          {"extensions": {"options": {KIND: OPTION}}}: done are all folders then, as "dirs" of setup
 #          {"check": {"kind", "stems": [NAME, ...]}}
 #   there  {"done": V}, of grains a list of dicts, of functions {name: {"doc", "argspec"}}, of invoke {"done": V, "retcode": N}, of user {"done": V, "grains": bool}
 #          {"failed": {"kind", "text", "trace"}}

@@ -37,6 +37,8 @@ json_t *pyfiles_folders(call_ctx_t *ctx);
 /* NEW {name: true} of the files of these folders. */
 json_t *pyfiles_stems(const json_t *folders);
 
+/* NEW {KIND: name of the option with further folders}. */
+json_t *pyfiles_options(void);
 /* The folder that has Salt's own package `salt`, by the options python_salt and python. NEW; NULL: none is used. */
 char *pyfiles_salt(call_ctx_t *ctx);
 

@@ -44,6 +44,10 @@ bool userfile_salts(call_ctx_t *ctx);
  * nothing where they are not used. */
 void userfile_load_all(call_ctx_t *ctx, plugin_kind_t kind);
 
+/* True when a distribution that brings files (entry points of the group salt.loader: saltext-*) is installed for the interpreter
+ * that the options name. Looked up once in a process: a daemon asks before it forks. */
+bool userfile_extended(const json_t *opts);
+
 /* Load the files of `names`, a list of "KIND.FILE" (BORROWED), so that the log says now which of them can't be loaded, or will
  * not be. Does nothing for kinds that are not called here. */
 void userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names);

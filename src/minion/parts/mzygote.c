@@ -2,11 +2,13 @@
 #include "minion/jobs/jobserver.h"
 
 #include "common/python/door.h"
+#include "common/python/userfile.h"
 #include "common/python/zygote.h"
 
 static void *
 mzygote_start(jobserver_t *js, fail_t *err)
 {
+    (void) userfile_extended(js->opts); /* before jobs are forked, which would each look */
     return zygote_new(err);
 }
 
