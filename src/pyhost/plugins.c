@@ -246,16 +246,10 @@ pyplugins_describe(call_ctx_t *ctx, pykind_t kind, const char *module, bool salt
         pyplugins_take(self, &asked, one);
 }
 
-bool
-userfile_salts(call_ctx_t *ctx)
-{
-    return pyhost_salt(pyhost_of(ctx)) != NULL;
-}
-
 void
 userfile_load_all(call_ctx_t *ctx, plugin_kind_t kind)
 {
-    if (pykind_of(kind) != PYKINDS && userfile_salts(ctx))
+    if (pykind_of(kind) != PYKINDS && pyhost_salt(pyhost_of(ctx)) != NULL)
         pyplugins_describe(ctx, pykind_of(kind), NULL, true);
 }
 

@@ -1,7 +1,6 @@
 /* missing.c - error texts for a function or module that does not exist, with a suggestion. */
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
-#include "common/python/userfile.h"
 
 static char *
 missing_module(call_ctx_t *ctx, const char *name)
@@ -28,7 +27,7 @@ static const char *const salts_states[] = {
 #undef STATE
 };
 
-/* True when the function's module is one of Salt's that nothing gives here, but Salt's package would. */
+/* True when the function's module is one of Salt's that nothing gives here. */
 static bool
 is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 {
@@ -38,7 +37,7 @@ is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
     size_t n = states ? NELEMS(salts_states) : NELEMS(salts_modules), i = 0;
 
     if ((!states && registry != ctx_registry(ctx, PLUGIN_EXEC)) ||
-        registry_provider(registry, ctx, module) != NULL || userfile_salts(ctx))
+        registry_provider(registry, ctx, module) != NULL)
         return false;
     while (i < n && !str_eq(names[i], module))
         i++;
@@ -49,9 +48,10 @@ is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 static char *
 missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const char *text)
 {
-    if (strchr(fun, '.') != NULL && is_salts(ctx, registry, fun))
+    /* A reason why it can't be used here says more. */
+    if (strchr(fun, '.') != NULL && str_ends(text, "is not available.") && is_salts(ctx, registry, fun))
         return xasprintf(
-            "%s Salt's own %.*s, a file in Python, would be used if Salt's package were on this host: "
+            "%s Salt's own %.*s is a file in Python, which is used where Salt's package is on the host: "
             "see the option python_salt.",
             text, (int) strcspn(fun, "."), fun);
     AUTO_FREE char *near = registry_suggest(registry, ctx, fun);

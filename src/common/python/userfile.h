@@ -38,8 +38,6 @@ py_t *userfile_call(call_ctx_t *ctx, const userfile_t *what, py_t *args, py_t *k
  * kind, users' and Salt's own; empty where there are none. NULL with *err. */
 json_t *userfile_functions(call_ctx_t *ctx, const char *kind, fail_t *err);
 
-/* True when Salt's own files give what neither users' files nor this program have. */
-bool userfile_salts(call_ctx_t *ctx);
 /* Load all of Salt's own files whose functions are plug-ins of the kind, so that lists of functions have them: seconds. Does
  * nothing where they are not used. */
 void userfile_load_all(call_ctx_t *ctx, plugin_kind_t kind);
