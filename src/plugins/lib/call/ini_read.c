@@ -286,10 +286,10 @@ whole(const ini_t *self)
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 py_t *
-ini_read(const char *text, size_t len)
+ini_read(const char *text, size_t len, py_t *defaults)
 {
     __attribute__((cleanup(ini_free)))
-    ini_t self = { .sections = py_odict(), .defaults = py_odict(), .seen = py_set(false) };
+    ini_t self = { .sections = py_odict(), .defaults = defaults, .seen = py_set(false) };
 
     for (size_t at = 0; at < len;) {
         const char *end = memchr(text + at, '\n', len - at);

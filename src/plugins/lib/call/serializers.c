@@ -1,4 +1,4 @@
-/* serializers.c - see serializers.h: json, yaml, python and configparser, as Salt's serialisers write and
+/* serializers.c - see serializers.h: json, yaml, python, plist and configparser, as Salt's serialisers write and
  * read them. */
 #include "plugins/lib/call/serializers.h"
 
@@ -10,6 +10,7 @@
 #include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 #include "plugins/lib/call/ini_read.h"
+#include "plugins/lib/call/plist.h"
 
 enum { INDENT_MAX = 999 };
 
@@ -191,6 +192,33 @@ python_serialize(py_t *v, py_t *options)
     return text;
 }
 
+/* ---- plist -------------------------------------------------------------------------------------------- */
+
+static py_t *
+plist_serialize(py_t *v, py_t *options)
+{
+    const plist_options_t how = { .unsorted = !option_flag(options, "sort_keys", true),
+                                  .skip_keys = option_flag(options, "skipkeys", false) };
+    py_t *form = option(options, "fmt");
+
+    if (form == NULL)
+        return plist_write_xml(v, &how);
+    if (py_str_is(form, "FMT_BINARY"))
+        return plist_write_binary(v, &how);
+    return py_raise(&py_ValueError, "fmt is FMT_BINARY, or not given for XML");
+}
+
+static py_t *
+plist_deserialize(py_t *v, py_t *options)
+{
+    size_t len;
+
+    if (serializers_text_of(v) == NULL)
+        return NULL;
+    const char *bytes = py_text(v, &len);
+    return plist_read(bytes, len);
+}
+
 /* ---- configparser ------------------------------------------------------------------------------------- */
 
 /* A "%" starts an interpolation, or stands twice. */
@@ -208,7 +236,7 @@ interpolates(const char *text)
 
 /* Sets an option, whose name is lower case, among those of a section; the last of a name counts. */
 static int
-take_setting(py_t *into, py_t *key, py_t *value)
+ini_take(py_t *into, py_t *key, py_t *value)
 {
     AUTO(py) name = py_tostr(key);
     AUTO(py) text = name != NULL ? py_tostr(value) : NULL;
@@ -224,22 +252,40 @@ take_setting(py_t *into, py_t *key, py_t *value)
     return py_dict_set(into, lowered, text);
 }
 
-/* A line feed in a value is followed by a tab, as configparser does. */
+/* All of a section's. */
 static int
-put_section(buf_t *b, py_t *section, py_t *settings)
+ini_take_all(py_t *into, py_t *settings)
 {
-    AUTO(py) name = py_tostr(section);
-    AUTO(py) taken = py_odict();
     py_t *key, *value;
 
-    if (name == NULL)
-        return -1;
     if (!py_is(settings, PY_DICT))
         return py_raise_int(&py_AttributeError, "'%s' object has no attribute 'items'",
                             py_type_name(settings));
     for (size_t i = 0; py_dict_next(settings, &i, &key, &value);)
-        if (take_setting(taken, key, value) < 0)
+        if (ini_take(into, key, value) < 0)
             return -1;
+    return 0;
+}
+
+/* `defaults` of configparser's options: {option: text}. NEW. */
+static py_t *
+ini_defaults(py_t *options)
+{
+    AUTO(py) taken = py_odict();
+    py_t *given = option(options, "defaults");
+
+    return given == NULL || ini_take_all(taken, given) == 0 ? STEAL(taken) : NULL;
+}
+
+/* A line feed in a value is followed by a tab, as configparser does. */
+static int
+put_section(buf_t *b, py_t *section, py_t *taken)
+{
+    AUTO(py) name = py_tostr(section);
+    py_t *key, *value;
+
+    if (name == NULL)
+        return -1;
     buf_printf(b, "[%s]\n", py_cstr(name));
     for (size_t i = 0; py_dict_next(taken, &i, &key, &value);) {
         buf_printf(b, "%s = ", py_cstr(key));
@@ -255,18 +301,25 @@ static py_t *
 configparser_serialize(py_t *v, py_t *options)
 {
     buf_auto_t b = BUF_INIT;
+    AUTO(py) defaults = ini_defaults(options);
     py_t *section, *settings;
 
+    if (defaults == NULL)
+        return NULL;
     if (!py_is(v, PY_DICT))
         return py_raise(&py_TypeError, "configparser can only serialize dictionaries, not <class '%s'>",
                         py_type_name(v));
     py_t *first = py_dict_gets(v, "DEFAULT");
     AUTO(py) name = py_strz("DEFAULT");
-    if (first != NULL && put_section(&b, name, first) < 0)
+    if (first != NULL && ini_take_all(defaults, first) < 0)
         return NULL;
-    for (size_t i = 0; py_dict_next(v, &i, &section, &settings);)
-        if (settings != first && put_section(&b, section, settings) < 0)
+    if ((first != NULL || py_dict_len(defaults) > 0) && put_section(&b, name, defaults) < 0)
+        return NULL;
+    for (size_t i = 0; py_dict_next(v, &i, &section, &settings);) {
+        AUTO(py) taken = py_odict();
+        if (settings != first && (ini_take_all(taken, settings) < 0 || put_section(&b, section, taken) < 0))
             return NULL;
+    }
     return py_str_buf(&b);
 }
 
@@ -278,14 +331,16 @@ configparser_deserialize(py_t *v, py_t *options)
     if (serializers_text_of(v) == NULL)
         return NULL;
     const char *text = py_text(v, &len);
-    return ini_read(text, len);
+    py_t *defaults = ini_defaults(options);
+    return defaults != NULL ? ini_read(text, len, defaults) : NULL;
 }
 
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const serializer_t rows[] = {
-    { "configparser", configparser_serialize, configparser_deserialize, { NULL } },
+    { "configparser", configparser_serialize, configparser_deserialize, { "defaults" } },
     { "json", json_serialize, json_deserialize, { "ensure_ascii", "indent", "separators", "sort_keys" } },
+    { "plist", plist_serialize, plist_deserialize, { "fmt", "skipkeys", "sort_keys" }, .bytes = true },
     { "python", python_serialize, NULL, { NULL } },
     { "yaml",
       yaml_serialize,

@@ -18,6 +18,7 @@ typedef struct serializer {
     const char *name;
     serializer_fn *serialize, *deserialize;  /* NULL: has none */
     const char *options[SERIALIZER_OPTIONS]; /* of serialize(), up to the first NULL */
+    bool bytes;                              /* what it writes and reads is bytes: no text, no line */
 } serializer_t;
 
 /* BORROWED row, or NULL. */

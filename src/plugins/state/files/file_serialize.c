@@ -1,4 +1,4 @@
-/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation or INI. Works on
+/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation, INI or as a property list. Works on
  * Python values, as keys and dates would be lost in JSON; merge_if_exists reads the file by the same
  * serialiser and merges recursively. The text is then managed as file.managed's contents. */
 #include <ctype.h>
@@ -7,6 +7,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
 #include "common/py/py_traverse.h"
+#include "common/py/py_wire.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 #include "plugins/lib/file/manage.h"
@@ -38,47 +39,59 @@ static const struct defaults {
     { "json", "{\"indent\": 2, \"separators\": [\",\", \": \"], \"sort_keys\": true}" },
 };
 
-/* From a mapping or a list of them. NEW. */
-static json_t *
-options_for(const fstate_t *s, const char *name)
+/* The options of an argument, a mapping or a list of them, over those there are. */
+static void
+add_options(const fstate_t *s, const char *arg, json_t *opts)
 {
-    json_t *given = fstate_arg(s, "serializer_opts"), *opts = json_object(), *one;
+    json_t *given = fstate_arg(s, arg), *one;
     size_t i;
 
-    for (i = 0; i < NELEMS(defaults); i++) {
-        json_auto_t *own = json_loads(defaults[i].options, 0, NULL);
-        if (str_eq(defaults[i].name, name))
-            json_object_update(opts, own);
-    }
     if (json_is_object(given))
         json_object_update(opts, given);
     json_array_foreach (given, i, one) {
         if (json_is_object(one))
             json_object_update(opts, one);
     }
+}
+
+/* NEW. */
+static json_t *
+options_for(const fstate_t *s, const char *name)
+{
+    json_t *opts = json_object();
+
+    for (size_t i = 0; i < NELEMS(defaults); i++) {
+        json_auto_t *own = json_loads(defaults[i].options, 0, NULL);
+        if (str_eq(defaults[i].name, name))
+            json_object_update(opts, own);
+    }
+    add_options(s, "serializer_opts", opts);
     return opts;
 }
 
+/* The text, with a line feed behind it, or the bytes, as `contents` has them. */
 static int
-serialize(const work_t *w, json_t *opts, buf_t *out, fail_t *err)
+serialize(const work_t *w, json_t *opts, json_t **ret_contents, fail_t *err)
 {
     AUTO(py) options = py_from_json(opts);
+    AUTO(py) feed = py_strz("\n");
     AUTO(py) text = serializer_write(w->how, w->data, options);
-    size_t len;
-    const char *bytes = text != NULL ? py_text(text, &len) : NULL;
+    AUTO(py) whole = text == NULL || w->how->bytes ? py_ref(text) : py_add(text, feed);
 
-    if (bytes == NULL)
-        return python_failed(err);
-    buf_add(out, bytes, len);
-    return 0;
+    *ret_contents = whole != NULL ? py_to_wire(whole) : NULL;
+    return *ret_contents != NULL ? 0 : python_failed(err);
 }
 
 /* NEW value, or NULL with *err. */
 static py_t *
-deserialize(const serializer_t *how, const buf_t *text, fail_t *err)
+deserialize(const work_t *w, const buf_t *text, fail_t *err)
 {
-    AUTO(py) bytes = py_str_utf8(buf_str(text), text->len);
-    AUTO(py) options = py_dict();
+    const serializer_t *how = w->how;
+    json_auto_t *opts = json_object();
+    AUTO(py) bytes = how->bytes ? py_bytes(buf_str(text), text->len) : py_str_utf8(buf_str(text), text->len);
+
+    add_options(w->s, "deserializer_opts", opts);
+    AUTO(py) options = py_from_json(opts);
     py_t *value = bytes != NULL ? how->deserialize(bytes, options) : NULL;
 
     if (value == NULL)
@@ -165,7 +178,7 @@ file_serialize_merge(work_t *w)
         fstate_error(s, "merge_if_exists is not supported for the %s serializer", w->how->name);
         return 1;
     }
-    AUTO(py) past = fstate_read(s, &text, &why) == 0 ? deserialize(w->how, &text, &why) : NULL;
+    AUTO(py) past = fstate_read(s, &text, &why) == 0 ? deserialize(w, &text, &why) : NULL;
     if (past == NULL) {
         fstate_error(s, "Failed to deserialize existing data: %s", fail_text(&why));
         return 1;
@@ -232,14 +245,13 @@ file_serialize_store(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
     json_auto_t *opts = options_for(s, w->how->name);
-    buf_auto_t text = BUF_INIT;
+    json_t *contents = NULL;
     managed_auto_t none = MANAGED_INIT;
-    int rc = serialize(w, opts, &text, err);
+    int rc = serialize(w, opts, &contents, err);
 
     if (rc != 0)
         return rc;
-    buf_putc(&text, '\n');
-    json_object_set_new(s->args, "contents", value_utf8(text.data, text.len));
+    json_object_set_new(s->args, "contents", contents);
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
     rc = s->test                            ? file_serialize_tell(w)
@@ -340,11 +352,11 @@ static const arg_t serialize_args[] = {
     STATE_ANY("merge_if_exists", "false", "Change what the file holds by the data"),
     STATE_TEXT("encoding", "null", "Encoding of the file, when not UTF-8"),
     STATE_TEXT("encoding_errors", "\"strict\"", "What to do with other characters: strict, ignore, replace"),
-    STATE_ANY("serializer", "null", "yaml, json, python or configparser; `formatter` is the same"),
+    STATE_ANY("serializer", "null", "yaml, json, python, configparser or plist; `formatter` is the same"),
     STATE_ANY(
         "serializer_opts", "null",
-        "Of YAML: default_flow_style, explicit_start, indent, sort_keys, width; of JSON: ensure_ascii, indent, separators, sort_keys"),
-    STATE_ANY("deserializer_opts", "null", "Accepted and not used"),
+        "Of YAML: default_flow_style, explicit_start, indent, sort_keys, width; of JSON: ensure_ascii, indent, separators, sort_keys; of plist: fmt: FMT_BINARY, skipkeys, sort_keys; of configparser: defaults"),
+    STATE_ANY("deserializer_opts", "null", "Of configparser: defaults; others are not used"),
     STATE_ANY("check_cmd", "null", "Command that must agree to the new file; its path is added"),
     STATE_ANY("tmp_dir", "\"\"", "Folder of the file that check_cmd looks at"),
     STATE_ANY("tmp_ext", "\"\"", "End of that file's name"),
@@ -354,7 +366,7 @@ static const arg_t serialize_args[] = {
 
 static const func_t funcs[] = {
     { "serialize", file_state_serialize, serialize_args, 0,
-      "Make sure that a file holds some data in YAML, JSON, Python's notation or INI." },
+      "Make sure that a file holds some data in YAML, JSON, Python's notation, INI or as a property list." },
 };
 
 PLUGIN(state, file_serialize, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));
