@@ -217,12 +217,20 @@ pillar(void *cookie, json_t *ask, fail_t *err)
     return compile_pillar(self, ask, err);
 }
 
+/* True when the call itself was at fault, as the function or its binding says: its documentation is shown. Salt looks at
+ * unknown keywords before, and says no more than which. */
+static bool
+call_at_fault(const fail_t *err)
+{
+    return err->kind == FAIL_ARGUMENTS || (err->kind == FAIL_INVOCATION && err->code != -ENOKEY);
+}
+
 /* Prints a failure in Salt's words and returns the exit code. */
 static int
 main_call_failed(const func_t *f, const char *fun, const fail_t *err)
 {
     (void) fflush(stdout);
-    if (err->kind == FAIL_ARGUMENTS) {
+    if (call_at_fault(err)) {
         (void) fprintf(stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", fail_text(err));
         AUTO_FREE char *doc = f != NULL ? func_docstring(f) : xstrdup("");
         (void) printf("%s\n", doc);
@@ -333,6 +341,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
+    self->show.opts.tuple = (f->flags & FN_TUPLE) != 0;
     show_data(&self->show, shown, prints ? "quiet" : f->out != NULL ? f->out : output_suited(fun), retcode);
     if (call_absent(ctx) != NULL)
         show_error(&self->show, "%s\n", call_absent(ctx));

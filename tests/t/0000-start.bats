@@ -62,6 +62,22 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [[ $stderr == *"salt-call: error: -g/--grains does not accept any arguments" ]]
 }
 
+@test "salt-call: a call that makes no sense shows how the function is called, tuples are shown as such" {
+    call() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=txt "$@"; }
+    run -1 --separate-stderr call test.echo
+    [[ $stderr == *$'Passed invalid arguments: echo() missing 1 required positional argument: \'text\'.\n\nUsage:' ]]
+    [[ $output == *"Return a string - used for testing the connection"* ]]
+    run -1 --separate-stderr call file.replace /nosuch a b
+    [[ $stderr == *$'Passed invalid arguments: File not found: /nosuch.\n\nUsage:' ]]
+    [[ $output == *"salt '*' file.replace "* ]]
+    run -1 --separate-stderr call test.echo text=a nosuch=1
+    [[ -z $output && $stderr == *"The following keyword arguments are not valid: nosuch=1" ]]
+    run -0 --separate-stderr call test.fib 3
+    [[ $output =~ ^'local: (2, '[0-9.e-]+')'$ ]]
+    run -0 --separate-stderr call test.collatz 2
+    [[ $output =~ ^'local: ([2], '[0-9.e-]+')'$ ]]
+}
+
 @test "salt-call: a log_file without a syslog daemon behind it is told in Salt's words, and no more" {
     run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR" --id x --cachedir "$BATS_TEST_TMPDIR/cache" --out=txt \
         --log-file="file://$BATS_TEST_TMPDIR/nosuch" test.ping

@@ -22,6 +22,7 @@ typedef struct output_opts {
     bool state_output_profile; /* Started and Duration lines */
     bool state_output_diff;
     bool state_output_pct;
+    bool tuple;            /* the return is a tuple in Salt, which txt shows */
     bool strip_colors;     /* show escape characters in data as '?' */
     int retcode;           /* not 0: nested shows what failed in red */
     const json_t *exclude; /* state_output filter: results ("True,None" or a list) to leave out. BORROWED, may

@@ -20,7 +20,12 @@ output_txt(json_t *data, const output_opts_t *opts, buf_t *out)
             pyline_t line;
             if (pos == NULL) {
                 buf_printf(out, "%s%s: ", key, bound);
+                size_t from = out->len;
                 output_str(out, value);
+                if (opts->tuple && json_is_array(value)) {
+                    out->data[from] = '(';
+                    out->data[out->len - 1] = ')';
+                }
                 buf_putc(out, '\n');
                 continue;
             }

@@ -217,7 +217,8 @@ bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *
     return json_incref(out);
 }
 
-/* As for a command line: unknown keywords are checked first, with Salt's own wording (FAIL_INVOCATION). */
+/* As for a command line: unknown keywords are checked first, with Salt's own wording (FAIL_INVOCATION,
+ * -ENOKEY). */
 json_t *
 bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err)
 {
@@ -242,7 +243,7 @@ bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *er
     }
     if (invalid.len > 0) {
         keyword_hints(typos, &invalid);
-        fail_kind(err, FAIL_INVOCATION, -EINVAL, "The following keyword arguments are not valid: %s",
+        fail_kind(err, FAIL_INVOCATION, -ENOKEY, "The following keyword arguments are not valid: %s",
                   buf_str(&invalid));
         return NULL;
     }

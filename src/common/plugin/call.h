@@ -143,8 +143,8 @@ char *call_missing_state(call_ctx_t *ctx, const char *fun);
 char *call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
- * words ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword
- * arguments are not valid: nosuch=b"). */
+ * words ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION and -ENOKEY ("The
+ * following keyword arguments are not valid: nosuch=b"). */
 json_t *bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
 
 /* func_doc as Salt's sources have it, with their ".. code-block:: bash" line. NEW. */

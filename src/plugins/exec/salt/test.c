@@ -216,10 +216,20 @@ big_value(const big_t *b)
     return str_to_int(buf_str(&text), 0, INT64_MAX, &n) ? json_integer(n) : json_string(buf_str(&text));
 }
 
+/* Seconds of a clock that only goes forward, as finely as it is kept. */
+static double
+mono_seconds(void)
+{
+    struct timespec now;
+
+    (void) clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
+}
+
 static int
 test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int64_t start = clock_mono_us();
+    double start = mono_seconds();
     json_int_t num = value_int(args, "num", 0);
 
     if (num < 0)
@@ -241,7 +251,7 @@ test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     free(now.limbs);
     free(next.limbs);
 
-    *ret_value = json_pack("[o, f]", value, (double) (clock_mono_us() - start) / 1e6);
+    *ret_value = json_pack("[o, f]", value, mono_seconds() - start);
     return 0;
 }
 
@@ -249,7 +259,7 @@ test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int64_t begin = clock_mono_us();
+    double begin = mono_seconds();
     json_int_t start = value_int(args, "start", 0);
     json_t *steps = json_array();
     bool is_float = false;
@@ -264,7 +274,7 @@ test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         is_float = is_float || even;
         n = even ? n / 2 : n * 3 + 1;
     }
-    *ret_value = json_pack("[o, f]", steps, (double) (clock_mono_us() - begin) / 1e6);
+    *ret_value = json_pack("[o, f]", steps, mono_seconds() - begin);
     return 0;
 }
 
@@ -651,7 +661,7 @@ static const func_t funcs[] = {
       "Fail when the argument is not true." CLI_EXAMPLE("salt '*' test.assertion False") },
     { "attr_call", test_attr_call, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Call grains.items from another module." CLI_EXAMPLE("salt '*' test.attr_call") },
-    { "collatz", test_collatz, collatz_args, FN_READONLY,
+    { "collatz", test_collatz, collatz_args, FN_READONLY | FN_TUPLE,
       "Return the Collatz sequence of a number and the seconds it took." CLI_EXAMPLE(
           "salt '*' test.collatz 3") },
     { "conf_test", test_conf_test, NULL, FN_READONLY,
@@ -669,7 +679,7 @@ static const func_t funcs[] = {
     { "exception", test_exception, exception_args, FN_READONLY,
       "Fail as a module with an unexpected error does." CLI_EXAMPLE("salt '*' test.exception 'Oh noes!'") },
     { "false", test_false, NULL, FN_READONLY, "Always return ``False``" CLI_EXAMPLE("salt '*' test.false") },
-    { "fib", test_fib, fib_args, FN_READONLY,
+    { "fib", test_fib, fib_args, FN_READONLY | FN_TUPLE,
       "Return a Fibonacci number and the seconds it took. Numbers over 64 bits are returned as "
       "text." CLI_EXAMPLE("salt '*' test.fib 3") },
     { "get_opts", exec_test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
