@@ -18,7 +18,9 @@
  *   begins             the comment only has to begin so
  *   differs            why `return` is not what Salt returns
  *   check              shell commands that must succeed afterwards
- * unit/case_file.h says how cases share members. In every text of a case {T} is that folder. CASES=prefix in the
+ *   foretold           why test mode can't say what the run does
+ * A case for a run is run in test mode too, in a folder of its own: a run that changes something is foretold, with the
+ * same changes but for the states of `untold`. unit/case_file.h says how cases share members. In every text of a case {T} is that folder. CASES=prefix in the
  * environment picks files.
  */
 #include "unit/case_file.h"
@@ -258,17 +260,17 @@ typedef struct registries {
     registry_t *exec, *states;
 } registries_t;
 
-static bool
-run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir)
+/* Sets the case up in the folder and runs its states. NEW return of the last one, or NULL with *err. */
+static json_t *
+run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir, fail_t *err)
 {
     json_auto_t *opts = options(spec, dir);
     json_auto_t *chunks = chunks_of(value_str(spec, "fun", fun), spec);
-    fail_auto_t err = FAIL_INIT;
 
     case_files(spec, dir);
     if (!shell(value_str(spec, "setup", NULL), dir)) {
-        printf("#   setup failed\n");
-        return false;
+        fail_set(err, -EINVAL, "setup failed");
+        return NULL;
     }
     case_log(spec);
     fileclient_t *files = fileclient_local(opts, NULL);
@@ -282,36 +284,156 @@ run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir
                              .files = files,
                              .cookie = spec };
     call_ctx_t *ctx = call_ctx_new(&env);
-    json_auto_t *ret = run_chunks(ctx, chunks, &err);
+    json_t *ret = run_chunks(ctx, chunks, err);
     call_ctx_destroy(&ctx);
     fileclient_destroy(&files);
-    if (!judge(spec, ret, &err))
-        return false;
-    if (shell(value_str(spec, "check", NULL), dir))
-        return true;
-    printf("#   check failed: %s\n", value_str(spec, "check", ""));
-    return false;
+    return ret;
 }
 
+/* The case in a folder of its own: `look` is told its return before the folder goes. */
+typedef bool look_fn(json_t *spec, json_t *ret, fail_t *err, const char *dir, void *cookie);
+
 static bool
-one_case(const registries_t *reg, const char *fun, json_t *raw)
+in_folder(const registries_t *reg, const char *fun, json_t *raw, look_fn *look, void *cookie)
 {
     char dir[] = "/tmp/halite-case-XXXXXX";
-    fail_auto_t err = FAIL_INIT;
+    fail_auto_t err = FAIL_INIT, gone = FAIL_INIT;
 
-    if (!can_run(raw))
-        return true;
     assert_non_null(mkdtemp(dir));
     AUTO_FREE char *text = value_dump(raw);
     AUTO_FREE char *there = str_replace(text, "{T}", dir);
     json_auto_t *spec = json_loads(there, 0, NULL);
     AUTO_FREE char *path = take_programs(spec, dir);
     set_environment(spec, true);
-    bool ok = run_case(reg, fun, spec, dir);
+    json_auto_t *ret = run_case(reg, fun, spec, dir, &err);
+    bool ok = look(spec, ret, &err, dir, cookie);
     set_environment(spec, false);
     setenv("PATH", path, 1);
-    assert_int_equal(fs_remove_tree(dir, &err), 0);
+    assert_int_equal(fs_remove_tree(dir, &gone), 0);
     return ok;
+}
+
+/* ---- test mode tells what the run does --------------------------------------------------------- */
+
+/* Keeps what does not depend on the folder. */
+static bool
+keep(json_t *spec, json_t *ret, fail_t *err, const char *dir, void *cookie)
+{
+    json_t **kept = cookie;
+    AUTO_FREE char *text = ret != NULL ? value_dump(ret) : xstrdup("null");
+    AUTO_FREE char *anywhere = str_replace(text, dir, "{T}");
+
+    *kept = json_loads(anywhere, JSON_DECODE_ANY, NULL);
+    return true;
+}
+
+/* The return that test mode gives of a case that is for a run. NEW. */
+static json_t *
+foretold(const registries_t *reg, const char *fun, json_t *raw)
+{
+    json_auto_t *spec = json_deep_copy(raw);
+    json_t *told = NULL;
+
+    json_object_set_new(spec, "test", json_true());
+    (void) in_folder(reg, fun, spec, keep, &told);
+    return told;
+}
+
+/* States whose test mode says that there is a change, in other words of Salt's than the run, or can't say which. */
+static const struct untold {
+    const char *fun, *why;
+} untold[] = {
+    { "alternatives.auto", "the change is what the program prints" },
+    { "cmd.", "the change is what the program prints" },
+    { "file.append", "Salt's words: the file is new" },
+    { "file.comment", "Salt's words: the file would be updated" },
+    { "file.copy", "the run tells the owner and mode of the new file" },
+    { "file.directory", "Salt's words: the run tells a mode twice" },
+    { "file.hardlink", "Salt's words: change" },
+    { "file.line", "Salt's words: newfile" },
+    { "file.managed", "Salt's words: newfile; the run tells the mode of a new file" },
+    { "file.patch", "the change is what the program prints, which names a copy" },
+    { "file.prepend", "Salt's words: the file is new" },
+    { "file.pruned", "Salt's words: the folder" },
+    { "file.recurse", "Salt's words: newfile" },
+    { "file.serialize", "Salt's words: newfile" },
+    { "file.symlink", "Salt's words: change; the run tells the owner of a new link" },
+    { "file.uncomment", "Salt's words: the file would be updated" },
+    { "git.detached", "what is cloned or fetched is not known before" },
+    { "git.latest", "what is cloned or fetched is not known before" },
+    { "module.run", "the change is what the function returns" },
+    { "user.present", "a new account's number, home and shell are the program's choice" },
+};
+
+static bool
+can_tell(const char *fun)
+{
+    for (size_t i = 0; i < NELEMS(untold); i++)
+        if (str_starts(fun, untold[i].fun))
+            return false;
+    return true;
+}
+
+/* A package's hold is told with a result and a comment of its own, which are test mode's or the run's. */
+static void
+level_parts(json_t *changes)
+{
+    const char *name;
+    json_t *one;
+
+    json_object_foreach (changes, name, one) {
+        if (json_is_object(value_get(one, "changes"))) {
+            json_object_del(one, "result");
+            json_object_del(one, "comment");
+        }
+    }
+}
+
+/* What a run that succeeded changed, or not, test mode foretells. A case says by `foretold` why it can't. */
+static bool
+as_foretold(const char *fun, json_t *raw, json_t *told, json_t *done)
+{
+    json_t *changes = value_get(done, "changes"), *before = value_get(told, "changes");
+
+    if (!json_is_true(value_get(done, "result")) || value_get(raw, "foretold") != NULL)
+        return true;
+    level(raw, told);
+    level(raw, done);
+    level_parts(changes);
+    level_parts(before);
+    json_t *want = json_object_size(changes) > 0 ? json_null() : json_true();
+    if (!json_equal(value_get(told, "result"), want))
+        return complain("foretold", done, told);
+    return !can_tell(fun) || json_equal(before, changes) || complain("foretold changes", changes, before);
+}
+
+/* ---- one case of a file ------------------------------------------------------------------------ */
+
+static bool
+judge_all(json_t *spec, json_t *ret, fail_t *err, const char *dir, void *cookie)
+{
+    bool ok = judge(spec, ret, err);
+
+    (void) keep(spec, ret, err, dir, cookie);
+    if (!ok || shell(value_str(spec, "check", NULL), dir))
+        return ok;
+    printf("#   check failed: %s\n", value_str(spec, "check", ""));
+    return false;
+}
+
+/* Test mode comes first, as the run of an environ.setenv changes this process. */
+static bool
+one_case(const registries_t *reg, const char *fun, json_t *raw)
+{
+    bool plain = value_get(raw, "test") == NULL && value_get(raw, "before") == NULL &&
+                 value_get(raw, "error") == NULL;
+    json_auto_t *told = NULL, *done = NULL;
+
+    if (!can_run(raw))
+        return true;
+    if (plain)
+        told = foretold(reg, fun, raw);
+    return in_folder(reg, fun, raw, judge_all, &done) && (!plain || as_foretold(fun, raw, told, done));
 }
 
 /* ---- the folder -------------------------------------------------------------------------------- */

@@ -144,7 +144,8 @@ manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_c
             *ret_comment = STEAL(m.comment);
             return 0;
         }
-        if (m.sfn != NULL && value_truthy(value_get(args, "keep_mode"))) {
+        AUTO_FREE char *scheme = source_scheme(source != NULL ? source : "");
+        if (source != NULL && value_truthy(value_get(args, "keep_mode")) && !source_is_remote(scheme)) {
             fail_auto_t why = FAIL_INIT;
             AUTO_FREE char *mode = source_mode(ctx, source, saltenv, &why);
             if (why.code != 0)

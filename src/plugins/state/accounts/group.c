@@ -245,8 +245,10 @@ group_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return there;
     if (!there)
         return state_ret_set(ret, STATE_TRUE, "Group not present");
-    if (ctx_test(ctx))
+    if (ctx_test(ctx)) {
+        state_change(ret, name, json_string(""));
         return state_ret_set(ret, STATE_NONE, "Group %s is set for removal", name);
+    }
     int gone = sub_ask(ctx, err, "group.delete", "{s:s}", "name", name);
     if (gone < 0)
         return gone;

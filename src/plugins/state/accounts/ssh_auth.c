@@ -77,8 +77,10 @@ foretell_file(want_t *w, const char *skip, const char *line, const char *done)
         else
             buf_printf(&text, "%s: %s\n", line, key);
     }
-    if (text.len > 0)
+    if (text.len > 0) {
+        state_change(w->ret, w->key, json_string(str_eq(skip, "exists") ? "New" : "Removed"));
         return state_ret_set(w->ret, STATE_NONE, "%s", buf_str(&text));
+    }
     return state_ret_set(w->ret, STATE_TRUE, "All host keys in file %s are already %s", ssh_auth_source_of(w),
                          done);
 }

@@ -681,8 +681,10 @@ user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (!value_truthy(info))
         return state_ret_set(ret, STATE_TRUE, "User %s is not present", u.name);
-    if (ctx_test(ctx))
+    if (ctx_test(ctx)) {
+        state_change(ret, u.name, json_string("removed"));
         return state_ret_set(ret, STATE_NONE, "User %s set for removal", u.name);
+    }
     int gone = sub_ask(ctx, err, "user.delete", "{s:s, s:O, s:O}", "name", u.name, "remove",
                        value_get(args, "purge"), "force", value_get(args, "force"));
     if (gone < 0)

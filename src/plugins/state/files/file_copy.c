@@ -249,9 +249,11 @@ copy_body(fstate_t *s, fail_t *err)
     if (!c.changed)
         return state_ret_set(s->ret, STATE_TRUE, "The target file \"%s\" exists and will not be overwritten",
                              s->name);
-    if (s->test)
+    if (s->test) {
+        fstate_note(s, s->name, c.source);
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be copied to \"%s\"", c.source,
                              s->name);
+    }
     if ((rc = file_copy_need_folder(&c, err)) != 0)
         return rc < 0 ? rc : 0;
     return copy_now(&c);
@@ -290,8 +292,10 @@ rename_body(fstate_t *s, fail_t *err)
                              s->name);
     if (entangled(s, there > 0, source))
         return 0;
-    if (s->test)
+    if (s->test) {
+        fstate_note(s, s->name, source);
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be moved to \"%s\"", source, s->name);
+    }
     int above = fop_exists_as(folder, S_IFDIR, &why);
     if (above < 0)
         return not_moved(s, source, &why);
@@ -362,8 +366,10 @@ mknod_body(fstate_t *s, fail_t *err)
             state_ret_comment(s->ret, value_fmt("%s %s is in the correct state", row->title, s->name));
         return rc;
     }
-    if (s->test)
+    if (s->test) {
+        state_change(s->ret, "new", value_fmt("%s %s created.", row->title, s->name));
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set to be created", row->title, s->name);
+    }
     json_t *args = json_copy(s->args);
     json_object_set_new(args, "name", json_string(s->name));
     json_auto_t *made = fstate_call(s, file_mknod, args, err);
@@ -410,8 +416,7 @@ decode_from(fstate_t *s, const char *decoded, fail_t *err)
         return err->code;
     if (str_eq(is, want))
         return state_ret_set(s->ret, STATE_TRUE, "File is in the correct state.");
-    if (is != NULL || !s->test)
-        state_change_set(s->ret, json_pack("{s:s?, s:s}", "old", is, "new", want));
+    state_change_set(s->ret, json_pack("{s:s?, s:s}", "old", is, "new", want));
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "File is set to be updated.");
     if (fop_copyfile(decoded, s->name, err) != 0)

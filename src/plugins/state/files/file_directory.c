@@ -419,6 +419,7 @@ force(work_t *w, const char *what, fail_t *err)
         if (rc != 0)
             return rc;
     }
+    w->gives_way = true;
     state_change(s->ret, "forced",
                  value_fmt(s->test ? "%s would be forcibly replaced" : "%s was forcibly replaced", what));
     return 0;

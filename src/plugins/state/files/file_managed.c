@@ -286,6 +286,9 @@ only_tell(fstate_t *s)
         return fstate_error(s, "%s", comment);
     if (value_get(changes, "diff") != NULL && !fstate_on(s, "show_changes", true))
         json_object_set_new(changes, "diff", json_string("<show_changes=False>"));
+    if (fstate_arg(s, "contents") != NULL && !fstate_on(s, "follow_symlinks", true) &&
+        fop_lexists_as(s->name, S_IFLNK, &why) > 0)
+        json_object_set_new(changes, "diff", json_string("Replace symbolic link with regular file"));
     bool any = json_object_size(changes) > 0;
     state_change_set(s->ret, changes);
     if (!any)

@@ -191,6 +191,17 @@ same_target(const char *now, const char *target)
     return str_eq(have, want);
 }
 
+/* True when what has the name makes room for the link: it goes to its backup, or is replaced. */
+static bool
+gives_way(const link_t *l)
+{
+    struct stat st;
+
+    if (fstate_str(l->s, "backupname") != NULL || l->force)
+        return true;
+    return l->atomic && lstat(l->s->name, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
 /* Test mode. */
 static int
 symlink_check(link_t *l)
@@ -207,12 +218,14 @@ symlink_check(link_t *l)
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Symlink %s to %s is set for creation", s->name, l->target);
     }
-    if (now == NULL && l->force)
+    if (now == NULL && gives_way(l)) {
+        fstate_note(s, "new", s->name);
         return state_ret_set(
             s->ret, STATE_NONE,
             "The file or directory %s is set for removal to make way for a new symlink targeting "
             "%s",
             s->name, l->target);
+    }
     if (now == NULL)
         return fstate_error(
             s, "File or directory exists where the symlink %s should be. Did you mean to use force?",
@@ -583,11 +596,11 @@ touch_check(fstate_t *s, bool there)
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "File %s is set to be created", s->name);
     }
-    if (time_differs(s, "atime", st) || time_differs(s, "mtime", st)) {
+    bool now = fstate_arg(s, "atime") == NULL || fstate_arg(s, "mtime") == NULL;
+    if (now || time_differs(s, "atime", st) || time_differs(s, "mtime", st)) {
         fstate_note(s, "touched", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Times set to be updated on file %s", s->name);
     }
-    fstate_note(s, "new", s->name);
     return state_ret_set(s->ret, STATE_TRUE, "File %s exists and has the correct times", s->name);
 }
 

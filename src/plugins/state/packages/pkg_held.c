@@ -1,5 +1,6 @@
 /* pkg_held.c - more of state module `pkg`: packages that are kept at their version (held), and those that are
  * not. Compares pkg.get_selections with the SLS. */
+#include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "salt/state.h"
@@ -57,6 +58,35 @@ pkg_held_set_hold(call_ctx_t *ctx, json_t *ret, const char *fun, const char *nam
     return said;
 }
 
+/* Test mode: the change that pkg.hold or pkg.unhold would make. `was` is the selection now; NULL: there is none. */
+static void
+foretell_hold(json_t *ret, const char *name, const char *was, const char *now)
+{
+    json_object_set_new(ret, "result", json_null());
+    state_change(
+        ret, name,
+        json_pack("{s:s, s:{s:s?, s:s}, s:n, s:o}", "name", name, "changes", "old", was, "new", now, "result",
+                  "comment",
+                  value_fmt("Package %s is set to be %s.", name, str_eq(now, "hold") ? "held" : "unheld")));
+}
+
+/* The package's selection. NEW, NULL when it has none; -1 with *err. */
+static int
+selection_of(call_ctx_t *ctx, const char *name, char **ret_selection, fail_t *err)
+{
+    json_auto_t *all = sub_call(ctx, err, "pkg.get_selections", "{s:s}", "pattern", name);
+    const char *selection;
+    json_t *names;
+
+    if (all == NULL)
+        return err->code;
+    json_object_foreach (all, selection, names) {
+        if (value_lists(names, name))
+            *ret_selection = xstrdup(selection);
+    }
+    return 0;
+}
+
 /* Holds one package and adds to the comment. */
 static int
 pkg_held_hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, fail_t *err)
@@ -64,6 +94,11 @@ pkg_held_hold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *
     AUTO_FREE char *text = value_truthy(version) ? value_pystr(version) : NULL;
 
     if (ctx_test(ctx)) {
+        AUTO_FREE char *was = NULL;
+        int rc = selection_of(ctx, name, &was, err);
+        if (rc < 0)
+            return rc;
+        foretell_hold(ret, name, was, "hold");
         state_ret_add(ret, "The following package would be held: %s%s%s%s", name,
                       text != NULL ? " (version = " : "", text != NULL ? text : "", text != NULL ? ")" : "");
         return 0;
@@ -80,6 +115,7 @@ static int
 unhold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, fail_t *err)
 {
     if (ctx_test(ctx)) {
+        foretell_hold(ret, name, "hold", "install");
         /* The version that it is held at, which apt does not know. */
         state_ret_add(ret, "The following package would be unheld: %s%s", name,
                       value_truthy(version) ? " (version = None)" : "");

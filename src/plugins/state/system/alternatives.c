@@ -29,6 +29,14 @@ state_alternatives_ask(call_ctx_t *ctx, const json_t *args, const char *fun, boo
 
 /* ---- install ---------------------------------------------------------------------------------- */
 
+static void
+note_installed(const json_t *args, json_t *ret)
+{
+    state_change_set(ret, json_pack("{s:O, s:O, s:O, s:O}", "name", value_get(args, "name"), "link",
+                                    value_get(args, "link"), "path", value_get(args, "path"), "priority",
+                                    value_get(args, "priority")));
+}
+
 static int
 tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fail_t *err)
 {
@@ -43,9 +51,7 @@ tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fai
         return err->code;
     if (!json_is_true(there))
         return state_ret_set(ret, STATE_FALSE, "Alternative for %s not installed: %s", name, said);
-    state_change_set(ret, json_pack("{s:O, s:O, s:O, s:O}", "name", value_get(args, "name"), "link",
-                                    value_get(args, "link"), "path", value_get(args, "path"), "priority",
-                                    value_get(args, "priority")));
+    note_installed(args, ret);
     if (json_is_true(taken))
         return state_ret_set(ret, STATE_TRUE, "Alternative for %s set to path %s with priority %s", name,
                              path, priority);
@@ -66,9 +72,11 @@ state_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     json_t *ret = *ret_value = state_alternatives_start(args);
     if (json_is_true(there))
         return state_ret_set(ret, STATE_TRUE, "Alternative %s for %s is already registered", path, name);
-    if (ctx_test(ctx))
+    if (ctx_test(ctx)) {
+        note_installed(args, ret);
         return state_ret_set(ret, STATE_NONE, "Alternative will be set for %s to %s with priority %s", name,
                              path, priority);
+    }
     json_auto_t *said = sub_call(ctx, err, "alternatives.install", "{s:O, s:O, s:O, s:O}", "name",
                                  value_get(args, "name"), "link", value_get(args, "link"), "path",
                                  value_get(args, "path"), "priority", value_get(args, "priority"));
@@ -148,8 +156,10 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(ret, STATE_TRUE, "Alternative for %s already set to %s", name, path);
     if (!json_is_true(there))
         return state_ret_set(ret, STATE_FALSE, "Alternative %s for %s doesn't exist", path, name);
-    if (ctx_test(ctx))
+    if (ctx_test(ctx)) {
+        state_change(ret, "path", json_string(path));
         return state_ret_set(ret, STATE_NONE, "Alternative for %s will be set to path %s", name, path);
+    }
     json_auto_t *said = state_alternatives_ask(ctx, args, "alternatives.set", true, err);
     json_auto_t *after = said != NULL
                              ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err)

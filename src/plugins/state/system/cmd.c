@@ -395,6 +395,13 @@ static int
 cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *ret = state_ret_args(args), *result = NULL;
+
+    if (ctx_test(ctx)) {
+        (void) state_ret_set(ret, STATE_NONE, "Function %s would have been executed",
+                             value_str(args, "func", ""));
+        *ret_value = json_incref(ret);
+        return 0;
+    }
     int rc = call_function(ctx, args, &result, err);
 
     if (rc != 0)
