@@ -71,8 +71,7 @@ enum {
     FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
     FN_SECRET = 1 << 5,      /* runner or wheel: only the caller gets the return; events and jobs don't */
     FN_CALLS = 1 << 11,      /* calls functions that its arguments name: master/operators/inner.h */
-    FN_REACHES = 1 << 12,    /* and does so on minions that its arguments name */
-    FN_TUPLE = 1 << 13       /* returns a list that is a tuple in Salt: salt-call --out=txt shows it so */
+    FN_REACHES = 1 << 12     /* and does so on minions that its arguments name */
 };
 
 typedef struct func {

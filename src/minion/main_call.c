@@ -341,7 +341,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
-    self->show.opts.tuple = (f->flags & FN_TUPLE) != 0;
+    self->show.opts.tuple = output_tuple(fun);
     show_data(&self->show, shown, prints ? "quiet" : f->out != NULL ? f->out : output_suited(fun), retcode);
     if (call_absent(ctx) != NULL)
         show_error(&self->show, "%s\n", call_absent(ctx));

@@ -41,3 +41,14 @@ output_suited(const char *fun)
             return suited[i].out;
     return NULL;
 }
+
+bool
+output_tuple(const char *fun)
+{
+    static const char *const tuples[] = { "test.collatz", "test.fib" };
+
+    for (size_t i = 0; i < NELEMS(tuples); i++)
+        if (str_eq(tuples[i], fun))
+            return true;
+    return false;
+}

@@ -7,7 +7,11 @@
 #ifndef COMMON_OUTPUT_SUITED_H
 #define COMMON_OUTPUT_SUITED_H
 
+#include "salt/base.h"
+
 /* "highstate" for "state.apply", ...; NULL: the default one. Accepts NULL. */
 const char *output_suited(const char *fun);
+/* True when the function returns a tuple in Salt, which --out=txt shows. */
+bool output_tuple(const char *fun);
 
 #endif

@@ -661,7 +661,7 @@ static const func_t funcs[] = {
       "Fail when the argument is not true." CLI_EXAMPLE("salt '*' test.assertion False") },
     { "attr_call", test_attr_call, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Call grains.items from another module." CLI_EXAMPLE("salt '*' test.attr_call") },
-    { "collatz", test_collatz, collatz_args, FN_READONLY | FN_TUPLE,
+    { "collatz", test_collatz, collatz_args, FN_READONLY,
       "Return the Collatz sequence of a number and the seconds it took." CLI_EXAMPLE(
           "salt '*' test.collatz 3") },
     { "conf_test", test_conf_test, NULL, FN_READONLY,
@@ -679,7 +679,7 @@ static const func_t funcs[] = {
     { "exception", test_exception, exception_args, FN_READONLY,
       "Fail as a module with an unexpected error does." CLI_EXAMPLE("salt '*' test.exception 'Oh noes!'") },
     { "false", test_false, NULL, FN_READONLY, "Always return ``False``" CLI_EXAMPLE("salt '*' test.false") },
-    { "fib", test_fib, fib_args, FN_READONLY | FN_TUPLE,
+    { "fib", test_fib, fib_args, FN_READONLY,
       "Return a Fibonacci number and the seconds it took. Numbers over 64 bits are returned as "
       "text." CLI_EXAMPLE("salt '*' test.fib 3") },
     { "get_opts", exec_test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
