@@ -271,9 +271,12 @@ process(json_t *args, const struct mode *mode, lines_t *lines, fail_t *err)
 {
     const char *content = value_str(args, "content", NULL), *match = value_str(args, "match", NULL);
     const char *before = value_str(args, "before", NULL), *after = value_str(args, "after", NULL);
+    /* An SLS may have it as a list; modes other than insert do not look at it. */
+    const json_t *given = value_get(args, "location");
+    const json_t *location = json_array_size(given) == 1 ? json_array_get(given, 0) : given;
     job_t job = { .lines = lines,
                   .content = content != NULL ? content : "",
-                  .location = value_str(args, "location", NULL),
+                  .location = json_string_value(location),
                   .indent = value_bool(args, "indent", true) };
 
     if (before == NULL && after == NULL && str_empty(match))
