@@ -5,6 +5,7 @@ crash_points.py SALT_CALL FAULT_LIBRARY
 
 Whatever the step, the file is the old one or the new one, whole, with the owner, mode and attributes that belong to it;
 after an error nothing else is left in its folder, and the state says False; the next run, undisturbed, gives the new one.
+What was written is on the disk (fsync) before the new file gets the name.
 """
 import json
 import os
@@ -58,6 +59,7 @@ class Stage:
         self.place = f"{self.work}/place"
         self.file = f"{self.place}/file"
         self.hit = f"{self.work}/hit"
+        self.steps = f"{self.work}/steps"
         os.makedirs(f"{self.work}/etc")
         os.makedirs(f"{self.work}/srv")
         with open(f"{self.work}/srv/new", "w") as f:
@@ -84,10 +86,26 @@ class Stage:
     def run(self, fun, args, fault=None):
         env = dict(os.environ)
         if fault:
-            env.update(LD_PRELOAD=self.library, FAULT=fault, FAULT_ROOT=self.place, FAULT_HIT=self.hit)
+            env.update(LD_PRELOAD=self.library, FAULT=fault, FAULT_ROOT=self.place, FAULT_HIT=self.hit, FAULT_STEPS=self.steps)
         words = [f"{k}={json.dumps(v)}" for k, v in args.items()]
         return subprocess.run([self.call, "--local", "-c", f"{self.work}/etc", "-l", "quiet", "--out=json", "state.single", fun,
                                f"name={self.file}"] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, timeout=120)
+
+
+def named_before_synced(stage, fun, args, there):
+    """Whether a new file gets its name while something that was written to it may not be on the disk."""
+    stage.set_up(there)
+    if os.path.exists(stage.steps):
+        os.unlink(stage.steps)
+    stage.run(fun, args, "kill:1000000")
+    with open(stage.steps) as f:
+        steps = f.read().split()
+    dirty = False
+    for step in steps:
+        if step.startswith("rename") and dirty:
+            return True
+        dirty = step in ("write", "writev", "pwrite") or (dirty and step != "fsync")
+    return False
 
 
 def scenario(stage, name, fun, args, there):
@@ -100,6 +118,8 @@ def scenario(stage, name, fun, args, there):
     new, beside_new = look(stage.file), os.listdir(stage.place)
     if new == old:
         sys.exit(f"{name}: {fun} changes nothing")
+    if named_before_synced(stage, fun, args, there):
+        yield f"{name}: the file gets its name before it is on the disk"
     steps = 0
     for what, code in FAULTS:
         n = 0

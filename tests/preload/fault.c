@@ -2,6 +2,7 @@
  * the last thing that the process does before kill -9. With FAULT_OPENS=1 what only opens counts too.
  *
  *   FAULT=kill:N  or  FAULT=28:N (an errno)      FAULT_ROOT=DIR      FAULT_HIT=FILE, which the fault makes
+ *   FAULT_STEPS=FILE, which gets the name of each call, a line each
  *
  * Children count for themselves, from where their parent was.
  */
@@ -22,6 +23,21 @@
 #include <unistd.h>
 
 static long calls;
+static const char *step; /* the name of the call under way */
+
+static void
+note_step(void)
+{
+    const char *log = getenv("FAULT_STEPS");
+    char line[64];
+    int fd = log && step ? (int) syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+
+    if (fd < 0)
+        return;
+    int len = snprintf(line, sizeof(line), "%s\n", step);
+    (void) syscall(SYS_write, fd, line, len);
+    (void) syscall(SYS_close, fd);
+}
 
 static int
 below_root(const char *path)
@@ -39,7 +55,10 @@ fault_at(const char *path)
     const char *what = getenv("FAULT"), *hit = getenv("FAULT_HIT");
     const char *colon = what ? strchr(what, ':') : NULL;
 
-    if (!colon || !below_root(path) || ++calls != atol(colon + 1))
+    if (!colon || !below_root(path))
+        return 0;
+    note_step();
+    if (++calls != atol(colon + 1))
         return 0;
     if (hit) {
         int fd = (int) syscall(SYS_openat, AT_FDCWD, hit, O_WRONLY | O_CREAT, 0600);
@@ -77,6 +96,7 @@ fault_of_fd(int dir, const char *path)
     ret name params                                                                                          \
     {                                                                                                        \
         REAL(name);                                                                                          \
+        step = #name;                                                                                        \
         return fault ? (ret) -1 : real args;                                                                 \
     }
 
@@ -122,6 +142,7 @@ open(const char *path, int flags, ...)
     va_start(ap, flags);
     mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(ap, mode_t) : 0;
     va_end(ap);
+    step = "open";
     if (counts(flags) && fault_of_fd(AT_FDCWD, path))
         return -1;
     return real(path, flags, mode);
