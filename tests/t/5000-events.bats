@@ -146,6 +146,24 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     ask '{"op":"status"}'
 }
 
+@test "presence events tell who is there again and again, and a change when there is one only" {
+    master_conf 'presence_events: true' 'loop_interval: 1'
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" 'reload: [0-9]+ options? changed'
+    listen there 'salt/presence/*'
+    wait_event there salt/presence/present
+    changes=$(heard there salt/presence/change) # both are new when the option is
+    until_true 10 eval '[ "$(heard there salt/presence/present)" -ge 4 ]'
+    [ "$(heard there salt/presence/change)" -eq "$changes" ]
+    stop m2
+    wait_event there '"tag":"salt/presence/change".*"lost":\["m2"\]'
+    unlisten there
+    start_minion m2
+    wait_connected m2
+    master_conf
+    kill -HUP "$(pid_of master)"
+}
+
 @test "a minion that comes and goes is told" {
     listen minion
     stop m2
