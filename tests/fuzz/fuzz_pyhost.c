@@ -114,10 +114,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_FD fd = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     said = (const char *) data;
     said_end = said + size;
-    json_auto_t *opts = json_pack("{s:[s], s:s, s:s}", "module_dirs", folder, "python_salt", folder, "cachedir", folder);
+    json_auto_t *opts = json_pack("{s:[s], s:s, s:s}", "module_dirs", folder, "python_salt", folder,
+                                  "cachedir", folder);
     registry_t *registry = registry_new(PLUGIN_EXEC, none, 0);
     registry_t *states = registry_new(PLUGIN_STATE, none, 0);
-    const call_env_t env = { .registry = registry, .states = states, .opts = opts, .id = "m1", .fire = fuzz_fire };
+    const call_env_t env = {
+        .registry = registry, .states = states, .opts = opts, .id = "m1", .fire = fuzz_fire
+    };
     run_all(&env);
     registry_destroy(&registry);
     registry_destroy(&states);

@@ -370,7 +370,10 @@ open_fixture(fixture_t *f, const char *below)
     f->h = hostile_new(below);
     AUTO_FREE char *roots = fs_join(f->h->root, "roots"), *spool = fs_join(f->h->root, "spool");
     AUTO_FREE char *pauses = fs_join(f->h->root, "state_pause");
-    assert_int_equal(fs_mkdirs(roots, 0755, NULL) | fs_mkdirs(pauses, 0755, NULL), 0);
+    AUTO_FREE char *bytecode = fs_join(f->h->root,
+                                       "python"); /* of the interpreter that looks at synced modules */
+    assert_int_equal(
+        fs_mkdirs(roots, 0755, NULL) | fs_mkdirs(pauses, 0755, NULL) | fs_mkdirs(bytecode, 0755, NULL), 0);
     f->opts = json_pack("{s:s, s:{s:[s]}, s:b, s:b, s:i, s:b, s:s}", "cachedir", f->h->root, "file_roots",
                         "base", roots, "fileserver_followsymlinks", 0, "file_recv", 1, "file_recv_max_size",
                         1, "cache_jobs", 1, "hash_type", "md5");
