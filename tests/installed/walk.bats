@@ -51,6 +51,14 @@ until_it() {
         read -rt 0.1 <> <(:) || :
     done
 }
+# eventually COMMAND...: the same, of this shell's functions
+eventually() {
+    local end=$((SECONDS + 30))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        read -rt 0.1 <> <(:) || :
+    done
+}
 # mark, then started: until the minion has told a master of a start after the mark; it takes jobs from then on.
 mark() { MARK=$(it date -u +%Y-%m-%dT%H:%M:%S.%6N); }
 started() {
@@ -124,6 +132,46 @@ END
     it systemctl reload salt-master
     it salt-run state.orchestrate orch.walk >&2
     until_it 30 test -e /srv/site/deployed || { it tail -n 20 /var/log/salt/master >&2 && false; }
+}
+
+@test "users' files in Python: a module and a state on the minion, a runner in the master's sandbox, forked from interpreters that stay" {
+    put /srv/salt/_modules/walked.py <<'END'
+import os
+import salt.utils.files
+
+
+def whose():
+    """The id, and the process that this one was forked by."""
+    return [__grains__["id"], os.getppid()]
+END
+    put /srv/salt/_states/walked.py <<'END'
+def seen(name):
+    return {"name": name, "result": True, "changes": {"seen": __salt__["walked.whose"]()[0]}, "comment": __pillar__["version"]}
+END
+    put /srv/salt/_runners/walked.py <<'END'
+import os
+import salt.client
+
+
+def ask():
+    return [salt.client.LocalClient().cmd("web1", "walked.whose")["web1"][0], os.getppid()]
+END
+    put /srv/salt/walked.sls <<<'it: {walked.seen: []}'
+    it salt web1 saltutil.sync_all >&2
+    it salt-run saltutil.sync_runners >&2
+    forked() { # PID COMMAND...: its answer names web1, and an interpreter that is a child of the unit's process
+        local unit=$1 said
+        shift
+        said=$(it "$@" --out=json --static | tr -d '[:space:]"')
+        echo "$said"
+        [[ $said =~ web1,([0-9]+) ]] && [ "$(it ps -o ppid=,comm= -p "${BASH_REMATCH[1]}" | xargs)" = "$unit python3" ]
+    }
+    it salt web1 walked.whose >&2
+    it salt-run walked.ask >&2
+    eventually forked "$(pid_of salt-minion)" salt web1 walked.whose
+    eventually forked "$(pid_of salt-master)" salt-run walked.ask
+    run it salt web1 state.apply walked pillar='{version: "2.0"}' --out=json --static
+    [[ $output == *'"seen": "web1"'* && $output == *'"comment": "2.0"'* ]]
 }
 
 @test "logrotate takes the logs, and both daemons write to the new ones" {
