@@ -81,15 +81,6 @@ take_silent(batch_t *self, const news_t *news)
 
 /* ---- the run ---------------------------------------------------------------------------------- */
 
-/* NEW: the ids as Python prints a sorted list of them. */
-static char *
-sorted_repr(const json_t *ids)
-{
-    json_auto_t *sorted = value_sorted_texts(ids);
-
-    return value_repr(sorted);
-}
-
 /* Publishes the job for the next ids. 0, or the exit code. */
 static int
 start_next(batch_t *self)
@@ -106,7 +97,8 @@ start_next(batch_t *self)
 
     if (json_array_size(ids) == 0)
         return 0;
-    AUTO_FREE char *names = sorted_repr(ids);
+    json_auto_t *sorted = value_sorted_texts(ids);
+    AUTO_FREE char *names = value_repr(sorted);
     if (!self->grouped)
         show_print(&self->cmd->show, "\nExecuting run on %s\n\n", names);
     json_t *request = request_for(self->cmd->request, ids);

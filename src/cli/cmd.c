@@ -127,25 +127,6 @@ cli_cmd_suggest_id(cmd_t *self, const char *tgt)
         show_error(&self->show, "No minion of the id '%s' is accepted; is '%s' meant?\n", tgt, near);
 }
 
-/* Hints at the target that the operator may have meant, when nothing matches one without wildcards. */
-static void
-cli_cmd_hint(cmd_t *self)
-{
-    const opt_result_t *res = &self->start.res;
-    json_auto_t *asked = res->n_args > 0 ? request_target(res->values, res->args[0]) : NULL;
-    const char *tgt = value_str(asked, "tgt", "*");
-
-    if (!str_eq(value_str(asked, "tgt_type", ""), "glob") || tgt[strcspn(tgt, "*?[")] != '\0')
-        return;
-    if (is_file_here(tgt))
-        show_error(
-            &self->show,
-            "'%s' is a file of this folder: if the shell expanded the target's `*`, write '*' in quotes\n",
-            tgt);
-    else
-        cli_cmd_suggest_id(self, tgt);
-}
-
 /* Salt's words for an empty target; sys.doc has words of its own. */
 int
 cmd_no_match(cmd_t *self)
@@ -158,7 +139,22 @@ cmd_no_match(cmd_t *self)
         return EXIT_NO_MASTER;
     }
     show_data(&self->show, nothing, NULL, 0);
-    cli_cmd_hint(self);
+
+    /* Hints at the target that the operator may have meant, when nothing matches one without wildcards. */
+    const opt_result_t *res = &self->start.res;
+    json_auto_t *asked = res->n_args > 0 ? request_target(res->values, res->args[0]) : NULL;
+    const char *tgt = value_str(asked, "tgt", "*");
+
+    if (str_eq(value_str(asked, "tgt_type", ""), "glob") && tgt[strcspn(tgt, "*?[")] == '\0') {
+        if (is_file_here(tgt))
+            show_error(
+                &self->show,
+                "'%s' is a file of this folder: if the shell expanded the target's `*`, write '*' in quotes\n",
+                tgt);
+        else
+            cli_cmd_suggest_id(self, tgt);
+    }
+
     show_error(&self->show, "ERROR: No return received\n");
     return EXIT_NO_MASTER;
 }
@@ -201,32 +197,6 @@ cmd_mentions(const cmd_t *self, outcome_t outcome)
     return self->show_silent || self->verbose || outcome == OUTCOME_NOT_ACCEPTED;
 }
 
-/* Prints the jid as -v and --show-jid ask for it. */
-static void
-cli_cmd_announce(cmd_t *self, const char *jid)
-{
-    AUTO_FREE char *line = xasprintf("Executing job with jid %s", jid);
-    buf_auto_t rule = BUF_INIT;
-
-    buf_fill(&rule, '-', strlen(line));
-    if (self->verbose)
-        show_print(&self->show, "%s\n%s\n\n", line, buf_str(&rule));
-    else if (startup_flag(&self->start, "show_jid", false))
-        show_print(&self->show, "jid: %s\n", jid);
-}
-
-/* Tells how to find the returns later: the job itself goes on. */
-static int
-lost_master(cmd_t *self, const follow_t *job, const fail_t *err)
-{
-    show_error(
-        &self->show,
-        "%s\nThis job's jid is: %s\nThe minions keep what they return until the master is back. To look "
-        "it up then, run the following command:\n\nsalt-run jobs.lookup_jid %s\n",
-        fail_text(err), follow_jid(job), follow_jid(job));
-    return EXIT_NO_MASTER;
-}
-
 /* Returns that arrive together are written with one flush. */
 static void
 before_waiting(cmd_t *self, follow_t *job)
@@ -254,8 +224,15 @@ take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
         fail_auto_t err = FAIL_INIT;
         news_t news;
         before_waiting(self, job);
-        if (jobline_news(self->line, clock_mono_ms() + TICK_MS, &news, &err) < 0)
-            return lost_master(self, job, &err);
+        if (jobline_news(self->line, clock_mono_ms() + TICK_MS, &news, &err) < 0) {
+            /* Tells how to find the returns later: the job itself goes on. */
+            show_error(
+                &self->show,
+                "%s\nThis job's jid is: %s\nThe minions keep what they return until the master is back. To look "
+                "it up then, run the following command:\n\nsalt-run jobs.lookup_jid %s\n",
+                fail_text(&err), follow_jid(job), follow_jid(job));
+            return EXIT_NO_MASTER;
+        }
         if (news.kind == NEWS_RETURN)
             sink->on_return(self, news.id, news.push, state);
         else if (news.kind == NEWS_SILENT && cmd_mentions(self, news.outcome))
@@ -278,8 +255,18 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     if (job == NULL)
         return cmd_no_match(self);
     interrupt_job(follow_jid(job));
-    if (sink->announce)
-        cli_cmd_announce(self, follow_jid(job));
+    if (sink->announce) {
+        /* Prints the jid as -v and --show-jid ask for it. */
+        const char *jid = follow_jid(job);
+        AUTO_FREE char *line = xasprintf("Executing job with jid %s", jid);
+        buf_auto_t rule = BUF_INIT;
+
+        buf_fill(&rule, '-', strlen(line));
+        if (self->verbose)
+            show_print(&self->show, "%s\n%s\n\n", line, buf_str(&rule));
+        else if (startup_flag(&self->start, "show_jid", false))
+            show_print(&self->show, "jid: %s\n", jid);
+    }
     AUTO(progress) progress = progress_new("minions returned");
     self->show.progress = progress;
     int rc = take_news(self, job, sink, state);
@@ -374,20 +361,6 @@ group_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, v
     self->failed = true;
 }
 
-/* Collects all returns and prints them at the end. */
-static int
-run_static(cmd_t *self)
-{
-    static const cmd_sink_t sink = { group_return, group_silent, false };
-    json_auto_t *all = json_object();
-    int rc = cmd_follow(self, &self->request, &sink, all);
-
-    if (rc != 0)
-        return rc;
-    show_group(&self->show, all, self->fun);
-    return cmd_finish(self);
-}
-
 /* ---- without waiting ------------------------------------------------------------------------- */
 
 /* Publishes and prints the jid; the returns are left to the master. */
@@ -417,22 +390,6 @@ matched(cmd_t *self, json_t **ret_ids)
 
     *ret_ids = rc == 0 ? json_incref(value_get(reply, "minions")) : NULL;
     return rc;
-}
-
-/* Prints the targets and runs nothing. */
-static int
-run_preview(cmd_t *self)
-{
-    json_auto_t *ids = NULL;
-    int rc = matched(self, &ids);
-
-    if (rc != 0)
-        return rc;
-    show_data(&self->show, ids, "nested", 0);
-    if (json_array_size(ids) > 0)
-        return 0;
-    show_error(&self->show, "ERROR: No return received\n");
-    return EXIT_NO_MASTER;
 }
 
 /* ---- which mode ------------------------------------------------------------------------------ */
@@ -510,8 +467,19 @@ run_mode(cmd_t *self)
     json_t *batch = startup_setting(&self->start, "batch");
     bool done = false;
 
-    if (value_bool(values, "preview_target", false))
-        return run_preview(self);
+    if (value_bool(values, "preview_target", false)) {
+        /* Prints the targets and runs nothing. */
+        json_auto_t *ids = NULL;
+        int rc = matched(self, &ids);
+
+        if (rc != 0)
+            return rc;
+        show_data(&self->show, ids, "nested", 0);
+        if (json_array_size(ids) > 0)
+            return 0;
+        show_error(&self->show, "ERROR: No return received\n");
+        return EXIT_NO_MASTER;
+    }
 
     /* Narrows the request's target for --subset, before the mode is chosen. */
     json_int_t subset = value_int(self->start.values, "subset", 0);
@@ -521,38 +489,21 @@ run_mode(cmd_t *self)
         return rc;
     if (value_truthy(batch))
         return cmd_run_batch(self, batch);
-    if (value_bool(values, "static", false))
-        return run_static(self);
+    if (value_bool(values, "static", false)) {
+        /* Collects all returns and prints them at the end. */
+        static const cmd_sink_t sink = { group_return, group_silent, false };
+        json_auto_t *all = json_object();
+        rc = cmd_follow(self, &self->request, &sink, all);
+
+        if (rc != 0)
+            return rc;
+        show_group(&self->show, all, self->fun);
+        return cmd_finish(self);
+    }
     rc = run_safely(self, &done);
     if (done)
         return rc;
     return value_bool(values, "async", false) ? cli_cmd_run_async(self) : run_waiting(self);
-}
-
-static int
-connect_and_run(cmd_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    int rc = cmd_nodegroup(self, self->request);
-
-    if (rc != 0)
-        return rc;
-    self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start),
-                             &err);
-    if (self->line == NULL)
-        return cmd_refused(self, &err);
-    return run_mode(self);
-}
-
-static int
-dump_config(cmd_t *self)
-{
-    AUTO_FREE char *flat = json_dumps(self->start.opts, JSON_SORT_KEYS | JSON_ENCODE_ANY);
-    json_auto_t *sorted = json_loads(flat, JSON_DECODE_ANY, NULL);
-    AUTO_FREE char *text = yaml_dump(sorted, 0);
-
-    show_print(&self->show, "%s", text);
-    return 0;
 }
 
 static void
@@ -607,14 +558,28 @@ cli_cmd_run_configured(cmd_t *self)
         return optparse_error(&opts_salt, "%s", fail_text(&err));
     self->verbose = value_bool(self->start.values, "verbose", false);
     self->show_silent = startup_flag(&self->start, "show_timeout", true);
-    if (value_bool(self->start.values, "config_dump", false))
-        return dump_config(self);
+    if (value_bool(self->start.values, "config_dump", false)) {
+        AUTO_FREE char *flat = json_dumps(self->start.opts, JSON_SORT_KEYS | JSON_ENCODE_ANY);
+        json_auto_t *sorted = json_loads(flat, JSON_DECODE_ANY, NULL);
+        AUTO_FREE char *text = yaml_dump(sorted, 0);
+        show_print(&self->show, "%s", text);
+        return 0;
+    }
     if ((rc = cli_cmd_build(self)) != 0)
         return rc;
     if ((rc = check_async(self)) != 0 || (rc = cli_cmd_check_subset(self)) != 0)
         return rc;
     show_args(&self->show, value_get(self->request, "arg"));
-    return connect_and_run(self);
+
+    rc = cmd_nodegroup(self, self->request);
+
+    if (rc != 0)
+        return rc;
+    self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start),
+                             &err);
+    if (self->line == NULL)
+        return cmd_refused(self, &err);
+    return run_mode(self);
 }
 
 int

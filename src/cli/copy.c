@@ -141,28 +141,6 @@ unsendable(const struct stat *st, const char *path, int depth)
 
 static int survey(copy_t *self, const char *path, int depth);
 
-/* Lists a folder; an empty one is remembered, as no file would create it. */
-static int
-survey_folder(copy_t *self, const char *path, int depth)
-{
-    fail_auto_t err = FAIL_INIT;
-    char **names = NULL;
-    int rc = 0;
-
-    if (fs_names(path, &names, &err) < 0) {
-        show_error(&self->cmd.show, "%s\n", fail_text(&err));
-        return EXIT_MISSING;
-    }
-    if (names[0] == NULL)
-        json_object_set_new(self->folders, path, json_true());
-    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
-        AUTO_FREE char *below = fs_join(path, names[i]);
-        rc = survey(self, below, depth + 1);
-    }
-    strv_free(names);
-    return rc;
-}
-
 /* Everything at `path`: files with their permissions, empty folders. 0 or the exit code. */
 static int
 survey(copy_t *self, const char *path, int depth)
@@ -182,7 +160,24 @@ survey(copy_t *self, const char *path, int depth)
         json_object_set_new(self->files, path, json_integer(st.st_mode & 07777));
         return 0;
     }
-    return survey_folder(self, path, depth);
+
+    /* Lists a folder; an empty one is remembered, as no file would create it. */
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    int rc = 0;
+
+    if (fs_names(path, &names, &err) < 0) {
+        show_error(&self->cmd.show, "%s\n", fail_text(&err));
+        return EXIT_MISSING;
+    }
+    if (names[0] == NULL)
+        json_object_set_new(self->folders, path, json_true());
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *below = fs_join(path, names[i]);
+        rc = survey(self, below, depth + 1);
+    }
+    strv_free(names);
+    return rc;
 }
 
 static const char *

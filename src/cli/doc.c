@@ -49,21 +49,6 @@ print_doc(cmd_t *self, const char *fun, json_t *text)
     show_data(&self->show, one, "nested", 0);
 }
 
-static void
-cli_doc_print_docs(cmd_t *self, json_t *by_fun)
-{
-    AUTO_FREE const char **names = xcalloc(json_object_size(by_fun) + 1, sizeof(*names));
-    size_t n = 0;
-    json_t *text;
-    const char *fun;
-
-    json_object_foreach (by_fun, fun, text)
-        names[n++] = fun;
-    qsort(names, n, sizeof(*names), str_by_text);
-    for (size_t i = 0; i < n; i++)
-        print_doc(self, names[i], value_get(by_fun, names[i]));
-}
-
 int
 doc_run(cmd_t *self)
 {
@@ -74,7 +59,18 @@ doc_run(cmd_t *self)
 
     if (rc != 0)
         return rc;
-    cli_doc_print_docs(self, by_fun);
+
+    AUTO_FREE const char **names = xcalloc(json_object_size(by_fun) + 1, sizeof(*names));
+    size_t n = 0;
+    json_t *text;
+    const char *fun;
+
+    json_object_foreach (by_fun, fun, text)
+        names[n++] = fun;
+    qsort(names, n, sizeof(*names), str_by_text);
+    for (size_t i = 0; i < n; i++)
+        print_doc(self, names[i], value_get(by_fun, names[i]));
+
     /* Any minion's text will do; that others are away matters only when there is none. */
     if (!docs.any_return && json_object_size(silent) > 0) {
         show_data(&self->show, silent, "no_return", EXIT_FAILURE);

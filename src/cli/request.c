@@ -59,22 +59,6 @@ cli_request_add_word(json_t *groups, const char *word, size_t len)
     json_array_append_new(json_array_get(groups, json_array_size(groups) - 1), value_utf8(word, len));
 }
 
-/* A separator inside of words parts them, too: "a,b". */
-static void
-split_in_words(char *const *words, size_t n, const char *separator, json_t *groups)
-{
-    for (size_t i = 0; i < n; i++) {
-        const char *p = words[i], *at;
-        for (; (at = strstr(p, separator)) != NULL; p = at + strlen(separator)) {
-            if (at > p)
-                cli_request_add_word(groups, p, (size_t) (at - p));
-            json_array_append_new(groups, json_array());
-        }
-        if (*p != '\0' || p == words[i])
-            cli_request_add_word(groups, p, strlen(p));
-    }
-}
-
 /* A separator is looked for as a word of its own first; when their number does not fit, also within words, as
  * in Salt. *ret NEW list of groups. */
 int
@@ -98,7 +82,17 @@ request_split(char *const *words, size_t n, const char *separator, size_t n_funs
                 cli_request_add_word(groups, words[i], strlen(words[i]));
         }
     } else {
-        split_in_words(words, n, separator, groups);
+        /* A separator inside of words parts them, too: "a,b". */
+        for (size_t i = 0; i < n; i++) {
+            const char *p = words[i], *at;
+            for (; (at = strstr(p, separator)) != NULL; p = at + strlen(separator)) {
+                if (at > p)
+                    cli_request_add_word(groups, p, (size_t) (at - p));
+                json_array_append_new(groups, json_array());
+            }
+            if (*p != '\0' || p == words[i])
+                cli_request_add_word(groups, p, strlen(p));
+        }
     }
     size_t n_groups = json_array_size(groups);
     if (n_groups != n_funs) {

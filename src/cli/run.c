@@ -91,27 +91,6 @@ cli_run_broken(run_t *self, const fail_t *err)
     return EXIT_NO_MASTER;
 }
 
-static int
-cli_run_refused(run_t *self, const fail_t *err)
-{
-    if (err->code != -EREMOTEIO)
-        return cli_run_broken(self, err);
-    show_text(&self->show, fail_text(err));
-    return EXIT_FAILURE;
-}
-
-/* Why nothing happens, to who looks at it. */
-static void
-say_waiting(run_t *self, json_int_t others)
-{
-    if (others > 0 && isatty(STDERR_FILENO) == 1)
-        show_error(
-            &self->show,
-            "%lld functions are at work in the master; this one (jid %s) waits for one of them to end. "
-            "'salt-run jobs.master' shows them.\n",
-            (long long) others, self->jid);
-}
-
 /* An orchestration's name in the journal: the run that it resumes, or its own jid. NULL: it is none. NEW. */
 static char *
 orchestration(const char *fun, const json_t *arg, const char *jid)
@@ -139,15 +118,27 @@ cli_run_start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *er
     if (value_int(self->start.values, "timeout", 0) > 0)
         json_object_set_new(request, "timeout", json_integer(startup_timeout_ms(&self->start) / 1000));
     interrupt_asked();
-    if (local_call(self->line, &request, &reply, err) < 0)
-        return cli_run_refused(self, err);
+    if (local_call(self->line, &request, &reply, err) < 0) {
+        if (err->code != -EREMOTEIO)
+            return cli_run_broken(self, err);
+        show_text(&self->show, fail_text(err));
+        return EXIT_FAILURE;
+    }
     self->jid = xstrdup(value_str(reply, "jid", ""));
     AUTO_FREE char *run = orchestration(fun, arg, self->jid);
     if (run != NULL)
         interrupt_orchestration(self->jid, run);
     else
         interrupt_job(self->jid);
-    say_waiting(self, value_int(reply, "waits_for", 0));
+
+    json_int_t others = value_int(reply, "waits_for", 0);
+    if (others > 0 && isatty(STDERR_FILENO) == 1)
+        show_error(
+            &self->show,
+            "%lld functions are at work in the master; this one (jid %s) waits for one of them to end. "
+            "'salt-run jobs.master' shows them.\n",
+            (long long) others, self->jid);
+
     return 0;
 }
 
@@ -157,16 +148,6 @@ cli_run_show_event(run_t *self, const char *suffix, json_t *event)
 {
     json_auto_t *shown = json_pack("{s:s, s:O?}", "suffix", suffix, "event", event);
     show_data(&self->show, shown, value_str(event, "outputter", NULL), 0);
-}
-
-static void
-cli_run_show_progress(run_t *self, const json_t *push)
-{
-    const char *tag = value_str(push, "tag", "");
-    AUTO_FREE char *mine = xasprintf("salt/run/%s" PROGRESS_SUFFIX, self->jid);
-
-    if (str_eq(tag, mine))
-        cli_run_show_event(self, "progress", value_get(push, "data"));
 }
 
 /* Until its push came: 0 and *ret_push NEW, or the exit code. */
@@ -185,7 +166,11 @@ cli_run_await(run_t *self, json_t **ret_push)
         const char *kind = value_str(push, "push", "");
         if (str_eq(kind, "event")) {
             live_clear(self->live);
-            cli_run_show_progress(self, push);
+
+            const char *tag = value_str(push, "tag", "");
+            AUTO_FREE char *mine = xasprintf("salt/run/%s" PROGRESS_SUFFIX, self->jid);
+            if (str_eq(tag, mine))
+                cli_run_show_event(self, "progress", value_get(push, "data"));
         } else if (str_eq(kind, "progress") && value_get(push, "suffix") != NULL) {
             live_clear(self->live);
             cli_run_show_event(self, value_str(push, "suffix", ""), value_get(push, "event"));
@@ -211,35 +196,6 @@ listen_to_progress(run_t *self)
     if (rc == -EREMOTEIO)
         log_debug("no progress will be shown: %s", fail_text(&err));
     return rc == 0 || rc == -EREMOTEIO ? 0 : cli_run_broken(self, &err);
-}
-
-static int
-run_following(run_t *self, json_t *arg)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *push = NULL;
-    const char *out;
-
-    AUTO_FREE char *hint = NULL;
-
-    int rc = listen_to_progress(self);
-    if (rc == 0)
-        rc = cli_run_start(self, self->fun, arg, true, &err);
-    live_begin(self->live, self->fun, clock_mono_ms());
-    if (rc == 0)
-        rc = cli_run_await(self, &push);
-    hint = live_hint(self->live);
-    live_clear(self->live);
-    if (rc != 0)
-        return rc;
-    int code = run_exit_code(push);
-    const json_t *data = run_unwrap(value_get(push, "return"), &out);
-    show_data(&self->show, data, out, 0);
-    if (value_get(push, "absent") != NULL)
-        show_error(&self->show, "%s\n", value_str(push, "absent", ""));
-    if (hint != NULL)
-        show_error(&self->show, "%s\n", hint);
-    return code;
 }
 
 static int
@@ -366,7 +322,31 @@ run_connected(run_t *self)
     for (size_t i = 0; i < NELEMS(own); i++)
         if (str_eq(self->fun, own[i].fun))
             return own[i].fn(self, arg);
-    return run_following(self, arg);
+
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *push = NULL;
+    const char *out;
+
+    AUTO_FREE char *hint = NULL;
+
+    int rc = listen_to_progress(self);
+    if (rc == 0)
+        rc = cli_run_start(self, self->fun, arg, true, &err);
+    live_begin(self->live, self->fun, clock_mono_ms());
+    if (rc == 0)
+        rc = cli_run_await(self, &push);
+    hint = live_hint(self->live);
+    live_clear(self->live);
+    if (rc != 0)
+        return rc;
+    int code = run_exit_code(push);
+    const json_t *data = run_unwrap(value_get(push, "return"), &out);
+    show_data(&self->show, data, out, 0);
+    if (value_get(push, "absent") != NULL)
+        show_error(&self->show, "%s\n", value_str(push, "absent", ""));
+    if (hint != NULL)
+        show_error(&self->show, "%s\n", hint);
+    return code;
 }
 
 static int

@@ -174,21 +174,6 @@ is_among(char *const *args, const char *word)
     return false;
 }
 
-/* Offers values of a known keyword argument; true when the word is one. */
-static bool
-offer_keyword(words_t *self, char *const *args)
-{
-    for (size_t i = 0; i < NELEMS(keywords); i++) {
-        const struct keyword *k = &keywords[i];
-        if ((k->fun == NULL || str_eq(k->fun, args[0])) && is_among(args, k->beside) &&
-            complete_lead(&self->c, k->name)) {
-            k->offer(self);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Counts the positional arguments before the cursor, which tells which one is completed next. */
 static size_t
 words_place_of(char *const *args)
@@ -209,8 +194,17 @@ offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
     for (size_t i = 0; args[i] != NULL; i++)
         if (str_starts(args[i], "saltenv="))
             self->sls_env = args[i] + strlen("saltenv=");
-    if (offer_keyword(self, args))
-        return;
+
+    /* Offers values of a known keyword argument. */
+    for (size_t i = 0; i < NELEMS(keywords); i++) {
+        const struct keyword *k = &keywords[i];
+        if ((k->fun == NULL || str_eq(k->fun, args[0])) && is_among(args, k->beside) &&
+            complete_lead(&self->c, k->name)) {
+            k->offer(self);
+            return;
+        }
+    }
+
     for (size_t i = 0; i < NELEMS(arguments); i++) {
         const struct argument *a = &arguments[i];
         if (a->spec == spec && str_eq(a->fun, args[0]) && (a->at == 0 || a->at == n)) {
@@ -218,15 +212,6 @@ offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
             return;
         }
     }
-}
-
-static void
-offer_value(words_t *self, words_value_fn *value)
-{
-    AUTO_FREE char *option = optrow_key(self->c.row);
-
-    if (!complete_choices(&self->c) && value != NULL)
-        value(self, option);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -239,9 +224,11 @@ offer(words_t *self, const opt_spec_t *spec, words_value_fn *value)
     char *const *args = self->c.args;
     size_t n = self->c.n_args;
 
-    if (self->c.row != NULL)
-        offer_value(self, value);
-    else if (value != NULL)
+    if (self->c.row != NULL) {
+        AUTO_FREE char *option = optrow_key(self->c.row);
+        if (!complete_choices(&self->c) && value != NULL)
+            value(self, option);
+    } else if (value != NULL)
         return; /* options alone */
     else if (n < before)
         offer_target(self);
