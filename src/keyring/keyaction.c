@@ -40,17 +40,6 @@ is_local_key(const struct dirent *e)
     return e->d_name[0] != '.' && (str_ends(e->d_name, ".pem") || str_ends(e->d_name, ".pub"));
 }
 
-/* False for a folder, a pipe or a device, which is no key and may never end. What can't be looked at is told when
- * it is read. */
-static bool
-may_hold_key(const keystore_t *store, const char *name)
-{
-    AUTO_FREE char *path = fs_join(keystore_dir(store), name);
-    struct stat st;
-
-    return stat(path, &st) != 0 || S_ISREG(st.st_mode);
-}
-
 static int
 keyaction_ignoring_case(const struct dirent **a, const struct dirent **b)
 {
@@ -70,8 +59,13 @@ keyaction_table_local(const keystore_t *store, fail_t *err)
     int n = table == NULL ? 0 : scandir(keystore_dir(store), &found, is_local_key, keyaction_ignoring_case);
 
     for (int i = 0; i < n; i++) {
-        if (may_hold_key(store, found[i]->d_name))
+        /* What can't be looked at is told when it is read. */
+        const char *name = found[i]->d_name;
+        AUTO_FREE char *path = fs_join(keystore_dir(store), name);
+        struct stat st;
+        if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
             json_array_append_new(names, value_utf8(found[i]->d_name, strlen(found[i]->d_name)));
+
         free(found[i]);
     }
     free(found);

@@ -4,24 +4,19 @@
 #include "common/base/str.h"
 #include "manual/manual.h"
 
-/* Escape of a byte that roff would interpret or typeset. A minus becomes \-, so that it can be copied from
- * the page. */
-static const char *
-escaped(unsigned char c)
-{
-    static const char *const texts[128] = {
-        ['\\'] = "\\e",  ['-'] = "\\-",   ['\''] = "\\(aq", ['`'] = "\\(ga",
-        ['^'] = "\\(ha", ['~'] = "\\(ti", ['"'] = "\\(dq",
-    };
-
-    return c < NELEMS(texts) ? texts[c] : NULL;
-}
-
 void
 roff_text(buf_t *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        const char *escape = escaped((unsigned char) text[i]);
+        /* Some bytes would be interpreted or typeset by roff. A minus becomes \-, so that it can be
+         * copied from the page. */
+        unsigned char c = (unsigned char) text[i];
+        static const char *const texts[128] = {
+            ['\\'] = "\\e",  ['-'] = "\\-",   ['\''] = "\\(aq", ['`'] = "\\(ga",
+            ['^'] = "\\(ha", ['~'] = "\\(ti", ['"'] = "\\(dq",
+        };
+        const char *escape = c < NELEMS(texts) ? texts[c] : NULL;
+
         if (escape != NULL)
             buf_puts(out, escape);
         else
