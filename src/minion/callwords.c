@@ -9,14 +9,6 @@
 #include "minion/opts.h"
 #include "salt/value.h"
 
-static void
-callwords_offer_functions(complete_t *c, const registry_t *functions)
-{
-    complete_split(c, ',');
-    json_auto_t *names = registry_names(functions, c->part);
-    complete_offer_all(c, names);
-}
-
 /* Offers state files from this host's file_roots, or --file-root. Only for --local: a master's files are not
  * known here. */
 static void
@@ -39,9 +31,11 @@ callwords_complete(const registry_t *functions, int argc, char **argv)
     bool local = value_get(c.values, "local") != NULL || value_get(c.values, "file_root") != NULL;
     if (c.row != NULL)
         (void) complete_choices(&c);
-    else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec"))
-        callwords_offer_functions(&c, functions);
-    else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
+    else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec")) {
+        complete_split(&c, ',');
+        json_auto_t *names = registry_names(functions, c.part);
+        complete_offer_all(&c, names);
+    } else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
         callwords_offer_sls(&c);
     complete_free(&c);
     return 0;

@@ -59,21 +59,6 @@ by_file(const void *a, const void *b)
     return strcmp((*(const plugin_t *const *) a)->file, (*(const plugin_t *const *) b)->file);
 }
 
-/* Adds the grains of custom modules, which see all others. */
-static void
-grains_set_custom(json_t *opts, json_t *into)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *lists = pygrains_gather(opts, into, &err);
-    json_t *found;
-    size_t i;
-
-    if (lists == NULL)
-        log_warning("grains of custom modules are missing: %s", fail_text(&err));
-    json_array_foreach (lists, i, found)
-        grains_set_merge(opts, into, found);
-}
-
 void
 grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root, json_t *opts,
                json_t *into)
@@ -98,8 +83,18 @@ grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, cons
                 grains_set_merge(opts, into, found);
         }
     }
-    if (cost == GRAIN_SLOW && *root == '\0')
-        grains_set_custom(opts, into);
+    if (cost == GRAIN_SLOW && *root == '\0') {
+        /* Adds the grains of custom modules, which see all others. */
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *lists = pygrains_gather(opts, into, &err);
+        json_t *found;
+        size_t i;
+
+        if (lists == NULL)
+            log_warning("grains of custom modules are missing: %s", fail_text(&err));
+        json_array_foreach (lists, i, found)
+            grains_set_merge(opts, into, found);
+    }
 }
 
 int

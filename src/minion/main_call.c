@@ -374,19 +374,6 @@ dispatch(caller_t *self, char **args, size_t n)
     return main_call_run(self, args, n);
 }
 
-/* With a master its files and pillar count, whatever the options name. */
-static void
-warn_of_roots(const json_t *values)
-{
-    static const char *const options[] = { "file_root", "pillar_root" };
-    static const char *const words[] = { "--file-root", "--pillar-root" };
-
-    for (size_t i = 0; i < NELEMS(options); i++) {
-        if (value_get(values, options[i]) != NULL)
-            log_warning("%s has no effect without --local: files and pillar come from the master", words[i]);
-    }
-}
-
 /* Connects unless --local, file_client local or no master is configured, then runs the function. */
 static int
 with_master(caller_t *self, char **args, size_t n)
@@ -397,7 +384,16 @@ with_master(caller_t *self, char **args, size_t n)
                  str_eq(conf_str(self->conf, "master_type"), "disable") ||
                  value_bool(self->values, "doc", false);
     if (!local) {
-        warn_of_roots(self->values);
+        /* With a master its files and pillar count, whatever the options name. */
+        static const char *const options[] = { "file_root", "pillar_root" };
+        static const char *const words[] = { "--file-root", "--pillar-root" };
+
+        for (size_t i = 0; i < NELEMS(options); i++) {
+            if (value_get(self->values, options[i]) != NULL)
+                log_warning("%s has no effect without --local: files and pillar come from the master",
+                            words[i]);
+        }
+
         self->master = callsession_open(self->conf, (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
         if (self->master == NULL)
             return main_call_fail(fail_text(&err));

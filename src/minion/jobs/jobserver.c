@@ -504,25 +504,6 @@ jobserver_let_go(jobserver_t *self)
     }
 }
 
-/* Under a service manager asks jobs to part: it stops only this process (KillMode=process), and a job may be
- * what restarts the minion or installs its next version. Internal jobs end. SIGCHLD is handled meanwhile. */
-static void
-let_part(jobserver_t *self)
-{
-    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
-    if (!notify_heard())
-        return;
-    for (const job_proc_t *p = self->jobs; p; p = p->next)
-        if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
-            job_part(p);
-    while ((now = clock_mono_ms()) < until && !have_parted(self)) {
-        struct pollfd fd = { self->signal_fd, POLLIN, 0 };
-        (void) poll(&fd, 1, PARTING_LOOK_MS);
-        signals(self);
-    }
-    jobserver_let_go(self);
-}
-
 /* Ends the minion: refuse what waits, let jobs part, end the others (SIGTERM, then SIGKILL), then let the
  * parts send what is left. What does not get out waits in the spool. */
 static void
@@ -535,7 +516,23 @@ shutdown(jobserver_t *self)
     json_array_foreach (self->waiting, i, one)
         failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
-    let_part(self);
+
+    /* Under a service manager, ask jobs to part: it stops only this process (KillMode=process), and a
+     * job may be what restarts the minion or installs its next version. Internal jobs end. SIGCHLD is
+     * handled meanwhile. */
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    if (notify_heard()) {
+        for (const job_proc_t *p = self->jobs; p; p = p->next)
+            if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
+                job_part(p);
+        while ((now = clock_mono_ms()) < until && !have_parted(self)) {
+            struct pollfd fd = { self->signal_fd, POLLIN, 0 };
+            (void) poll(&fd, 1, PARTING_LOOK_MS);
+            signals(self);
+        }
+        jobserver_let_go(self);
+    }
+
     job_signal_all(self->jobs, SIGTERM);
     EACH_PART(self, stop);
     jobserver_wait_end(self, no_jobs);

@@ -104,21 +104,6 @@ mbus_flush(mbus_t *self, mline_t *line)
     line->blocked = blocked;
 }
 
-/* Queues an event for a client, or counts it as missed when too much waits. */
-static void
-mbus_push(mbus_t *self, mline_t *line, const buf_t *frame)
-{
-    if (line->out.len + frame->len > LIMIT_LOCAL_USER_MSG) {
-        line->m_first = line->missed == 0 ? self->seq : line->m_first;
-        line->m_last = self->seq;
-        line->missed++;
-        return;
-    }
-    mbus_tell_missed(line);
-    buf_add(&line->out, frame->data, frame->len);
-    mbus_flush(self, line);
-}
-
 /* NEW data with the `_stamp` that every event has. */
 static json_t *
 mbus_stamped(json_t *data)
@@ -155,7 +140,17 @@ mbus_shown(void *part, const char *tag, json_t *data)
                                          (json_int_t) self->seq, "tag", tag, "data", mbus_stamped(data));
             frame_add(&frame, msg);
         }
-        mbus_push(self, line, &frame);
+
+        /* Queues an event for a client, or counts it as missed when too much waits. */
+        if (line->out.len + frame.len > LIMIT_LOCAL_USER_MSG) {
+            line->m_first = line->missed == 0 ? self->seq : line->m_first;
+            line->m_last = self->seq;
+            line->missed++;
+            continue;
+        }
+        mbus_tell_missed(line);
+        buf_add(&line->out, frame.data, frame.len);
+        mbus_flush(self, line);
     }
 }
 

@@ -83,20 +83,6 @@ mschedule_of_pillar(const mschedule_t *self, const char *key, bool *ret_said)
 }
 
 static void
-mschedule_take_pillar(mschedule_t *self)
-{
-    json_decref(self->pillar);
-    json_decref(self->whens);
-    bool moments_said;
-    self->pillar = mschedule_of_pillar(self, "schedule", &self->said);
-    self->whens = mschedule_of_pillar(self, "whens", &moments_said);
-    if (self->whens == NULL)
-        self->whens = json_incref(value_get(self->js->grains, "whens"));
-    if (self->pillar != NULL && !json_is_object(self->pillar))
-        log_error("schedule: the pillar's is not a mapping; it is left out");
-}
-
-static void
 mschedule_configure(mschedule_t *self)
 {
     schedule_configure(self->engine, self->own, self->pillar, self->whens, mschedule_now());
@@ -106,7 +92,17 @@ static void
 mschedule_pillar_changed(void *part)
 {
     mschedule_t *self = part;
-    mschedule_take_pillar(self);
+
+    json_decref(self->pillar);
+    json_decref(self->whens);
+    bool moments_said;
+    self->pillar = mschedule_of_pillar(self, "schedule", &self->said);
+    self->whens = mschedule_of_pillar(self, "whens", &moments_said);
+    if (self->whens == NULL)
+        self->whens = json_incref(value_get(self->js->grains, "whens"));
+    if (self->pillar != NULL && !json_is_object(self->pillar))
+        log_error("schedule: the pillar's is not a mapping; it is left out");
+
     mschedule_configure(self);
 }
 
