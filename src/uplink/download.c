@@ -327,19 +327,12 @@ downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
     download_pump(self);
 }
 
-static download_t *
-download_by_id(downloads_t *self, json_int_t id)
+void
+downloads_cancel(downloads_t *self, json_int_t id)
 {
     download_t *d = self->all;
     while (d != NULL && d->id != id)
         d = d->next;
-    return d;
-}
-
-void
-downloads_cancel(downloads_t *self, json_int_t id)
-{
-    download_t *d = download_by_id(self, id);
     if (d == NULL) {
         uploads_cancel(self->uploads, id);
         mineasks_cancel(self->mine, id);
@@ -510,19 +503,6 @@ download_data(downloads_t *self, download_t *d, const json_t *body, const void *
     (void) self->host.send(self->host.cookie, MSG_file_more, more, NULL, 0);
 }
 
-/* Parses a list that is complete. */
-static void
-text_done(downloads_t *self, download_t *d)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_t *value = value_parse(buf_str(&d->text), d->text.len, LIMIT_FILE_TEXT, "the master's list", &err);
-    d->stage = STAGE_WAITING;
-    if (value != NULL)
-        download_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
-    else
-        fail_err(self, d, -EPROTO, &err);
-}
-
 /* Handles file_end: only valid when every byte has come. The part is renamed into place. */
 static void
 download_end(downloads_t *self, download_t *d)
@@ -533,7 +513,15 @@ download_end(downloads_t *self, download_t *d)
         return;
     }
     if (!d->is_file) {
-        text_done(self, d);
+        /* The list is complete. */
+        json_t *value = value_parse(buf_str(&d->text), d->text.len, LIMIT_FILE_TEXT, "the master's list",
+                                    &err);
+        d->stage = STAGE_WAITING;
+        if (value != NULL)
+            download_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
+        else
+            fail_err(self, d, -EPROTO, &err);
+
         return;
     }
     d->stage = STAGE_WAITING;

@@ -25,16 +25,6 @@ jobret_destroy(jobret_t **self_p)
     free(self);
 }
 
-/* Copies the fields of the job that its return repeats. */
-static void
-jobret_mark(json_t *ret, const json_t *from)
-{
-    static const char *const marks[] = { "metadata", "schedule" };
-    for (size_t i = 0; i < NELEMS(marks); i++)
-        if (value_get(from, marks[i]) != NULL)
-            json_object_set(ret, marks[i], value_get(from, marks[i]));
-}
-
 json_t *
 jobret_of(const json_t *job, const json_t *result)
 {
@@ -42,7 +32,13 @@ jobret_of(const json_t *job, const json_t *result)
                             value_get(job, "fun"), "fun_args", args_shown(value_get(job, "arg")), "return",
                             value_get(result, "return"), "retcode", value_get(result, "retcode"), "success",
                             value_get(result, "success"));
-    jobret_mark(ret, job);
+
+    /* Copies the fields of the job that its return repeats. */
+    static const char *const marks[] = { "metadata", "schedule" };
+    for (size_t i = 0; i < NELEMS(marks); i++)
+        if (value_get(job, marks[i]) != NULL)
+            json_object_set(ret, marks[i], value_get(job, marks[i]));
+
     return ret;
 }
 

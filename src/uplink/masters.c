@@ -89,24 +89,18 @@ masters_by_name(const conf_t *conf)
     return by_name;
 }
 
-/* NEW: the part that makes the nth master's files distinct: its host, or its name where an earlier master has
- * the same host. */
-static char *
-masters_file_name(const conf_t *conf, size_t nth, const char *host)
-{
-    json_auto_t *masters = masters_parse(conf, NULL);
-    size_t before = 1; /* the first one's have a name of their own */
-    while (before < nth && !str_eq(value_str(json_array_get(masters, before), "host", ""), host))
-        before++;
-    return before < nth ? master_name(json_array_get(masters, nth)) : xstrdup(host);
-}
-
 void
 masters_key_files(const conf_t *conf, size_t nth, const char *host, char **ret_known, char **ret_sign)
 {
     const char *pki = conf_str(conf, "pki_dir"), *sign = conf_str(conf, "master_sign_key_name");
     bool verify = conf_bool(conf, "verify_master_pubkey_sign");
-    AUTO_FREE char *name = masters_file_name(conf, nth, host);
+
+    json_auto_t *masters = masters_parse(conf, NULL);
+    size_t before = 1; /* the first one's have a name of their own */
+    while (before < nth && !str_eq(value_str(json_array_get(masters, before), "host", ""), host))
+        before++;
+    AUTO_FREE char *name = before < nth ? master_name(json_array_get(masters, nth)) : xstrdup(host);
+
     AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub") : xasprintf("minion_master.%s.pub", name);
     AUTO_FREE char *sign_file = nth == 0 || verify ? xasprintf("%s.pub", sign)
                                                    : xasprintf("%s.%s.pub", sign, name);

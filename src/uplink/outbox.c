@@ -176,11 +176,19 @@ outbox_is_lost(const fail_t *err)
     return err->code == -EBADMSG || err->code == -ENOENT;
 }
 
-/* Queues what earlier processes left in the spool. Damaged files are moved aside now, while an operator who
- * starts the minion reads the log; unreadable ones are read when they are sent. */
-static void
-outbox_take_over(outbox_t *self)
+outbox_t *
+outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
 {
+    outbox_t *self = xcalloc(1, sizeof(*self));
+    self->spool = STEAL(*spool_p);
+    self->send = send;
+    self->cookie = cookie;
+    self->by_key = map_new(NULL);
+    self->patience_ms = PATIENCE_MS;
+    self->alone_ms = clock_mono_ms();
+
+    /* Queues what earlier processes left in the spool. Damaged files are moved aside now, while an
+     * operator who starts the minion reads the log; unreadable ones are read when they are sent. */
     size_t i;
     json_t *one;
     json_array_foreach (spool_waiting(self->spool), i, one) {
@@ -203,19 +211,7 @@ outbox_take_over(outbox_t *self)
         self->n_events += !it->is_ret;
         outbox_append(self, it);
     }
-}
 
-outbox_t *
-outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
-{
-    outbox_t *self = xcalloc(1, sizeof(*self));
-    self->spool = STEAL(*spool_p);
-    self->send = send;
-    self->cookie = cookie;
-    self->by_key = map_new(NULL);
-    self->patience_ms = PATIENCE_MS;
-    self->alone_ms = clock_mono_ms();
-    outbox_take_over(self);
     return self;
 }
 
@@ -281,35 +277,11 @@ keep_events(outbox_t *self)
             keep_event(self, it);
 }
 
-/* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a crash, which
- * goes on at the end of the reserve, never uses a number twice. One write per SERIES_STEP events. */
-static void
-reserve(outbox_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    if (self->series == NULL || self->next_n < self->upto)
-        return;
-    self->upto = self->next_n + SERIES_STEP;
-    if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
-        log_warning("%s", fail_text(&err));
-}
-
 static void
 send_ret(outbox_t *self, const item_t *it, const jobret_t *ret)
 {
     json_auto_t *frame = json_pack("{s:s, s:i, s:s}", "t", "ret", "master", it->master, "jid", ret->jid);
     self->send(self->cookie, frame, ret);
-}
-
-/* `oldest` tells the master which event numbers are gone: one that waits for a gap to fill need not wait for
- * these. */
-static void
-send_event(outbox_t *self, json_t *event)
-{
-    json_auto_t *frame = json_copy(event);
-    json_object_set_new(frame, "t", json_string("event"));
-    json_object_set_new(frame, "oldest", json_integer(self->first_event->n));
-    self->send(self->cookie, frame, NULL);
 }
 
 /* Sends an item. False: its file can't be read now. An item whose file is missing or damaged is removed. */
@@ -328,8 +300,14 @@ outbox_send(outbox_t *self, item_t *it)
     }
     if (it->is_ret)
         send_ret(self, it, ret);
-    else
-        send_event(self, it->event);
+    else {
+        /* `oldest` tells the master which event numbers are gone: one that waits for a gap to fill need not
+         * wait for these. */
+        json_auto_t *frame = json_copy(it->event);
+        json_object_set_new(frame, "t", json_string("event"));
+        json_object_set_new(frame, "oldest", json_integer(self->first_event->n));
+        self->send(self->cookie, frame, NULL);
+    }
     it->under_way = true;
     self->way_bytes += it->size;
     return true;
@@ -519,7 +497,16 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
 bool
 outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
 {
-    reserve(self);
+    /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a
+     * crash, which goes on at the end of the reserve, never uses a number twice. One write per
+     * SERIES_STEP events. */
+    fail_auto_t err = FAIL_INIT;
+    if (self->series != NULL && self->next_n >= self->upto) {
+        self->upto = self->next_n + SERIES_STEP;
+        if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
+            log_warning("%s", fail_text(&err));
+    }
+
     json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "oldest",
                                    self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
                                    "more", more);
@@ -571,25 +558,21 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
-/* Writes to disk the returns that it refused before, and frees their memory. Stops at the first refusal. */
-static void
-try_disk(outbox_t *self)
-{
-    for (item_t *it = self->first; it != NULL && self->kept_bytes > 0; it = it->next) {
-        if (it->ret == NULL)
-            continue;
-        if (!spool(self, it, it->ret))
-            return;
-        self->kept_bytes -= it->size;
-        jobret_destroy(&it->ret);
-    }
-}
-
 void
 outbox_tick(outbox_t *self, int64_t now_ms)
 {
     if (self->disk_ms && now_ms >= self->disk_ms) {
-        try_disk(self);
+        /* Writes to disk the returns that it refused before, and frees their memory. Stops at the first
+         * refusal. */
+        for (item_t *it = self->first; it != NULL && self->kept_bytes > 0; it = it->next) {
+            if (it->ret == NULL)
+                continue;
+            if (!spool(self, it, it->ret))
+                break;
+            self->kept_bytes -= it->size;
+            jobret_destroy(&it->ret);
+        }
+
         self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
     }
     if (self->give_up_ms && now_ms >= self->give_up_ms)

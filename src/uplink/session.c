@@ -246,19 +246,6 @@ have_dealer(session_t *self, fail_t *err)
     return self->watched == self->dealer;
 }
 
-/* Drops messages and monitor events that belong to the connection before: read later they would be taken for
- * ones of the next. */
-static void
-session_clear(session_t *self)
-{
-    char unused[1];
-    int event, value;
-    while (zmq_recv(self->dealer, unused, sizeof(unused), ZMQ_DONTWAIT) >= 0)
-        ;
-    while (sock_monitor_next(self->monitor, &event, &value))
-        ;
-}
-
 /* Starts a new connection with the key that is trusted now. It must be known: the caller asks first
  * (session_ask). */
 static void
@@ -270,7 +257,15 @@ session_connect(session_t *self)
     self->sub_at = self->greet_at = 0;
     self->on_way = false;
     if (have_dealer(self, &err)) {
-        session_clear(self);
+        /* Drops messages and monitor events that belong to the connection before: read later they would be
+         * taken for ones of the next. */
+        char unused[1];
+        int event, value;
+        while (zmq_recv(self->dealer, unused, sizeof(unused), ZMQ_DONTWAIT) >= 0)
+            ;
+        while (sock_monitor_next(self->monitor, &event, &value))
+            ;
+
         self->attached = sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port,
                                            &err) == 0;
     }
@@ -480,16 +475,6 @@ session_tell_elsewhere(session_t *self, const char *jid)
     (void) session_own_send(self, MSG_elsewhere, body, NULL);
 }
 
-static void
-tell_untold(session_t *self)
-{
-    size_t i;
-    json_t *jid;
-    json_array_foreach (self->untold, i, jid)
-        session_tell_elsewhere(self, json_string_value(jid));
-    session_untold(self, NULL);
-}
-
 void
 session_elsewhere(session_t *self, const char *jid)
 {
@@ -520,7 +505,12 @@ session_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
     if (self->state == SESSION_READY)
         session_move(self, SESSION_GREETING, NULL);
     session_move(self, SESSION_READY, NULL);
-    tell_untold(self);
+
+    size_t i;
+    json_t *jid;
+    json_array_foreach (self->untold, i, jid)
+        session_tell_elsewhere(self, json_string_value(jid));
+    session_untold(self, NULL);
 }
 
 /* The key waits for acceptance. No retry is scheduled: the connection stays, and the master sends another
@@ -618,17 +608,6 @@ forget_held(session_t *self)
 {
     while (self->n_held > 0)
         session_let_go(self, &self->held[self->n_held - 1]);
-}
-
-/* Sends all delayed `started` messages. Failures are ignored: the next hello lists pending jobs anyway. */
-static void
-tell_held(session_t *self)
-{
-    for (size_t i = 0; i < self->n_held; i++) {
-        json_auto_t *started = json_pack("{s:s, s:I}", "jid", self->held[i].jid, "pid", self->held[i].pid);
-        (void) session_own_send(self, MSG_started, started, NULL);
-    }
-    forget_held(self);
 }
 
 /* Drops the delayed `started` of a job that returns. */
@@ -831,21 +810,6 @@ has_no_way(const session_t *self)
            strchr(self->conf.host, ':') == NULL;
 }
 
-/* An attempt to connect failed. libzmq itself retries the socket of the hello port, so that is closed only to
- * keep retry_dns between two look-ups of a name. */
-static void
-session_failed(session_t *self)
-{
-    int pause_ms = has_no_way(self) ? self->conf.retry_dns_ms : 0;
-    self->on_way = false;
-    if (self->watched == self->dealer) {
-        session_lost(self, pause_ms > 0 ? pause_ms : session_pause(self));
-    } else if (pause_ms > 0) {
-        session_close(self, &self->ask);
-        self->ask_until = clock_mono_ms() + pause_ms;
-    }
-}
-
 /* Handles libzmq's monitor events. A handshake that fails without detail usually means another server key, so
  * the hello port is asked before the key counts as changed. */
 static void
@@ -856,7 +820,17 @@ monitor(session_t *self)
         if (self->watched == self->dealer && !self->attached)
             continue; /* an event of a connection that is closed */
         if (event == ZMQ_EVENT_CONNECT_RETRIED) {
-            session_failed(self);
+            /* An attempt to connect failed. libzmq itself retries the socket of the hello port, so that is
+             * closed only to keep retry_dns between two look-ups of a name. */
+            int pause_ms = has_no_way(self) ? self->conf.retry_dns_ms : 0;
+            self->on_way = false;
+            if (self->watched == self->dealer) {
+                session_lost(self, pause_ms > 0 ? pause_ms : session_pause(self));
+            } else if (pause_ms > 0) {
+                session_close(self, &self->ask);
+                self->ask_until = clock_mono_ms() + pause_ms;
+            }
+
             continue;
         }
         self->on_way = true;
@@ -870,18 +844,6 @@ monitor(session_t *self)
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
             session_refused(
                 self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN, NULL);
-    }
-}
-
-static void
-asking(session_t *self)
-{
-    char text[LIMIT_HELLO_ANSWER];
-    while (self->ask != NULL) {
-        int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
-        if (n < 0)
-            return;
-        introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
     }
 }
 
@@ -900,15 +862,6 @@ session_again(session_t *self)
 }
 
 /* ---- the reason for no connection -------------------------------------------------------------- */
-
-static void
-tell_why(session_t *self, reach_facts_t *facts)
-{
-    facts->host = self->conf.host;
-    facts->id = self->conf.id;
-    AUTO_FREE char *sentence = reach_sentence(facts);
-    self->host.on_why(self->host.cookie, sentence);
-}
 
 /* Starts a probe of the ports. It runs in a thread of its own (knock.h), as the resolver may block. */
 static void
@@ -942,8 +895,12 @@ session_looked(session_t *self, int64_t now)
     bool wrong = !over || reach_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
     knock_destroy(&self->knock);
     facts.detail = detail;
-    if (wrong)
-        tell_why(self, &facts);
+    if (wrong) {
+        facts.host = self->conf.host;
+        facts.id = self->conf.id;
+        AUTO_FREE char *sentence = reach_sentence(&facts);
+        self->host.on_why(self->host.cookie, sentence);
+    }
 }
 
 /* Runs the timers that are due. Each handler clears its timer first, as it may set it again. */
@@ -968,8 +925,16 @@ session_timers(session_t *self, int64_t now)
         if (self->state == SESSION_GREETING)
             session_connect(self);
     }
-    if (self->held_until && now >= self->held_until)
-        tell_held(self);
+    if (self->held_until && now >= self->held_until) {
+        /* Sends all delayed `started` messages. Failures are ignored: the next hello lists pending jobs
+         * anyway. */
+        for (size_t i = 0; i < self->n_held; i++) {
+            json_auto_t *started = json_pack("{s:s, s:I}", "jid", self->held[i].jid, "pid",
+                                             self->held[i].pid);
+            (void) session_own_send(self, MSG_started, started, NULL);
+        }
+        forget_held(self);
+    }
     if (self->sub_at && now >= self->sub_at) {
         fail_auto_t err = FAIL_INIT;
         self->sub_at = 0;
@@ -1002,8 +967,15 @@ int
 session_step(session_t *self, const void *only)
 {
     bool more = false;
-    if (only == NULL || only == self->ask)
-        asking(self);
+    if (only == NULL || only == self->ask) {
+        char text[LIMIT_HELLO_ANSWER];
+        while (self->ask != NULL) {
+            int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
+            if (n < 0)
+                break;
+            introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
+        }
+    }
     if (only == NULL || only == self->monitor)
         monitor(self);
     if (only == NULL || only == self->dealer)

@@ -87,21 +87,6 @@ sessions_up(sessions_t *self, json_t *frame)
     frame_add(&self->out, msg);
 }
 
-/* Sends what the socket takes. An error other than EAGAIN means that the job server is gone: quit. */
-static void
-sessions_flush(sessions_t *self)
-{
-    while (self->out.len > 0) {
-        ssize_t n = send(self->fd, self->out.data, self->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n > 0)
-            buf_consume(&self->out, (size_t) n);
-        else if (errno != EINTR) {
-            self->quit = self->quit || errno != EAGAIN;
-            return;
-        }
-    }
-}
-
 /* ---- a new key for this minion --------------------------------------------------------------- */
 
 /* Sends the new key to the masters that have not confirmed it, when that is due. */
@@ -469,35 +454,6 @@ sessions_down(sessions_t *self, json_t *frame, const char *text, size_t len)
             fn(self, self->lines[i].now->session, frame, text, len);
 }
 
-/* Handles the whole frames in the buffer. A frame that can't be parsed is skipped, as its length is known;
- * one that is too large ends the process, because the stream has no next frame boundary. */
-static void
-sessions_frames(sessions_t *self)
-{
-    for (;;) {
-        fail_auto_t err = FAIL_INIT;
-        const char *text;
-        size_t len;
-        int rc = frame_peek(&self->in, 0, LIMIT_LOCAL_MSG, &text, &len, &err);
-        if (rc == 0)
-            return;
-        const char *behind = rc > 0 ? memchr(text, '\0', len) : NULL;
-        size_t head = behind != NULL ? (size_t) (behind - text) : len;
-        json_auto_t *frame = rc > 0 ? frame_parse(text, head, &err) : NULL;
-        if (frame == NULL && err.code == -ENOMEM) /* the next networking process gets all that waits */
-            salt_no_memory(self->in.cap);
-        if (frame == NULL)
-            log_error("a message of the job server can't be read: %s", fail_text(&err));
-        else
-            sessions_down(self, frame, behind != NULL ? behind + 1 : NULL, len - head - (behind != NULL));
-        if (rc < 0) {
-            self->quit = true;
-            return;
-        }
-        buf_consume(&self->in, FRAME_HEAD + len);
-    }
-}
-
 /* Reads the socketpair until it is empty. EOF means that the job server is gone: quit. */
 static void
 sessions_read(sessions_t *self)
@@ -509,7 +465,32 @@ sessions_read(sessions_t *self)
             self->in.len += (size_t) n;
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
             self->quit = true;
-        sessions_frames(self);
+
+        /* Handles the whole frames in the buffer. A frame that can't be parsed is skipped, as its length is
+         * known; one that is too large ends the process, because the stream has no next frame boundary. */
+        for (;;) {
+            fail_auto_t err = FAIL_INIT;
+            const char *text;
+            size_t len;
+            int rc = frame_peek(&self->in, 0, LIMIT_LOCAL_MSG, &text, &len, &err);
+            if (rc == 0)
+                break;
+            const char *behind = rc > 0 ? memchr(text, '\0', len) : NULL;
+            size_t head = behind != NULL ? (size_t) (behind - text) : len;
+            json_auto_t *frame = rc > 0 ? frame_parse(text, head, &err) : NULL;
+            if (frame == NULL && err.code == -ENOMEM) /* the next networking process gets all that waits */
+                salt_no_memory(self->in.cap);
+            if (frame == NULL)
+                log_error("a message of the job server can't be read: %s", fail_text(&err));
+            else
+                sessions_down(self, frame, behind != NULL ? behind + 1 : NULL, len - head - (behind != NULL));
+            if (rc < 0) {
+                self->quit = true;
+                break;
+            }
+            buf_consume(&self->in, FRAME_HEAD + len);
+        }
+
         if (n <= 0)
             return;
     }
@@ -721,7 +702,18 @@ loop(sessions_t *self)
         renewal_ask(self);
         if (renewal_end(self))
             continue;
-        sessions_flush(self);
+
+        /* Sends what the socket takes. An error other than EAGAIN means that the job server is gone: quit. */
+        while (self->out.len > 0) {
+            ssize_t n = send(self->fd, self->out.data, self->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+            if (n > 0)
+                buf_consume(&self->out, (size_t) n);
+            else if (errno != EINTR) {
+                self->quit = self->quit || errno != EAGAIN;
+                break;
+            }
+        }
+
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
                                      0 };
         now = clock_mono_ms();
@@ -735,20 +727,6 @@ loop(sessions_t *self)
             rest_ms = clock_mono_ms() + REST_MS;
         sessions_read(self);
     }
-}
-
-static void
-line_free(line_t *line)
-{
-    for (int i = 0; i < line->n; i++) {
-        session_destroy(&line->all[i].session);
-        reach_over(&line->all[i].told);
-        free(line->all[i].name);
-        free(line->all[i].known_file);
-        free(line->all[i].sign_file);
-    }
-    downloads_destroy(&line->downloads);
-    free(line->all);
 }
 
 int
@@ -778,8 +756,17 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
         log_critical("%s", fail_text(&err));
     else
         loop(&self);
-    for (int k = 0; k < self.n; k++)
-        line_free(&self.lines[k]);
+    for (int k = 0; k < self.n; k++) {
+        for (int i = 0; i < self.lines[k].n; i++) {
+            session_destroy(&self.lines[k].all[i].session);
+            reach_over(&self.lines[k].all[i].told);
+            free(self.lines[k].all[i].name);
+            free(self.lines[k].all[i].known_file);
+            free(self.lines[k].all[i].sign_file);
+        }
+        downloads_destroy(&self.lines[k].downloads);
+        free(self.lines[k].all);
+    }
     (void) zmq_ctx_term(self.zctx);
     renewal_destroy(&self.renewal);
     key_pair_destroy(&self.keys);

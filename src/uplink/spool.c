@@ -94,13 +94,6 @@ spool_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name)
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
-static int64_t
-mtime(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
-}
-
 /* Gives a file a time later than all before, even when the clock is set back: the times are the queue's
  * order. */
 static void
@@ -155,28 +148,6 @@ spool_clean(const spool_t *self)
     strv_free(names);
 }
 
-/* NEW array of what waits, oldest first. The newest file's time becomes the one that spool_stamp() goes on
- * from. */
-static json_t *
-spool_in_order(spool_t *self, const json_t *rets, const json_t *events)
-{
-    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events);
-    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
-    json_t *out = json_array();
-    for (size_t i = 0; i < n; i++) {
-        bool is_ret = i < n_rets;
-        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
-        AUTO_FREE char *path = spool_path(self, json_string_value(name), is_ret ? RET : EV);
-        all[i].at_ns = mtime(path);
-        all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
-    }
-    qsort(all, n, sizeof(*all), by_time);
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(out, all[i].what);
-    self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
-    return out;
-}
-
 spool_t *
 spool_new(const char *dir, fail_t *err)
 {
@@ -195,7 +166,26 @@ spool_new(const char *dir, fail_t *err)
         return NULL;
     }
     self->n_ret = json_array_size(rets);
-    self->waiting = spool_in_order(self, rets, events);
+
+    /* The newest file's time becomes the one that spool_stamp() goes on from. */
+    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events);
+    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) {
+        bool is_ret = i < n_rets;
+        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
+        AUTO_FREE char *path = spool_path(self, json_string_value(name), is_ret ? RET : EV);
+        struct stat st;
+        all[i].at_ns = stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+                                            : 0;
+        all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
+    }
+    qsort(all, n, sizeof(*all), by_time);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, all[i].what);
+    self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
+    self->waiting = out;
+
     return self;
 }
 
@@ -302,12 +292,6 @@ spool_end(spool_t *self, const jobret_t *ret, const char *asker, fail_t *err)
     return 0;
 }
 
-static bool
-gone(const char *path)
-{
-    return unlink(path) == 0 || errno == ENOENT;
-}
-
 /* Removes a job's files; false: something is left. */
 static bool
 spool_own_forget(spool_t *self, const char *jid)
@@ -316,16 +300,7 @@ spool_own_forget(spool_t *self, const char *jid)
     bool was = unlink(ret) == 0;
     if (was && self->n_ret > 0)
         self->n_ret--;
-    return (was || errno == ENOENT) && gone(mark);
-}
-
-/* Removes the files that a read-only or failing disk kept; stops at the first that it still keeps. */
-static void
-forget_left(spool_t *self)
-{
-    while (json_array_size(self->left) > 0 &&
-           spool_own_forget(self, json_string_value(json_array_get(self->left, 0))))
-        (void) json_array_remove(self->left, 0);
+    return (was || errno == ENOENT) && (unlink(mark) == 0 || errno == ENOENT);
 }
 
 void
@@ -333,7 +308,12 @@ spool_forget(spool_t *self, const char *jid)
 {
     if (!clock_is_jid(jid))
         return;
-    forget_left(self);
+
+    /* Removes the files that a read-only or failing disk kept; stops at the first that it still keeps. */
+    while (json_array_size(self->left) > 0 &&
+           spool_own_forget(self, json_string_value(json_array_get(self->left, 0))))
+        (void) json_array_remove(self->left, 0);
+
     if (!spool_own_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)
         json_array_append_new(self->left, json_string(jid));
 }
@@ -396,13 +376,6 @@ spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, f
     return ret;
 }
 
-static bool
-spool_is_empty(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && st.st_size == 0;
-}
-
 /* True while the parted process may live. Its start time is compared too, as the pid may belong to another
  * process by now; when /proc can't be read, it counts as running. */
 static bool
@@ -415,12 +388,6 @@ spool_runs(const json_t *job)
            (found > 0 && proc.state != 'Z' && (json_int_t) proc.start == value_int(parted, "start", -1));
 }
 
-static bool
-waits(const spool_t *self, const char *jid)
-{
-    return value_lists(self->waiting, jid);
-}
-
 /* Looks for the job's return: 1, and its mark is removed; 0; or -EAGAIN in err->code: not known now. */
 static int
 has_ended(spool_t *self, const char *jid, fail_t *err)
@@ -431,7 +398,7 @@ has_ended(spool_t *self, const char *jid, fail_t *err)
         err->code = -EAGAIN;
     if (there <= 0)
         return there;
-    if (!waits(self, jid))
+    if (!value_lists(self->waiting, jid))
         json_array_append_new(self->landed, json_string(jid));
     (void) unlink(mark);
     return 1;
@@ -446,10 +413,13 @@ interrupted(spool_t *self, const char *jid, fail_t *err)
     AUTO_FREE char *mark = spool_path(self, jid, RUN);
     if (has_ended(self, jid, err) != 0)
         return NULL;
-    if (spool_is_empty(mark)) {
+
+    struct stat st;
+    if (stat(mark, &st) == 0 && st.st_size == 0) {
         (void) unlink(mark);
         return NULL;
     }
+
     json_auto_t *job = spool_read(self, jid, RUN, spool_is_mark, &size, err);
     if (err->text != NULL && err->code != -EBADMSG && err->code != -ENOENT)
         err->code = -EAGAIN;

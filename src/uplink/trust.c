@@ -325,19 +325,16 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
 
 /* ---- on a connection ----------------------------------------------------------------------------- */
 
-/* The voucher that the master sent for its present key; NULL when it sent none, or one for another key. */
-static const voucher_t *
-own_voucher(const trust_t *self, const json_t *voucher, voucher_t *said)
-{
-    return voucher_parse(voucher, said, NULL) == 0 && memcmp(said->key, self->key, KEY_BYTES) == 0 ? said
-                                                                                                   : NULL;
-}
-
 bool
 trust_proven(trust_t *self, const json_t *voucher, char **ret_why)
 {
     voucher_t said;
-    const voucher_t *v = own_voucher(self, voucher, &said);
+
+    /* The voucher that the master sent for its present key. */
+    const voucher_t *v = voucher_parse(voucher, &said, NULL) == 0 &&
+                                 memcmp(said.key, self->key, KEY_BYTES) == 0
+                             ? &said
+                             : NULL;
 
     if (v != NULL) {
         /* Remembers the signing key that a proven master names (only where none is known, and not under
