@@ -22,12 +22,6 @@ runners_manage_known_minions(call_ctx_t *ctx, fail_t *err)
     return reply != NULL ? json_incref(value_get(reply, "minions")) : NULL;
 }
 
-static bool
-is_connected(const json_t *minions, const char *id)
-{
-    return value_bool(json_object_get(minions, id), "connected", false);
-}
-
 /* The same once each target is back or has had its time to come back: after a restart of the master nobody
  * is down for being slower than the question. */
 static json_t *
@@ -69,7 +63,8 @@ runners_manage_status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
         return NULL;
     }
     json_array_foreach (targets, i, id)
-        json_array_append(is_connected(minions, json_string_value(id)) ? up : down, id);
+        json_array_append(
+            value_bool(json_object_get(minions, json_string_value(id)), "connected", false) ? up : down, id);
     return out;
 }
 

@@ -27,24 +27,6 @@ runners_network_hex_digit(char c)
     return at != NULL ? (int) (at - digits) : -1;
 }
 
-/* "080027136977", or with one separator throughout: "08-00-27-13-69-77". */
-static bool
-runners_network_parse_mac(const char *text, uint8_t out[MAC_BYTES])
-{
-    size_t len = strlen(text), step = len == MAC_SPLIT ? 3 : 2;
-
-    if (len != MAC_PLAIN && len != MAC_SPLIT)
-        return false;
-    for (size_t i = 0; i < MAC_BYTES; i++) {
-        int high = runners_network_hex_digit(text[i * step]),
-            low = runners_network_hex_digit(text[i * step + 1]);
-        if (high < 0 || low < 0 || (step == 3 && i > 0 && text[i * step - 1] != text[2]))
-            return false;
-        out[i] = (uint8_t) (high << 4 | low);
-    }
-    return true;
-}
-
 /* Sends one packet. 0, or negative with *err. */
 static int
 runners_network_wake(const char *mac, const json_t *args, fail_t *err)
@@ -55,8 +37,19 @@ runners_network_wake(const char *mac, const json_t *args, fail_t *err)
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port) };
     int one = 1;
 
-    if (!runners_network_parse_mac(mac, address))
+    /* "080027136977", or with one separator throughout: "08-00-27-13-69-77". */
+    size_t len = strlen(mac), step = len == MAC_SPLIT ? 3 : 2;
+
+    if (len != MAC_PLAIN && len != MAC_SPLIT)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid MAC address: %s", mac);
+    for (size_t i = 0; i < MAC_BYTES; i++) {
+        int high = runners_network_hex_digit(mac[i * step]),
+            low = runners_network_hex_digit(mac[i * step + 1]);
+        if (high < 0 || low < 0 || (step == 3 && i > 0 && mac[i * step - 1] != mac[2]))
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid MAC address: %s", mac);
+        address[i] = (uint8_t) (high << 4 | low);
+    }
+
     if (port < 1 || port > UINT16_MAX || inet_pton(AF_INET, bcast, &to.sin_addr) != 1)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s port %lld is not an IPv4 address and port", bcast,
                          (long long) port);
@@ -103,24 +96,6 @@ network_wollist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Wakes one minion's interfaces; their addresses are added to `woken`. */
-static int
-wake_minion(const json_t *args, const json_t *grains, json_t *woken, fail_t *err)
-{
-    const char *name;
-    json_t *mac;
-
-    json_object_foreach (value_get(grains, "hwaddr_interfaces"), name, mac) {
-        if (strcmp(name, "lo") == 0 || !json_is_string(mac))
-            continue;
-        int rc = runners_network_wake(json_string_value(mac), args, err);
-        if (rc < 0)
-            return rc;
-        json_array_append(woken, mac);
-    }
-    return 0;
-}
-
 static int
 network_wolmatch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -134,9 +109,18 @@ network_wolmatch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EIO;
     *ret_value = json_array();
     json_object_foreach (value_get(reply, "grains"), id, grains) {
-        int rc = wake_minion(args, grains, *ret_value, err);
-        if (rc < 0)
-            return rc;
+        /* Wakes one minion's interfaces; their addresses are returned. */
+        const char *name;
+        json_t *mac;
+
+        json_object_foreach (value_get(grains, "hwaddr_interfaces"), name, mac) {
+            if (strcmp(name, "lo") == 0 || !json_is_string(mac))
+                continue;
+            int rc = runners_network_wake(json_string_value(mac), args, err);
+            if (rc < 0)
+                return rc;
+            json_array_append(*ret_value, mac);
+        }
     }
     return 0;
 }

@@ -154,35 +154,6 @@ step_result(const json_t *go, const json_t *ended)
     return value_get(ret, "result") != NULL ? json_incref(value_get(ret, "result")) : json_null();
 }
 
-/* NEW, or NULL with *err. */
-static json_t *
-show_step(call_ctx_t *ctx, const json_t *chunk, const json_t *goes, const json_t *notes, const json_t *ended,
-          fail_t *err)
-{
-    AUTO_FREE char *tag = state_tag(chunk);
-    const json_t *go = value_get(goes, tag), *ret = value_get(go, "ret"), *last = value_get(ended, tag);
-    json_int_t begin = value_int(go, "begin_us", 0), end = value_int(go, "end_us", 0);
-    json_t *jobs = jobs_of(ctx, notes, tag, err), *comment = value_get(ret != NULL ? ret : last, "comment");
-
-    if (jobs == NULL)
-        return NULL;
-    json_t *out = json_pack("{s:O?, s:o, s:O?, s:o, s:O?}", "ID", value_get(chunk, "__id__"), "Function",
-                            value_fmt("%s.%s", value_str(chunk, "state", ""), value_str(chunk, "fun", "")),
-                            "Name", value_get(chunk, "name"), "Result", step_result(go, last), "Comment",
-                            comment);
-    if (go != NULL) {
-        json_object_set_new(out, "Started", orchestrate_stamp(begin));
-        json_object_set_new(out, "Ended", orchestrate_stamp(end));
-        json_object_set_new(out, "Duration",
-                            end > 0 ? value_fmt("%.3f ms", (double) (end - begin) / US_PER_MS) : json_null());
-        json_object_set(out, "Goes", value_get(go, "go"));
-    }
-    if (json_object_size(jobs) > 0)
-        json_object_set(out, "Jobs", jobs);
-    json_decref(jobs);
-    return out;
-}
-
 /* The run's arguments: its row without the columns that are shown apart. NEW. */
 static json_t *
 orchestrate_arguments_of(const json_t *row)
@@ -210,7 +181,31 @@ orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (notes == NULL)
         return -EIO;
     json_array_foreach (value_get(row, "plan"), i, chunk) {
-        json_t *step = show_step(ctx, chunk, goes, notes, value_get(value_get(row, "result"), "steps"), err);
+        const json_t *ended = value_get(value_get(row, "result"), "steps");
+        AUTO_FREE char *tag = state_tag(chunk);
+        const json_t *go = value_get(goes, tag), *ret = value_get(go, "ret"), *last = value_get(ended, tag);
+        json_int_t begin = value_int(go, "begin_us", 0), end = value_int(go, "end_us", 0);
+        json_t *jobs = jobs_of(ctx, notes, tag, err),
+               *comment = value_get(ret != NULL ? ret : last, "comment");
+
+        if (jobs == NULL)
+            return -EIO;
+        json_t *step = json_pack(
+            "{s:O?, s:o, s:O?, s:o, s:O?}", "ID", value_get(chunk, "__id__"), "Function",
+            value_fmt("%s.%s", value_str(chunk, "state", ""), value_str(chunk, "fun", "")), "Name",
+            value_get(chunk, "name"), "Result", step_result(go, last), "Comment", comment);
+        if (go != NULL) {
+            json_object_set_new(step, "Started", orchestrate_stamp(begin));
+            json_object_set_new(step, "Ended", orchestrate_stamp(end));
+            json_object_set_new(step, "Duration",
+                                end > 0 ? value_fmt("%.3f ms", (double) (end - begin) / US_PER_MS)
+                                        : json_null());
+            json_object_set(step, "Goes", value_get(go, "go"));
+        }
+        if (json_object_size(jobs) > 0)
+            json_object_set(step, "Jobs", jobs);
+        json_decref(jobs);
+
         if (step == NULL)
             return -EIO;
         json_array_append_new(steps, step);

@@ -46,25 +46,6 @@ read_parallel(call_ctx_t *ctx, const json_t *args, size_t *ret_max, fail_t *err)
     return 0;
 }
 
-/* The steps, with their journal. NEW {tag: return}. */
-static json_t *
-runners_state_run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
-{
-    threads_env_t many = { .ctx = host, .max = max_parallel, .dress = orchrun_dress, .cookie = run };
-    AUTO(threads) threads = threads_new(&many);
-    state_run_env_t env = { .ctx = host,
-                            .jid = orchrun_name(run),
-                            .workers = &threads_workers,
-                            .workers_self = threads,
-                            .begins = orchrun_begins,
-                            .ended = orchrun_ended,
-                            .stopped = orchrun_stopped,
-                            .watch_cookie = run };
-
-    orchrun_dress(run, host);
-    return state_run(&env, chunks);
-}
-
 /* A run that was ended by soft_kill has steps without a return: it is not done. */
 static bool
 is_complete(const json_t *running, const json_t *chunks)
@@ -84,7 +65,21 @@ is_complete(const json_t *running, const json_t *chunks)
 static json_t *
 run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
 {
-    json_t *running = runners_state_run_steps(host, run, chunks, max_parallel);
+    /* The steps, with their journal. */
+    threads_env_t many = { .ctx = host, .max = max_parallel, .dress = orchrun_dress, .cookie = run };
+    AUTO(threads) threads = threads_new(&many);
+    state_run_env_t env = { .ctx = host,
+                            .jid = orchrun_name(run),
+                            .workers = &threads_workers,
+                            .workers_self = threads,
+                            .begins = orchrun_begins,
+                            .ended = orchrun_ended,
+                            .stopped = orchrun_stopped,
+                            .watch_cookie = run };
+
+    orchrun_dress(run, host);
+    json_t *running = state_run(&env, chunks);
+
     bool success = state_succeeded(running, chunks) && is_complete(running, chunks);
 
     orchrun_add_stop(run, running);

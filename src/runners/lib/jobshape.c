@@ -84,14 +84,6 @@ enveloped(const json_t *ret)
     return out;
 }
 
-static bool
-is_masters_own(const json_t *ret)
-{
-    const char *fun = value_str(ret, "fun", "");
-
-    return str_starts(fun, "runner.") || str_starts(fun, "wheel.");
-}
-
 json_t *
 jobshape_result(const json_t *returns)
 {
@@ -106,7 +98,8 @@ jobshape_result(const json_t *returns)
             if (v != NULL)
                 json_object_set(entry, kept[i], v);
         }
-        if (is_masters_own(ret))
+        const char *fun = value_str(ret, "fun", "");
+        if (str_starts(fun, "runner.") || str_starts(fun, "wheel."))
             json_object_set_new(entry, "return", enveloped(ret));
         if (outputter_of(ret) != NULL)
             json_object_set_new(entry, "out", json_string(outputter_of(ret)));

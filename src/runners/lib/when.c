@@ -196,20 +196,6 @@ when_take_number(when_t *w, const char *s)
     return s;
 }
 
-/* The first number not yet used up that fits a year (4 digits or over 31); removes it. */
-static void
-pick_year(when_t *w)
-{
-    for (int i = 0; i < w->n_numbers; i++) {
-        if (w->digits[i] < 3 && w->number[i] <= 31)
-            continue;
-        w->year = w->number[i];
-        w->n_numbers--;
-        memmove(&w->number[i], &w->number[i + 1], (size_t) (w->n_numbers - i) * sizeof(w->number[0]));
-        return;
-    }
-}
-
 /* Assigns plain numbers: the year by its size; then month-day, or day-month where the first can't be a
  * month. */
 static bool
@@ -217,8 +203,17 @@ sort_numbers(when_t *w)
 {
     bool first_is_year = w->n_numbers > 0 && w->digits[0] >= 3;
 
-    if (w->year == NOT_SAID)
-        pick_year(w);
+    if (w->year == NOT_SAID) {
+        /* The first number not yet used up that fits a year (4 digits or over 31); removes it. */
+        for (int i = 0; i < w->n_numbers; i++) {
+            if (w->digits[i] < 3 && w->number[i] <= 31)
+                continue;
+            w->year = w->number[i];
+            w->n_numbers--;
+            memmove(&w->number[i], &w->number[i + 1], (size_t) (w->n_numbers - i) * sizeof(w->number[0]));
+            break;
+        }
+    }
     int left = w->n_numbers;
     const int *n = w->number;
     if (left > 0 && w->month != NOT_SAID) {
@@ -261,13 +256,6 @@ scan(when_t *w, const char *s)
     return s != NULL;
 }
 
-static bool
-when_in_range(const struct tm *tm)
-{
-    return tm->tm_mon >= 0 && tm->tm_mon < 12 && tm->tm_mday >= 1 && tm->tm_mday <= 31 && tm->tm_hour <= 23 &&
-           tm->tm_min <= 59 && tm->tm_sec <= 59;
-}
-
 /* Parts that are not named are today's; the time of day is midnight. */
 int
 when_parse(const char *text, int64_t now_us, int64_t *ret_us, fail_t *err)
@@ -286,7 +274,8 @@ when_parse(const char *text, int64_t now_us, int64_t *ret_us, fail_t *err)
     tm.tm_hour = w.hour != NOT_SAID ? w.hour : 0;
     tm.tm_min = w.minute;
     tm.tm_sec = w.second;
-    if (!when_in_range(&tm))
+    if (tm.tm_mon < 0 || tm.tm_mon >= 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 ||
+        tm.tm_min > 59 || tm.tm_sec > 59)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' names a day or an hour that does not exist",
                          text);
     *ret_us = ((int64_t) timegm(&tm) - (w.utc_offset ? w.offset_s : 0)) * 1000000 + w.us;

@@ -97,24 +97,6 @@ resume_nested(call_t *self, const char *jid)
     return true;
 }
 
-/* Runs the function; the n-th repetition has a note of its own. 0 with self->push, or a negative errno. */
-static int
-salt_runner_ask_once(call_t *self, unsigned n)
-{
-    json_t *request = json_pack("{s:s, s:s, s:O}", "op", self->wheel ? "wheel" : "runner", "fun", self->fun,
-                                "arg", self->list);
-
-    if (self->note != NULL) {
-        json_t *note = json_copy(self->note);
-        if (n > 0)
-            json_object_set_new(note, "part", value_fmt("%s/%u", value_str(self->note, "part", ""), n));
-        json_object_set_new(request, "note", note);
-    }
-    json_decref(self->push);
-    self->push = NULL;
-    return api_run_function(self->api, &request, &self->push, &self->err);
-}
-
 /* Once, or as often as masters were killed meanwhile if that does no harm. 0, or a negative errno in
  * self->err. */
 static int
@@ -123,7 +105,20 @@ call_go(call_t *self)
     bool resumed = false;
 
     for (unsigned n = 0; n < AGAIN_MAX; n++) {
-        int rc = salt_runner_ask_once(self, n);
+        /* Runs the function; the n-th repetition has a note of its own. */
+        json_t *request = json_pack("{s:s, s:s, s:O}", "op", self->wheel ? "wheel" : "runner", "fun",
+                                    self->fun, "arg", self->list);
+
+        if (self->note != NULL) {
+            json_t *note = json_copy(self->note);
+            if (n > 0)
+                json_object_set_new(note, "part", value_fmt("%s/%u", value_str(self->note, "part", ""), n));
+            json_object_set_new(request, "note", note);
+        }
+        json_decref(self->push);
+        self->push = NULL;
+        int rc = api_run_function(self->api, &request, &self->push, &self->err);
+
         if (rc < 0 || !value_bool(self->push, "unknown", false))
             return rc;
         if (self->nested) {
@@ -237,14 +232,6 @@ lane_main(void *arg)
 
     (void) call_go(&lane->call);
     return NULL;
-}
-
-static void
-lane_close(lane_t *lane)
-{
-    api_destroy(&lane->call.api);
-    call_close(&lane->call);
-    free(lane->fun);
 }
 
 /* Changes anywhere in a highstate's data, as Salt finds them. NEW, or NULL. */
@@ -374,8 +361,11 @@ salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
             (void) pthread_join(lanes[i].thread, NULL);
     }
     (void) lanes_outcome(ctx, state, lanes, n);
-    for (size_t i = 0; i < n; i++)
-        lane_close(&lanes[i]);
+    for (size_t i = 0; i < n; i++) {
+        api_destroy(&lanes[i].call.api);
+        call_close(&lanes[i].call);
+        free(lanes[i].fun);
+    }
     free(lanes);
     return 0;
 }
