@@ -484,39 +484,6 @@ take_rows(store_t *self)
     return first;
 }
 
-/* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX. Ends early
- * with a full batch or a stop. */
-static void
-linger(store_t *self)
-{
-    int64_t until = clock_mono_ms() + LINGER_MAX;
-    size_t had;
-
-    self->lingering = true;
-    do {
-        int64_t step = clock_mono_ms() + LINGER_MS, left;
-        had = self->n_rows;
-        while (!is_full(self) && !self->stop && (left = step - clock_mono_ms()) > 0)
-            wait_work(self, &self->work, left);
-    } while (!is_full(self) && !self->stop && self->n_rows - had > BUSY_ROWS && clock_mono_ms() < until);
-    self->lingering = false;
-}
-
-/* The next batch, or NULL when there is none and expiry or a stop is due. Lingers only after a large batch,
- * so a lone row is committed at once. */
-static row_t *
-next_batch(store_t *self, size_t last_rows)
-{
-    pthread_mutex_lock(&self->lock);
-    while (!store_is_free(self, self->head) && !self->stop && !self->expire)
-        wait_work(self, &self->work, -1);
-    if (last_rows >= BUSY_ROWS && self->head != NULL)
-        linger(self);
-    row_t *batch = take_rows(self);
-    pthread_mutex_unlock(&self->lock);
-    return batch;
-}
-
 /* TAKES *text_p (may be NULL: no error). Wakes the owner only when an error begins or ends. */
 static void
 set_trouble(store_t *self, char **text_p)
@@ -561,31 +528,6 @@ handle_failure(store_t *self, const fail_t *err)
     char *text = xstrdup(fail_text(err));
     set_trouble(self, &text);
     return false;
-}
-
-/* Release the batch's share of the queue, publish its ticket and wake the waiters. The batch itself stays the
- * caller's. */
-static void
-batch_done(store_t *self, row_t *batch, uint64_t duplicates)
-{
-    uint64_t last = 0;
-
-    pthread_mutex_lock(&self->lock);
-    for (const row_t *row = batch; row != NULL; row = row->next) {
-        last = row->ticket;
-        self->n_rows--;
-        self->n_bytes -= row->size;
-        self->added += row->size;
-        self->stats.rows += row->items;
-    }
-    if (self->keep.bytes > 0 && self->added >= EXPIRE_SIZE)
-        self->expire = true;
-    self->stats.commits++;
-    self->stats.duplicates += duplicates;
-    atomic_store(&self->committed, last);
-    pthread_cond_broadcast(&self->done);
-    pthread_mutex_unlock(&self->lock);
-    wake_owner(self);
 }
 
 /* Pause after the n-th failure, doubling up to BACKOFF_MAX. False when the store stops: give up. */
@@ -633,16 +575,6 @@ expire_step(store_t *self)
     return n >= 0 && more;
 }
 
-/* Pause between steps of expiry while no rows come, to leave the disk to others. */
-static void
-store_rest(store_t *self)
-{
-    pthread_mutex_lock(&self->lock);
-    if (self->head == NULL && self->expire && !self->stop)
-        wait_work(self, &self->work, EXPIRE_US / 1000);
-    pthread_mutex_unlock(&self->lock);
-}
-
 /* Retry a batch until it is committed; give up only when the store stops while the disk still fails. Returns
  * its number of rows. Frees the batch. */
 static size_t
@@ -657,7 +589,27 @@ commit_batch(store_t *self, row_t *batch)
         if (store_writer_commit(self->writer, batch, &duplicates, &err) == 0) {
             pass_notice(self);
             set_trouble(self, &fine);
-            batch_done(self, batch, duplicates);
+
+            /* Release the batch's share of the queue, publish its ticket and wake the waiters. */
+            uint64_t last = 0;
+
+            pthread_mutex_lock(&self->lock);
+            for (const row_t *row = batch; row != NULL; row = row->next) {
+                last = row->ticket;
+                self->n_rows--;
+                self->n_bytes -= row->size;
+                self->added += row->size;
+                self->stats.rows += row->items;
+            }
+            if (self->keep.bytes > 0 && self->added >= EXPIRE_SIZE)
+                self->expire = true;
+            self->stats.commits++;
+            self->stats.duplicates += duplicates;
+            atomic_store(&self->committed, last);
+            pthread_cond_broadcast(&self->done);
+            pthread_mutex_unlock(&self->lock);
+            wake_owner(self);
+
             break;
         }
         if (!handle_failure(self, &err) && !back_off(self, failures))
@@ -678,14 +630,42 @@ writer_main(void *arg)
 
     prctl(PR_SET_NAME, "store");
     while (!stop) {
-        row_t *batch = next_batch(self, last_rows);
+        /* The next batch, or NULL when there is none and expiry or a stop is due. Lingers only after a large
+         * batch, so a lone row is committed at once. */
+        pthread_mutex_lock(&self->lock);
+        while (!store_is_free(self, self->head) && !self->stop && !self->expire)
+            wait_work(self, &self->work, -1);
+        if (last_rows >= BUSY_ROWS && self->head != NULL) {
+            /* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX.
+             * Ends early with a full batch or a stop. */
+            int64_t until = clock_mono_ms() + LINGER_MAX;
+            size_t had;
+
+            self->lingering = true;
+            do {
+                int64_t step = clock_mono_ms() + LINGER_MS, left;
+                had = self->n_rows;
+                while (!is_full(self) && !self->stop && (left = step - clock_mono_ms()) > 0)
+                    wait_work(self, &self->work, left);
+            } while (!is_full(self) && !self->stop && self->n_rows - had > BUSY_ROWS &&
+                     clock_mono_ms() < until);
+            self->lingering = false;
+        }
+        row_t *batch = take_rows(self);
+        pthread_mutex_unlock(&self->lock);
+
         last_rows = batch != NULL ? commit_batch(self, batch) : 0;
         pthread_mutex_lock(&self->lock);
         /* On stop, write the queue first, unless the disk fails. */
         stop = self->stop && (self->head == NULL || self->trouble != NULL);
         pthread_mutex_unlock(&self->lock);
-        if (!stop && expire_step(self))
-            store_rest(self);
+        if (!stop && expire_step(self)) {
+            /* Pause between steps of expiry while no rows come, to leave the disk to others. */
+            pthread_mutex_lock(&self->lock);
+            if (self->head == NULL && self->expire && !self->stop)
+                wait_work(self, &self->work, EXPIRE_US / 1000);
+            pthread_mutex_unlock(&self->lock);
+        }
     }
     return NULL;
 }

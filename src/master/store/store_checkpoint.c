@@ -115,20 +115,6 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Block all signals in the new thread; the main thread handles them. */
-static int
-store_checkpoint_start_thread(checkpointer_t *self)
-{
-    sigset_t all, old;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&self->thread, NULL, checkpoint_main, self);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    self->started = rc == 0;
-    return rc;
-}
-
 checkpointer_t *
 checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
 {
@@ -144,7 +130,16 @@ checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
         checkpointer_destroy(&self);
         return NULL;
     }
-    int rc = store_checkpoint_start_thread(self);
+
+    /* Block all signals in the new thread; the main thread handles them. */
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(&self->thread, NULL, checkpoint_main, self);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    self->started = rc == 0;
+
     if (rc != 0) {
         (void) fail_set(err, -rc, "the job store's second thread: %s", strerror(rc));
         checkpointer_destroy(&self);

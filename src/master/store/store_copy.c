@@ -132,15 +132,6 @@ typedef struct copy {
     const store_watch_t *watch;
 } copy_t;
 
-/* Write back the file's pages without its metadata: an fsync would make the file system's journal, and with
- * it concurrent commits, wait. fs_settle makes the copy durable at the end. */
-static int
-to_disk(int fd)
-{
-    return sync_file_range(fd, 0, 0,
-                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-}
-
 /* Copy all pages. The piece doubles while it takes less than half of PIECE_US and halves above it. -ECANCELED
  * when the watcher says so. */
 static int
@@ -155,7 +146,9 @@ copy_pages(const copy_t *self, fail_t *err)
     while (step == SQLITE_OK && go) {
         int64_t began = clock_mono_us();
         step = sqlite3_backup_step(pages, n);
-        if (step == SQLITE_OK && to_disk(self->fd) < 0)
+        if (step == SQLITE_OK && sync_file_range(self->fd, 0, 0,
+                                                 SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                                     SYNC_FILE_RANGE_WAIT_AFTER) < 0)
             step = SQLITE_IOERR_FSYNC;
         int64_t took = clock_mono_us() - began;
         n = took < PIECE_US / 2 && n < PIECE_MAX ? n * 2 : took > PIECE_US && n > PIECE_MIN ? n / 2 : n;
@@ -329,27 +322,6 @@ count_rows(look_t *self, json_t *out, fail_t *err)
     return 0;
 }
 
-/* Add what the file records about itself: when the copy was made, and the name of the store that it
- * replaces. */
-static int
-read_texts(look_t *self, json_t *out, fail_t *err)
-{
-    static const char sql[] = "SELECT value FROM meta WHERE key = ?1";
-    AUTO_FREE char *made = NULL, *kept = NULL;
-    int rc = db_text(self->db, self->path, sql, STORE_BACKUP, &made, err);
-
-    if (rc == 0)
-        rc = db_text(self->db, self->path, sql, STORE_KEPT, &kept, err);
-    if (made != NULL) {
-        char stamp[CLOCK_STAMP_LEN];
-        clock_stamp(stamp, strtoll(made, NULL, 10));
-        json_object_set_new(out, "made", json_string(stamp));
-    }
-    if (kept != NULL)
-        json_object_set_new(out, "kept", json_string(kept));
-    return rc;
-}
-
 /* Tables one by one, so that progress can be told and the watcher can cancel between them, or within one
  * through the progress handler. */
 static int
@@ -389,8 +361,23 @@ store_copy_look(sqlite3 *db, const char *path, bool full, const store_watch_t *w
     /* A damaged store is counted as far as it can be read. */
     if (rc == 0)
         rc = count_rows(&self, out, err);
-    if (rc == 0)
-        rc = read_texts(&self, out, err);
+    if (rc == 0) {
+        /* Add what the file records about itself: when the copy was made, and the name of the store that it
+         * replaces. */
+        static const char sql[] = "SELECT value FROM meta WHERE key = ?1";
+        AUTO_FREE char *made = NULL, *kept = NULL;
+        rc = db_text(self.db, self.path, sql, STORE_BACKUP, &made, err);
+
+        if (rc == 0)
+            rc = db_text(self.db, self.path, sql, STORE_KEPT, &kept, err);
+        if (made != NULL) {
+            char stamp[CLOCK_STAMP_LEN];
+            clock_stamp(stamp, strtoll(made, NULL, 10));
+            json_object_set_new(out, "made", json_string(stamp));
+        }
+        if (kept != NULL)
+            json_object_set_new(out, "kept", json_string(kept));
+    }
     if (rc == -EUCLEAN) {
         add_damage(damage, "the file", fail_text(err));
         fail_clear(err);
@@ -613,11 +600,21 @@ bring_up(const char *part, const char *from, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
 }
 
-/* Copy the backup `from` into `part` beside the store at `path`. */
-static int
-store_copy_of(const char *path, const char *from, const char *part, const char *sql,
-              const store_watch_t *watch, fail_t *err)
+/* Copy, upgrade, check, count, then rename to WAITS, from which the next start takes it. `sql` stores the
+ * name that the present store will get. */
+static json_t *
+store_copy_restore(const char *path, const char *from, const char *waits, const store_watch_t *watch,
+                   fail_t *err)
 {
+    char stamp[CLOCK_STAMP_LEN];
+    AUTO_FREE char *part = xasprintf("%s" PART, waits);
+    const char *name = strrchr(path, '/') + 1;
+
+    clock_jid(stamp);
+    AUTO_FREE char *sql = xasprintf(
+        "INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_KEPT "', '%s.before-%s')", name, stamp);
+
+    /* Copy the backup `from` into `part` beside the store at `path`. */
     sqlite3 *db = NULL;
     uint64_t bytes = 0;
     int format = 0;
@@ -632,23 +629,7 @@ store_copy_of(const char *path, const char *from, const char *part, const char *
     if (rc == 0)
         rc = copy_to(db, from, part, sql, watch, err);
     sqlite3_close(db);
-    return rc;
-}
 
-/* Copy, upgrade, check, count, then rename to WAITS, from which the next start takes it. `sql` stores the
- * name that the present store will get. */
-static json_t *
-store_copy_restore(const char *path, const char *from, const char *waits, const store_watch_t *watch,
-                   fail_t *err)
-{
-    char stamp[CLOCK_STAMP_LEN];
-    AUTO_FREE char *part = xasprintf("%s" PART, waits);
-    const char *name = strrchr(path, '/') + 1;
-
-    clock_jid(stamp);
-    AUTO_FREE char *sql = xasprintf(
-        "INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_KEPT "', '%s.before-%s')", name, stamp);
-    int rc = store_copy_of(path, from, part, sql, watch, err);
     if (rc == 0)
         rc = bring_up(part, from, err);
     json_t *out = rc == 0 ? look_at_part(part, from, watch, err) : NULL;
