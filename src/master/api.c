@@ -280,12 +280,6 @@ any_at_work(json_t *minions)
     return false;
 }
 
-static bool
-has_returned(const json_t *minions, const char *id)
-{
-    return strcmp(value_str(json_object_get(minions, id), "verdict", ""), VERDICT_RETURNED) == 0;
-}
-
 /* Collect pushes until the job is over, or nothing came for `timeout_ms` and no minion works on it. */
 static int
 api_gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
@@ -300,7 +294,8 @@ api_gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *
         if (rc <= 0)
             return rc;
         /* A return that is pushed twice counts once. */
-        bool before = has_returned(minions, value_str(push, "id", ""));
+        const char *id = value_str(push, "id", "");
+        bool before = strcmp(value_str(json_object_get(minions, id), "verdict", ""), VERDICT_RETURNED) == 0;
         if (api_take_push(minions, jid, push))
             return 0;
         if (wait->news != NULL && returned < of && !before && strcmp(value_str(push, "push", ""), "ret") == 0)

@@ -199,13 +199,6 @@ wants(listener_t *self, const eframe_t *frame)
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
 
-/* Each turn compares at least one frame, so that a slow pattern still makes progress. */
-static bool
-is_over(const listener_t *self)
-{
-    return self->brief && self->looked && clock_mono_ms() >= self->until;
-}
-
 size_t
 listener_next(listener_t *self, struct iovec *iov, size_t max)
 {
@@ -222,10 +215,13 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
             return 1;
         }
         for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
-            if (is_over(self)) {
+            /* A brief listener stops in time, but compares at least one frame, so that a slow pattern still makes
+             * progress. */
+            if (self->brief && self->looked && clock_mono_ms() >= self->until) {
                 self->more = count == 0;
                 break;
             }
+
             self->looked = true;
             if (!wants(self, &frame))
                 continue;
@@ -424,21 +420,6 @@ frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail
     return some;
 }
 
-static void
-listen_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
-{
-    char tag[LIMIT_TAG_LEN + 1];
-    eframe_t frame;
-    for (size_t at = 0; at < frames->len && eframe_read(frames->data + at, frames->len - at, &frame);
-         at += frame.len) {
-        if (frame.seq > to)
-            break;
-        json_t *event = globs_match(tags, tag, eframe_tag(&frame, tag)) ? eframe_value(&frame) : NULL;
-        if (event != NULL)
-            json_array_append_new(events, event);
-    }
-}
-
 /* Both limits, of bytes and time, stop after a whole block, so each request makes progress. The end is
  * numbers_last: later events must not be told yet. */
 json_t *
@@ -458,7 +439,17 @@ listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
         buf_auto_t frames = BUF_INIT;
         rc = frames_after(self, after, &frames, &after, err);
         bytes += frames.len;
-        listen_collect(&frames, tags, end, events);
+
+        char tag[LIMIT_TAG_LEN + 1];
+        eframe_t frame;
+        for (size_t at = 0; at < frames.len && eframe_read(frames.data + at, frames.len - at, &frame);
+             at += frame.len) {
+            if (frame.seq > end)
+                break;
+            json_t *event = globs_match(tags, tag, eframe_tag(&frame, tag)) ? eframe_value(&frame) : NULL;
+            if (event != NULL)
+                json_array_append_new(events, event);
+        }
     }
     globs_destroy(&tags);
     if (rc < 0)

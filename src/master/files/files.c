@@ -328,21 +328,6 @@ files_new(json_t *opts, fail_t *err)
     return NULL;
 }
 
-/* Requests in the ring are freed with their files and unfinished pushes. */
-static void
-free_worker(files_worker_t *w)
-{
-    (void) pthread_join(w->thread, NULL);
-    for (asking_t *a; (a = w->ring);) {
-        w->ring = a->next;
-        asking_free(a);
-    }
-    fileserver_destroy(&w->server);
-    json_decref(w->opts);
-    free(w->fresh_opts);
-    (void) pthread_cond_destroy(&w->wake);
-}
-
 /* Tell all threads to stop. False when a fetch from a remote is under way, which can't be interrupted. */
 static bool
 end_threads(files_t *self)
@@ -367,8 +352,18 @@ files_destroy(files_t **self_p)
         return true;
     if (!end_threads(self))
         return false;
-    for (size_t i = 0; (w = files_nth(self, i)); i++)
-        free_worker(w);
+    for (size_t i = 0; (w = files_nth(self, i)); i++) {
+        /* Requests in the ring are freed with their files and unfinished pushes. */
+        (void) pthread_join(w->thread, NULL);
+        for (asking_t *a; (a = w->ring);) {
+            w->ring = a->next;
+            asking_free(a);
+        }
+        fileserver_destroy(&w->server);
+        json_decref(w->opts);
+        free(w->fresh_opts);
+        (void) pthread_cond_destroy(&w->wake);
+    }
     for (files_out_t *out; (out = self->out);) {
         self->out = out->next;
         files_out_free(out);

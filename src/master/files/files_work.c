@@ -57,20 +57,6 @@ files_work_patience(const files_t *files, const asking_t *a)
                : LIMIT_FILE_STALL;
 }
 
-/* Lock held. End requests whose receivers have fallen silent. */
-static void
-files_work_sweep(files_worker_t *w, int64_t now)
-{
-    w->swept_ms = now;
-    for (asking_t *a = w->ring; a; a = a->next) {
-        bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && a->in == NULL;
-        if (!waits || a->gone || now - a->heard_ms <= files_work_patience(w->owner, a))
-            continue;
-        log_debug("%s: minion %s takes it no more", a->path, a->id);
-        files_give_up(w->owner, a, -EAGAIN, "it was not taken in time; ask again");
-    }
-}
-
 /* Lock held. The next request that can step, moved to the ring's end; NULL without one. Frees ended ones on
  * the way. */
 static asking_t *
@@ -162,8 +148,18 @@ files_work(void *worker)
     while (!w->owner->stop) {
         files_take_opts(w);
         int64_t now = clock_mono_ms();
-        if (now - w->swept_ms >= SLEEP_FULL_MS)
-            files_work_sweep(w, now);
+        if (now - w->swept_ms >= SLEEP_FULL_MS) {
+            /* Lock held. End requests whose receivers have fallen silent. */
+            w->swept_ms = now;
+            for (asking_t *a = w->ring; a; a = a->next) {
+                bool waits = a->state == ASKING_DATA ? a->credit == 0
+                                                     : a->state == ASKING_TAKE && a->in == NULL;
+                if (!waits || a->gone || now - a->heard_ms <= files_work_patience(w->owner, a))
+                    continue;
+                log_debug("%s: minion %s takes it no more", a->path, a->id);
+                files_give_up(w->owner, a, -EAGAIN, "it was not taken in time; ask again");
+            }
+        }
         if (files_names_step(w))
             continue;
         asking_t *a = files_work_next(w);

@@ -28,34 +28,6 @@ may_have_it(const front_t *self, const job_t *job)
     return false;
 }
 
-/* Send the job to the next `room` minions that can have it. NEW ids. */
-static json_t *
-begin_some(front_t *self, job_t *job, size_t room)
-{
-    json_t *ids = json_array();
-
-    for (size_t i = 0; i < job->n_targets && json_array_size(ids) < room; i++) {
-        job_target_t *t = &job->targets[i];
-        if (t->verdict != VERDICT_QUEUED)
-            continue;
-        publish_turn(self, job, t);
-        const minion_t *m = peers_by_slot(self->peers, t->slot);
-        /* A minion that is not connected has its verdict now, and takes no place. */
-        if (!verdict_final(t->verdict) && m != NULL)
-            json_array_append_new(ids, json_string(m->id));
-    }
-    return ids;
-}
-
-/* Queued targets of a halted batch get their last verdict. */
-static void
-leave_out(front_t *self, job_t *job)
-{
-    for (size_t i = 0; i < job->n_targets; i++)
-        if (job->targets[i].verdict == VERDICT_QUEUED)
-            (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_NOT_BEGUN, 0);
-}
-
 static void
 look(front_t *self, job_t *job, int64_t now_ms)
 {
@@ -76,9 +48,25 @@ look(front_t *self, job_t *job, int64_t now_ms)
     if (tally.queued == 0)
         return;
     if (batch->halted != NULL) {
-        leave_out(self, job);
+        /* Queued targets of a halted batch get their last verdict. */
+        for (size_t i = 0; i < job->n_targets; i++)
+            if (job->targets[i].verdict == VERDICT_QUEUED)
+                (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_NOT_BEGUN, 0);
     } else if (room > 0) {
-        json_auto_t *ids = begin_some(self, job, room);
+        /* Send the job to the next `room` minions that can have it. */
+        json_auto_t *ids = json_array();
+
+        for (size_t i = 0; i < job->n_targets && json_array_size(ids) < room; i++) {
+            job_target_t *t = &job->targets[i];
+            if (t->verdict != VERDICT_QUEUED)
+                continue;
+            publish_turn(self, job, t);
+            const minion_t *m = peers_by_slot(self->peers, t->slot);
+            /* A minion that is not connected has its verdict now, and takes no place. */
+            if (!verdict_final(t->verdict) && m != NULL)
+                json_array_append_new(ids, json_string(m->id));
+        }
+
         batch->n_active += json_array_size(ids);
         batch->progress_us = clock_wall_us();
         if (json_array_size(ids) > 0)
@@ -154,21 +142,6 @@ batches_batch(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return one != NULL ? json_pack("{s:[o]}", "batches", one) : NULL;
 }
 
-/* NEW ids of the minions that have the job. */
-static json_t *
-active_ids(const front_t *self, const job_t *job)
-{
-    json_t *ids = json_array();
-
-    for (size_t i = 0; i < job->n_targets; i++) {
-        const job_target_t *t = &job->targets[i];
-        const minion_t *m = peers_by_slot(self->peers, t->slot);
-        if (m != NULL && t->verdict != VERDICT_QUEUED && !verdict_final(t->verdict))
-            json_array_append_new(ids, json_string(m->id));
-    }
-    return ids;
-}
-
 static json_t *
 batches_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -180,7 +153,16 @@ batches_stop(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
         return NULL;
     }
     bool stopped = job->batch->halted == NULL;
-    json_t *ids = active_ids(self, job);
+
+    json_t *ids = json_array();
+
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        const minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (m != NULL && t->verdict != VERDICT_QUEUED && !verdict_final(t->verdict))
+            json_array_append_new(ids, json_string(m->id));
+    }
+
     if (stopped)
         batchjob_halt(self, job, "stopped by hand");
     look(self, job, clock_mono_ms());

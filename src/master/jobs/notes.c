@@ -79,19 +79,6 @@ notes_destroy(front_t *front)
 
 static const char *const parts[] = { "kind", "ref", "part" };
 
-static bool
-valid(const json_t *note, fail_t *err)
-{
-    for (size_t i = 0; i < NELEMS(parts); i++) {
-        const char *text = value_str(note, parts[i], "");
-        if (*text && strlen(text) <= LIMIT_NOTE_LEN)
-            continue;
-        (void) fail_set(err, -EINVAL, "a note's '%s' is a text of 1 to %d bytes", parts[i], LIMIT_NOTE_LEN);
-        return false;
-    }
-    return true;
-}
-
 /* The three fields joined by U+001F, the unit separator. */
 static char *
 notes_key(const json_t *note)
@@ -129,8 +116,15 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
         return 0;
     if (!lconn_is_admin(c))
         return fail_set(err, -EACCES, "only root and the master's user may give a note");
-    if (!valid(note, err))
+
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        const char *text = value_str(note, parts[i], "");
+        if (*text && strlen(text) <= LIMIT_NOTE_LEN)
+            continue;
+        (void) fail_set(err, -EINVAL, "a note's '%s' is a text of 1 to %d bytes", parts[i], LIMIT_NOTE_LEN);
         return err->code;
+    }
+
     AUTO_FREE char *key = notes_key(note);
     const json_t *fresh = map_get(notes_own(self)->fresh, key);
     if (fresh != NULL) {

@@ -64,15 +64,6 @@ publish_subset(uint32_t *slots, size_t *n, size_t want)
     *n = kept;
 }
 
-static json_t *
-publish_ids(front_t *self, const uint32_t *slots, size_t n)
-{
-    json_t *ids = json_array();
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
-    return ids;
-}
-
 /* ---- a new job ------------------------------------------------------------------------------- */
 
 /* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot smuggle
@@ -93,25 +84,6 @@ publish_info(const json_t *request, const char *jid, const char *user)
     if (value_get(info, "ret") == NULL)
         json_object_set_new(info, "ret", json_string(""));
     return info;
-}
-
-/* The two events that Salt fires for a new job: tag JID with the minions, and salt/job/JID/new. */
-static void
-fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
-{
-    json_t *first = json_pack("{s:O}", "minions", ids);
-    (void) bus_fire(self, jid, &first);
-    json_t *data = json_object(), *v;
-    static const char *const fields[] = { "jid", "tgt_type", "tgt", "user", "fun", "arg" };
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if ((v = value_get(info, fields[i])))
-            json_object_set(data, fields[i], v);
-    json_object_set(data, "minions", ids);
-    json_object_set(data, "missing", missing);
-    if ((v = value_get(info, "metadata")))
-        json_object_set(data, "metadata", v);
-    AUTO_FREE char *tag = xasprintf("salt/job/%s/new", jid);
-    (void) bus_fire(self, tag, &data);
 }
 
 /* The batch that a request asks for, complete, so that it is the same after a restart. NEW; NULL: none. */
@@ -168,8 +140,23 @@ publish_keep_job(front_t *self, const json_t *request, const json_t *info, const
 {
     bus_together(self);
     int rc = publish_store_job(self, request, info, spec, ids, missing, err);
-    if (rc == 0)
-        fire_new(self, value_str(info, "jid", ""), info, ids, missing);
+    if (rc == 0) {
+        /* The two events that Salt fires for a new job: tag JID with the minions, and salt/job/JID/new. */
+        const char *jid = value_str(info, "jid", "");
+        json_t *first = json_pack("{s:O}", "minions", ids);
+        (void) bus_fire(self, jid, &first);
+        json_t *data = json_object(), *v;
+        static const char *const fields[] = { "jid", "tgt_type", "tgt", "user", "fun", "arg" };
+        for (size_t i = 0; i < NELEMS(fields); i++)
+            if ((v = value_get(info, fields[i])))
+                json_object_set(data, fields[i], v);
+        json_object_set(data, "minions", ids);
+        json_object_set(data, "missing", missing);
+        if ((v = value_get(info, "metadata")))
+            json_object_set(data, "metadata", v);
+        AUTO_FREE char *tag = xasprintf("salt/job/%s/new", jid);
+        (void) bus_fire(self, tag, &data);
+    }
     bus_apart(self);
     return rc;
 }
@@ -214,13 +201,6 @@ publish_check_subset(const json_t *request, fail_t *err)
     return false;
 }
 
-/* For the log: the function's name, or that there are several. */
-static const char *
-publish_fun(const json_t *request)
-{
-    return value_str(request, "fun", "(several)");
-}
-
 /* Order matters: everything that can fail comes before the row is queued, and the row before the job enters
  * the table; the encoding is tried here so that publish_start can't fail. */
 json_t *
@@ -233,7 +213,9 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
         !publish_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
     publish_subset(slots, &n, (size_t) value_int(request, "subset", 0));
-    json_auto_t *ids = publish_ids(self, slots, n);
+    json_auto_t *ids = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
     if (n == 0)
         return json_pack("{s:s, s:O, s:O}", "jid", "", "minions", ids, "missing", missing);
     char jid[CLOCK_STAMP_LEN];
@@ -264,7 +246,7 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     if (follower != NULL)
         (void) job_follow(job, follower);
     self->counters.jobs++;
-    log_info("User %s Published command %s with jid %s", user, publish_fun(request), jid);
+    log_info("User %s Published command %s with jid %s", user, value_str(request, "fun", "(several)"), jid);
     log_debug("job %s: for %zu minions; %zu that were named are not there", jid, n, json_array_size(missing));
     return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
 }
@@ -320,29 +302,6 @@ unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_
         (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
 }
 
-/* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to those whose
- * SUB connection is not up. */
-static void
-broadcast(front_t *self, job_t *job, const char *text, size_t len)
-{
-    publish_t *own = self->own[PART_publish];
-    size_t pub_len = 0;
-    AUTO_FREE char *pub_text = wire_with(MSG_job, text, len, "seq", (json_int_t) ++own->pub_seq, &pub_len);
-    if (pub_text != NULL)
-        (void) sock_send(self->pub, pub_text, pub_len);
-    log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
-              (long long) own->pub_seq);
-    for (size_t i = 0; i < job->n_targets; i++) {
-        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        if (pub_text == NULL || m == NULL || m->peer == NULL || m->sub_fd < 0) {
-            unicast(self, job, &job->targets[i], text, len);
-        } else {
-            job->targets[i].tries++;
-            (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_SENT, 0);
-        }
-    }
-}
-
 /* True when the targets are exactly the accepted minions. Each is checked, since keys may have been deleted
  * and accepted since the job was matched, which leaves the count equal. */
 static bool
@@ -372,7 +331,26 @@ publish_start(front_t *self, const char *jid)
     salt_assert(text); /* publish_job has tried */
     job->sent_ms = clock_mono_ms();
     if (job->n_targets > 1 && is_for_all(self, job)) {
-        broadcast(self, job, text, len);
+        /* Send a job for the whole fleet: one PUB message with the next sequence number, and a unicast to
+         * those whose SUB connection is not up. */
+        publish_t *own = self->own[PART_publish];
+        size_t pub_len = 0;
+        AUTO_FREE char *pub_text = wire_with(MSG_job, text, len, "seq", (json_int_t) ++own->pub_seq,
+                                             &pub_len);
+        if (pub_text != NULL)
+            (void) sock_send(self->pub, pub_text, pub_len);
+        log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
+                  (long long) own->pub_seq);
+        for (size_t i = 0; i < job->n_targets; i++) {
+            minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+            if (pub_text == NULL || m == NULL || m->peer == NULL || m->sub_fd < 0) {
+                unicast(self, job, &job->targets[i], text, len);
+            } else {
+                job->targets[i].tries++;
+                (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_SENT, 0);
+            }
+        }
+
         return;
     }
     for (size_t i = 0; i < job->n_targets; i++)
@@ -393,16 +371,6 @@ publish_turn(front_t *self, job_t *job, job_target_t *target)
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
 }
 
-/* True when the minion answers other jobs: with hundreds of jobs on one connection it will reach this one.
- * Bounded by BUSY_ROUNDS, and only after a second send, in case the first was lost. */
-static bool
-is_busy(const front_t *self, const job_t *job, const job_target_t *t)
-{
-    const minion_t *m = peers_by_slot(self->peers, t->slot);
-    return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m != NULL &&
-           m->peer != NULL && clock_mono_ms() - m->heard_ms < BUSY_MS;
-}
-
 /* Targets out of sends are NOT_DELIVERED; the others get a unicast. */
 static void
 resend(front_t *self, job_t *job)
@@ -411,8 +379,14 @@ resend(front_t *self, job_t *job)
     const char *text = publish_wire(job, &len);
     for (size_t i = 0; text != NULL && i < job->n_targets && job->n_unheard > 0; i++) {
         job_target_t *t = &job->targets[i];
-        if (is_busy(self, job, t))
+
+        /* A minion that was heard just now is busy and gets no copy: bounded by BUSY_ROUNDS, and only after a
+         * second send, in case the first was lost. */
+        const minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m != NULL &&
+            m->peer != NULL && clock_mono_ms() - m->heard_ms < BUSY_MS)
             continue;
+
         if (t->verdict == VERDICT_SENT && t->tries >= RESEND_MAX)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
         else if (t->verdict == VERDICT_SENT || t->verdict == VERDICT_WAITING)
@@ -471,14 +445,6 @@ write_end(front_t *self, job_t *job)
 {
     int64_t end_us = was_long(job) ? clock_wall_us() : 0;
     job->unended = store_end_job(self->store, job->jid, end_us) == 0;
-}
-
-static void
-keep_end(front_t *self, job_t *job)
-{
-    job->unended = false;
-    if (!all_returned(job) || was_long(job))
-        write_end(self, job);
 }
 
 /* jobs_alive_fn: a job may run for days. It is alive while held, followed, or open on a connected minion. */
@@ -669,7 +635,9 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 void
 publish_done(void *front, job_t *job)
 {
-    keep_end(front, job);
+    job->unended = false;
+    if (!all_returned(job) || was_long(job))
+        write_end(front, job);
     if (job->batch != NULL && job->batch->halted == NULL)
         batchjob_tell(front, job, "complete", NULL);
     log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);

@@ -35,16 +35,6 @@ static const struct row {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* RET_FIELDS when unknown. A dozen rows: comparing lengths first beats hashing. */
-static ret_field_t
-ret_field(jtext_t key)
-{
-    ret_field_t f = 0;
-    while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
-        f++;
-    return f;
-}
-
 /* True when the text is {"m": "ret", ...} with known fields, each once; field[] is filled. False: use
  * ret_values. */
 static bool
@@ -54,7 +44,11 @@ ret_plain(ret_t *self)
     jtext_t key, value;
     bool named = plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "m") && plain_value(&p, &value);
     while (named && plain_key(&p, &key)) {
-        ret_field_t f = ret_field(key);
+        /* A dozen rows: comparing lengths first beats hashing. */
+        ret_field_t f = 0;
+        while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
+            f++;
+
         if (f == RET_FIELDS || self->field[f].at != NULL || !plain_value(&p, &self->field[f]))
             return false;
     }
@@ -73,31 +67,6 @@ ret_parse(ret_t *self, fail_t *err)
         self->body = value_parse_peer(self->text, self->len, self->len, "ret", &why);
     return self->body != NULL ? 0
                               : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
-}
-
-/* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets are kept,
- * as the buffer may still move while it grows. */
-static int
-ret_values(ret_t *self, fail_t *err)
-{
-    size_t ends[RET_FIELDS] = { 0 };
-    int rc = ret_parse(self, err);
-    if (rc < 0)
-        return rc;
-    if (!buf_offer_room(&self->more, self->len))
-        return fail_set(err, -ENOMEM, "ret: out of memory for %zu bytes", self->len);
-    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
-        json_t *v = value_get(self->body, rows[f].name);
-        if (v != NULL)
-            (void) plain_add(v, &self->more);
-        ends[f] = self->more.len;
-    }
-    /* The buffer no longer grows, so pointers into it stay valid. */
-    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
-        size_t at = f > 0 ? ends[f - 1] : 0;
-        self->field[f] = ends[f] > at ? (jtext_t){ self->more.data + at, ends[f] - at } : (jtext_t){ 0 };
-    }
-    return 0;
 }
 
 static bool
@@ -159,9 +128,26 @@ ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
     *self = (ret_t){ .text = text, .len = len, .more = BUF_INIT };
     if (!ret_plain(self)) {
         memset(self->field, 0, sizeof(self->field));
-        int rc = ret_values(self, err);
+
+        /* The slow path: dump each known field into `more`. Room for the whole is offered first and offsets
+         * are kept, as the buffer may still move while it grows. */
+        size_t ends[RET_FIELDS] = { 0 };
+        int rc = ret_parse(self, err);
         if (rc < 0)
             return rc;
+        if (!buf_offer_room(&self->more, self->len))
+            return fail_set(err, -ENOMEM, "ret: out of memory for %zu bytes", self->len);
+        for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+            json_t *v = value_get(self->body, rows[f].name);
+            if (v != NULL)
+                (void) plain_add(v, &self->more);
+            ends[f] = self->more.len;
+        }
+        /* The buffer no longer grows, so pointers into it stay valid. */
+        for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+            size_t at = f > 0 ? ends[f - 1] : 0;
+            self->field[f] = ends[f] > at ? (jtext_t){ self->more.data + at, ends[f] - at } : (jtext_t){ 0 };
+        }
     }
     jtext_t fun = self->field[RET_FUN];
     if (!ret_jid(self) || fun.at == NULL || (*fun.at != '"' && *fun.at != '['))

@@ -56,24 +56,6 @@ statefail_own_fire(const failed_t *f, const char *short_tag, json_t *state)
     (void) bus_fire(f->front, tag, &more);
 }
 
-/* At most LIMIT_FAILED_STATES events of one return, so that a minion can't flood the bus. */
-static void
-statefail_fire_all(const failed_t *f, json_t *states)
-{
-    const char *name;
-    json_t *state;
-    size_t n = 0;
-    json_object_foreach (states, name, state) {
-        char tag[2 * PART_LEN + 2];
-        json_t *result = value_get(state, "result");
-        if (json_is_false(result) && statefail_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
-            statefail_own_fire(f, tag, state);
-    }
-    if (n > LIMIT_FAILED_STATES)
-        log_warning("job %s on %s: %zu states failed, events tell of %d", f->jid, f->id, n,
-                    LIMIT_FAILED_STATES);
-}
-
 /* For a job of several functions the member of this one; else the value itself. */
 static json_t *
 statefail_of(json_t *v, const char *fun, bool several)
@@ -103,6 +85,20 @@ statefail_fire(front_t *self, const char *id, const char *jid, const json_t *bod
         if (retcode == 0 || !statefail_names(fun, funs[k]))
             continue;
         failed_t f = { self, id, jid, funs[k], user, retcode, known };
-        statefail_fire_all(&f, statefail_of(value_get(body, "return"), funs[k], several));
+
+        /* At most LIMIT_FAILED_STATES events of one return, so that a minion can't flood the bus. */
+        json_t *states = statefail_of(value_get(body, "return"), funs[k], several);
+        const char *name;
+        json_t *state;
+        size_t n = 0;
+        json_object_foreach (states, name, state) {
+            char tag[2 * PART_LEN + 2];
+            json_t *result = value_get(state, "result");
+            if (json_is_false(result) && statefail_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
+                statefail_own_fire(&f, tag, state);
+        }
+        if (n > LIMIT_FAILED_STATES)
+            log_warning("job %s on %s: %zu states failed, events tell of %d", f.jid, f.id, n,
+                        LIMIT_FAILED_STATES);
     }
 }

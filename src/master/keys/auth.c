@@ -363,17 +363,6 @@ auth_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
     return true;
 }
 
-/* The first connection answered: the second is another machine with a copied key. */
-static void
-rival_lost(front_t *self, minion_t *m)
-{
-    AUTO_FREE char *reason = xasprintf(
-        "this minion's key is already in use by a connected minion at %s: two machines share one "
-        "key; give each its own (delete its pki folder and restart it)",
-        m->peer->address);
-    auth_refuse(self, m->rival, m->id, "duplicate", reason, m);
-}
-
 /* The first connection is dead or gone: the second takes its place with the hello that was kept. */
 static void
 rival_won(front_t *self, minion_t *m)
@@ -387,18 +376,6 @@ rival_won(front_t *self, minion_t *m)
     admit(self, rival, m);
     fire_auth(self, rival, m->id, true, "accept", NULL);
     hook_connected(self, m, hello, true);
-}
-
-/* Decide rivals whose grace has passed. */
-static void
-rivals(front_t *self, int64_t now_ms)
-{
-    minion_t *m;
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_by_slot(self->peers, i)) && m->rival != NULL && m->rival_until_ms <= now_ms) {
-            ports_look(self); /* read monitors first: the old connection is cut by its descriptor */
-            rival_won(self, m);
-        }
 }
 
 /* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
@@ -475,7 +452,13 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     if (state == KEY_UNKNOWN)
         return;
     if (m->rival != NULL && m->peer == peer) {
-        rival_lost(self, m);
+        /* The first connection answered: the second is another machine with a copied key. */
+        AUTO_FREE char *reason = xasprintf(
+            "this minion's key is already in use by a connected minion at %s: two machines share one "
+            "key; give each its own (delete its pki folder and restart it)",
+            m->peer->address);
+        auth_refuse(self, m->rival, m->id, "duplicate", reason, m);
+
         return;
     }
     if (state == KEY_ACCEPTED) {
@@ -802,35 +785,6 @@ auth_load(front_t *self, fail_t *err)
 
 #define UNFIT_SHOWN 5
 
-/* Warn about key files whose names are not valid ids. */
-static void
-tell_unfit(front_t *self)
-{
-    json_auto_t *names = keystore_unfit(self->keystore, NULL);
-    size_t n = json_array_size(names);
-    buf_auto_t text = BUF_INIT;
-    for (size_t i = 0; i < n && i < UNFIT_SHOWN; i++)
-        buf_printf(&text, "%s'%s'", i > 0 ? ", " : "", json_string_value(json_array_get(names, i)));
-    if (n > 0)
-        log_warning(
-            "keys: %zu with a name that is not an id, and that let nobody in: %s%s. Set another `id` on those "
-            "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
-            n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
-}
-
-/* Warn about a list of ids that is not there; without autoreject_file nobody is accepted, and policy() says so. */
-static void
-tell_missing(const front_t *self)
-{
-    const char *sign = conf_str(self->conf, "autosign_file");
-
-    if (*sign != '\0' && fs_absent(sign))
-        log_warning(
-            "autosign_file: %s is not there, so that it accepts nobody; write it, or take the option out "
-            "(root_dir is put before its path)",
-            sign);
-}
-
 /* ---- messages and requests ------------------------------------------------------------------- */
 
 const message_row_t message_hello = { .body = auth_hello };
@@ -858,8 +812,27 @@ auth_start(front_t *self, fail_t *err)
     auth_own(self)->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
     int rc = auth_load(self, err);
     if (rc == 0) {
-        tell_unfit(self);
-        tell_missing(self);
+        /* Warn about key files whose names are not valid ids. */
+        json_auto_t *names = keystore_unfit(self->keystore, NULL);
+        size_t n = json_array_size(names);
+        buf_auto_t text = BUF_INIT;
+        for (size_t i = 0; i < n && i < UNFIT_SHOWN; i++)
+            buf_printf(&text, "%s'%s'", i > 0 ? ", " : "", json_string_value(json_array_get(names, i)));
+        if (n > 0)
+            log_warning(
+                "keys: %zu with a name that is not an id, and that let nobody in: %s%s. Set another `id` on those "
+                "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
+                n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
+
+        /* Warn about a list of ids that is not there; without autoreject_file nobody is accepted, and
+         * policy() says so. */
+        const char *sign = conf_str(self->conf, "autosign_file");
+
+        if (*sign != '\0' && fs_absent(sign))
+            log_warning(
+                "autosign_file: %s is not there, so that it accepts nobody; write it, or take the option out "
+                "(root_dir is put before its path)",
+                sign);
     }
     return rc;
 }
@@ -876,7 +849,15 @@ static void
 auth_tick(front_t *self, int64_t now_ms)
 {
     fail_auto_t unused = FAIL_INIT; /* auth_load has logged it */
-    rivals(self, now_ms);
+
+    /* Decide rivals whose grace has passed. */
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && m->rival != NULL && m->rival_until_ms <= now_ms) {
+            ports_look(self); /* read monitors first: the old connection is cut by its descriptor */
+            rival_won(self, m);
+        }
+
     if (auth_own(self)->again_ms && now_ms >= auth_own(self)->again_ms)
         (void) auth_load(self, &unused);
 }

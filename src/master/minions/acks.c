@@ -99,29 +99,6 @@ acks_event(front_t *self, peer_t *peer, json_int_t n)
     (void) post_send(self, peer, MSG_ack, body);
 }
 
-/* Send to the connection that the row came on, else to the minion's present one. An event's number only makes
- * sense to the same start of the minion. */
-static void
-acks_tell(front_t *self, pending_ack_t *a)
-{
-    minion_t *m = peers_by_slot(self->peers, a->slot);
-    peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
-    bool same_start = m != NULL && m->starts == a->starts;
-    if (peer == NULL && m != NULL && !a->is_call && (a->key != NULL || same_start))
-        peer = m->peer;
-    if (a->key != NULL)
-        (void) map_take(acks_own(self)->uncommitted, a->key);
-    else if (same_start && !a->is_call)
-        m->kept_event = a->event;
-    if (a->key != NULL)
-        log_trace("job %.*s: the return of minion %s is on the disk%s", (int) a->jid_len, a->key,
-                  a->key + a->jid_len + 1, peer != NULL ? ", and acknowledged" : "; the minion is gone");
-    if (peer != NULL && a->key != NULL)
-        acks_jid(self, peer, a->key, a->jid_len);
-    else if (peer != NULL)
-        acks_event(self, peer, a->event);
-}
-
 static pending_ack_t *
 next_ack(acks_t *own)
 {
@@ -176,7 +153,26 @@ ack_all(front_t *self)
     }
     while (line->first != NULL && line->first->ticket <= committed) {
         pending_ack_t *a = next_ack(line);
-        acks_tell(self, a);
+
+        /* Send to the connection that the row came on, else to the minion's present one. An event's number
+         * only makes sense to the same start of the minion. */
+        minion_t *m = peers_by_slot(self->peers, a->slot);
+        peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
+        bool same_start = m != NULL && m->starts == a->starts;
+        if (peer == NULL && m != NULL && !a->is_call && (a->key != NULL || same_start))
+            peer = m->peer;
+        if (a->key != NULL)
+            (void) map_take(acks_own(self)->uncommitted, a->key);
+        else if (same_start && !a->is_call)
+            m->kept_event = a->event;
+        if (a->key != NULL)
+            log_trace("job %.*s: the return of minion %s is on the disk%s", (int) a->jid_len, a->key,
+                      a->key + a->jid_len + 1, peer != NULL ? ", and acknowledged" : "; the minion is gone");
+        if (peer != NULL && a->key != NULL)
+            acks_jid(self, peer, a->key, a->jid_len);
+        else if (peer != NULL)
+            acks_event(self, peer, a->event);
+
         free_ack(a);
     }
 }

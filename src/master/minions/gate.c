@@ -240,19 +240,6 @@ gate_patience(const gate_t *self)
     return open >= self->limit ? 0 : pressed > HANDSHAKE_MS ? pressed : HANDSHAKE_MS;
 }
 
-/* Make room for one more: the oldest silent strangers go, pending ones last. */
-static void
-gate_make_room(gate_t *self, int newest)
-{
-    int64_t now = clock_mono_ms();
-    int oldest;
-    while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != newest &&
-           now - self->lines[oldest].since_ms >= gate_patience(self))
-        gate_own_cut(self, oldest);
-    if (self->open - self->cut > gate_share(self, FULL_AT) && self->strangers[STAGE_SPOKEN].first >= 0)
-        gate_own_cut(self, self->strangers[STAGE_SPOKEN].first);
-}
-
 void
 gate_came(front_t *front, port_t port, int fd)
 {
@@ -270,8 +257,16 @@ gate_came(front_t *front, port_t port, int fd)
                            .stage = STAGE_SILENT,
                            .from = tcp_peer(fd) };
     gate_list(self, fd);
-    if (self->door != ZAP_OPEN)
-        gate_make_room(self, fd);
+    if (self->door != ZAP_OPEN) {
+        /* Make room for one more: the oldest silent strangers go, pending ones last. */
+        int64_t now = clock_mono_ms();
+        int oldest;
+        while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != fd &&
+               now - self->lines[oldest].since_ms >= gate_patience(self))
+            gate_own_cut(self, oldest);
+        if (self->open - self->cut > gate_share(self, FULL_AT) && self->strangers[STAGE_SPOKEN].first >= 0)
+            gate_own_cut(self, self->strangers[STAGE_SPOKEN].first);
+    }
     if (gate_wanted(self) != self->door)
         set_door(front);
     /* At the limit even a newcomer's handshake might take the last descriptor. */
@@ -302,21 +297,6 @@ told_lately(gate_t *self, const char *address)
     return false;
 }
 
-/* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its connection and
- * that connection's end next, as a context has one I/O thread. */
-static void
-is_salt(front_t *front, const door_line_t *line)
-{
-    AUTO_FREE char *address = tcp_peer_text(&line->from);
-    if (told_lately(gate_own(front), address))
-        front->counters.refused++;
-    else
-        refused_tell(front, REFUSED_SALT, address,
-                     "a Salt minion, or another program that speaks ZeroMQ without encryption, knocks here: "
-                     "this is a Halite master. Install Halite's salt-minion there, or let its option master "
-                     "name a Salt master");
-}
-
 /* A handshake failure that was reported just before belongs to this connection, see is_salt. */
 void
 gate_went(front_t *front, port_t port, int fd)
@@ -327,8 +307,19 @@ gate_went(front_t *front, port_t port, int fd)
     self->mismatched &= (uint8_t) ~(1u << port);
     if (line == NULL || !(line->ports & 1u << port))
         return;
-    if (mismatched)
-        is_salt(front, line);
+    if (mismatched) {
+        /* A peer without CURVE, such as a Salt minion. libzmq reports the failed handshake without its
+         * connection and that connection's end next, as a context has one I/O thread. */
+        AUTO_FREE char *address = tcp_peer_text(&line->from);
+        if (told_lately(gate_own(front), address))
+            front->counters.refused++;
+        else
+            refused_tell(
+                front, REFUSED_SALT, address,
+                "a Salt minion, or another program that speaks ZeroMQ without encryption, knocks here: "
+                "this is a Halite master. Install Halite's salt-minion there, or let its option master "
+                "name a Salt master");
+    }
     line->ports &= (uint8_t) ~(1u << port);
     self->open--;
     self->went++;

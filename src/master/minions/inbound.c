@@ -37,16 +37,6 @@ state_letter(const peer_t *peer)
     return peer->minion != NULL && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
-/* Refuse a message of too many values: building them would take seconds, in which nobody else is served. */
-static int
-inbound_too_many(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
-{
-    if (rows[in->msg]->unread != NULL)
-        rows[in->msg]->unread(self, peer, in);
-    return fail_set(err, -E2BIG, "message '%s' of %zu bytes with more than %zu values", wire_name(in->msg),
-                    in->len, rows[in->msg]->most);
-}
-
 /* Decode and handle a frame. -EPROTO with *err: refused; -ENOMEM: the connection must be cut. */
 static int
 inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
@@ -61,8 +51,14 @@ inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
     const message_row_t *row = rows[in.msg];
     if (peer->minion != NULL)
         peer->minion->heard_ms = clock_mono_ms();
-    if (row->most > 0 && !json_few(data, in.len, row->most))
-        return inbound_too_many(self, peer, &in, err);
+    if (row->most > 0 && !json_few(data, in.len, row->most)) {
+        /* Refuse a message of too many values: building them would take seconds, in which nobody else is
+         * served. */
+        if (rows[in.msg]->unread != NULL)
+            rows[in.msg]->unread(self, peer, &in);
+        return fail_set(err, -E2BIG, "message '%s' of %zu bytes with more than %zu values", wire_name(in.msg),
+                        in.len, rows[in.msg]->most);
+    }
     if (row->text != NULL)
         return row->text(self, peer, &in, err);
     rc = wire_decode(data, size, WIRE_UP, state_letter(peer), &in.msg, &body, err);
@@ -74,18 +70,6 @@ inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
 }
 
 /* ---- sockets --------------------------------------------------------------------------------- */
-
-/* Ask for a hello with an empty message: the peer has not sent one, or the master lost it. */
-static void
-inbound_probe(front_t *self, peer_t *peer)
-{
-    int64_t now = clock_mono_ms();
-    if (peer->state != KEY_UNKNOWN || peer->minion != NULL ||
-        (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
-        return;
-    peer->probed_ms = now;
-    (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
-}
 
 /* ports_look first: the descriptor may be another connection's by now. */
 static void
@@ -162,18 +146,14 @@ inbound_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     } else if (rc < 0) {
         refused_tell(self, REFUSED_MESSAGE, peer->address, "%s: %s",
                      peer->minion != NULL ? peer->minion->id : "an unknown peer", fail_text(&err));
-        inbound_probe(self, peer);
-    }
-}
 
-/* Drop ended connections after their messages were read: a minion may return and disconnect at once. */
-static void
-inbound_ended(front_t *self)
-{
-    peer_t *peer;
-    while ((peer = peers_next_ended(self->peers))) {
-        hook_peer_ended(self, peer);
-        peers_drop(self->peers, &peer);
+        /* Ask for a hello with an empty message: the peer has not sent one, or the master lost it. */
+        int64_t now = clock_mono_ms();
+        if (peer->state != KEY_UNKNOWN || peer->minion != NULL ||
+            (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
+            return;
+        peer->probed_ms = now;
+        (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
     }
 }
 
@@ -204,7 +184,13 @@ router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         (void) zmq_msg_close(&frame);
         (void) zmq_msg_close(&rid);
         if (!got) {
-            inbound_ended(self);
+            /* Drop ended connections after their messages were read: a minion may return and disconnect at once. */
+            peer_t *peer;
+            while ((peer = peers_next_ended(self->peers))) {
+                hook_peer_ended(self, peer);
+                peers_drop(self->peers, &peer);
+            }
+
             break;
         }
     }

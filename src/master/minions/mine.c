@@ -291,18 +291,6 @@ minions_mine_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     return NULL;
 }
 
-static void
-minions_mine_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
-{
-    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
-                                    value != NULL ? NULL : fail_text(err));
-    if (post_send(self, peer, MSG_mine, answer) >= 0)
-        return;
-    json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
-                                   "the answer is too large: ask for fewer minions or names at once");
-    (void) post_send(self, peer, MSG_mine, large);
-}
-
 /* The message mine_ask. All time spent, answering included, is charged to the minion: a query of few bytes
  * may touch megabytes. */
 static void
@@ -324,7 +312,15 @@ minions_mine_asked(front_t *self, peer_t *peer, const inbound_t *in)
             "the master has worked for %d ms on this minion's questions to the mine; ask again in a "
             "while",
             LIMIT_MINE_BURST);
-    minions_mine_answer(self, peer, n, value, &err);
+
+    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
+                                    value != NULL ? NULL : fail_text(&err));
+    if (post_send(self, peer, MSG_mine, answer) < 0) {
+        json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
+                                       "the answer is too large: ask for fewer minions or names at once");
+        (void) post_send(self, peer, MSG_mine, large);
+    }
+
     rate_owe(&m->mine, (double) (clock_thread_us() - since_us) / 1000);
 }
 

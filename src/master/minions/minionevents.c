@@ -18,19 +18,6 @@ minionevents_lost(peer_t *peer)
     return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
 }
 
-/* Acknowledge an event that was taken before, once it is on the disk. */
-static void
-ack_taken(front_t *self, peer_t *peer, json_int_t n)
-{
-    char *none = NULL;
-    /* A salt-call's record is queued behind the event itself, so its ticket covers both. */
-    uint64_t ticket = peer->is_call ? numbers_call_keep(self, peer->minion, peer->boot, n) : 0;
-    if (ticket != 0)
-        acks_later(self, peer, ticket, &none, n);
-    else if (!peer->is_call && n <= peer->minion->kept_event)
-        acks_event(self, peer, n);
-}
-
 /* True when `n` is the next event to take. After a refused one, none with a higher number is taken first, or
  * the refused one would look like a repetition. `oldest`: the first that the minion still has; events that
  * another master took meanwhile are gone, so the order continues there. */
@@ -54,7 +41,16 @@ event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
     }
     if (*lost == n) /* the one after it is due */
         *lost = n + 1;
-    ack_taken(self, peer, n);
+
+    /* Acknowledge an event that was taken before, once it is on the disk. */
+    char *none = NULL;
+    /* A salt-call's record is queued behind the event itself, so its ticket covers both. */
+    uint64_t ticket = peer->is_call ? numbers_call_keep(self, peer->minion, peer->boot, n) : 0;
+    if (ticket != 0)
+        acks_later(self, peer, ticket, &none, n);
+    else if (!peer->is_call && n <= peer->minion->kept_event)
+        acks_event(self, peer, n);
+
     return false;
 }
 

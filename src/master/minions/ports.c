@@ -110,17 +110,6 @@ ports_open(front_t *self, fail_t *err)
 }
 
 static int
-open_hello(front_t *self, fail_t *err)
-{
-    ports_t *own = ports_own(self);
-    own->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
-    own->monitor[PORT_HELLO] = own->hello != NULL
-                                   ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
-                                   : NULL;
-    return own->monitor[PORT_HELLO] != NULL ? 0 : err->code;
-}
-
-static int
 ports_start(front_t *self, fail_t *err)
 {
     const char *host = conf_str(self->conf, "interface");
@@ -133,7 +122,14 @@ ports_start(front_t *self, fail_t *err)
         rc = sock_bind(self->router, host, (int) conf_int(self->conf, "ret_port"), ipv6, err);
     if (rc < 0 || hello_port == 0)
         return rc;
-    rc = open_hello(self, err);
+
+    ports_t *own = ports_own(self);
+    own->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
+    own->monitor[PORT_HELLO] = own->hello != NULL
+                                   ? sock_monitor(self->zctx, own->hello, "hello", PORT_EVENTS, err)
+                                   : NULL;
+    rc = own->monitor[PORT_HELLO] != NULL ? 0 : err->code;
+
     return rc == 0 ? sock_bind(ports_own(self)->hello, host, hello_port, ipv6, err) : rc;
 }
 

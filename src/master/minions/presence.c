@@ -13,18 +13,6 @@ typedef struct presence {
     int64_t next_ms; /* monotonic */
 } presence_t;
 
-/* NEW {id: true} of the connected minions. */
-static json_t *
-presence_present(const front_t *self)
-{
-    json_t *all = json_object();
-    const minion_t *m;
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_there(self->peers, i)))
-            json_object_set_new(all, m->id, json_true());
-    return all;
-}
-
 /* NEW array of ids in `a` that are not in `b`. */
 static json_t *
 without(json_t *a, const json_t *b)
@@ -49,7 +37,14 @@ presence_tick(front_t *self, int64_t now_ms)
         return;
     }
     json_t *before = own->all != NULL ? own->all : json_object();
-    own->all = presence_present(self);
+
+    json_t *all = json_object();
+    const minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_there(self->peers, i)))
+            json_object_set_new(all, m->id, json_true());
+    own->all = all;
+
     json_auto_t *fresh = without(own->all, before), *lost = without(before, own->all);
     json_decref(before);
     if (json_array_size(fresh) + json_array_size(lost) > 0) {

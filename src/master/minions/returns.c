@@ -20,26 +20,6 @@
 #define RET_FRAME 256         /* usual bytes of an event or push beside the return */
 #define RET_CHEAP (16 * 1024) /* bytes up to which building values is quick */
 
-/* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */
-static void
-fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job, bool known)
-{
-    const minion_t *m = peer->minion;
-    const char *user = job != NULL ? value_str(job->info, "user", NULL) : NULL;
-    buf_auto_t tag = BUF_INIT, data = BUF_INIT;
-    buf_reserve(&tag, strlen("salt/job/") + LIMIT_JID_LEN + strlen("/ret/") + strlen(m->id));
-    buf_reserve(&data, ret->len + RET_FRAME);
-    buf_puts(&tag, "salt/job/");
-    buf_puts(&tag, ret->jid);
-    buf_puts(&tag, "/ret/");
-    plain_quote(m->id, &tag);
-    ret_add_event(ret, m->id, user, peer->is_call, &data);
-    bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
-    (void) bus_done(self);
-    if (ret->retcode != 0)
-        statefail_fire(self, m->id, ret->jid, ret_body(ret), user != NULL ? user : "", known);
-}
-
 /* Push a return to the job's followers; composed once for all. */
 static void
 push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
@@ -66,7 +46,22 @@ keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, bool known, 
         self->row_ticket = ticket;
         self->counters.returns++;
         acks_later(self, peer, ticket, key_p, 0);
-        fire_ret(self, peer, ret, job, known);
+
+        /* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */
+        const minion_t *m = peer->minion;
+        const char *user = job != NULL ? value_str(job->info, "user", NULL) : NULL;
+        buf_auto_t tag = BUF_INIT, data = BUF_INIT;
+        buf_reserve(&tag, strlen("salt/job/") + LIMIT_JID_LEN + strlen("/ret/") + strlen(m->id));
+        buf_reserve(&data, ret->len + RET_FRAME);
+        buf_puts(&tag, "salt/job/");
+        buf_puts(&tag, ret->jid);
+        buf_puts(&tag, "/ret/");
+        plain_quote(m->id, &tag);
+        ret_add_event(ret, m->id, user, peer->is_call, &data);
+        bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
+        (void) bus_done(self);
+        if (ret->retcode != 0)
+            statefail_fire(self, m->id, ret->jid, ret_body(ret), user != NULL ? user : "", known);
     }
     bus_apart(self);
     return ticket != 0;

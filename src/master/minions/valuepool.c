@@ -113,23 +113,18 @@ valuepool_hash(json_t *value)
 }
 
 static bool
-valuepool_same_members(json_t *a, json_t *b)
-{
-    void *x = json_object_iter(a), *y = json_object_iter(b);
-    for (; x != NULL && y != NULL; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
-        if (strcmp(json_object_iter_key(x), json_object_iter_key(y)) != 0 ||
-            json_object_iter_value(x) != json_object_iter_value(y))
-            return false;
-    return x == NULL && y == NULL;
-}
-
-static bool
 valuepool_same(json_t *a, json_t *b)
 {
     if (json_typeof(a) != json_typeof(b))
         return false;
-    if (json_is_object(a))
-        return valuepool_same_members(a, b);
+    if (json_is_object(a)) {
+        void *x = json_object_iter(a), *y = json_object_iter(b);
+        for (; x != NULL && y != NULL; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
+            if (strcmp(json_object_iter_key(x), json_object_iter_key(y)) != 0 ||
+                json_object_iter_value(x) != json_object_iter_value(y))
+                return false;
+        return x == NULL && y == NULL;
+    }
     if (!json_is_array(a))
         return json_equal(a, b);
     size_t n = json_array_size(a), i = 0;

@@ -109,19 +109,6 @@ acl_may_read(front_t *self, const lconn_t *c)
     return lconn_is_admin(c) || acl_has(self, lconn_user(c));
 }
 
-/* The functions of a request, as a list. NEW; NULL with *err. */
-static json_t *
-acl_asked(const json_t *request, fail_t *err)
-{
-    json_t *fun = value_get(request, "fun");
-    if (json_array_size(fun) > LIMIT_JOB_FUNCTIONS) {
-        (void) fail_set(err, -E2BIG, "a job has at most %d functions, not %zu: publish several",
-                        LIMIT_JOB_FUNCTIONS, json_array_size(fun));
-        return NULL;
-    }
-    return json_is_array(fun) ? json_incref(fun) : json_pack("[O*]", fun);
-}
-
 /* NEW list of what the arguments of these functions name; NULL with *err. */
 static json_t *
 acl_named(const front_t *self, const json_t *request, const json_t *asked, match_work_t *work, fail_t *err)
@@ -164,38 +151,17 @@ on_blacklist(front_t *self, const char *list, const char *word, match_work_t *wo
     return false;
 }
 
-/* publisher_acl_blacklist applies to everyone's jobs, root's included. */
-static int
-acl_blocks(front_t *self, const char *user, const json_t *funs, match_work_t *work, fail_t *err)
-{
-    json_t *one;
-    size_t i;
-    bool blocked = on_blacklist(self, "users", user, work);
-    json_array_foreach (funs, i, one)
-        blocked = blocked ||
-                  (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one), work));
-    if (!blocked)
-        return 0;
-    log_error("%s may not run what publisher_acl_blacklist names", user);
-    return fail_set(err, -EACCES, "Authorization error occurred.");
-}
-
-/* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. NEW. */
-static char *
-acl_asked_words(const char *op, const json_t *request)
-{
-    const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
-    AUTO_FREE char *name = fun != NULL ? value_pystr(fun) : xstrdup(op);
-    AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
-    return whom != NULL ? xasprintf("'%.*s' on '%.*s'", WORDS_MAX, name, WORDS_MAX, whom)
-                        : xasprintf("'%.*s'", WORDS_MAX, name);
-}
-
 /* Salt's words, with what was asked. */
 static int
 acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
 {
-    AUTO_FREE char *asked = acl_asked_words(op, request);
+    /* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. */
+    const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
+    AUTO_FREE char *name = fun != NULL ? value_pystr(fun) : xstrdup(op);
+    AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
+    AUTO_FREE char *asked = whom != NULL ? xasprintf("'%.*s' on '%.*s'", WORDS_MAX, name, WORDS_MAX, whom)
+                                         : xasprintf("'%.*s'", WORDS_MAX, name);
+
     return fail_set(err, -EACCES,
                     "Authentication failure of type \"user\" occurred for user %s: %s is not allowed; see "
                     "publisher_acl",
@@ -209,7 +175,18 @@ acl_verdict(front_t *self, const char *user, bool admin, const json_t *funs, con
 {
     if (!admin && !acl_allows_all(self, user, funs, request, work))
         return acl_refuse(user, "publish", request, err);
-    return acl_blocks(self, user, funs, work, err);
+
+    /* publisher_acl_blacklist applies to everyone's jobs, root's included. */
+    json_t *one;
+    size_t i;
+    bool blocked = on_blacklist(self, "users", user, work);
+    json_array_foreach (funs, i, one)
+        blocked = blocked ||
+                  (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one), work));
+    if (!blocked)
+        return 0;
+    log_error("%s may not run what publisher_acl_blacklist names", user);
+    return fail_set(err, -EACCES, "Authorization error occurred.");
 }
 
 static bool
@@ -244,7 +221,16 @@ acl_publishes(front_t *self, const char *user, bool admin, const json_t *request
     match_work_t work; /* of all rules, functions and arguments */
     if (!admin && !acl_has(self, user))
         return acl_refuse(user, "publish", request, err);
-    json_auto_t *asked = acl_asked(request, err);
+
+    /* The functions of a request, as a list. */
+    json_t *fun = value_get(request, "fun");
+    if (json_array_size(fun) > LIMIT_JOB_FUNCTIONS) {
+        (void) fail_set(err, -E2BIG, "a job has at most %d functions, not %zu: publish several",
+                        LIMIT_JOB_FUNCTIONS, json_array_size(fun));
+        return err->code;
+    }
+    json_auto_t *asked = json_is_array(fun) ? json_incref(fun) : json_pack("[O*]", fun);
+
     if (asked == NULL)
         return err->code;
     targets_work(self, admin, &work);

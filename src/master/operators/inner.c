@@ -51,10 +51,16 @@ inner_add_name(inner_t *self, const char *text)
         json_array_append_new(self->names, json_string(text));
 }
 
-/* A name, or texts with commas between as lists may be written: each of these may be a word again. */
-static void
-inner_add_parts(inner_t *self, const char *text)
+/* A text is a name, or several with commas between, or a word NAME=VALUE. */
+static int
+inner_text(inner_t *self, const char *text)
 {
+    size_t len = strlen(text), name_len = args_keyword_len(text);
+
+    if (!match_work_take(self->work, len + 1))
+        return inner_too_much(self);
+
+    /* A name, or texts with commas between as lists may be written: each of these may be a word again. */
     char **parts = strpbrk(text, ".=") != NULL ? str_split(text, ",", false) : NULL;
     bool several = parts != NULL && strchr(text, ',') != NULL;
 
@@ -66,17 +72,7 @@ inner_add_parts(inner_t *self, const char *text)
             inner_add_name(self, part);
     }
     strv_free(parts);
-}
 
-/* A text is a name, or several with commas between, or a word NAME=VALUE. */
-static int
-inner_text(inner_t *self, const char *text)
-{
-    size_t len = strlen(text), name_len = args_keyword_len(text);
-
-    if (!match_work_take(self->work, len + 1))
-        return inner_too_much(self);
-    inner_add_parts(self, text);
     if (name_len == 0)
         return 0;
     if (len > LIMIT_INNER_TEXT)

@@ -72,17 +72,6 @@ unread_beside(const lconn_t *c)
     return n;
 }
 
-/* True when the connection must be cut: answers and returns are never dropped, so unread ones pile up. A
- * user's connections count together, but one that is read is not blamed. */
-static bool
-is_deaf(const lconn_t *c)
-{
-    size_t n = lconn_unread(c);
-    if (!lconn_is_admin(c) && n > USER_UNREAD)
-        n += unread_beside(c);
-    return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
-}
-
 /* ---- output ----------------------------------------------------------------------------------- */
 
 /* Send `out`. False when the socket is full or broken. */
@@ -153,13 +142,6 @@ may_catch_up(lconn_t *c)
     return true;
 }
 
-/* and none while the user's other connections have much unread; lsock_tick tries again. */
-static bool
-lconn_has_room(const lconn_t *c)
-{
-    return lconn_is_admin(c) || unread_beside(c) <= LIMIT_LOCAL_QUEUE;
-}
-
 /* Send all there is, within FLUSH_BUDGET. True when output remains: wait for EPOLLOUT. */
 static bool
 lconn_send(lconn_t *c)
@@ -170,8 +152,10 @@ lconn_send(lconn_t *c)
         if (!send_out(c))
             return true;
         if (c->behind != NULL) {
-            if (!lconn_has_room(c))
+            /* Events of the journal wait while the user's other connections have much unread; lsock_tick tries again. */
+            if (!lconn_is_admin(c) && unread_beside(c) > LIMIT_LOCAL_QUEUE)
                 return false;
+
             if (!may_catch_up(c))
                 return true;
             catchup_fill(&c->behind, c->owner->front, &c->out);
@@ -245,11 +229,17 @@ pushed(lconn_t *c, size_t before)
         c->out.len = before;
         return false;
     }
-    if (is_deaf(c)) {
+
+    /* A user's connections count together, but one that is read is not blamed. */
+    size_t n = lconn_unread(c);
+    if (!lconn_is_admin(c) && n > USER_UNREAD)
+        n += unread_beside(c);
+    if (n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG) {
         log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
         lconn_kill(c);
         return true;
     }
+
     /* Collect the answers of one turn. */
     bool soon = c->owner->front->bus->held > 0 && lconn_unread(c) < PUSH_TOGETHER;
     if (!c->want_write && !soon)

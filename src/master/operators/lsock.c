@@ -245,30 +245,6 @@ may_come(lsock_t *self, uid_t uid)
     return own < LIMIT_LOCAL_USER_LINES && users < users_places(self);
 }
 
-/* Add a connection. Administrators' names are known; other users start with their uid as name. */
-static void
-lsock_add(lsock_t *self, int fd, const struct ucred *who)
-{
-    lconn_t *c = xcalloc(1, sizeof(*c));
-    c->owner = self;
-    c->fd = fd;
-    c->uid = who->uid;
-    c->pid = who->pid;
-    c->named = lsock_is_admin(who->uid);
-    c->user = !c->named ? xasprintf("%u", (unsigned) who->uid)
-                        : xstrdup(who->uid == 0 ? self->root_name : self->own_name);
-    c->next = self->conns;
-    if (c->next != NULL)
-        c->next->prev = c;
-    self->conns = c;
-    self->n_conns++;
-    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
-    if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
-        return;
-    noise_warn(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
-    lsock_close(c);
-}
-
 /* Accept up to ACCEPT_BUDGET clients; those beyond their share are closed at once. */
 static void
 lsock_accept(lsock_t *self)
@@ -287,7 +263,26 @@ lsock_accept(lsock_t *self)
         self->full_ms = 0;
         struct ucred cred;
         if (credentials(fd, &cred) && may_come(self, cred.uid)) {
-            lsock_add(self, fd, &cred);
+            /* Add a connection. Administrators' names are known; other users start with their uid as name. */
+            lconn_t *c = xcalloc(1, sizeof(*c));
+            c->owner = self;
+            c->fd = fd;
+            c->uid = cred.uid;
+            c->pid = cred.pid;
+            c->named = lsock_is_admin(cred.uid);
+            c->user = !c->named ? xasprintf("%u", (unsigned) cred.uid)
+                                : xstrdup(cred.uid == 0 ? self->root_name : self->own_name);
+            c->next = self->conns;
+            if (c->next != NULL)
+                c->next->prev = c;
+            self->conns = c;
+            self->n_conns++;
+            struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+            if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0) {
+                noise_warn(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
+                lsock_close(c);
+            }
+
             continue;
         }
         noise_warn(self->front, "local socket: %zu connections are open, one more is turned away",

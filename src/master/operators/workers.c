@@ -112,23 +112,6 @@ run_key(const json_t *task)
     return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
 }
 
-/* The return as shown to others than the caller: secret ones are left out, errors are not. BORROWED. */
-static const char *
-workers_shown(const run_t *run, const ending_t *end)
-{
-    bool is_error = value_get(end->head, "failed") != NULL || value_get(end->head, "unknown") != NULL;
-    return run->secret && !is_error ? TRIMMED : end->ret;
-}
-
-static void
-free_run(run_t *run)
-{
-    json_decref(run->task);
-    free(run->within);
-    free(run->who);
-    free(run);
-}
-
 /* Limit of running functions at which this one may begin. A runner waits for those it began, so these may use
  * places that others can't, or both would wait for ever. Reactions leave places to operators. */
 static size_t
@@ -287,7 +270,11 @@ workers_over(workers_t *self, run_t *run, const ending_t *end)
     bus_together(self->front);
 
     /* As in Salt, a return larger than an event may be is left out of it. */
-    const char *ret = workers_shown(run, end);
+
+    /* The return as shown to others than the caller: secret ones are left out, errors are not. */
+    bool is_error = value_get(end->head, "failed") != NULL || value_get(end->head, "unknown") != NULL;
+    const char *ret = run->secret && !is_error ? TRIMMED : end->ret;
+
     size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
     json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
     AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
@@ -309,7 +296,11 @@ workers_over(workers_t *self, run_t *run, const ending_t *end)
     audit_write(self->front->audit, &line);
 
     tell_end(run, end);
-    free_run(run);
+
+    json_decref(run->task);
+    free(run->within);
+    free(run->who);
+    free(run);
 }
 
 /* Read an actor's answer; false without one, when the actor is ending. free_ending() frees it in any

@@ -146,16 +146,6 @@ return_text(const json_t *value, fail_t *err)
     return NULL;
 }
 
-/* NEW text that replaces a refused return. */
-static char *
-refused_text(const json_t *task, const fail_t *err)
-{
-    json_auto_t *told = value_fmt("%s: the return %s; ask for less of it (salt-run doc.%s)",
-                                  value_str(task, "fun", ""), fail_text(err),
-                                  value_bool(task, "wheel", false) ? "wheel" : "runner");
-    return value_dump(told);
-}
-
 /* Texts that workers.c sends, in order. */
 enum { TASK, OPTS, TICKET, N_TEXTS };
 
@@ -199,7 +189,11 @@ workers_actor(zsock_t *pipe, void *arg)
             AUTO_FREE char *text = return_text(value, &err);
             json_decref(value);
             if (text == NULL) {
-                text = refused_text(task, &err);
+                json_auto_t *told = value_fmt("%s: the return %s; ask for less of it (salt-run doc.%s)",
+                                              value_str(task, "fun", ""), fail_text(&err),
+                                              value_bool(task, "wheel", false) ? "wheel" : "runner");
+                text = value_dump(told);
+
                 (void) json_object_update_new(result,
                                               json_pack("{s:i, s:b}", "retcode", 1, "success", false));
             }

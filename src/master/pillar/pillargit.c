@@ -40,18 +40,6 @@ pillargit_all(const pillargit_t *self, json_t *opts)
     return all;
 }
 
-/* Lock held. Sleep until the next interval, a change or the stop. */
-static void
-pillargit_rest(pillargit_t *self, int wait_s)
-{
-    struct timespec until;
-    int rc = 0;
-    (void) clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
-    while (!self->stop && !self->news && rc == 0)
-        rc = pthread_cond_timedwait(&self->wake, &self->lock, &until);
-}
-
 /* Take a new configuration, fetch without the lock, sleep; until `stop`. A change during the fetch sets
  * `news`, so the sleep ends at once. */
 static void *
@@ -77,7 +65,14 @@ pillargit_thread(void *arg)
 
         (void) pthread_mutex_lock(&self->lock);
         self->fetching = false;
-        pillargit_rest(self, wait_s);
+
+        /* Lock held. Sleep until the next interval, a change or the stop. */
+        struct timespec until;
+        int rc = 0;
+        (void) clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += wait_s > 0 ? wait_s : NEVER_S;
+        while (!self->stop && !self->news && rc == 0)
+            rc = pthread_cond_timedwait(&self->wake, &self->lock, &until);
     }
     (void) pthread_mutex_unlock(&self->lock);
     return NULL;

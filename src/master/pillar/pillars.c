@@ -193,13 +193,6 @@ pillars_is_kept(const json_t *ask)
            !value_truthy(value_get(ask, "ext"));
 }
 
-/* A pillar with errors is not cached: it may compile next time from the same files. */
-static bool
-has_errors(const py_t *pillar)
-{
-    return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
-}
-
 /* call_env's `refused`: collect values for events, fired when the task is back in the loop. */
 static void
 pillars_refused(void *cookie, json_t *what)
@@ -279,7 +272,9 @@ pillars_work(const actor_env_t *env, task_t *t)
     t->shown = py_to_json(pillar);
     py_clear();
     kept_free(STEAL(t->kept));
-    if (!has_errors(pillar)) {
+
+    /* A pillar with errors is not cached: it may compile next time from the same files. */
+    if (!py_is(pillar, PY_DICT) || py_dict_gets(pillar, "_errors") == NULL) {
         /* Attach a compiled pillar to its task, for the cache. */
         t->kept = xcalloc(1, sizeof(*t->kept));
         t->kept->key = STEAL(key);

@@ -145,20 +145,13 @@ kin_jids(uint64_t seq, const char *tag, const json_t *data)
 
 /* ---- ancestors ----------------------------------------------------------------------------------------- */
 
-static const json_t *
-reactor_kin_known(const kin_t *self, const char *jid)
-{
-    const json_t *counts = map_get(self->young, jid);
-
-    return counts != NULL ? counts : map_get(self->old, jid);
-}
-
 /* NEW {part: count} of the ancestors of `jid`: from memory, through a recorded parent, or from the note of
  * the job in the store. NULL without ancestors; with *err when the store can't be read. */
 static json_t *
 reactor_kin_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {
-    const json_t *known = reactor_kin_known(self, jid);
+    const json_t *counts = map_get(self->young, jid);
+    const json_t *known = counts != NULL ? counts : map_get(self->old, jid);
 
     if (known != NULL)
         return json_incref((json_t *) known);

@@ -615,19 +615,6 @@ reactor_loop_poll(rloop_t *self)
     return true;
 }
 
-static void
-reactor_loop_begin(rloop_t *self)
-{
-    self->opts = json_object();
-    self->files = map_new(free);
-    self->asked = map_new(NULL);
-    self->begun = map_new(NULL);
-    self->warned = map_new(NULL);
-    self->kin = kin_new(self->shared->born);
-    for (int i = 0; i < 2; i++)
-        self->ready_tail[i] = &self->ready[i];
-}
-
 /* Tasks are freed only if no render actor still has some. False: the shared struct must stay. */
 static bool
 reactor_loop_end(rloop_t *self)
@@ -662,7 +649,16 @@ void
 reactor_actor(zsock_t *pipe, void *arg)
 {
     rloop_t self = { .shared = arg, .pipe = pipe };
-    reactor_loop_begin(&self);
+
+    self.opts = json_object();
+    self.files = map_new(free);
+    self.asked = map_new(NULL);
+    self.begun = map_new(NULL);
+    self.warned = map_new(NULL);
+    self.kin = kin_new(self.shared->born);
+    for (int i = 0; i < 2; i++)
+        self.ready_tail[i] = &self.ready[i];
+
     (void) zsock_signal(pipe, 0);
     while (reactor_loop_poll(&self))
         reactor_loop_turn(&self);

@@ -318,18 +318,6 @@ reactor_work_ask(rloop_t *self, react_t *r)
     map_set(self->asked, key, r);
 }
 
-/* The queue must not be empty. */
-static react_t *
-reactor_work_pop(rloop_t *self, int which)
-{
-    react_t *r = self->ready[which];
-    self->ready[which] = r->next;
-    if (r->next == NULL)
-        self->ready_tail[which] = &self->ready[which];
-    r->next = NULL;
-    return r;
-}
-
 /* Send requests from both queues, within the limits. The count n bounds the turn, as a reaction may be queued
  * again. */
 void
@@ -342,7 +330,14 @@ work_turn(rloop_t *self)
              self->ready[which] != NULL && self->n_asked < ASKED_MAX && n > 0; n--) {
             if (which == QUEUE_MASTER && self->n_running >= (most > 0 ? most : 1))
                 break;
-            react_t *r = reactor_work_pop(self, which);
+
+            /* The queue must not be empty. */
+            react_t *r = self->ready[which];
+            self->ready[which] = r->next;
+            if (r->next == NULL)
+                self->ready_tail[which] = &self->ready[which];
+            r->next = NULL;
+
             if (!is_no_loop(self, r))
                 continue;
             r->counted = which == QUEUE_MASTER;
