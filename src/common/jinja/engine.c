@@ -17,12 +17,6 @@ free_template(void *t)
     jtemplate_unref(t);
 }
 
-static const char *
-keep_text(arena_t *arena, const char *text)
-{
-    return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
-}
-
 /* Zero and NULL in the options become the default limits and Undefined. */
 jinja_t *
 jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
@@ -38,8 +32,10 @@ jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
     const char **texts[] = { &s->block_start,    &s->block_end,     &s->variable_start,
                              &s->variable_end,   &s->comment_start, &s->comment_end,
                              &s->line_statement, &s->line_comment,  &s->newline };
-    for (size_t i = 0; i < NELEMS(texts); i++)
-        *texts[i] = keep_text(self->texts, *texts[i]);
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        const char *text = *texts[i];
+        *texts[i] = text != NULL ? arena_text(self->texts, text, strlen(text)) : NULL;
+    }
 
     jinja_options_t *o = &self->options;
     o->undefined = o->undefined != NULL ? o->undefined : &py_Undefined;
@@ -101,19 +97,6 @@ free_loaded(void *data)
     jloaded_t *l = data;
     py_unref(l->module);
     free(l);
-}
-
-/* A session's globals are a copy, since loaders and templates may change them. */
-static void
-session_start(jsession_t *s, jinja_t *engine, py_t *globals)
-{
-    *s = (jsession_t){ .engine = engine };
-    if (engine->globals == NULL)
-        engine->globals = jinja_globals(engine);
-    s->globals = py_todict(engine->globals);
-    if (globals != NULL)
-        py_dict_update(s->globals, globals);
-    s->loaded = map_new(free_loaded);
 }
 
 /* Frees in the order of use: modules first, then frames and contexts, then the templates that their nodes
@@ -232,18 +215,6 @@ main_template(jsession_t *s, const jinja_source_t *source, bool expression)
     return t;
 }
 
-/* The context of the main template: globals with the caller's variables on top. */
-static jcontext_t *
-main_context(jsession_t *s, jtemplate_t *t, py_t *context)
-{
-    AUTO(py) parent = py_todict(s->globals);
-    if (context != NULL)
-        py_dict_update(parent, context);
-    jcontext_t *ctx = jcontext_new(s, t, parent);
-    jcontext_add_blocks(ctx, t);
-    return ctx;
-}
-
 /* Runs the template. With `ret_value` it is an expression compiled as an assignment to `result`, whose NEW
  * value is given. */
 static int
@@ -252,7 +223,14 @@ run_main(jsession_t *s, const jinja_source_t *source, py_t *context, buf_t *out,
     jtemplate_t *t = main_template(s, source, ret_value != NULL);
     if (t == NULL)
         return -1;
-    jcontext_t *ctx = main_context(s, t, context);
+
+    /* The context of the main template: globals with the caller's variables on top. */
+    AUTO(py) parent = py_todict(s->globals);
+    if (context != NULL)
+        py_dict_update(parent, context);
+    jcontext_t *ctx = jcontext_new(s, t, parent);
+    jcontext_add_blocks(ctx, t);
+
     int rc = jrun_root(s, ctx, t, out);
     if (rc == 0 && ret_value != NULL)
         *ret_value = py_ref(py_dict_gets(ctx->vars, "result"));
@@ -277,7 +255,16 @@ in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *glo
     jsession_t s;
     py_scope_enter(&scope, &limits);
     bool bound = py_bound_texts(true);
-    session_start(&s, self, globals);
+
+    /* A session's globals are a copy, since loaders and templates may change them. */
+    s = (jsession_t){ .engine = self };
+    if (self->globals == NULL)
+        self->globals = jinja_globals(self);
+    s.globals = py_todict(self->globals);
+    if (globals != NULL)
+        py_dict_update(s.globals, globals);
+    s.loaded = map_new(free_loaded);
+
     s.marks = source->marks;
     s.marked = source->marks != NULL ? out : NULL;
     int rc = run_main(&s, source, context, out, ret_value);

@@ -124,15 +124,6 @@ jprint(jrun_t *r, py_t *v, bool escape)
     return safe != NULL ? py_str_to(r->out, safe) : -1;
 }
 
-/* Records where this item's output begins, when the caller wants marks and this is the marked buffer. */
-static inline void
-exec_mark(const jrun_t *r, const jnode_t *item)
-{
-    if (r->out == r->s->marked)
-        jmarks_add(r->s->marks, r->out->len, item->line, r->template->path,
-                   item->kind == N_DATA && !item->constant.folded);
-}
-
 /* buf_add with an inlined fast path. */
 static inline void
 exec_put(buf_t *out, const char *text, size_t len)
@@ -181,7 +172,13 @@ exec_output(jrun_t *r, const jnode_t *node)
     const jlist_t *list = &node->output.list;
     for (size_t i = 0; i < list->n; i++) {
         const jnode_t *item = list->v[i];
-        exec_mark(r, item);
+
+        /* Records where this item's output begins, when the caller wants marks and this is the marked
+         * buffer. */
+        if (r->out == r->s->marked)
+            jmarks_add(r->s->marks, r->out->len, item->line, r->template->path,
+                       item->kind == N_DATA && !item->constant.folded);
+
         if (item->kind == N_DATA)
             exec_put(r->out, item->constant.text, item->constant.len);
         else if (put_value(r, item, node->op) < 0)

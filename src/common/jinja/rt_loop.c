@@ -32,27 +32,6 @@ typedef struct loop {
 
 /* ---- elements ----------------------------------------------------------------------------------------- */
 
-/* Starts the iteration; a condition's variables get their initial loads. 0, or -1 raised. */
-static int
-source_start(source_t *s, jrun_t *r, const jnode_for_t *loop, py_t *iterable)
-{
-    *s = (source_t){ .r = r, .loop = loop };
-    if (py_iter_start(&s->it, iterable) < 0)
-        return -1;
-    s->started = true;
-    if (loop->test != NULL)
-        jenter(r, &loop->test_scope);
-    return 0;
-}
-
-static void
-source_end(source_t *s)
-{
-    if (s->started)
-        py_iter_end(&s->it);
-    s->started = false;
-}
-
 /* Sets the condition's own copies of the target's variables; *at counts them. 0, or -1 raised. */
 static int
 bind_test(source_t *s, const jnode_t *target, py_t *value, size_t *at)
@@ -461,12 +440,21 @@ run_loop(jrun_t *r, const jnode_t *node, py_t *iterable, int64_t depth0)
     const jnode_for_t *loop = node->loop;
     source_t s;
     bool any = false;
-    if (source_start(&s, r, loop, iterable) < 0)
+
+    /* Starts the iteration; a condition's variables get their initial loads. */
+    s = (source_t){ .r = r, .loop = loop };
+    if (py_iter_start(&s.it, iterable) < 0)
         return -1;
+    s.started = true;
+    if (loop->test != NULL)
+        jenter(r, &loop->test_scope);
+
     AUTO(py) var = loop->extended ? loop_new(r, node, iterable, &s, depth0) : NULL;
     loop_t *l = var != NULL ? py_host_data(var, &loop_class) : NULL;
     int rc = turns(r, node, &s, l, var, &any);
-    source_end(&s);
+    if (s.started)
+        py_iter_end(&s.it);
+    s.started = false;
     if (l != NULL)
         l->source = NULL;
     jleave(r, &loop->body_scope);

@@ -133,20 +133,6 @@ take_kw(const py_args_t *args, bool *used, const jname_t *name)
     return NULL;
 }
 
-/* `caller` of a call block, or an undefined value that says there is none. */
-static void
-set_caller(jrun_t *r, const jsignature_t *sig, const py_args_t *args, bool *used)
-{
-    static const jname_t caller = { .text = "caller", .len = 6 };
-    py_t *v = py_ref(take_kw(args, used, &caller));
-    if (v == NULL || py_is(v, PY_NONE)) {
-        AUTO(py) name = py_strz("caller");
-        py_unref(v);
-        v = jundefined(r->s, name, "No caller defined");
-    }
-    jframe_set(r->frame, sig->caller_ref, v);
-}
-
 /* Raises for keywords that the macro does not take, with Jinja's special text for a second `caller`. */
 static int
 surplus_kw(const macro_t *m, const py_args_t *args, const bool *used)
@@ -192,8 +178,17 @@ rt_macro_bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
         py_t *v = i < args->n ? args->v[i] : take_kw(args, used, arg->name.name);
         jframe_set(r->frame, arg->name.ref, py_ref(v));
     }
-    if (sig->caller)
-        set_caller(r, sig, args, used);
+    if (sig->caller) {
+        /* `caller` of a call block, or an undefined value that says there is none. */
+        static const jname_t caller = { .text = "caller", .len = 6 };
+        py_t *v = py_ref(take_kw(args, used, &caller));
+        if (v == NULL || py_is(v, PY_NONE)) {
+            AUTO(py) name = py_strz("caller");
+            py_unref(v);
+            v = jundefined(r->s, name, "No caller defined");
+        }
+        jframe_set(r->frame, sig->caller_ref, v);
+    }
     if (sig->kwargs)
         jframe_set(r->frame, sig->kwargs_ref, rest_kw(args, used));
     else if (surplus_kw(m, args, used) < 0)
@@ -254,7 +249,8 @@ macro_call(py_t *self, const py_args_t *args)
     bool few[16] = { false }, *used = args->nkw > NELEMS(few) ? xcalloc(args->nkw, sizeof(bool)) : few;
     buf_t text = BUF_INIT;
     jrun_t r;
-    /* Wrong arguments are the caller's error: until they are bound, the macro does not appear in the trace. */
+    /* Wrong arguments are the caller's error: until they are bound, the macro does not appear in the
+     * trace. */
     jrun_push(&r, s, m->ctx, m->template, FUNC_MACRO, jframe_new(s, sig->func, m->frame), &text);
     r.label = m->node->macro.name != NULL ? m->node->macro.name->text : NULL;
     bool bound = rt_macro_bind(&r, m, args, used) == 0;

@@ -73,20 +73,6 @@ template_compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *
     return true;
 }
 
-/* Compiles with a run in an empty context, in which constant expressions are evaluated. */
-static bool
-compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool expression, syntax_error_t *e)
-{
-    AUTO(py) nothing = py_dict();
-    jcontext_t *ctx = jcontext_new(s, t, nothing);
-    jrun_t run;
-    jrun_push(&run, s, ctx, t, FUNC_ROOT, NULL, NULL);
-    bool ok = template_compile(s->engine, &run, &t->tree, text, len, expression, e);
-    jrun_pop(&run, false);
-    jcontext_unref(ctx);
-    return ok;
-}
-
 /* References a template until the session's end. */
 static void
 template_keep(jsession_t *s, jtemplate_t *t)
@@ -127,7 +113,16 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
         jtemplate_unref(t);
         return NULL;
     }
-    bool ok = compile_in(s, t, text, len, expression, &e);
+
+    /* Compiles with a run in an empty context, in which constant expressions are evaluated. */
+    AUTO(py) nothing = py_dict();
+    jcontext_t *ctx = jcontext_new(s, t, nothing);
+    jrun_t run;
+    jrun_push(&run, s, ctx, t, FUNC_ROOT, NULL, NULL);
+    bool ok = template_compile(s->engine, &run, &t->tree, text, len, expression, &e);
+    jrun_pop(&run, false);
+    jcontext_unref(ctx);
+
     arena_destroy(&t->tree.scratch);
     name_values(&t->tree);
     if (ok) {

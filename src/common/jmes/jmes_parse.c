@@ -303,24 +303,6 @@ value_node(parser_t *p, jmes_kind_t kind, const jmes_token_t *t)
     return n;
 }
 
-/* A quoted identifier is a field; functions cannot be named so. */
-static jmes_node_t *
-begin_quoted(parser_t *p, const jmes_token_t *t)
-{
-    if (jmes_parse_at(p) == JT_LPAREN)
-        return fail_at(p, token(p), 0, "Quoted identifier not allowed for function names.");
-    return value_node(p, JM_FIELD, t);
-}
-
-/* "*": the values of an object, projected. */
-static jmes_node_t *
-begin_star(parser_t *p, const jmes_node_t *current)
-{
-    if (jmes_parse_at(p) == JT_RBRACKET)
-        return node(p, JM_VALUES, current, current);
-    return project(p, JM_VALUES, current, JT_STAR);
-}
-
 /* "[" at the beginning of an expression: an index, a slice, "[*]" or a multi-select list. */
 static jmes_node_t *
 begin_bracket(parser_t *p, const jmes_node_t *current)
@@ -363,9 +345,19 @@ jmes_parse_begin(parser_t *p)
     case JT_UNQUOTED:
         return value_node(p, JM_FIELD, t);
     case JT_QUOTED:
-        return begin_quoted(p, t);
+
+        /* A quoted identifier is a field; functions cannot be named so. */
+        if (jmes_parse_at(p) == JT_LPAREN)
+            return fail_at(p, token(p), 0, "Quoted identifier not allowed for function names.");
+        return value_node(p, JM_FIELD, t);
+
     case JT_STAR:
-        return begin_star(p, current);
+
+        /* "*": the values of an object, projected. */
+        if (jmes_parse_at(p) == JT_RBRACKET)
+            return node(p, JM_VALUES, current, current);
+        return project(p, JM_VALUES, current, JT_STAR);
+
     case JT_FILTER:
         return jmes_parse_filter(p, current);
     case JT_LBRACE:

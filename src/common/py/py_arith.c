@@ -134,21 +134,6 @@ text_concat(py_t *a, py_t *b)
     return v;
 }
 
-/* Markup's addition: other text is escaped first. */
-static py_t *
-markup_concat(py_t *a, py_t *b)
-{
-    AUTO(py) x = py_escape(a);
-    AUTO(py) y = py_escape(b);
-
-    if (x == NULL || y == NULL)
-        return NULL;
-    py_t *v = text_concat(x, y);
-    if (v != NULL)
-        v->flags |= PY_F_MARKUP;
-    return v;
-}
-
 /* a + b for two lists or two tuples; NEW. */
 static py_t *
 seq_concat(py_t *a, py_t *b)
@@ -180,8 +165,18 @@ concat(py_t *a, py_t *b)
 {
     py_type_t t = py_type(a);
 
-    if ((py_is_markup(a) && (py_is(b, PY_STR) || py_has_html(b))) || (py_is_markup(b) && t == PY_STR))
-        return markup_concat(a, b);
+    if ((py_is_markup(a) && (py_is(b, PY_STR) || py_has_html(b))) || (py_is_markup(b) && t == PY_STR)) {
+        /* Markup's addition: other text is escaped first. */
+        AUTO(py) x = py_escape(a);
+        AUTO(py) y = py_escape(b);
+
+        if (x == NULL || y == NULL)
+            return NULL;
+        py_t *v = text_concat(x, y);
+        if (v != NULL)
+            v->flags |= PY_F_MARKUP;
+        return v;
+    }
     if (t == py_type(b)) {
         if (t == PY_STR || t == PY_BYTES)
             return text_concat(a, b);
@@ -348,17 +343,6 @@ set_operator(py_op_t op, py_t *a, py_t *b)
     return py_arith_unsupported(op, a, b);
 }
 
-/* a | b; an OrderedDict if either is. */
-static py_t *
-dict_union(py_t *a, py_t *b)
-{
-    AUTO(py) v = py_dict_copy(a);
-
-    if (py_is_odict(b))
-        v->flags |= PY_F_ORDERED;
-    return py_dict_update(v, b) < 0 ? NULL : STEAL(v);
-}
-
 /* ---- dispatch --------------------------------------------------------------------------------- */
 
 /* Asks the left host's class, then the right one's. */
@@ -380,10 +364,15 @@ host_binary(py_op_t op, py_t *a, py_t *b)
     return py_arith_unsupported(op, a, b);
 }
 
-/* Operators whose operands are not both numbers. */
-static py_t *
-other_binary(py_op_t op, py_t *a, py_t *b)
+py_t *
+py_binary(py_op_t op, py_t *a, py_t *b)
 {
+    if (py_is_int(a) && py_is_int(b))
+        return py_int_binary(op, a, b);
+    if (py_arith_is_number(a) && py_arith_is_number(b))
+        return float_binary(op, a, b);
+
+    /* Operators whose operands are not both numbers. */
     if (op == PY_MOD && (py_is(a, PY_STR) || py_is(a, PY_BYTES)))
         return py_percent(a, b);
     if (op == PY_ADD && py_is_markup(a) && py_has_html(b))
@@ -396,21 +385,16 @@ other_binary(py_op_t op, py_t *a, py_t *b)
         return concat(a, b);
     if (op == PY_MUL)
         return repeat(a, b);
-    if (op == PY_OR && py_is(a, PY_DICT) && py_is(b, PY_DICT))
-        return dict_union(a, b);
+    if (op == PY_OR && py_is(a, PY_DICT) && py_is(b, PY_DICT)) {
+        /* A | b; an OrderedDict if either is. */
+        AUTO(py) v = py_dict_copy(a);
+        if (py_is_odict(b))
+            v->flags |= PY_F_ORDERED;
+        return py_dict_update(v, b) < 0 ? NULL : STEAL(v);
+    }
     if (set_like(a) || set_like(b))
         return set_operator(op, a, b);
     return py_arith_unsupported(op, a, b);
-}
-
-py_t *
-py_binary(py_op_t op, py_t *a, py_t *b)
-{
-    if (py_is_int(a) && py_is_int(b))
-        return py_int_binary(op, a, b);
-    if (py_arith_is_number(a) && py_arith_is_number(b))
-        return float_binary(op, a, b);
-    return other_binary(op, a, b);
 }
 
 py_t *

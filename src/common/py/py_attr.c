@@ -53,18 +53,12 @@ py_type_name(const py_t *v)
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-static bool
-is_dunder(const py_t *name)
-{
-    return PY_LEN(name) >= 2 && memcmp(PY_TEXT(name), "__", 2) == 0;
-}
-
 /* Names like `__x__` are not there. Any other attribute of a chainable undefined value is the value itself;
  * without chaining, reading it raises. */
 static int
 undefined_attr(py_t *v, py_t *name, py_t **ret_v)
 {
-    if (is_dunder(name))
+    if (PY_LEN(name) >= 2 && memcmp(PY_TEXT(name), "__", 2) == 0)
         return 0;
     if ((py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0) {
         *ret_v = py_ref(v);

@@ -54,34 +54,6 @@ shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
     return digits_of(text, digits, ret_exponent);
 }
 
-/* Python's layout: exponents from 1e16 and below 1e-4. */
-static void
-py_float_put_digits(buf_t *out, const char *digits, int n, int exponent)
-{
-    if (exponent < -4 || exponent >= 16) {
-        buf_putc(out, digits[0]);
-        if (n > 1)
-            buf_putc(out, '.');
-        buf_add(out, digits + 1, (size_t) n - 1);
-        buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-        return;
-    }
-    if (exponent < 0) {
-        buf_puts(out, "0.");
-        buf_fill(out, '0', (size_t) (-exponent - 1));
-        buf_add(out, digits, (size_t) n);
-        return;
-    }
-    int whole = exponent + 1;
-    buf_add(out, digits, (size_t) (n < whole ? n : whole));
-    buf_fill(out, '0', n < whole ? (size_t) (whole - n) : 0);
-    buf_putc(out, '.');
-    if (n > whole)
-        buf_add(out, digits + whole, (size_t) (n - whole));
-    else
-        buf_putc(out, '0');
-}
-
 /* Whole numbers below 1e15 are frequent and need no search for the shortest digits. */
 void
 py_float_text(buf_t *out, double d)
@@ -105,5 +77,28 @@ py_float_text(buf_t *out, double d)
         return;
     }
     int n = shortest(d, digits, &exponent);
-    py_float_put_digits(out, digits, n, exponent);
+
+    /* Python's layout: exponents from 1e16 and below 1e-4. */
+    if (exponent < -4 || exponent >= 16) {
+        buf_putc(out, digits[0]);
+        if (n > 1)
+            buf_putc(out, '.');
+        buf_add(out, digits + 1, (size_t) n - 1);
+        buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+        return;
+    }
+    if (exponent < 0) {
+        buf_puts(out, "0.");
+        buf_fill(out, '0', (size_t) (-exponent - 1));
+        buf_add(out, digits, (size_t) n);
+        return;
+    }
+    int whole = exponent + 1;
+    buf_add(out, digits, (size_t) (n < whole ? n : whole));
+    buf_fill(out, '0', n < whole ? (size_t) (whole - n) : 0);
+    buf_putc(out, '.');
+    if (n > whole)
+        buf_add(out, digits + whole, (size_t) (n - whole));
+    else
+        buf_putc(out, '0');
 }

@@ -39,29 +39,26 @@ secret(void)
     return known;
 }
 
-/* A wyhash-like hash: 16 bytes per multiplication. Never 0, which means "unknown". */
-static uint64_t
-py_hash_bytes(const char *p, size_t len)
-{
-    const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
-    uint64_t h = secret() ^ py_hash_mix(len ^ k2, k1);
-
-    for (; len > 16; len -= 16, p += 16)
-        h = py_hash_mix(py_hash_load(p, 8) ^ k1, py_hash_load(p + 8, 8) ^ h);
-    if (len > 8)
-        h = py_hash_mix(py_hash_load(p, 8) ^ k2, py_hash_load(p + 8, len - 8) ^ h);
-    else
-        h = py_hash_mix(py_hash_load(p, len) ^ k2, h ^ k1);
-    return h != 0 ? h : 1;
-}
-
 uint64_t
 py_str_hash(const py_t *v)
 {
     pystr_t *s = (pystr_t *) v; /* the hash is a cache */
 
-    if (s->hash == 0)
-        s->hash = py_hash_bytes(s->text, s->len);
+    if (s->hash == 0) {
+        /* A wyhash-like hash: 16 bytes per multiplication. Never 0, which means "unknown". */
+        const char *p = s->text;
+        size_t len = s->len;
+        const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
+        uint64_t h = secret() ^ py_hash_mix(len ^ k2, k1);
+
+        for (; len > 16; len -= 16, p += 16)
+            h = py_hash_mix(py_hash_load(p, 8) ^ k1, py_hash_load(p + 8, 8) ^ h);
+        if (len > 8)
+            h = py_hash_mix(py_hash_load(p, 8) ^ k2, py_hash_load(p + 8, len - 8) ^ h);
+        else
+            h = py_hash_mix(py_hash_load(p, len) ^ k2, h ^ k1);
+        s->hash = h != 0 ? h : 1;
+    }
     return s->hash;
 }
 

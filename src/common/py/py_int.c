@@ -128,29 +128,24 @@ py_int_digits(const char *digits, size_t len)
 
 /* ---- text ------------------------------------------------------------------------------------- */
 
-/* Writes the digits backwards into a local buffer; far faster than printf. */
-static void
-small_text(buf_t *out, int64_t v)
-{
-    char text[SMALL_TEXT], *p = text + sizeof(text);
-    uint64_t rest = v < 0 ? -(uint64_t) v : (uint64_t) v;
-
-    do {
-        *--p = (char) ('0' + rest % 10);
-        rest /= 10;
-    } while (rest != 0);
-    if (v < 0)
-        *--p = '-';
-    buf_add(out, p, (size_t) (text + sizeof(text) - p));
-}
-
 int
 py_int_text(buf_t *out, const py_t *v, int base)
 {
     int64_t s;
 
     if (base == 10 && small_of(v, &s)) {
-        small_text(out, s);
+        /* Writes the digits backwards into a local buffer; far faster than printf. */
+        char text[SMALL_TEXT], *p = text + sizeof(text);
+        uint64_t rest = s < 0 ? -(uint64_t) s : (uint64_t) s;
+
+        do {
+            *--p = (char) ('0' + rest % 10);
+            rest /= 10;
+        } while (rest != 0);
+        if (s < 0)
+            *--p = '-';
+        buf_add(out, p, (size_t) (text + sizeof(text) - p));
+
         return 0;
     }
     mpz_t z;

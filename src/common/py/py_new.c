@@ -354,12 +354,6 @@ py_new_size_of(const py_t *v)
     }
 }
 
-static bool
-py_new_is_held(const py_t *v)
-{
-    return v->type >= PY_LIST && v->type != PY_RANGE;
-}
-
 static _Thread_local struct {
     int depth;
     pyheld_t *later; /* containers nested too deeply to free within each other */
@@ -379,12 +373,13 @@ free_held(pyheld_t *v)
 void
 py_free_(py_t *v)
 {
-    if (!py_new_is_held(v)) {
+    if (v->type < PY_LIST || v->type == PY_RANGE) {
         if ((v->type == PY_STR || v->type == PY_BYTES) && ((pystr_t *) v)->peer != NULL)
             py_peer_free(((pystr_t *) v)->peer);
         py_release(v, py_new_size_of(v));
         return;
     }
+
     py_unlink((pyheld_t *) v);
     if (freeing.depth >= FREE_DEPTH) {
         ((pyheld_t *) v)->next = freeing.later;

@@ -23,17 +23,11 @@ py_peer_is_whole(const pypeer_t *p)
     return p >= whole && p < whole + NELEMS(whole);
 }
 
-static size_t
-peer_size(const pypeer_t *p)
-{
-    return sizeof(*p) + p->n * sizeof(p->v[0]);
-}
-
 void
 py_peer_free(pypeer_t *p)
 {
     if (p != NULL && !py_peer_is_whole(p))
-        py_release(p, peer_size(p));
+        py_release(p, sizeof(*p) + p->n * sizeof(p->v[0]));
 }
 
 static const pypeer_t *
@@ -135,13 +129,6 @@ typedef struct search {
 
 static void py_peer_look(search_t *s, const py_t *v);
 
-static void
-look_at_items(search_t *s, const py_t *v)
-{
-    for (size_t i = 0; i < py_seq_len(v) && s->found < s->enough; i++)
-        py_peer_look(s, py_seq_at(v, i));
-}
-
 /* Looks at keys and values; a set has no values. */
 static void
 look_at_pairs(search_t *s, const py_t *v)
@@ -182,7 +169,8 @@ py_peer_look(search_t *s, const py_t *v)
     switch (py_type(v)) {
     case PY_LIST:
     case PY_TUPLE:
-        look_at_items(s, v);
+        for (size_t i = 0; i < py_seq_len(v) && s->found < s->enough; i++)
+            py_peer_look(s, py_seq_at(v, i));
         return;
     case PY_DICT:
     case PY_SET:
@@ -539,13 +527,6 @@ add_span(spans_t *spans, size_t from, size_t to, unsigned flags)
     py_count((int64_t) ((spans->cap - cap) * sizeof(span_t)));
 }
 
-static void
-drop_spans(spans_t *spans)
-{
-    py_count(-(int64_t) (spans->cap * sizeof(span_t)));
-    spans_free(spans);
-}
-
 size_t
 py_notes(void)
 {
@@ -555,8 +536,11 @@ py_notes(void)
 void
 py_notes_drop(size_t from)
 {
-    while (notes.n > from)
-        drop_spans(&notes.v[--notes.n]);
+    while (notes.n > from) {
+        spans_t *spans = &notes.v[--notes.n];
+        py_count(-(int64_t) (spans->cap * sizeof(span_t)));
+        spans_free(spans);
+    }
     if (notes.n == 0) {
         free(notes.v);
         notes.v = NULL;

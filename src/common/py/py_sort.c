@@ -57,52 +57,45 @@ py_sort_find_run(sorter_t *s, pair_t *v, size_t n)
     return len;
 }
 
-/* Binary insertion of v[sorted..n) into the sorted part. */
-static void
-insert(sorter_t *s, pair_t *v, size_t sorted, size_t n)
-{
-    for (; sorted < n; sorted++) {
-        pair_t pivot = v[sorted];
-        size_t lo = 0, hi = sorted;
-        while (lo < hi) {
-            size_t mid = lo + (hi - lo) / 2;
-            if (less(s, &pivot, &v[mid]))
-                hi = mid;
-            else
-                lo = mid + 1;
-        }
-        memmove(v + lo + 1, v + lo, (sorted - lo) * sizeof(*v));
-        v[lo] = pivot;
-    }
-}
-
-/* Takes from the right part only if its item is less: the sort is stable. */
-static void
-py_sort_merge(sorter_t *s, size_t from, size_t middle, size_t to)
-{
-    size_t i = from, j = middle, n = 0;
-
-    while (i < middle && j < to)
-        s->spare[n++] = less(s, &s->v[j], &s->v[i]) ? s->v[j++] : s->v[i++];
-    memcpy(s->spare + n, s->v + i, (middle - i) * sizeof(*s->v));
-    n += middle - i;
-    memcpy(s->v + from, s->spare, n * sizeof(*s->v));
-}
-
 /* Merge sort; short parts by insertion, after the run that they begin with. */
 static void
 sort_part(sorter_t *s, size_t from, size_t to)
 {
     if (to - from <= RUN) {
         size_t run = py_sort_find_run(s, s->v + from, to - from);
-        insert(s, s->v + from, run, to - from);
+
+        /* Binary insertion of v[sorted..n) into the sorted part. */
+        pair_t *v = s->v + from;
+        size_t n = to - from;
+        for (; run < n; run++) {
+            pair_t pivot = v[run];
+            size_t lo = 0, hi = run;
+            while (lo < hi) {
+                size_t mid = lo + (hi - lo) / 2;
+                if (less(s, &pivot, &v[mid]))
+                    hi = mid;
+                else
+                    lo = mid + 1;
+            }
+            memmove(v + lo + 1, v + lo, (run - lo) * sizeof(*v));
+            v[lo] = pivot;
+        }
+
         return;
     }
     size_t middle = from + (to - from) / 2;
     sort_part(s, from, middle);
     sort_part(s, middle, to);
-    if (less(s, &s->v[middle], &s->v[middle - 1]))
-        py_sort_merge(s, from, middle, to);
+    if (less(s, &s->v[middle], &s->v[middle - 1])) {
+        /* Takes from the right part only if its item is less: the sort is stable. */
+        size_t i = from, j = middle, n = 0;
+
+        while (i < middle && j < to)
+            s->spare[n++] = less(s, &s->v[j], &s->v[i]) ? s->v[j++] : s->v[i++];
+        memcpy(s->spare + n, s->v + i, (middle - i) * sizeof(*s->v));
+        n += middle - i;
+        memcpy(s->v + from, s->spare, n * sizeof(*s->v));
+    }
 }
 
 /* As CPython, `reverse` reverses before and after sorting, which keeps stability. */

@@ -38,24 +38,18 @@ py_put_char(buf_t *out, uint32_t cp)
     buf_add(out, bytes, utf8_encode(cp, bytes));
 }
 
-/* Counts the bytes that begin a character. */
-static size_t
-count_points(const char *s, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++)
-        n += ((unsigned char) s[i] & 0xc0) != 0x80;
-    return n;
-}
-
 size_t
 py_str_count(const py_t *v)
 {
     pystr_t *s = (pystr_t *) v; /* the count is a cache */
 
-    if (s->count == PY_UNCOUNTED)
-        s->count = count_points(s->text, s->len);
+    if (s->count == PY_UNCOUNTED) {
+        /* Counts the bytes that begin a character. */
+        size_t n = 0;
+        for (size_t i = 0; i < s->len; i++)
+            n += ((unsigned char) s->text[i] & 0xc0) != 0x80;
+        s->count = n;
+    }
     return s->count;
 }
 

@@ -215,27 +215,6 @@ parse_step(part_t *rest, part_t *name, bool *ret_attr)
     return 0;
 }
 
-/* Follows the name's steps from the first value. NEW, or NULL raised. */
-static py_t *
-field_value(formatter_t *f, part_t name)
-{
-    part_t first = { name.start, name.start }, rest;
-
-    while (first.end < name.end && *first.end != '.' && *first.end != '[')
-        first.end++;
-    rest = (part_t){ first.end, name.end };
-    AUTO(py) v = first_value(f, first, first.end == name.end);
-    while (v != NULL && rest.start < rest.end) {
-        part_t step;
-        bool is_attr;
-        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL
-                                                            : py_strformat_look_up(f, v, step, is_attr);
-        py_unref(v);
-        v = next;
-    }
-    return STEAL(v);
-}
-
 /* ---- output ----------------------------------------------------------------------------------- */
 
 /* !s, !r and !a. */
@@ -281,7 +260,24 @@ py_strformat_put_field(formatter_t *f, buf_t *out, const field_t *field, int nes
     buf_auto_t nested = BUF_INIT;
     const char *spec = field->spec.start;
     size_t len = (size_t) (field->spec.end - field->spec.start);
-    AUTO(py) v = field_value(f, field->name);
+
+    /* Follows the name's steps from the first value. */
+    part_t name = field->name;
+    part_t first = { name.start, name.start }, rest;
+
+    while (first.end < name.end && *first.end != '.' && *first.end != '[')
+        first.end++;
+    rest = (part_t){ first.end, name.end };
+    AUTO(py) v = first_value(f, first, first.end == name.end);
+    while (v != NULL && rest.start < rest.end) {
+        part_t step;
+        bool is_attr;
+        py_t *next = parse_step(&rest, &step, &is_attr) < 0 ? NULL
+                                                            : py_strformat_look_up(f, v, step, is_attr);
+        py_unref(v);
+        v = next;
+    }
+
     AUTO(py) converted = v != NULL ? py_strformat_convert(v, field->conversion) : NULL;
 
     if (converted == NULL)

@@ -86,12 +86,6 @@ foreign_spans(const py_t *v, spans_t *ret)
             spans_add(ret, all.v[i].from, all.v[i].to, all.v[i].flags & SPAN_QUOTED);
 }
 
-static bool
-is_foreign(const py_t *v)
-{
-    return py_is_peer(v) && (py_peer_flags(v) & SPAN_OWN) == 0;
-}
-
 /* True if a dict can be a JSON object: text keys without NUL, none that looks like a tag and, with `marks`,
  * none that a peer wrote. */
 static bool
@@ -101,7 +95,7 @@ py_wire_is_plain(const py_t *dict, bool marks)
 
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
         if (!py_is(key, PY_STR) || strlen(PY_TEXT(key)) != PY_LEN(key) || py_str_is(key, TAG) ||
-            (marks && is_foreign(key)))
+            (marks && py_is_peer(key) && (py_peer_flags(key) & SPAN_OWN) == 0))
             return false;
     return true;
 }
@@ -171,23 +165,27 @@ typedef struct look {
 
 static bool is_said(look_t *l, const py_t *v);
 
-/* True if a peer wrote all of a text; an empty one does no harm. */
+/* True when all texts in `v` are other machines' from end to end. */
 static bool
-text_is_said(look_t *l, const py_t *text)
+is_said(look_t *l, const py_t *v)
 {
-    spans_auto_t spans = SPANS_INIT;
+    if (py_is(v, PY_STR)) {
+        spans_auto_t spans = SPANS_INIT;
 
-    if (PY_LEN(text) == 0)
-        return true;
-    l->texts++;
-    foreign_spans(text, &spans);
-    return spans.n == 1 && spans.v[0].from == 0 && spans.v[0].to == PY_LEN(text) && spans.v[0].flags == 0;
-}
+        if (PY_LEN(v) == 0)
+            return true;
+        l->texts++;
+        foreign_spans(v, &spans);
+        return spans.n == 1 && spans.v[0].from == 0 && spans.v[0].to == PY_LEN(v) && spans.v[0].flags == 0;
+    }
+    if (!py_is(v, PY_LIST) && !py_is(v, PY_DICT))
+        return py_wire_plain(v);
+    if (l->left == 0 || l->depth == LIMIT_PY_DEPTH)
+        return false;
+    l->left--;
+    l->depth++;
 
-/* Looks at items, or at keys and values, up to the first that a peer did not write. */
-static bool
-members_are_said(look_t *l, const py_t *v)
-{
+    /* Looks at items, or at keys and values, up to the first that a peer did not write. */
     py_t *key, *value;
     bool all = true;
 
@@ -195,43 +193,22 @@ members_are_said(look_t *l, const py_t *v)
         all = is_said(l, py_seq_at(v, i));
     for (size_t i = 0; all && py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
         all = is_said(l, key) && is_said(l, value);
-    return all;
-}
 
-/* True when all texts in `v` are other machines' from end to end. */
-static bool
-is_said(look_t *l, const py_t *v)
-{
-    if (py_is(v, PY_STR))
-        return text_is_said(l, v);
-    if (!py_is(v, PY_LIST) && !py_is(v, PY_DICT))
-        return py_wire_plain(v);
-    if (l->left == 0 || l->depth == LIMIT_PY_DEPTH)
-        return false;
-    l->left--;
-    l->depth++;
-    bool all = members_are_said(l, v);
     l->depth--;
     return all;
-}
-
-static bool
-is_all_said(const py_t *v)
-{
-    look_t l = { .left = LIMIT_PEER_WIRE };
-
-    return (py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0;
 }
 
 /* A container wholly of a peer gets a single tag; otherwise each text has its own. */
 static json_t *
 marked_container(py_t *v)
 {
-    if (is_all_said(v)) {
+    look_t l = { .left = LIMIT_PEER_WIRE };
+    if ((py_is(v, PY_LIST) || py_is(v, PY_DICT)) && is_said(&l, v) && l.texts > 0) {
         /* A single tag around the container: a tag for each key would nest too deep for a message. */
         json_t *inside = wire_of_container(v);
         return inside != NULL ? tagged("peer", json_pack("[o]", inside)) : NULL;
     }
+
     if (!py_is(v, PY_DICT))
         return wire_of_items(v, to_wire_marked);
     return py_wire_is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);

@@ -60,22 +60,6 @@ py_yaml_dump_node_new(dumper_t *d, yaml_kind_t kind)
     return node;
 }
 
-/* Frees all nodes and gives back what they counted. */
-static void
-nodes_free(dumper_t *d)
-{
-    for (size_t i = 0; i < d->n; i++) {
-        py_count(-(int64_t) (d->nodes[i]->room + d->nodes[i]->cap * sizeof(dnode_t *)));
-        free(d->nodes[i]->text);
-        free(d->nodes[i]->kids);
-        free(d->nodes[i]);
-    }
-    py_count(-(int64_t) (d->n * (sizeof(dnode_t) + BLOCK) + d->cap * sizeof(dnode_t *)));
-    free(d->nodes);
-    free(d->written);
-    py_unref(d->known);
-}
-
 static void
 add_kid(dnode_t *node, dnode_t *kid)
 {
@@ -196,12 +180,6 @@ text_node(dumper_t *d, py_t *v)
 
 static dnode_t *represent(dumper_t *d, py_t *v);
 
-static bool
-is_plain_scalar(const dnode_t *node)
-{
-    return node->kind < YAML_IS_BINARY;
-}
-
 static int
 py_yaml_dump_fill_list(dumper_t *d, dnode_t *node, const py_t *v)
 {
@@ -301,7 +279,7 @@ container_node(dumper_t *d, py_t *v)
     /* As PyYAML's default_flow_style: None means flow for containers of plain scalars only. */
     bool plain = true;
     for (size_t i = 0; i < node->n; i++)
-        plain = plain && is_plain_scalar(node->kids[i]);
+        plain = plain && node->kids[i]->kind < YAML_IS_BINARY;
     node->flow = d->flow == PY_YAML_FLOW || (d->flow == PY_YAML_AUTO && plain);
 
     return rc == 0 ? node : NULL;
@@ -420,6 +398,18 @@ py_yaml_dump(py_t *v, py_yaml_flow_t flow, const yaml_layout_t *layout)
         yaml_writer_destroy(&d.writer);
     }
     py_t *text = root == NULL ? NULL : d.peers ? marked(&d, &out) : py_str_buf(&out);
-    nodes_free(&d);
+
+    /* Frees all nodes and gives back what they counted. */
+    for (size_t i = 0; i < d.n; i++) {
+        py_count(-(int64_t) (d.nodes[i]->room + d.nodes[i]->cap * sizeof(dnode_t *)));
+        free(d.nodes[i]->text);
+        free(d.nodes[i]->kids);
+        free(d.nodes[i]);
+    }
+    py_count(-(int64_t) (d.n * (sizeof(dnode_t) + BLOCK) + d.cap * sizeof(dnode_t *)));
+    free(d.nodes);
+    free(d.written);
+    py_unref(d.known);
+
     return text;
 }

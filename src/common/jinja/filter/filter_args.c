@@ -2,26 +2,6 @@
  * policies. */
 #include "common/jinja/filter/filter.h"
 
-/* Method of a type by a literal name, memoised per thread by the literal's address. */
-static const py_method_t *
-filter_args_method_named(const py_t *v, const char *name)
-{
-    enum { SLOTS = 64 };
-    static _Thread_local struct {
-        const char *name;
-        unsigned type;
-        const py_method_t *method;
-    } memo[SLOTS];
-    unsigned type = 2 * (unsigned) py_type(v) + (py_is_markup(v) || py_is_odict(v));
-    size_t slot = (((uintptr_t) name >> 1) * 31 + type) % SLOTS;
-    if (memo[slot].name != name || memo[slot].type != type) {
-        memo[slot].name = name;
-        memo[slot].type = type;
-        memo[slot].method = py_method_find(v, name, strlen(name));
-    }
-    return memo[slot].method;
-}
-
 /* Calls a method by name; built-in types take the memo, others the general path. */
 py_t *
 jmethod(py_t *v, const char *name, size_t n, ...)
@@ -34,7 +14,22 @@ jmethod(py_t *v, const char *name, size_t n, ...)
     va_end(ap);
     const py_args_t args = { .n = n, .v = values };
     if (py_is(v, PY_STR) || py_is(v, PY_LIST) || py_is(v, PY_DICT)) {
-        const py_method_t *m = filter_args_method_named(v, name);
+        /* Method of a type by a literal name, memoised per thread by the literal's address. */
+        enum { SLOTS = 64 };
+        static _Thread_local struct {
+            const char *name;
+            unsigned type;
+            const py_method_t *method;
+        } memo[SLOTS];
+        unsigned type = 2 * (unsigned) py_type(v) + (py_is_markup(v) || py_is_odict(v));
+        size_t slot = (((uintptr_t) name >> 1) * 31 + type) % SLOTS;
+        if (memo[slot].name != name || memo[slot].type != type) {
+            memo[slot].name = name;
+            memo[slot].type = type;
+            memo[slot].method = py_method_find(v, name, strlen(name));
+        }
+        const py_method_t *m = memo[slot].method;
+
         if (m != NULL)
             return py_method_call(m, v, &args);
     }

@@ -311,11 +311,16 @@ sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return sum;
 }
 
-/* Elements for a join: texts, or with autoescape values that have __html__(). NEW list; *ret_html: one had.
- */
 static py_t *
-filters_sequence_join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_html)
+sync_do_join(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
+    AUTO(py) empty = py_str("", 0);
+    py_t *d = jarg(a[1], empty);
+    bool html = py_has_html(d), any = false;
+
+    /* Elements for a join: texts, or with autoescape values that have __html__(). */
+    py_t *value = a[0];
+    py_t *attribute = a[2];
     AUTO(py) list = py_tolist(value);
     if (list == NULL)
         return NULL;
@@ -325,23 +330,15 @@ filters_sequence_join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool 
     bool failed = false;
     for (size_t i = 0; !failed && i < py_seq_len(list); i++) {
         AUTO(py) v = jgetter_get(&g, py_seq_at(list, i));
-        py_t *text = v == NULL ? NULL : soft && py_has_html(v) ? py_ref(v) : py_tostr(v);
-        *ret_html = *ret_html || (v != NULL && py_has_html(v));
+        py_t *text = v == NULL ? NULL : ctx->autoescape && py_has_html(v) ? py_ref(v) : py_tostr(v);
+        any = any || (v != NULL && py_has_html(v));
         failed = text == NULL;
         if (!failed)
             py_append_new(out, text);
     }
     jgetter_free(&g);
-    return failed ? NULL : STEAL(out);
-}
+    AUTO(py) items = failed ? NULL : STEAL(out);
 
-static py_t *
-sync_do_join(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
-{
-    AUTO(py) empty = py_str("", 0);
-    py_t *d = jarg(a[1], empty);
-    bool html = py_has_html(d), any = false;
-    AUTO(py) items = filters_sequence_join_items(ctx, a[0], a[2], ctx->autoescape, &any);
     if (items == NULL)
         return NULL;
     AUTO(py) delimiter = ctx->autoescape && (html || any) ? py_escape(d) : py_tostr(d);

@@ -38,17 +38,6 @@ typedef struct wrap {
 
 /* ---- chunks: white space, words, parts of hyphenated words, long dashes ------------------------------- */
 
-static uint8_t
-glyph_of(uint32_t cp)
-{
-    bool decimal = py_uni_is(cp, PY_UNI_DECIMAL);
-    bool word = cp == '_' || decimal || py_uni_is(cp, PY_UNI_ALPHA) || py_uni_is(cp, PY_UNI_NUMERIC);
-    bool punct = word || (cp < 128 && cp != 0 && strchr("!\"'&.,?", (int) cp) != NULL);
-    bool blank = cp == ' ' || (cp >= '\t' && cp <= '\r');
-    return (uint8_t) ((blank ? BLANK : 0) | (word ? WORD : 0) | (word && !decimal ? LETTER : 0) |
-                      (punct ? PUNCT : 0) | (cp == '-' ? DASH : 0));
-}
-
 static bool
 filters_wrap_is(const wrap_t *w, size_t i, uint8_t what)
 {
@@ -188,7 +177,14 @@ wrap_line(wrap_t *w, const py_t *line)
         uint32_t cp;
         w->g[w->n].at = (uint32_t) i;
         i += py_decode(s + i, &cp);
-        w->g[w->n++].what = glyph_of(cp);
+
+        bool decimal = py_uni_is(cp, PY_UNI_DECIMAL);
+        bool word = cp == '_' || decimal || py_uni_is(cp, PY_UNI_ALPHA) || py_uni_is(cp, PY_UNI_NUMERIC);
+        bool punct = word || (cp < 128 && cp != 0 && strchr("!\"'&.,?", (int) cp) != NULL);
+        bool blank = cp == ' ' || (cp >= '\t' && cp <= '\r');
+        w->g[w->n++].what = (uint8_t) ((blank ? BLANK : 0) | (word ? WORD : 0) |
+                                       (word && !decimal ? LETTER : 0) | (punct ? PUNCT : 0) |
+                                       (cp == '-' ? DASH : 0));
     }
     w->g[w->n] = (glyph_t){ (uint32_t) len, 0 };
 

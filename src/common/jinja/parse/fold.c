@@ -182,25 +182,6 @@ fold_choices(jtree_t *tree, jnode_t *node)
     fold_become(tree, node, choices);
 }
 
-/* Evaluates the node and keeps the value; an exception is dropped, and raised again by the run. */
-static void
-fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
-{
-    run->ctx->autoescape = escape == ESCAPE_YES;
-    node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
-    /* Lists and dicts are mutable, so each evaluation makes a new one; a slice is not a value. */
-    if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
-        /* Constant parts are joined as texts and escaped only when printed. */
-        if (node->kind == N_CONCAT)
-            node->op = ESCAPE_NO;
-        AUTO(py) v = jeval(run, node);
-        if (v != NULL && fold_is_plain(v))
-            fold_become(tree, node, STEAL(v));
-        node->constant_expr = py_raised() == NULL;
-    }
-    py_clear();
-}
-
 /* Chooses the node's functions, and folds unless escaping is unknown. */
 void
 jfold(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
@@ -216,8 +197,22 @@ jfold(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
             fold_choices(tree, node->compare.v[last]);
     }
     jeval_choose(node);
-    if (escape != ESCAPE_ASK)
-        fold_value(tree, run, escape, node);
+    if (escape != ESCAPE_ASK) {
+        /* Evaluates the node and keeps the value; an exception is dropped, and raised again by the run. */
+        run->ctx->autoescape = escape == ESCAPE_YES;
+        node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
+        /* Lists and dicts are mutable, so each evaluation makes a new one; a slice is not a value. */
+        if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
+            /* Constant parts are joined as texts and escaped only when printed. */
+            if (node->kind == N_CONCAT)
+                node->op = ESCAPE_NO;
+            AUTO(py) v = jeval(run, node);
+            if (v != NULL && fold_is_plain(v))
+                fold_become(tree, node, STEAL(v));
+            node->constant_expr = py_raised() == NULL;
+        }
+        py_clear();
+    }
 }
 
 bool

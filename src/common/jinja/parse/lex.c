@@ -337,18 +337,6 @@ step_line_comment(lexer_t *self)
 
 /* ---- inside tags -------------------------------------------------------------------------------------- */
 
-/* End of a line statement: white space up to the last newline before more text. NULL when the line goes on.
- */
-static const char *
-match_line_end(const lexer_t *self)
-{
-    const char *stop = lex_skip_space(self->p, self->end);
-    if (stop == self->end)
-        return stop;
-    const char *nl = memrchr(self->p, '\n', (size_t) (stop - self->p));
-    return nl != NULL ? nl + 1 : NULL;
-}
-
 const char *
 lex_match_tag_end(const lexer_t *self)
 {
@@ -358,7 +346,13 @@ lex_match_tag_end(const lexer_t *self)
         return lex_match_close(self, self->p, &self->block_end, true, true);
     if (self->state == LEX_VARIABLE)
         return lex_match_close(self, self->p, &self->variable_end, false, false);
-    return match_line_end(self);
+
+    /* End of a line statement: white space up to the last newline before more text. */
+    const char *stop = lex_skip_space(self->p, self->end);
+    if (stop == self->end)
+        return stop;
+    const char *nl = memrchr(self->p, '\n', (size_t) (stop - self->p));
+    return nl != NULL ? nl + 1 : NULL;
 }
 
 /* A token within a tag: its end, white space (skipped, false) or a token; anything else is an error with

@@ -268,25 +268,6 @@ lex_span_read_all(check_t *c, syntax_error_t *error)
     return 1;
 }
 
-/* Maps the spans to the lexer's source, which has one byte for "\r\n" and may lack the last line break. NEW
- * array. */
-static span_t *
-lex_span_places(const char *text, size_t len, const spans_t *spans, size_t source_len)
-{
-    span_t *v = xcalloc(spans->n, sizeof(*v));
-    size_t at = 0, gone = 0;
-
-    for (size_t i = 0; i < spans->n * 2; i++) {
-        const span_t *span = &spans->v[i / 2];
-        size_t stop = i % 2 == 0 ? span->from : span->to;
-        for (; at < stop; at++)
-            gone += text[at] == '\r' && at + 1 < len && text[at + 1] == '\n';
-        size_t place = stop - gone < source_len ? stop - gone : source_len;
-        *(i % 2 == 0 ? &v[i / 2].from : &v[i / 2].to) = place;
-    }
-    return v;
-}
-
 /* True when the text would be a template with numbers in place of the spans: then a peer's value broke it. */
 static bool
 reads_without(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans)
@@ -321,7 +302,23 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
     check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error),
                   .spans = spans,
                   .places = ret_places };
-    c.v = lex_span_places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
+
+    /* Maps the spans to the lexer's source, which has one byte for "\r\n" and may lack the last line
+     * break. */
+    size_t source_len = (size_t) (c.lexer->end - c.lexer->start);
+    span_t *v = xcalloc(spans->n, sizeof(*v));
+    size_t at = 0, gone = 0;
+
+    for (size_t i = 0; i < spans->n * 2; i++) {
+        const span_t *span = &spans->v[i / 2];
+        size_t stop = i % 2 == 0 ? span->from : span->to;
+        for (; at < stop; at++)
+            gone += text[at] == '\r' && at + 1 < len && text[at + 1] == '\n';
+        size_t place = stop - gone < source_len ? stop - gone : source_len;
+        *(i % 2 == 0 ? &v[i / 2].from : &v[i / 2].to) = place;
+    }
+    c.v = v;
+
     int fit = lex_span_read_all(&c, &error);
     if (fit < 0 && reads_without(text, len, syntax, spans)) {
         c.what = "text that is not a template";

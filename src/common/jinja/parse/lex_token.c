@@ -225,17 +225,6 @@ hex_escape(lexer_t *self, const char *p, const char *end, int width, buf_t *b)
     return p;
 }
 
-/* Up to three octal digits. */
-static const char *
-octal_escape(const char *p, const char *end, buf_t *b)
-{
-    uint32_t cp = 0;
-    for (int i = 0; i < 3 && p < end && lex_token_is_digit(*p, 8); i++)
-        cp = cp << 3 | (uint32_t) (*p++ - '0');
-    put_cp(b, cp);
-    return p;
-}
-
 /* Decodes the escape whose backslash is before p. Returns its end. */
 static const char *
 lex_token_escape(lexer_t *self, const char *p, const char *end, buf_t *b)
@@ -248,8 +237,14 @@ lex_token_escape(lexer_t *self, const char *p, const char *end, buf_t *b)
         }
     if (*p == '\n')
         return p + 1;
-    if (lex_token_is_digit(*p, 8))
-        return octal_escape(p, end, b);
+    if (lex_token_is_digit(*p, 8)) {
+        /* Up to three octal digits. */
+        uint32_t cp = 0;
+        for (int i = 0; i < 3 && p < end && lex_token_is_digit(*p, 8); i++)
+            cp = cp << 3 | (uint32_t) (*p++ - '0');
+        put_cp(b, cp);
+        return p;
+    }
     if (*p == 'x' || *p == 'u' || *p == 'U')
         return hex_escape(self, p + 1, end, *p == 'x' ? 2 : *p == 'u' ? 4 : 8, b);
     if (*p == 'N')

@@ -19,38 +19,6 @@ ensure(parser_t *p, bool ok, int line)
         parse_fail(p, line, "invalid syntax for function call expression");
 }
 
-/* An argument of a call: Python's order of positional, keyword, * and ** is enforced. */
-static void
-parse_argument(parser_t *p, jargs_t *args, int line)
-{
-    if (parse_at(p, T_MUL)) {
-        ensure(p, args->star == NULL && args->starkw == NULL, line);
-        parse_next(p);
-        args->star = parse_expression(p, true);
-    } else if (parse_at(p, T_POW)) {
-        ensure(p, args->starkw == NULL, line);
-        parse_next(p);
-        args->starkw = parse_expression(p, true);
-    } else if (parse_at(p, T_NAME) && parse_look(p)->type == T_ASSIGN) {
-        ensure(p, args->starkw == NULL, line);
-
-        /* Keyword arguments may not repeat: Python's compiler refuses it. */
-        token_t name = parse_next(p);
-        for (size_t i = 0; i < args->nkw; i++)
-            if (strcmp(args->names[i]->text, name.text) == 0)
-                parse_fail(p, name.line, "keyword argument repeated: %s", name.text);
-        parse_next(p);
-        args->names = arena_grow(p->arena, args->names, args->nkw, sizeof(*args->names));
-        args->values = arena_grow(p->arena, args->values, args->nkw, sizeof(*args->values));
-        args->names[args->nkw] = jname(p->tree, name.text, name.len);
-        args->values[args->nkw] = parse_expression(p, true);
-        args->nkw++;
-    } else {
-        ensure(p, args->star == NULL && args->starkw == NULL && args->nkw == 0, line);
-        parse_add(p, &args->pos, parse_expression(p, true));
-    }
-}
-
 /* Arguments in parentheses; a trailing comma is allowed. */
 static jargs_t
 parse_args(parser_t *p)
@@ -64,7 +32,34 @@ parse_args(parser_t *p)
             if (parse_at(p, T_RPAREN))
                 break;
         }
-        parse_argument(p, &args, line);
+
+        /* An argument of a call: Python's order of positional, keyword, * and ** is enforced. */
+        if (parse_at(p, T_MUL)) {
+            ensure(p, args.star == NULL && args.starkw == NULL, line);
+            parse_next(p);
+            args.star = parse_expression(p, true);
+        } else if (parse_at(p, T_POW)) {
+            ensure(p, args.starkw == NULL, line);
+            parse_next(p);
+            args.starkw = parse_expression(p, true);
+        } else if (parse_at(p, T_NAME) && parse_look(p)->type == T_ASSIGN) {
+            ensure(p, args.starkw == NULL, line);
+
+            /* Keyword arguments may not repeat: Python's compiler refuses it. */
+            token_t name = parse_next(p);
+            for (size_t i = 0; i < args.nkw; i++)
+                if (strcmp(args.names[i]->text, name.text) == 0)
+                    parse_fail(p, name.line, "keyword argument repeated: %s", name.text);
+            parse_next(p);
+            args.names = arena_grow(p->arena, args.names, args.nkw, sizeof(*args.names));
+            args.values = arena_grow(p->arena, args.values, args.nkw, sizeof(*args.values));
+            args.names[args.nkw] = jname(p->tree, name.text, name.len);
+            args.values[args.nkw] = parse_expression(p, true);
+            args.nkw++;
+        } else {
+            ensure(p, args.star == NULL && args.starkw == NULL && args.nkw == 0, line);
+            parse_add(p, &args.pos, parse_expression(p, true));
+        }
     }
     parse_expect(p, T_RPAREN);
     parse_leave(p);
@@ -598,13 +593,6 @@ parse_expression(parser_t *p, bool with_cond)
     return with_cond ? parse_cond(p) : parse_or(p);
 }
 
-static bool
-at_tuple_end(const parser_t *p, const char *end_word)
-{
-    return parse_at(p, T_VARIABLE_END) || parse_at(p, T_BLOCK_END) || parse_at(p, T_RPAREN) ||
-           (end_word != NULL && parse_at_name(p, end_word));
-}
-
 /* A tuple without parentheses where commas follow; a single expression otherwise. */
 jnode_t *
 parse_tuple(parser_t *p, unsigned flags, const char *end_word)
@@ -615,7 +603,8 @@ parse_tuple(parser_t *p, unsigned flags, const char *end_word)
     for (;; line = p->cur.line) {
         if (items.n > 0)
             parse_expect(p, T_COMMA);
-        if (at_tuple_end(p, end_word))
+        if (parse_at(p, T_VARIABLE_END) || parse_at(p, T_BLOCK_END) || parse_at(p, T_RPAREN) ||
+            (end_word != NULL && parse_at_name(p, end_word)))
             break;
         parse_add(p, &items,
                   flags & TUPLE_SIMPLE ? parse_primary(p) : parse_expression(p, !(flags & TUPLE_NO_COND)));

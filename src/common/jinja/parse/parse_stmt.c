@@ -127,18 +127,6 @@ parse_stmt_is_blank(const jnode_t *node)
     return s == end;
 }
 
-/* A required block may contain white space and comments only. */
-static void
-check_required(parser_t *p, const jlist_t *body)
-{
-    for (size_t i = 0; i < body->n; i++) {
-        const jlist_t *nodes = body->v[i]->kind == N_OUTPUT ? &body->v[i]->output.list : NULL;
-        for (size_t k = 0; nodes == NULL || k < nodes->n; k++)
-            if (nodes == NULL || !parse_stmt_is_blank(nodes->v[k]))
-                parse_fail(p, p->cur.line, "Required blocks can only contain comments or whitespace");
-    }
-}
-
 /* The end tag may repeat the block's name. */
 static jlist_t
 parse_block(parser_t *p)
@@ -155,8 +143,15 @@ parse_block(parser_t *p)
             "Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use "
             "an underscore instead.");
     block->body = parse_statements(p, end_block, true);
-    if (block->required)
-        check_required(p, &block->body);
+    if (block->required) {
+        /* A required block may contain white space and comments only. */
+        for (size_t i = 0; i < block->body.n; i++) {
+            const jlist_t *nodes = block->body.v[i]->kind == N_OUTPUT ? &block->body.v[i]->output.list : NULL;
+            for (size_t k = 0; nodes == NULL || k < nodes->n; k++)
+                if (nodes == NULL || !parse_stmt_is_blank(nodes->v[k]))
+                    parse_fail(p, p->cur.line, "Required blocks can only contain comments or whitespace");
+        }
+    }
     parse_skip_name(p, name.text);
     return parse_one(p, node);
 }

@@ -226,13 +226,6 @@ visit_expr_child(jnode_t *node, void *cookie)
     return true;
 }
 
-static void
-visit_const(compiler_t *c, jnode_t *node)
-{
-    if (!jfold_literal(c->tree, node))
-        scope_fail(c, node->line, "the number is too large");
-}
-
 /* Visits operands first, then folds the node: constants propagate upwards. */
 static void
 visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
@@ -240,7 +233,8 @@ visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
     expr_cookie_t cookie = { c, frame };
     switch (node->kind) {
     case N_CONST:
-        visit_const(c, node);
+        if (!jfold_literal(c->tree, node))
+            scope_fail(c, node->line, "the number is too large");
         break;
     case N_NAME:
         node->name.ref = name_ref(frame, node->name.name);

@@ -8,20 +8,13 @@ const py_exc_t jinja_SaltTemplateError = { "TemplateError", NULL };
 
 enum { LINES_AROUND = 5 };
 
-static int
-salt_error_count_lines(const char *text, size_t len)
-{
-    int n = len > 0 && text[len - 1] != '\n';
-    for (size_t i = 0; i < len; i++)
-        n += text[i] == '\n';
-    return n;
-}
-
 /* The lines around `line`, with Salt's arrow at it; all of the text when it has fewer lines. */
 char *
 jinja_salt_around(const char *text, size_t len, int line)
 {
-    int total = salt_error_count_lines(text, len);
+    int total = len > 0 && text[len - 1] != '\n';
+    for (size_t i = 0; i < len; i++)
+        total += text[i] == '\n';
     if (line > total)
         return xstrndup(text, len);
     int from = line - LINES_AROUND - 1 > 0 ? line - LINES_AROUND - 1 : 0;

@@ -78,14 +78,6 @@ JFILTER(base64_b64encode)
     return py_strz(text);
 }
 
-static int
-salt_hash_base64_value(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c != '\0' ? strchr(digits, c) : NULL;
-    return at != NULL ? (int) (at - digits) : -1;
-}
-
 /* binascii.a2b_base64: other characters are skipped, padding is required. */
 static int
 base64_decode(const char *s, size_t len, buf_t *out)
@@ -93,7 +85,11 @@ base64_decode(const char *s, size_t len, buf_t *out)
     static const py_exc_t error = { "Error", &py_ValueError };
     unsigned bits = 0, n = 0, pads = 0;
     for (size_t i = 0; i < len; i++) {
-        int v = salt_hash_base64_value(s[i]);
+        char c = s[i];
+        static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        const char *at = c != '\0' ? strchr(digits, c) : NULL;
+        int v = at != NULL ? (int) (at - digits) : -1;
+
         if (s[i] == '=' && n % 4 >= 2 && n % 4 + ++pads >= 4)
             return 0;
         if (v < 0)

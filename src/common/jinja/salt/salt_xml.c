@@ -33,12 +33,6 @@ element_free(element_t *e)
     free(e);
 }
 
-static bool
-salt_xml_is_simple(const py_t *v)
-{
-    return py_is(v, PY_STR) || py_is(v, PY_INT) || py_is(v, PY_BOOL) || py_is(v, PY_FLOAT);
-}
-
 static int salt_xml_build(element_t **root, element_t *parent, py_t *tag, py_t *value);
 
 /* Elements of a list, each with the list's tag. */
@@ -76,12 +70,14 @@ build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
         element_free(*root);
         *root = e;
     }
-    if (salt_xml_is_simple(value)) {
+
+    if (py_is(value, PY_STR) || py_is(value, PY_INT) || py_is(value, PY_BOOL) || py_is(value, PY_FLOAT)) {
         AUTO(py) text = py_tostr(value);
         e->text = text != NULL ? xstrdup(py_cstr(text)) : NULL;
         py_count(element_size(e->text));
         return text != NULL ? 0 : -1;
     }
+
     py_count(element_size(NULL));
     e->attributes = py_is(value, PY_DICT) ? value : NULL;
 
@@ -129,9 +125,16 @@ put_escaped(buf_t *out, const char *s)
             buf_putc(out, *s);
 }
 
+/* Writes an element: with text on one line, without content as an empty tag, else with indented children. */
 static int
-put_attributes(buf_t *out, py_t *dict)
+put_element(buf_t *out, const element_t *e, size_t indent)
 {
+    if (py_tick() < 0 || py_room(out->len + indent) < 0)
+        return -1;
+    buf_fill(out, ' ', indent);
+    buf_printf(out, "<%s", e->tag);
+
+    py_t *dict = e->attributes;
     py_t *key, *value;
     for (size_t i = 0; dict != NULL && py_dict_next(dict, &i, &key, &value);) {
         if (py_is(value, PY_DICT) || py_is(value, PY_LIST))
@@ -145,19 +148,7 @@ put_attributes(buf_t *out, py_t *dict)
         put_escaped(out, py_cstr(text));
         buf_putc(out, '"');
     }
-    return 0;
-}
 
-/* Writes an element: with text on one line, without content as an empty tag, else with indented children. */
-static int
-put_element(buf_t *out, const element_t *e, size_t indent)
-{
-    if (py_tick() < 0 || py_room(out->len + indent) < 0)
-        return -1;
-    buf_fill(out, ' ', indent);
-    buf_printf(out, "<%s", e->tag);
-    if (put_attributes(out, e->attributes) < 0)
-        return -1;
     if (e->text != NULL && e->text[0] != '\0') {
         buf_putc(out, '>');
         put_escaped(out, e->text);

@@ -119,33 +119,25 @@ distance(const py_t *text, const char *a, const char *b)
     return n;
 }
 
-/* 0 with the index, or -1 when absent, in *ret_i; -1 raised. */
-static int
-locate(py_t *self, py_t *const *slots, bool last, int64_t *ret_i)
-{
-    py_window_t w;
-
-    if (py_window(self, slots[1], slots[2], &w) < 0)
-        return -1;
-    AUTO(py) part = needle(self, slots[0]);
-    if (part == NULL)
-        return -1;
-    const char *found = NULL;
-    if (w.ok)
-        found = last ? find_last(w.start, w.end, PY_TEXT(part), PY_LEN(part))
-                     : memmem(w.start, (size_t) (w.end - w.start), PY_TEXT(part), PY_LEN(part));
-    *ret_i = found != NULL ? (int64_t) w.first + distance(self, w.start, found) : -1;
-    return 0;
-}
-
 /* methods_find() and index(): -1, or ValueError, if the part is not there. */
 static py_t *
 methods_find(py_t *self, py_t *const *slots, bool last, bool must)
 {
     int64_t i;
 
-    if (locate(self, slots, last, &i) < 0)
+    py_window_t w;
+
+    if (py_window(self, slots[1], slots[2], &w) < 0)
         return NULL;
+    AUTO(py) part = needle(self, slots[0]);
+    if (part == NULL)
+        return NULL;
+    const char *found = NULL;
+    if (w.ok)
+        found = last ? find_last(w.start, w.end, PY_TEXT(part), PY_LEN(part))
+                     : memmem(w.start, (size_t) (w.end - w.start), PY_TEXT(part), PY_LEN(part));
+    i = found != NULL ? (int64_t) w.first + distance(self, w.start, found) : -1;
+
     if (i < 0 && must)
         return py_raise(&py_ValueError, py_is(self, PY_STR) ? "substring not found" : "subsection not found");
     return py_int(i);
