@@ -143,17 +143,6 @@ beneath_read(int dir, const char *path, size_t limit, buf_t *out)
     return fs_read_fd(fd, limit, out);
 }
 
-/* Makes a name for a temporary file. It begins with a dot, as no other name of ours does, and is random: a
- * counter would meet the leftovers of killed processes. */
-static void
-beneath_temp_name(char out[TEMP_NAME])
-{
-    uint64_t chance;
-
-    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
-    (void) snprintf(out, TEMP_NAME, ".new.%016llx", (unsigned long long) chance);
-}
-
 int
 beneath_put(int folder, const char *name, const void *data, size_t len, mode_t mode, bool sync)
 {
@@ -161,7 +150,13 @@ beneath_put(int folder, const char *name, const void *data, size_t len, mode_t m
 
     if (!beneath_is_name(name))
         return -EINVAL;
-    beneath_temp_name(temp);
+
+    /* Makes a name for a temporary file. It begins with a dot, as no other name of ours does, and is
+     * random: a counter would meet the leftovers of killed processes. */
+    uint64_t chance;
+    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
+    (void) snprintf(temp, TEMP_NAME, ".new.%016llx", (unsigned long long) chance);
+
     AUTO_FD fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;

@@ -187,10 +187,14 @@ clock_stamp_parse(const char *text, int64_t *ret_us)
     return true;
 }
 
-/* Fills in Python's "%f", which the C library lacks. NEW. */
-static char *
-with_micros(const char *format, int64_t wall_us)
+char *
+clock_strftime(const char *format, int64_t wall_us)
 {
+    /* The format comes from a user, and compilers warn about that. It is safe: strftime reads no arguments by
+     * its format. */
+    size_t (*print)(char *, size_t, const char *, const struct tm *) = strftime;
+
+    /* Fills in Python's "%f", which the C library lacks. */
     buf_t out = BUF_INIT;
 
     for (const char *p = format; *p != '\0'; p++) {
@@ -203,16 +207,8 @@ with_micros(const char *format, int64_t wall_us)
             buf_putc(&out, *p);
         }
     }
-    return buf_steal(&out);
-}
+    AUTO_FREE char *ready = buf_steal(&out);
 
-char *
-clock_strftime(const char *format, int64_t wall_us)
-{
-    /* The format comes from a user, and compilers warn about that. It is safe: strftime reads no arguments by
-     * its format. */
-    size_t (*print)(char *, size_t, const char *, const struct tm *) = strftime;
-    AUTO_FREE char *ready = with_micros(format, wall_us);
     time_t seconds = (time_t) (wall_us / 1000000);
     size_t room = strlen(ready) * (CLOCK_STRFTIME_ROOM - 2) + 1;
     char *text = xcalloc(room, 1);

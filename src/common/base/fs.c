@@ -211,17 +211,6 @@ sync_folder_of(const char *path)
     return fd < 0 || fsync(fd) != 0 ? -errno : 0;
 }
 
-/* A template for mkostemp: a name beside `path`, so that rename() stays on one file system. NEW. */
-static char *
-fs_temp_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-
-    /* A long name is cut, so that the suffix fits into NAME_MAX. */
-    return xasprintf("%.*s.%.200s.XXXXXX", (int) (base - path), path, base);
-}
-
 /* Gives the file the owner and group that it had, as far as this user may. */
 static int
 chown_like(int fd, const struct stat *was)
@@ -232,10 +221,24 @@ chown_like(int fd, const struct stat *was)
     return errno == EPERM ? 0 : -errno;
 }
 
-/* Fills a temporary file. `was`: the file whose owner it gets; NULL: the present user. */
 static int
-fill_temp(int fd, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync)
+replace_file(const char *path, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync,
+             fail_t *err)
 {
+    if (fs_is_device(path))
+        return fail_set(err, -EINVAL, "%s is a device; name a file", path);
+
+    /* A template for mkostemp: a name beside `path`, so that rename() stays on one file system. */
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    /* A long name is cut, so that the suffix fits into NAME_MAX. */
+    AUTO_FREE char *temp = xasprintf("%.*s.%.200s.XXXXXX", (int) (base - path), path, base);
+
+    int fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(err, "write", path);
+
+    /* Fills a temporary file. `was`: the file whose owner it gets. */
     int rc = fs_write_all(fd, data, len);
 
     if (rc == 0 && was != NULL)
@@ -244,20 +247,7 @@ fill_temp(int fd, const void *data, size_t len, mode_t mode, const struct stat *
         rc = -errno;
     if (rc == 0 && sync && fsync(fd) != 0)
         rc = -errno;
-    return rc;
-}
 
-static int
-replace_file(const char *path, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync,
-             fail_t *err)
-{
-    if (fs_is_device(path))
-        return fail_set(err, -EINVAL, "%s is a device; name a file", path);
-    AUTO_FREE char *temp = fs_temp_name(path);
-    int fd = mkostemp(temp, O_CLOEXEC);
-    if (fd < 0)
-        return fail_errno(err, "write", path);
-    int rc = fill_temp(fd, data, len, mode, was, sync);
     if (close(fd) != 0 && rc == 0)
         rc = -errno;
     if (rc == 0 && rename(temp, path) != 0)

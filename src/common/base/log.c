@@ -311,26 +311,6 @@ write_line(int fd, const char *format, const char *datefmt, const log_record_t *
     (void) fs_write_nosig(fd, line.data, line.len);
 }
 
-/* Writes one message to every sink. `plain`: the message for a syslog daemon, indented as for a file. */
-static void
-write_record(log_level_t level, log_record_t *record, const char *plain)
-{
-    if (is_open() && sink_wants(file_level, record->name, level)) {
-        /* As Salt: a rotation renames the file and need not send a signal. */
-        if (file_fd >= 0 && !fs_is_same(file_fd, ((log_path_t *) file_path)->path))
-            log_reopen();
-        if (file_fd >= 0)
-            write_line(file_fd, form.file, form.file_date, record);
-        if (syslogline_is_open())
-            syslogline_send(levels[level].severity, plain);
-    }
-    if (sink_wants(console_level, record->name, level)) {
-        record->level_colour = colour_on ? levels[level].colour : NULL;
-        record->message_colour = levels[level].message;
-        write_line(STDERR_FILENO, form.console, form.console_date, record);
-    }
-}
-
 void
 log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
 {
@@ -361,7 +341,25 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
                             .minion_id = *about_minion != '\0' ? about_minion
                                          : minion_id != NULL   ? minion_id
                                                                : "" };
-    write_record(level, &record, buf_str(&message));
+
+    /* Writes one message to every sink. `plain`: the message for a syslog daemon, indented as for a
+     * file. */
+    const char *plain = buf_str(&message);
+    if (is_open() && sink_wants(file_level, record.name, level)) {
+        /* As Salt: a rotation renames the file and need not send a signal. */
+        if (file_fd >= 0 && !fs_is_same(file_fd, ((log_path_t *) file_path)->path))
+            log_reopen();
+        if (file_fd >= 0)
+            write_line(file_fd, form.file, form.file_date, &record);
+        if (syslogline_is_open())
+            syslogline_send(levels[level].severity, plain);
+    }
+    if (sink_wants(console_level, record.name, level)) {
+        record.level_colour = colour_on ? levels[level].colour : NULL;
+        record.message_colour = levels[level].message;
+        write_line(STDERR_FILENO, form.console, form.console_date, &record);
+    }
+
     errno = saved;
 }
 

@@ -360,22 +360,6 @@ spec_text(const spec_t *spec, const parts_t *p)
     return xasprintf("%.*f", spec->precision == SIZE_MAX ? 6 : (int) spec->precision, field->real(p->r));
 }
 
-static void
-put_spec(buf_t *out, const spec_t *spec, const parts_t *p)
-{
-    AUTO_FREE char *text = spec_text(spec, p);
-    size_t chars,
-        bytes = logfmt_measure(text, spec->field->text != NULL ? spec->precision : SIZE_MAX, &chars);
-    size_t pad = chars < spec->width ? spec->width - chars : 0;
-    char filler = spec->zero && spec->field->text == NULL && !spec->left ? '0' : ' ';
-
-    if (!spec->left)
-        buf_fill(out, filler, pad);
-    buf_add(out, text, bytes);
-    if (spec->left)
-        buf_fill(out, ' ', pad);
-}
-
 void
 logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidfmt,
            const log_record_t *record)
@@ -395,8 +379,19 @@ logfmt_put(buf_t *out, const char *format, const char *datefmt, const char *jidf
             continue;
         }
         format = scan_spec(format + 1, &spec, NULL);
-        if (format != NULL)
-            put_spec(out, &spec, &parts);
+        if (format != NULL) {
+            AUTO_FREE char *text = spec_text(&spec, &parts);
+            size_t chars,
+                bytes = logfmt_measure(text, spec.field->text != NULL ? spec.precision : SIZE_MAX, &chars);
+            size_t pad = chars < spec.width ? spec.width - chars : 0;
+            char filler = spec.zero && spec.field->text == NULL && !spec.left ? '0' : ' ';
+
+            if (!spec.left)
+                buf_fill(out, filler, pad);
+            buf_add(out, text, bytes);
+            if (spec.left)
+                buf_fill(out, ' ', pad);
+        }
     }
 }
 

@@ -78,14 +78,6 @@ is_same(const level_rules_t *a, const level_rules_t *b)
     return true;
 }
 
-static void
-rules_free(level_rules_t *self)
-{
-    for (size_t i = 0; i < self->n; i++)
-        free(self->v[i].name);
-    free(self);
-}
-
 void
 logname_set_levels(const json_t *levels)
 {
@@ -102,9 +94,11 @@ logname_set_levels(const json_t *levels)
             fresh->least = rule->level;
     }
     fresh->before = rules_now;
-    if (is_same(fresh->before, fresh))
-        rules_free(fresh);
-    else
+    if (is_same(fresh->before, fresh)) {
+        for (size_t i = 0; i < fresh->n; i++)
+            free(fresh->v[i].name);
+        free(fresh);
+    } else
         rules_now = fresh;
 }
 

@@ -54,21 +54,6 @@ string_rest(plain_t *p, bool escapes, jtext_t *ret)
     return !escaped || (escapes && plainly_escaped(*ret)) || plainjson_fail(p);
 }
 
-static bool
-plainjson_number(plain_t *p)
-{
-    const char *from = p->scan.at;
-    scan_number_t n;
-
-    if (!scan_number(&p->scan, &n))
-        return false;
-    /* Not plain: an exponent, which may be beyond a double, and -0, which is an integer to some readers and a
-     * real to others. */
-    bool fine = !n.exponent && (n.fraction > 0 ? n.whole + n.fraction <= REAL_DIGITS
-                                               : n.whole <= SCAN_INT_DIGITS && !(n.minus && from[1] == '0'));
-    return fine || plainjson_fail(p);
-}
-
 static bool plainjson_value(plain_t *p, int depth);
 
 static bool
@@ -131,8 +116,19 @@ plainjson_value(plain_t *p, int depth)
             return plainjson_fail(p);
         return c == '{' ? object_rest(p, depth - 1, NULL, NULL) : array_rest(p, depth - 1);
     }
-    if (c == '-' || (c >= '0' && c <= '9'))
-        return plainjson_number(p);
+    if (c == '-' || (c >= '0' && c <= '9')) {
+        const char *from = p->scan.at;
+        scan_number_t n;
+
+        if (!scan_number(&p->scan, &n))
+            return false;
+        /* Not plain: an exponent, which may be beyond a double, and -0, which is an integer to some
+         * readers and a real to others. */
+        bool fine = !n.exponent &&
+                    (n.fraction > 0 ? n.whole + n.fraction <= REAL_DIGITS
+                                    : n.whole <= SCAN_INT_DIGITS && !(n.minus && from[1] == '0'));
+        return fine || plainjson_fail(p);
+    }
     return scan_word(&p->scan);
 }
 

@@ -159,31 +159,6 @@ min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
-/* Optimal string alignment: inserting, deleting, replacing, and swapping neighbours cost 1 each. */
-static size_t
-edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    size_t rows[3][SUGGEST_LEN + 1];
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
-
-    for (size_t j = 0; j <= b_len; j++)
-        last[j] = before[j] = j;
-    for (size_t i = 1; i <= a_len; i++) {
-        now[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            size_t replace = last[j - 1] + (a[i - 1] != b[j - 1]);
-            now[j] = min3(last[j] + 1, now[j - 1] + 1, replace);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
-                now[j] = before[j - 2] + 1;
-        }
-        size_t *spare = before;
-        before = last;
-        last = now;
-        now = spare;
-    }
-    return last[b_len];
-}
-
 /* True for words that one person may have meant as the other: who mistypes seldom does so with the first letter. */
 static bool
 begins_alike(const char *word, const char *candidate)
@@ -205,7 +180,29 @@ nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cook
         if (n > SUGGEST_LEN || n + limit < len || n > len + limit ||
             (typo && (n < TYPO_SHORTEST || !begins_alike(word, candidate))))
             continue;
-        size_t distance = edit_distance(word, len, candidate, n);
+
+        /* Optimal string alignment: inserting, deleting, replacing, and swapping neighbours cost 1 each. */
+        size_t rows[3][SUGGEST_LEN + 1];
+        size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+        for (size_t j = 0; j <= n; j++)
+            last[j] = before[j] = j;
+        for (size_t i = 1; i <= len; i++) {
+            now[0] = i;
+            for (size_t j = 1; j <= n; j++) {
+                size_t replace = last[j - 1] + (word[i - 1] != candidate[j - 1]);
+                now[j] = min3(last[j] + 1, now[j - 1] + 1, replace);
+                if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1] &&
+                    before[j - 2] + 1 < now[j])
+                    now[j] = before[j - 2] + 1;
+            }
+            size_t *spare = before;
+            before = last;
+            last = now;
+            now = spare;
+        }
+        size_t distance = last[n];
+
         /* Candidates that are as near: `content` means `contents` and not `context`. */
         if (distance > limit || (best != NULL && distance == limit && !str_starts(candidate, word)))
             continue;

@@ -82,33 +82,6 @@ int_equals_real(json_int_t i, double d)
 }
 
 static bool
-numbers_equal(const json_t *a, const json_t *b)
-{
-    if (json_is_integer(a) && json_is_integer(b))
-        return json_integer_value(a) == json_integer_value(b);
-    if (json_is_real(a) && json_is_real(b))
-        return json_real_value(a) == json_real_value(b);
-    if (json_is_integer(a))
-        return int_equals_real(json_integer_value(a), json_real_value(b));
-    return int_equals_real(json_integer_value(b), json_real_value(a));
-}
-
-static bool
-objects_equal(const json_t *a, const json_t *b)
-{
-    json_t *object = (json_t *) a; /* for jansson's iterator; nothing is changed */
-
-    if (json_object_size(a) != json_object_size(b))
-        return false;
-    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
-        const json_t *other = json_object_get(b, json_object_iter_key(it));
-        if (other == NULL || !value_equal(json_object_iter_value(it), other))
-            return false;
-    }
-    return true;
-}
-
-static bool
 arrays_equal(const json_t *a, const json_t *b)
 {
     if (json_array_size(a) != json_array_size(b))
@@ -125,12 +98,29 @@ value_equal(const json_t *a, const json_t *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
-    if (json_is_number(a) && json_is_number(b))
-        return numbers_equal(a, b);
+    if (json_is_number(a) && json_is_number(b)) {
+        if (json_is_integer(a) && json_is_integer(b))
+            return json_integer_value(a) == json_integer_value(b);
+        if (json_is_real(a) && json_is_real(b))
+            return json_real_value(a) == json_real_value(b);
+        if (json_is_integer(a))
+            return int_equals_real(json_integer_value(a), json_real_value(b));
+        return int_equals_real(json_integer_value(b), json_real_value(a));
+    }
     if (json_typeof(a) != json_typeof(b))
         return false;
-    if (json_is_object(a))
-        return objects_equal(a, b);
+    if (json_is_object(a)) {
+        json_t *object = (json_t *) a; /* for jansson's iterator; nothing is changed */
+
+        if (json_object_size(a) != json_object_size(b))
+            return false;
+        for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+            const json_t *other = json_object_get(b, json_object_iter_key(it));
+            if (other == NULL || !value_equal(json_object_iter_value(it), other))
+                return false;
+        }
+        return true;
+    }
     return json_is_array(a) ? arrays_equal(a, b) : json_equal(a, b);
 }
 

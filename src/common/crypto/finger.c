@@ -36,20 +36,6 @@ key_hash_hex(const char *type, const void *data, size_t len, char *out)
     return -ENOTSUP;
 }
 
-/* Convert "aabb" to "aa:bb". */
-static void
-add_colons(const char *hex, char *out)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; hex[i] != '\0'; i++) {
-        if (i > 0 && i % 2 == 0)
-            out[n++] = ':';
-        out[n++] = hex[i];
-    }
-    out[n] = '\0';
-}
-
 int
 key_finger_typed(const char *type, const char *pem, size_t len, char out[FINGER_MAX], fail_t *err)
 {
@@ -61,7 +47,17 @@ key_finger_typed(const char *type, const char *pem, size_t len, char out[FINGER_
     free(body);
     if (hex == NULL)
         return -EINVAL;
-    add_colons(hex, out);
+
+    /* Convert "aabb" to "aa:bb". */
+    n = 0;
+
+    for (size_t i = 0; hex[i] != '\0'; i++) {
+        if (i > 0 && i % 2 == 0)
+            out[n++] = ':';
+        out[n++] = hex[i];
+    }
+    out[n] = '\0';
+
     return 0;
 }
 

@@ -102,17 +102,6 @@ number_lines(seqs_t *s)
     free(entries);
 }
 
-static void
-seqs_free(seqs_t *s)
-{
-    free(s->id_a);
-    free(s->id_b);
-    free(s->first);
-    free(s->places);
-    free(s->run);
-    free(s->next_run);
-}
-
 /* ---- matching blocks ------------------------------------------------------------------------- */
 
 /* `run` is reset at the places that the last line touched only; clearing all of it for each line would be
@@ -412,7 +401,14 @@ diff_unified(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b,
         return xstrdup("");
     if (len_a <= LIMIT_DIFF_FILE && len_b <= LIMIT_DIFF_FILE && n_a <= DIFF_LINES && n_b <= DIFF_LINES)
         diff = diff_compare(&s, from_name, to_name);
-    seqs_free(&s);
+
+    free(s.id_a);
+    free(s.id_b);
+    free(s.first);
+    free(s.places);
+    free(s.run);
+    free(s.next_run);
+
     return diff != NULL ? diff : diff_too_large(len_a, len_b);
 }
 

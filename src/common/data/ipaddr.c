@@ -67,27 +67,6 @@ ipaddr_group_of(const ip_t *ip, size_t i)
     return (unsigned) ip->b[2 * i] << 8 | ip->b[2 * i + 1];
 }
 
-/* Index of the longest run of at least two zero groups, the first of equals; 8 when there is none. RFC 5952
- * shortens it to "::". */
-static size_t
-zero_run(const ip_t *ip, size_t *ret_len)
-{
-    size_t best = 8;
-
-    *ret_len = 1;
-    for (size_t i = 0; i < 8;) {
-        size_t n = 0;
-        while (i + n < 8 && ipaddr_group_of(ip, i + n) == 0)
-            n++;
-        if (n > *ret_len) {
-            best = i;
-            *ret_len = n;
-        }
-        i += n > 0 ? n : 1;
-    }
-    return best;
-}
-
 char *
 ip_text(const ip_t *ip)
 {
@@ -96,7 +75,23 @@ ip_text(const ip_t *ip)
 
     if (ip->version == 4)
         return xasprintf("%u.%u.%u.%u", ip->b[0], ip->b[1], ip->b[2], ip->b[3]);
-    size_t run = zero_run(ip, &run_len);
+
+    /* Index of the longest run of at least two zero groups, the first of equals; 8 when there is none.
+     * RFC 5952 shortens it to "::". */
+    size_t run = 8;
+
+    run_len = 1;
+    for (size_t i = 0; i < 8;) {
+        size_t n = 0;
+        while (i + n < 8 && ipaddr_group_of(ip, i + n) == 0)
+            n++;
+        if (n > run_len) {
+            run = i;
+            run_len = n;
+        }
+        i += n > 0 ? n : 1;
+    }
+
     for (size_t i = 0; i < 8;) {
         if (i == run) {
             buf_puts(&out, "::");

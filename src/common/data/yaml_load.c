@@ -250,13 +250,6 @@ typedef struct mapkey {
     char *number; /* see number_key */
 } mapkey_t;
 
-static void
-key_free(mapkey_t *k)
-{
-    free(k->owned);
-    free(k->number);
-}
-
 /* Text of a mapping's key: Python's str() of values that are not text. Containers, which Python cannot hash,
  * and NUL bytes are refused. */
 static bool
@@ -327,7 +320,8 @@ yaml_load_fill_map(loader_t *l, const job_t *job)
         if (ok)
             v = yaml_load_make(l, pair->value, job->depth + 1);
         ok = v != NULL && yaml_load_add_pair(l, job, pair, &k, &numbers, v);
-        key_free(&k);
+        free(k.owned);
+        free(k.number);
         if (!ok)
             return false;
     }
@@ -389,21 +383,6 @@ load_root(const ynode_t *root, size_t max_values, yproblem_t *problem, yproblem_
     return NULL;
 }
 
-/* NEW {key: line} of the top-level keys. */
-static yaml_lines_t *
-load_lines(const ynode_t *root)
-{
-    yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
-
-    lines->of = json_object();
-    for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
-        const ynode_t *key = root->pairs[i].key;
-        if (key->shape == YSCALAR)
-            json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
-    }
-    return lines;
-}
-
 /* As yaml_load_repeated; without ret_twice a key that stands twice is an error. */
 static json_t *
 load_document(const char *text, size_t len, const char *source, size_t max_nodes, yaml_lines_t **ret_lines,
@@ -416,8 +395,18 @@ load_document(const char *text, size_t len, const char *source, size_t max_nodes
 
     if (doc != NULL)
         v = load_root(ydoc_root(doc), max_nodes, &problem, ret_twice != NULL ? &twice : NULL);
-    if (v != NULL && ret_lines != NULL)
-        *ret_lines = load_lines(ydoc_root(doc));
+    if (v != NULL && ret_lines != NULL) {
+        const ynode_t *root = ydoc_root(doc);
+        yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
+
+        lines->of = json_object();
+        for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
+            const ynode_t *key = root->pairs[i].key;
+            if (key->shape == YSCALAR)
+                json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
+        }
+        *ret_lines = lines;
+    }
     ydoc_destroy(&doc);
     if (v == NULL) {
         AUTO_FREE char *why = yproblem_show(&problem, source, text, len);

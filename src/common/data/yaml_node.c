@@ -148,27 +148,6 @@ static const struct {
     [YAML_EMITTER_ERROR] = { YAML_READER, "unreadable" },
 };
 
-/* Translates libyaml's error into PyYAML's exception classes and wording. Problems that were found here stay
- * as they are. */
-static void
-take_problem(composer_t *c, const char *text, size_t len)
-{
-    const yaml_parser_t *p = &c->parser;
-    yclass_t cls = libyaml_errors[p->error].cls;
-    const char *what = p->problem != NULL ? p->problem : libyaml_errors[p->error].fallback;
-
-    if (cls == YAML_READER && p->problem_value >= 0)
-        yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset),
-                     "unacceptable character #x%04x: %s", (unsigned) p->problem_value, what);
-    else if (cls == YAML_READER)
-        yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset), "%s", what);
-    else if (p->context != NULL)
-        yproblem_within(c->problem, cls, p->context, yaml_node_mark_of(p->context_mark),
-                        yaml_node_mark_of(p->problem_mark), "%s", what);
-    else
-        yproblem_set(c->problem, cls, yaml_node_mark_of(p->problem_mark), "%s", what);
-}
-
 /* Counts a node against the document's limit. False with the problem set. */
 static bool
 yaml_node_count(composer_t *c, ymark_t at)
@@ -443,12 +422,6 @@ collect_merged(composer_t *c, const ynode_t *node, const ynode_t *value, pairs_t
     return true;
 }
 
-static bool
-yaml_node_has_key(const json_t *texts, const ynode_t *key)
-{
-    return key->shape == YSCALAR && json_object_getn(texts, key->text, key->n) != NULL;
-}
-
 /* Replaces a mapping's merge keys by the merged pairs, placed before its own. Salt's loader leaves out merged
  * pairs whose key the mapping has itself. Inner and earlier mappings are already merged. */
 static bool
@@ -471,7 +444,8 @@ merge_mapping(composer_t *c, ynode_t *node)
     }
     node->n = kept;
     for (size_t i = 0; i < merged.n; i++) {
-        if (!yaml_node_has_key(own, merged.v[i].key)) {
+        const ynode_t *key = merged.v[i].key;
+        if (key->shape != YSCALAR || json_object_getn(own, key->text, key->n) == NULL) {
             all.v = arena_grow(c->doc, all.v, all.n, sizeof(*all.v));
             all.v[all.n++] = merged.v[i];
         }
@@ -532,8 +506,24 @@ compose_document(const char *text, size_t len, bool graph, size_t max_nodes, con
 
     c.said = (yaml_said_t){ .place = yaml_place_begin(&c.parser, text, len), .spans = spans };
     bool ok = compose_stream(&c);
-    if (!ok && problem->cls == YAML_FINE)
-        take_problem(&c, text, len);
+    if (!ok && problem->cls == YAML_FINE) {
+        /* Translates libyaml's error into PyYAML's exception classes and wording. Problems that were found
+         * here stay as they are. */
+        const yaml_parser_t *p = &c.parser;
+        yclass_t cls = libyaml_errors[p->error].cls;
+        const char *what = p->problem != NULL ? p->problem : libyaml_errors[p->error].fallback;
+
+        if (cls == YAML_READER && p->problem_value >= 0)
+            yproblem_set(c.problem, cls, mark_of_offset(text, len, p->problem_offset),
+                         "unacceptable character #x%04x: %s", (unsigned) p->problem_value, what);
+        else if (cls == YAML_READER)
+            yproblem_set(c.problem, cls, mark_of_offset(text, len, p->problem_offset), "%s", what);
+        else if (p->context != NULL)
+            yproblem_within(c.problem, cls, p->context, yaml_node_mark_of(p->context_mark),
+                            yaml_node_mark_of(p->problem_mark), "%s", what);
+        else
+            yproblem_set(c.problem, cls, yaml_node_mark_of(p->problem_mark), "%s", what);
+    }
     yaml_parser_delete(&c.parser);
     for (size_t i = 0; ok && i < c.n_merging; i++)
         ok = merge_mapping(&c, c.merging[i]);

@@ -225,15 +225,6 @@ yaml_to_float(const char *text, size_t len, double *ret_v)
     return true;
 }
 
-static int
-yaml_number_base64_value(char c)
-{
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c != '\0' ? strchr(alphabet, c) : NULL;
-
-    return at != NULL ? (int) (at - alphabet) : -1;
-}
-
 /* binascii.a2b_base64: bytes outside of the alphabet are skipped; `=` ends the data once a group is half
  * full. The error texts are Python's. */
 char *
@@ -248,7 +239,12 @@ yaml_from_base64(const char *text, size_t len, size_t *ret_len, char **ret_why)
                 goto padded;
             continue;
         }
-        int v = yaml_number_base64_value(text[i]);
+
+        char c = text[i];
+        static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        const char *at = c != '\0' ? strchr(alphabet, c) : NULL;
+        int v = at != NULL ? (int) (at - alphabet) : -1;
+
         if (v < 0)
             continue;
         pads = 0;

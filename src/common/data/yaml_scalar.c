@@ -156,16 +156,6 @@ yaml_scalar_is_word(const scan_t *s, const char *word)
     return (size_t) (s->end - s->at) == len && memcmp(s->at, word, len) == 0;
 }
 
-/* .inf and .nan in their three spellings; only .inf may have a sign. */
-static bool
-is_special_float(const scan_t *s, bool has_sign)
-{
-    return yaml_scalar_is_word(s, ".inf") || yaml_scalar_is_word(s, ".Inf") ||
-           yaml_scalar_is_word(s, ".INF") ||
-           (!has_sign && (yaml_scalar_is_word(s, ".nan") || yaml_scalar_is_word(s, ".NaN") ||
-                          yaml_scalar_is_word(s, ".NAN")));
-}
-
 /* PyYAML's exponent needs a sign: "1.0e3" is text. True at the end of the scalar, too. */
 static bool
 yaml_scalar_exponent(scan_t *s)
@@ -183,8 +173,13 @@ is_float(scan_t s)
 {
     bool has_sign = yaml_scalar_skip(&s, yaml_scalar_is_sign);
 
-    if (is_special_float(&s, has_sign))
+    /* .inf and .nan in their three spellings; only .inf may have a sign. */
+    if (yaml_scalar_is_word(&s, ".inf") || yaml_scalar_is_word(&s, ".Inf") ||
+        yaml_scalar_is_word(&s, ".INF") ||
+        (!has_sign && (yaml_scalar_is_word(&s, ".nan") || yaml_scalar_is_word(&s, ".NaN") ||
+                       yaml_scalar_is_word(&s, ".NAN"))))
         return true;
+
     if (!has_sign && yaml_scalar_peek(&s, 0) == '.') {
         s.at++;
         return yaml_scalar_skip(&s, yaml_scalar_is_digit) &&

@@ -86,13 +86,6 @@ side_next(side_t *s)
 /* ---- places
  * --------------------------------------------------------------------------------------------------- */
 
-/* UTF-16 texts begin with a byte order mark; their bytes cannot be compared with spans. */
-static bool
-is_utf16(const char *text, size_t len)
-{
-    return len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
-}
-
 /* True when the bytes are spaces, tabs and YAML's line breaks only. */
 static bool
 yaml_span_is_blank(const char *text, size_t from, size_t to)
@@ -607,29 +600,6 @@ can_be_read(const char *text, size_t len)
     return fine;
 }
 
-/* Writes the reference, a word in place of each hole, and records the holes in c->holes. */
-static void
-make_reference(check_t *c, const char *text, size_t len, buf_t *out)
-{
-    size_t done = 0;
-
-    c->holes = xcalloc(c->spans->n, sizeof(*c->holes));
-    for (size_t i = 0; i < c->spans->n; i++) {
-        const span_t *span = &c->spans->v[i];
-        hole_t *last = c->n_holes > 0 ? &c->holes[c->n_holes - 1] : NULL;
-        if (last != NULL && last->to == span->from) {
-            last->to = done = span->to;
-            last->n++;
-            continue;
-        }
-        buf_add(out, text + done, span->from - done);
-        c->holes[c->n_holes++] = (hole_t){ span->from, span->to, out->len, i, 1 };
-        buf_puts(out, WORD);
-        done = span->to;
-    }
-    buf_add(out, text + done, len - done);
-}
-
 static bool
 yaml_span_fits(check_t *c)
 {
@@ -649,9 +619,29 @@ yaml_spans_agree(const char *text, size_t len, const spans_t *spans, yaml_breako
     check_t c = { .spans = spans, .ret = ret };
     buf_auto_t reference = BUF_INIT;
 
-    if (is_utf16(text, len))
+    /* UTF-16 texts begin with a byte order mark; their bytes cannot be compared with spans. */
+    if (len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0))
         return breakout_set(ret, spans, 0, "a part of a text that is not UTF-8");
-    make_reference(&c, text, len, &reference);
+
+    /* Writes the reference, a word in place of each hole, and records the holes in c->holes. */
+    size_t done = 0;
+
+    c.holes = xcalloc(c.spans->n, sizeof(*c.holes));
+    for (size_t i = 0; i < c.spans->n; i++) {
+        const span_t *span = &c.spans->v[i];
+        hole_t *last = c.n_holes > 0 ? &c.holes[c.n_holes - 1] : NULL;
+        if (last != NULL && last->to == span->from) {
+            last->to = done = span->to;
+            last->n++;
+            continue;
+        }
+        buf_add(&reference, text + done, span->from - done);
+        c.holes[c.n_holes++] = (hole_t){ span->from, span->to, reference.len, i, 1 };
+        buf_puts(&reference, WORD);
+        done = span->to;
+    }
+    buf_add(&reference, text + done, len - done);
+
     side_begin(&c.real, text, len);
     side_begin(&c.ref, reference.data, reference.len);
     bool fit = yaml_span_fits(&c);

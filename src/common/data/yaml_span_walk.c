@@ -80,27 +80,6 @@ yaml_said_next(yaml_said_t *self, const yaml_event_t *ev)
     return self->n > 0;
 }
 
-/* Calls the visitor when the scalar has bytes of a span. */
-static void
-yaml_span_walk_visit(walk_t *w, const yaml_event_t *ev, bool key)
-{
-    yaml_said_t *said = &w->said;
-    yaml_span_place_t place = { .path = (const char *const *) w->path,
-                                .depth = w->keys,
-                                .key = key,
-                                .text = (const char *) ev->data.scalar.value,
-                                .len = ev->data.scalar.length,
-                                .quoted = true };
-
-    if (!yaml_said_next(said, ev))
-        return;
-    const span_t *span = &said->spans->v[said->first];
-    place.at = span->from > said->from ? span->from : said->from;
-    for (size_t i = 0; i < said->n; i++)
-        place.quoted = place.quoted && (span[i].flags & SPAN_QUOTED);
-    w->visit(w->cookie, &place);
-}
-
 /* Ends a node: in a mapping a value follows a key, and after a value its key leaves the path. */
 static void
 node_ends(walk_t *w)
@@ -126,7 +105,23 @@ yaml_span_walk_scalar(walk_t *w, const yaml_event_t *ev)
 {
     bool key = w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value;
 
-    yaml_span_walk_visit(w, ev, key);
+    /* Calls the visitor when the scalar has bytes of a span. */
+    yaml_said_t *said = &w->said;
+    yaml_span_place_t place = { .path = (const char *const *) w->path,
+                                .depth = w->keys,
+                                .key = key,
+                                .text = (const char *) ev->data.scalar.value,
+                                .len = ev->data.scalar.length,
+                                .quoted = true };
+
+    if (yaml_said_next(said, ev)) {
+        const span_t *span = &said->spans->v[said->first];
+        place.at = span->from > said->from ? span->from : said->from;
+        for (size_t i = 0; i < said->n; i++)
+            place.quoted = place.quoted && (span[i].flags & SPAN_QUOTED);
+        w->visit(w->cookie, &place);
+    }
+
     if (key)
         yaml_span_walk_add_key(w, (const char *) ev->data.scalar.value);
     node_ends(w);

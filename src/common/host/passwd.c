@@ -21,13 +21,6 @@ passwd_space_free(passwd_space_t *space)
     space->size = 0;
 }
 
-/* The errno for "not found". Name services report that in several ways (getpwnam(3)): these mean 0. */
-static int
-passwd_untold(int code)
-{
-    return code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
-}
-
 /* True when the look-up is to be called (again): the first time, and after ERANGE with twice the room. `code`
  * is the last call's return, FIRST at the start. Sets errno when it ends. */
 static bool
@@ -36,7 +29,10 @@ passwd_again(passwd_space_t *space, int code)
     if (code == FIRST && space->size > 0)
         return true;
     if ((code != FIRST && code != ERANGE) || space->size >= SPACE_MAX) {
-        errno = passwd_untold(code);
+        /* The errno for "not found". Name services report that in several ways (getpwnam(3)): these mean
+         * 0. */
+        errno = code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
+
         return false;
     }
     space->size = space->size > 0 ? space->size * 2 : SPACE_MIN;

@@ -196,35 +196,6 @@ open_null(int flags, int *ret_fd)
     return *ret_fd < 0 ? -errno : 0;
 }
 
-/* Only the parent's writing end is non-blocking: reads are done after poll() said so, writes may be
- * partial. */
-static int
-open_streams(plan_t *plan, streams_t *ends, int *ret_report)
-{
-    const proc_spec_t *spec = plan->spec;
-    int rc = make_pipe(ret_report, &plan->report);
-
-    if (rc == 0)
-        rc = spec->in != NULL && !spec->background ? make_pipe(&plan->in, &ends->in)
-                                                   : open_null(O_RDONLY, &plan->in);
-    if (rc == 0)
-        rc = spec->background ? open_null(O_WRONLY, &plan->out) : make_pipe(&ends->out, &plan->out);
-    if (rc == 0 && (spec->background || !spec->merge_stderr))
-        rc = spec->background ? open_null(O_WRONLY, &plan->errs) : make_pipe(&ends->errs, &plan->errs);
-    if (rc == 0 && ends->in >= 0 && fcntl(ends->in, F_SETFL, O_NONBLOCK) != 0)
-        rc = -errno;
-    return rc;
-}
-
-static void
-close_child_ends(plan_t *plan)
-{
-    proc_close_fd(&plan->in);
-    proc_close_fd(&plan->out);
-    proc_close_fd(&plan->errs);
-    proc_close_fd(&plan->report);
-}
-
 static void
 close_streams(streams_t *ends)
 {
@@ -564,15 +535,6 @@ proc_wait_for(pid_t pid, int *status)
     return got;
 }
 
-/* Read what the killed group wrote before its end. Bounded by DRAIN_MS, as a process that left the group may
- * keep the pipe open. */
-static void
-proc_drain(const proc_spec_t *spec, streams_t *ends, proc_result_t *res)
-{
-    proc_close_fd(&ends->in);
-    proc_pump(spec, ends, res, clock_mono_ms() + DRAIN_MS);
-}
-
 /* Feed and collect until the end or the deadline, then reap. The process group is killed on a timeout. */
 static int
 supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
@@ -586,7 +548,11 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
         res->timed_out = true;
         /* Not reaped yet, so the number still names this group. */
         kill(-res->pid, SIGKILL);
-        proc_drain(spec, ends, res);
+
+        /* Read what the killed group wrote before its end. Bounded by DRAIN_MS, as a process that left the
+         * group may keep the pipe open. */
+        proc_close_fd(&ends->in);
+        proc_pump(spec, ends, res, clock_mono_ms() + DRAIN_MS);
     }
     close_streams(ends);
     proc_leave(plan);
@@ -607,7 +573,21 @@ proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 {
     AUTO_FD report = -1;
     pid_t child = -1;
-    int rc = open_streams(plan, ends, &report);
+
+    /* Only the parent's writing end is non-blocking: reads are done after poll() said so, writes may be
+     * partial. */
+    const proc_spec_t *spec = plan->spec;
+    int rc = make_pipe(&report, &plan->report);
+
+    if (rc == 0)
+        rc = spec->in != NULL && !spec->background ? make_pipe(&plan->in, &ends->in)
+                                                   : open_null(O_RDONLY, &plan->in);
+    if (rc == 0)
+        rc = spec->background ? open_null(O_WRONLY, &plan->out) : make_pipe(&ends->out, &plan->out);
+    if (rc == 0 && (spec->background || !spec->merge_stderr))
+        rc = spec->background ? open_null(O_WRONLY, &plan->errs) : make_pipe(&ends->errs, &plan->errs);
+    if (rc == 0 && ends->in >= 0 && fcntl(ends->in, F_SETFL, O_NONBLOCK) != 0)
+        rc = -errno;
 
     if (rc == 0) {
         /* Fork and register the program in one step under the lock, so that proc_end_all() misses none. */
@@ -622,7 +602,12 @@ proc_start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
         pthread_mutex_unlock(&waited_lock);
         child = pid;
     }
-    close_child_ends(plan);
+
+    proc_close_fd(&plan->in);
+    proc_close_fd(&plan->out);
+    proc_close_fd(&plan->errs);
+    proc_close_fd(&plan->report);
+
     if (rc != 0)
         return fail_set(err, rc, "cannot run '%s': %s", plan->spec->argv[0], strerror(-rc));
     res->pid = child;

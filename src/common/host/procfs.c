@@ -183,17 +183,6 @@ parse_stat(const char *text, procfs_proc_t *out)
     return whole;
 }
 
-static void
-procfs_parse_ids(const char *status, procfs_proc_t *out)
-{
-    const char *uid = strstr(status, "\nUid:"), *gid = strstr(status, "\nGid:");
-
-    if (uid != NULL)
-        (void) sscanf(uid + 5, "%u %u %u", &out->uid[0], &out->uid[1], &out->uid[2]);
-    if (gid != NULL)
-        (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
-}
-
 /* Complete a name that the kernel cut at 15 characters from the command line, if the program's name starts
  * with it (psutil does so). */
 static void
@@ -221,7 +210,12 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
     out->pid = pid;
     bool there = parse_stat(stat, out);
     if (there) {
-        procfs_parse_ids(status, out);
+        const char *uid = strstr(status, "\nUid:"), *gid = strstr(status, "\nGid:");
+        if (uid != NULL)
+            (void) sscanf(uid + 5, "%u %u %u", &out->uid[0], &out->uid[1], &out->uid[2]);
+        if (gid != NULL)
+            (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
+
         complete_name(out, &why);
     }
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;

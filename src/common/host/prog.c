@@ -127,18 +127,12 @@ prog_env(prog_t *self, const char *assignment)
 }
 
 static bool
-prog_same_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "=");
-
-    return n == strcspn(b, "=") && strncmp(a, b, n) == 0;
-}
-
-static bool
 overridden(const prog_t *self, const char *assignment)
 {
     for (size_t i = 0; i < self->n_env; i++) {
-        if (prog_same_name(self->env[i], assignment))
+        const char *a = self->env[i];
+        size_t n = strcspn(a, "=");
+        if (n == strcspn(assignment, "=") && strncmp(a, assignment, n) == 0)
             return true;
     }
     return false;

@@ -68,14 +68,6 @@ root_is_dir(const char *root, const char *path)
     return fs_is_dir(full);
 }
 
-static bool
-rootfs_is_program(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 char *
 root_which(const char *root, const char *program)
 {
@@ -86,7 +78,8 @@ root_which(const char *root, const char *program)
     for (size_t i = 0; folders[i] != NULL && found == NULL; i++) {
         AUTO_FREE char *path = fs_join(folders[i], program);
         AUTO_FREE char *full = root_path(root, path);
-        if (rootfs_is_program(full))
+        struct stat st;
+        if (stat(full, &st) == 0 && S_ISREG(st.st_mode) && access(full, X_OK) == 0)
             found = STEAL(path);
     }
     strv_free(folders);

@@ -174,10 +174,22 @@ set_end(const uint32_t *cps, size_t n, size_t i)
     return i;
 }
 
-/* Runs of stars become one. A "[" without "]" is an ordinary character. */
-static void
-glob_compile(wild_t *self, uint32_t *cps, size_t n)
+wild_t *
+wild_new(const char *pattern, bool fold)
 {
+    wild_t *self = xcalloc(1, sizeof(*self));
+    AUTO_FREE uint32_t *cps = NULL;
+
+    self->fold = fold;
+    if (!fold && !match_has_glob(pattern)) {
+        self->literal = xstrdup(pattern);
+        return self;
+    }
+    size_t n = glob_decode(pattern, fold, &cps);
+    self->tokens = xcalloc(n + 1, sizeof(*self->tokens));
+    self->ranges = xcalloc(n + 1, sizeof(*self->ranges));
+
+    /* Runs of stars become one. A "[" without "]" is an ordinary character. */
     for (size_t i = 0; i < n; i++) {
         token_t *last = self->n_tokens > 0 ? &self->tokens[self->n_tokens - 1] : NULL;
         if (cps[i] == '*') {
@@ -198,23 +210,7 @@ glob_compile(wild_t *self, uint32_t *cps, size_t n)
         self->tokens[self->n_tokens].kind = TOKEN_CHAR;
         self->tokens[self->n_tokens++].cp = cps[i];
     }
-}
 
-wild_t *
-wild_new(const char *pattern, bool fold)
-{
-    wild_t *self = xcalloc(1, sizeof(*self));
-    AUTO_FREE uint32_t *cps = NULL;
-
-    self->fold = fold;
-    if (!fold && !match_has_glob(pattern)) {
-        self->literal = xstrdup(pattern);
-        return self;
-    }
-    size_t n = glob_decode(pattern, fold, &cps);
-    self->tokens = xcalloc(n + 1, sizeof(*self->tokens));
-    self->ranges = xcalloc(n + 1, sizeof(*self->ranges));
-    glob_compile(self, cps, n);
     return self;
 }
 

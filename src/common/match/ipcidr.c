@@ -53,16 +53,6 @@ parse_prefix(const char *text, int family, unsigned *ret_bits)
     return family == AF_INET && parse_mask(text, ret_bits);
 }
 
-static bool
-has_host_bits(const cidr_t *self)
-{
-    for (unsigned bit = self->bits; bit < family_bits(self->family); bit++) {
-        if ((self->addr[bit / 8] >> (7 - bit % 8) & 1) != 0)
-            return true;
-    }
-    return false;
-}
-
 int
 cidr_parse(cidr_t *self, const char *text, fail_t *err)
 {
@@ -79,9 +69,14 @@ cidr_parse(cidr_t *self, const char *text, fail_t *err)
         return 0;
     if (!parse_prefix(slash + 1, self->family, &self->bits))
         return fail_set(err, -EINVAL, "\"%.100s\": \"%.50s\" is not a prefix length", text, slash + 1);
-    if (has_host_bits(self))
-        return fail_set(err, -EINVAL,
-                        "\"%.100s\" has bits set after its prefix: write the network's own address", text);
+
+    for (unsigned bit = self->bits; bit < family_bits(self->family); bit++) {
+        if ((self->addr[bit / 8] >> (7 - bit % 8) & 1) != 0)
+            return fail_set(err, -EINVAL,
+                            "\"%.100s\" has bits set after its prefix: write the network's own address",
+                            text);
+    }
+
     return 0;
 }
 

@@ -173,18 +173,6 @@ compile_options(unsigned flags, uint32_t invalid)
     return options;
 }
 
-/* Length of a pattern in a message: at most PATTERN_SHOWN bytes, cut at a character. */
-static size_t
-shown_length(const char *pattern)
-{
-    size_t n = strnlen(pattern, PATTERN_SHOWN);
-    bool cut = n == PATTERN_SHOWN;
-
-    while (cut && n > PATTERN_SHOWN - 4 && ((unsigned char) pattern[n] & 0xc0) == 0x80)
-        n--;
-    return n;
-}
-
 /* Compiled pattern, or NULL with *err. LF is the only line break, as in Python. The caller frees it. */
 static pcre2_code *
 regex_compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
@@ -207,7 +195,13 @@ regex_compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err
     if (compiled == NULL) {
         PCRE2_UCHAR why[200];
         pcre2_get_error_message(code, why, sizeof(why));
-        size_t shown = shown_length(pattern);
+
+        /* Length of a pattern in a message: at most PATTERN_SHOWN bytes, cut at a character. */
+        size_t shown = strnlen(pattern, PATTERN_SHOWN);
+        bool cut = shown == PATTERN_SHOWN;
+        while (cut && shown > PATTERN_SHOWN - 4 && ((unsigned char) pattern[shown] & 0xc0) == 0x80)
+            shown--;
+
         fail_set(err, -EINVAL, "%s at position %zu in the regular expression '%.*s%s'", (char *) why,
                  (size_t) at, (int) shown, pattern, pattern[shown] != '\0' ? "..." : "");
     }
@@ -374,13 +368,6 @@ typedef struct tmpl {
     part_t *parts;
     size_t n;
 } tmpl_t;
-
-static void
-tmpl_free(tmpl_t *t)
-{
-    buf_free(&t->literal);
-    free(t->parts);
-}
 
 static void
 regex_add_part(tmpl_t *t, part_t part)
@@ -560,12 +547,6 @@ regex_is_checked(rx_t *self, const char *text, size_t len)
     return self->checked != NULL;
 }
 
-static bool
-is_late(const rx_t *self)
-{
-    return self->deadline_ms != 0 && clock_mono_ms() > self->deadline_ms;
-}
-
 /* re.subn's loop. Groups that took no part expand to nothing. A match that begins before the end of the last
  * one (\K in a lookahead) ends the loop. */
 static int
@@ -578,7 +559,7 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
 
     while (count == 0 || n < count) {
         size_t start, end;
-        if (is_late(self))
+        if (self->deadline_ms != 0 && clock_mono_ms() > self->deadline_ms)
             return fail_set(err, -ETIMEDOUT, "the regular expression takes too long; make it simpler");
         if (n == RX_CHECK_AFTER && regex_is_checked(self, text, len)) {
             code = self->checked;
@@ -614,7 +595,8 @@ rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count,
         rc = replace_all(self, &t, text, len, count, out, &n, err);
     if (rc == 0 && ret_n != NULL)
         *ret_n = n;
-    tmpl_free(&t);
+    buf_free(&t.literal);
+    free(t.parts);
     return rc;
 }
 
