@@ -43,22 +43,6 @@ offer_entry(complete_t *self, const char *dir, const char *name)
     }
 }
 
-/* Offers what a folder holds. A missing folder offers nothing, as a root need not have it. */
-static void
-look_into(complete_t *self, const char *dir)
-{
-    DIR *open = opendir(dir);
-    struct dirent *entry;
-    int rc = 0, n = 0;
-
-    if (open == NULL)
-        return;
-    while (n++ < LIMIT_NAMES_SEEN && (entry = fs_next(open, &rc)) != NULL)
-        if (entry->d_name[0] != '.' && str_starts(entry->d_name, self->part))
-            offer_entry(self, dir, entry->d_name);
-    (void) closedir(open);
-}
-
 void
 complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
 {
@@ -72,7 +56,18 @@ complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
         return; /* a leading dot or two in a row: not a state's name */
     json_array_foreach ((json_t *) roots, i, root) {
         AUTO_FREE char *dir = json_is_string(root) ? fs_join(json_string_value(root), folder) : NULL;
-        if (dir != NULL)
-            look_into(self, dir);
+        if (dir != NULL) {
+            /* Offers what a folder holds. A missing folder offers nothing, as a root need not have it. */
+            DIR *open = opendir(dir);
+            struct dirent *entry;
+            int rc = 0, n = 0;
+
+            if (open != NULL) {
+                while (n++ < LIMIT_NAMES_SEEN && (entry = fs_next(open, &rc)) != NULL)
+                    if (entry->d_name[0] != '.' && str_starts(entry->d_name, self->part))
+                        offer_entry(self, dir, entry->d_name);
+                (void) closedir(open);
+            }
+        }
     }
 }

@@ -80,16 +80,6 @@ parse_int(const char *text, json_int_t *ret_v)
     return errno == 0 && end > text && end[strspn(end, " \t\n\r\f\v")] == '\0';
 }
 
-/* Parses a number as Python's float(), which strtod() exceeds: it knows hexadecimal and "nan(...)". */
-static bool
-parse_float(const char *text, double *ret_v)
-{
-    char *end;
-
-    *ret_v = strtod(text, &end);
-    return end > text && end[strspn(end, " \t\n\r\f\v")] == '\0' && strpbrk(text, "xX(") == NULL;
-}
-
 static int
 optparse_set_int(parser_t *p, const char *key, const char *text)
 {
@@ -108,10 +98,15 @@ set_float(parser_t *p, const char *key, const char *text)
 {
     double v;
 
-    if (!parse_float(text, &v)) {
+    /* Parses a number as Python's float(), which strtod() exceeds: it knows hexadecimal and "nan(...)". */
+    char *end;
+
+    v = strtod(text, &end);
+    if (end <= text || end[strspn(end, " \t\n\r\f\v")] != '\0' || strpbrk(text, "xX(") != NULL) {
         AUTO_FREE char *shown = optparse_quoted(text);
         return optparse_error(p->spec, "option %s: invalid floating-point value: %s", p->opt, shown);
     }
+
     /* JSON has no infinity; the largest number means as long a wait. */
     v = isnan(v) ? 0 : fmax(fmin(v, 1e300), -1e300);
     (void) json_object_set_new_nocheck(p->res->values, key, json_real(v));
@@ -193,25 +188,6 @@ optparse_tell(parser_t *p, const opt_row_t *row)
     if (row->idle != NULL)
         (void) fprintf(stderr, "%s: %s has no effect in Halite: %s\n", p->spec->prog, p->opt, row->idle);
     return GO_ON;
-}
-
-/* Checks a value and stores it by the kind of its option. */
-static int
-store_value(parser_t *p, const opt_row_t *row, const char *text)
-{
-    static int (*const setters[])(parser_t *, const char *,
-                                  const char *) = { [OPT_STR] = optparse_set_text,
-                                                    [OPT_INT] = optparse_set_int,
-                                                    [OPT_FLOAT] = set_float,
-                                                    [OPT_BOOL] = set_bool,
-                                                    [OPT_LIST] = optparse_add_list };
-    AUTO_FREE char *key = optrow_key(row);
-
-    if (row->choices != NULL && !is_choice(row->choices, text))
-        return bad_choice(p, row->choices, text);
-    if (row->once && json_object_get(p->res->values, key) != NULL)
-        return optparse_error(p->spec, "option %s: given more than once", p->opt);
-    return setters[row->kind](p, key, text);
 }
 
 /* ---- flags ----------------------------------------------------------------------------------- */
@@ -318,7 +294,22 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
 {
     if (attached == NULL && p->argc == 0)
         return optparse_error(p->spec, "%s option requires 1 argument", p->opt);
-    return store_value(p, row, attached != NULL ? attached : optparse_take(p));
+
+    /* Checks a value and stores it by the kind of its option. */
+    const char *text = attached != NULL ? attached : optparse_take(p);
+    static int (*const setters[])(parser_t *, const char *,
+                                  const char *) = { [OPT_STR] = optparse_set_text,
+                                                    [OPT_INT] = optparse_set_int,
+                                                    [OPT_FLOAT] = set_float,
+                                                    [OPT_BOOL] = set_bool,
+                                                    [OPT_LIST] = optparse_add_list };
+    AUTO_FREE char *key = optrow_key(row);
+
+    if (row->choices != NULL && !is_choice(row->choices, text))
+        return bad_choice(p, row->choices, text);
+    if (row->once && json_object_get(p->res->values, key) != NULL)
+        return optparse_error(p->spec, "option %s: given more than once", p->opt);
+    return setters[row->kind](p, key, text);
 }
 
 /* Reports a prefix of several names: "ambiguous option: --out (--out-file, --out-indent?)". */

@@ -52,22 +52,6 @@ colour_numbers(const int *numbers, size_t n)
     return n >= 4 && numbers[0] == BY_PARTS ? 4 : 0;
 }
 
-/* Follows the numbers of a sequence in *begun. False when one of them may not pass. */
-static bool
-switch_all(const int *numbers, size_t n, unsigned *begun)
-{
-    for (size_t i = 0, more = 0; i < n; i += 1 + more) {
-        const struct sgr *row = find_sgr(numbers[i]);
-        if (row == NULL)
-            return false;
-        more = row->more ? colour_numbers(numbers + i + 1, n - i - 1) : 0;
-        if (row->more && more == 0)
-            return false;
-        *begun = (*begun & ~row->off) | row->on;
-    }
-    return true;
-}
-
 /* Reads a sequence "\033[1;31m" at `s`. Returns its length, with the attributes that are on behind it in
  * *begun; 0: not such a sequence, or not allowed; negative: more bytes may make it one. */
 static int
@@ -90,8 +74,18 @@ take_sgr(const char *s, size_t len, unsigned *begun)
         return 0;
     if (at >= len)
         return -1;
-    if (!switch_all(numbers, n, &after))
-        return 0;
+
+    /* Follows the numbers of a sequence in *begun. */
+    for (size_t i = 0, more = 0; i < n; i += 1 + more) {
+        const struct sgr *row = find_sgr(numbers[i]);
+        if (row == NULL)
+            return 0;
+        more = row->more ? colour_numbers(numbers + i + 1, n - i - 1) : 0;
+        if (row->more && more == 0)
+            return 0;
+        after = (after & ~row->off) | row->on;
+    }
+
     *begun = after;
     return (int) at + 1;
 }

@@ -27,16 +27,6 @@ versions_product(void)
     return HALITE_VERSION " (Halite " HALITE_RELEASE ")";
 }
 
-/* The libraries, ordered by name. NEW. */
-static json_t *
-dependencies(void)
-{
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "jansson", JANSSON_VERSION, "libsodium",
-                     SODIUM_VERSION_STRING, "libyaml", yaml_get_version_string(), "libzmq",
-                     DOTTED3(ZMQ_VERSION_MAJOR, ZMQ_VERSION_MINOR, ZMQ_VERSION_PATCH), "PCRE2",
-                     DOTTED(PCRE2_MAJOR, PCRE2_MINOR), "SQLite", SQLITE_VERSION);
-}
-
 /* NEW value of NAME= in an os-release file, without its quotes; "" when absent. */
 static char *
 os_release(const char *text, const char *name)
@@ -78,8 +68,12 @@ json_t *
 versions_information(void)
 {
     return json_pack("{s:{s:s, s:s}, s:o, s:o}", "Salt Version", "Halite", HALITE_RELEASE, "Salt",
-                     HALITE_VERSION, "Dependency Versions", dependencies(), "System Versions",
-                     system_information());
+                     HALITE_VERSION, "Dependency Versions",
+                     json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "jansson", JANSSON_VERSION, "libsodium",
+                               SODIUM_VERSION_STRING, "libyaml", yaml_get_version_string(), "libzmq",
+                               DOTTED3(ZMQ_VERSION_MAJOR, ZMQ_VERSION_MINOR, ZMQ_VERSION_PATCH), "PCRE2",
+                               DOTTED(PCRE2_MAJOR, PCRE2_MINOR), "SQLite", SQLITE_VERSION),
+                     "System Versions", system_information());
 }
 
 void

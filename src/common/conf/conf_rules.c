@@ -49,19 +49,13 @@ conf_rules_refuse(fail_t *err, const char *fmt, ...)
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
-static bool
-has_blank(const char *text)
-{
-    return text[strcspn(text, " \t\r\n\v\f")] != '\0';
-}
-
 /* Refuse an empty text; `blank` allows white space inside, as in commands and targets. */
 static bool
 check_filled(const char *text, bool blank, fail_t *err)
 {
     if (*text == '\0' || text[strspn(text, " \t\r\n\v\f")] == '\0')
         return conf_rules_refuse(err, "an empty text names nothing");
-    if (!blank && has_blank(text))
+    if (!blank && text[strcspn(text, " \t\r\n\v\f")] != '\0')
         return conf_rules_refuse(err, "'%.100s' has a blank, which no name has", text);
     return true;
 }

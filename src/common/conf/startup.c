@@ -134,12 +134,6 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
 
 /* ---- a reload -------------------------------------------------------------------------------- */
 
-static bool
-conf_startup_same(const json_t *a, const json_t *b)
-{
-    return a == b || json_equal(a, b); /* both may be absent */
-}
-
 conf_t *
 startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
 {
@@ -152,7 +146,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
         return NULL;
     for (size_t i = 0; i < n; i++) {
         json_t *was = conf_get(old, rows[i].name), *is = conf_get(fresh, rows[i].name);
-        if (!(rows[i].side & side) || conf_startup_same(was, is))
+        if (!(rows[i].side & side) || (was == is || json_equal(was, is)))
             continue;
         if (rows[i].live == CONF_LIVE) {
             changed++;

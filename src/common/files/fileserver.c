@@ -78,24 +78,20 @@ picked(json_t *links, const char *prefix)
     return out;
 }
 
-/* Python's text.strip("/"). NEW. */
-static char *
-files_fileserver_stripped(const char *text)
-{
-    text += strspn(text, "/");
-    size_t n = strlen(text);
-    while (n > 0 && text[n - 1] == '/')
-        n--;
-    return xstrndup(text, n);
-}
-
 json_t *
 fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     json_auto_t *files = json_object(), *dirs = json_object(), *empty = json_object(), *links = json_object();
     json_t *sets[] = { files, dirs, empty, links };
     file_lists_t lists = { files, dirs, empty, links, 0 };
-    AUTO_FREE char *want = files_fileserver_stripped(prefix);
+
+    /* Python's text.strip("/"). */
+    prefix += strspn(prefix, "/");
+    size_t n = strlen(prefix);
+    while (n > 0 && prefix[n - 1] == '/')
+        n--;
+    AUTO_FREE char *want = xstrndup(prefix, n);
+
     int rc = self->broken.text != NULL ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n && files_is_below(saltenv); i++)
         rc = self->backends[i].cls->list(self->backends[i].self, saltenv, &lists, err);

@@ -116,15 +116,6 @@ git_login_env(const git_login_t *self)
 
 /* ---- gitfs and the pillar --------------------------------------------------------------------- */
 
-static char *
-ssh_command(const char *key)
-{
-    AUTO_FREE char *quoted = str_shell_quote(key);
-
-    return *key != '\0' ? xasprintf("GIT_SSH_COMMAND=ssh -oBatchMode=yes -oIdentitiesOnly=yes -i %s", quoted)
-                        : xstrdup("GIT_SSH_COMMAND=ssh -oBatchMode=yes");
-}
-
 /* The login from the settings, or else from the address. NEW environment. */
 static char **
 login_of_settings(const json_t *conf, const char *url)
@@ -161,7 +152,13 @@ git_environment(const json_t *conf, const char *url, const char *index)
     env[kept++] = xstrdup("LC_ALL=C");
     /* Forbid ext::, whose addresses are commands, whatever git's own configuration says. */
     env[kept++] = xstrdup("GIT_ALLOW_PROTOCOL=file:git:http:https:ssh");
-    env[kept++] = ssh_command(value_str(conf, "privkey", ""));
+
+    const char *key = value_str(conf, "privkey", "");
+    AUTO_FREE char *quoted = str_shell_quote(key);
+    env[kept++] = *key != '\0'
+                      ? xasprintf("GIT_SSH_COMMAND=ssh -oBatchMode=yes -oIdentitiesOnly=yes -i %s", quoted)
+                      : xstrdup("GIT_SSH_COMMAND=ssh -oBatchMode=yes");
+
     if (index != NULL)
         env[kept++] = xasprintf("GIT_INDEX_FILE=%s", index);
     if (getenv("GIT_CONFIG_NOSYSTEM") != NULL)

@@ -71,20 +71,6 @@ take_saltenvs(json_t *into, json_t *list)
 }
 
 static void
-gitfs_conf_remote_free(git_remote_t *r)
-{
-    json_decref(r->conf);
-    json_decref(r->saltenvs);
-    json_decref(r->refs);
-    map_destroy(&r->trees);
-    map_destroy(&r->whole);
-    free(r->url);
-    free(r->dir);
-    free(r->blobs);
-    free(r);
-}
-
-static void
 tree_free(void *tree)
 {
     map_t *map = tree;
@@ -151,32 +137,38 @@ git_remotes_new(json_t *opts, fail_t *err)
 void
 git_remotes_free(git_remote_t **remotes)
 {
-    for (size_t i = 0; remotes != NULL && remotes[i] != NULL; i++)
-        gitfs_conf_remote_free(remotes[i]);
+    for (size_t i = 0; remotes != NULL && remotes[i] != NULL; i++) {
+        git_remote_t *r = remotes[i];
+        json_decref(r->conf);
+        json_decref(r->saltenvs);
+        json_decref(r->refs);
+        map_destroy(&r->trees);
+        map_destroy(&r->whole);
+        free(r->url);
+        free(r->dir);
+        free(r->blobs);
+        free(r);
+    }
     free(remotes);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
-
-/* "salt://web/" becomes "web". NEW. */
-static char *
-gitfs_conf_trimmed(const char *text)
-{
-    text += str_starts(text, "salt://") ? strlen("salt://") : 0;
-    text += strspn(text, "/");
-    size_t n = strlen(text);
-    while (n > 0 && text[n - 1] == '/')
-        n--;
-    return xstrndup(text, n);
-}
 
 char *
 git_setting(const git_remote_t *r, const char *key, const char *saltenv)
 {
     const json_t *env = value_get(r->saltenvs, saltenv);
     const char *own = value_str(env, key, NULL);
-    if (!str_eq(key, "ref"))
-        return gitfs_conf_trimmed(own != NULL ? own : value_str(r->conf, key, ""));
+    if (!str_eq(key, "ref")) {
+        /* "salt://web/" becomes "web". */
+        const char *text = own != NULL ? own : value_str(r->conf, key, "");
+        text += str_starts(text, "salt://") ? strlen("salt://") : 0;
+        text += strspn(text, "/");
+        size_t n = strlen(text);
+        while (n > 0 && text[n - 1] == '/')
+            n--;
+        return xstrndup(text, n);
+    }
     const char *all = value_str(r->conf, "all_saltenvs", NULL);
     if (all != NULL || str_eq(saltenv, "base"))
         return xstrdup(all != NULL ? all : value_str(r->conf, "base", "master"));

@@ -47,13 +47,6 @@ git_lock(git_remote_t *r, bool on, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
-static bool
-gitfs_repo_is_locked(const git_remote_t *r)
-{
-    AUTO_FREE char *lock = fs_join(r->dir, LOCK);
-    return !fs_absent(lock); /* if that can't be told, nothing is fetched */
-}
-
 int
 git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 {
@@ -64,10 +57,14 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     *ret_wait_s = wait_s > 0 ? wait_s : (int) every;
     if (wait_s > 0)
         return 0;
-    if (gitfs_repo_is_locked(r)) {
+
+    AUTO_FREE char *lock = fs_join(r->dir, LOCK);
+    /* if that can't be told, nothing is fetched */
+    if (!fs_absent(lock)) {
         log_info("gitfs: %s is locked and not fetched: salt-run fileserver.clear_lock", r->url);
         return 0;
     }
+
     int rc = fs_mkdirs(r->blobs, 0700, err);
     /* Only one process fetches; the others use its result. */
     rc = rc < 0 ? rc : git_copy_fetch(&copy, err);

@@ -305,12 +305,6 @@ may_lack(const walk_t *w, const char *rel, int rc)
     return may;
 }
 
-static bool
-is_entered(const walk_t *w, const entry_t *e)
-{
-    return e->is_dir && (!e->is_link || w->self->follow);
-}
-
 static int
 files_roots_walk(walk_t *w, const char *rel, const above_t *up)
 {
@@ -326,9 +320,10 @@ files_roots_walk(walk_t *w, const char *rel, const above_t *up)
     bool stop = here.depth > LIMIT_FILE_DEPTH || is_loop(&here);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
         rc = files_roots_add(w, &all.items[i]);
-    for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
-        if (is_entered(w, &all.items[i]))
+    for (size_t i = 0; !stop && rc == 0 && i < all.n; i++) {
+        if (all.items[i].is_dir && (!all.items[i].is_link || w->self->follow))
             rc = files_roots_walk(w, all.items[i].rel, &here);
+    }
     files_roots_entries_free(&all);
     return rc;
 }

@@ -138,17 +138,6 @@ settle_copy_bytes(int from, int to)
     return n == 0 ? 0 : -errno;
 }
 
-/* A random name: a counter could meet the leftover of a killed process. */
-static int
-open_temp(int folder, char name[TEMP_NAME])
-{
-    uint64_t chance;
-    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
-    (void) snprintf(name, TEMP_NAME, ".halite.%016llx", (unsigned long long) chance);
-    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    return fd >= 0 ? fd : -errno;
-}
-
 /* Put the text, or the file `from` when it is NULL, at `dest`. */
 static int
 settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
@@ -159,7 +148,14 @@ settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
     if (rc < 0)
         return rc;
     AUTO_FREE char *place = way_text(&way);
-    AUTO_FD out = open_temp(way.folder, temp);
+
+    /* A random name: a counter could meet the leftover of a killed process. */
+    uint64_t chance;
+    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
+    (void) snprintf(temp, TEMP_NAME, ".halite.%016llx", (unsigned long long) chance);
+    int fd = openat(way.folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    AUTO_FD out = fd >= 0 ? fd : -errno;
+
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
     rc = text != NULL ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);

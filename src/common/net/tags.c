@@ -29,29 +29,17 @@ tags_part_is(const char *part, size_t len, const char *text)
     return strlen(text) == len && memcmp(part, text, len) == 0;
 }
 
-static bool
-tags_is_jid(const char *part, size_t len)
-{
-    char jid[CLOCK_STAMP_LEN];
-    (void) snprintf(jid, sizeof(jid), "%.*s", (int) len, part);
-    return len < sizeof(jid) && clock_is_jid(jid);
-}
-
-/* True when no part of the path is empty. */
-static bool
-tags_is_path(const char *rest)
-{
-    return *rest != '\0' && *rest != '/' && strstr(rest, "//") == NULL && !str_ends(rest, "/");
-}
-
 /* True when one part of the tag is what the shape's part asks for. */
 static bool
 tags_part(const char *shape, size_t shape_len, const char *part, size_t len, const char *id)
 {
     if (tags_part_is(shape, shape_len, "ID"))
         return tags_part_is(part, len, id);
-    if (tags_part_is(shape, shape_len, "JID"))
-        return tags_is_jid(part, len);
+    if (tags_part_is(shape, shape_len, "JID")) {
+        char jid[CLOCK_STAMP_LEN];
+        (void) snprintf(jid, sizeof(jid), "%.*s", (int) len, part);
+        return len < sizeof(jid) && clock_is_jid(jid);
+    }
     if (tags_part_is(shape, shape_len, "NUMBER"))
         return len > 0 && strspn(part, "0123456789") == len;
     return shape_len == len && memcmp(shape, part, len) == 0;
@@ -63,8 +51,9 @@ tags_has_shape(const char *tag, const char *shape, const char *id)
     for (;;) {
         if (str_eq(shape, "TEXT"))
             return *tag != '\0';
-        if (str_eq(shape, "PATH"))
-            return tags_is_path(tag);
+        if (str_eq(shape, "PATH")) {
+            return *tag != '\0' && *tag != '/' && strstr(tag, "//") == NULL && !str_ends(tag, "/");
+        }
         size_t n = strcspn(shape, "/"), len = strcspn(tag, "/");
         if (!tags_part(shape, n, tag, len, id) || (shape[n] == '\0') != (tag[len] == '\0'))
             return false;

@@ -47,20 +47,6 @@ count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
     *n += s->compressed;
 }
 
-/* Parse what Python's float() accepts, the whole text or the part before " ms". */
-static bool
-parse_duration(const char *text, double *ret_ms)
-{
-    const char *unit = strstr(text, " ms");
-    AUTO_FREE char *number = unit != NULL ? xstrndup(text, (size_t) (unit - text)) : xstrdup(text);
-    char *trimmed = str_trim(number), *end;
-
-    if (strpbrk(trimmed, "xXpP(") != NULL) /* hexadecimal and NaN's payload are C's, not Python's */
-        return false;
-    *ret_ms = strtod(trimmed, &end);
-    return end > trimmed && *end == '\0';
-}
-
 /* Adds a state's duration to the totals. Parallel states overlap, so only the longest of them counts. False
  * when the duration is of a type that Salt can't add. */
 static bool
@@ -70,7 +56,16 @@ count_duration(const json_t *ret, hs_totals_t *t)
     double ms = 0;
 
     if (json_is_string(duration)) {
-        if (!parse_duration(json_string_value(duration), &ms))
+        /* Parse what Python's float() accepts, the whole text or the part before " ms". */
+        const char *text = json_string_value(duration);
+        const char *unit = strstr(text, " ms");
+        AUTO_FREE char *number = unit != NULL ? xstrndup(text, (size_t) (unit - text)) : xstrdup(text);
+        char *trimmed = str_trim(number), *end;
+
+        if (strpbrk(trimmed, "xXpP(") != NULL) /* hexadecimal and NaN's payload are C's, not Python's */
+            return true;
+        ms = strtod(trimmed, &end);
+        if (end <= trimmed || *end != '\0')
             return true;
     } else if (duration != NULL) {
         if (!json_is_number(duration) && !json_is_boolean(duration))

@@ -82,30 +82,6 @@ profile_collect(json_t *data, line_t *lines, size_t *ret_n)
     return true;
 }
 
-/* Build the table's rows, headline first, by duration. NEW. */
-static json_t *
-rows_of(line_t *lines, size_t n)
-{
-    json_t *rows = json_pack("[[s, s, s]]", "name", "mod.fun", DURATION);
-    int width = (int) strlen(DURATION);
-
-    for (size_t i = 0; i < n; i++) {
-        int need = snprintf(NULL, 0, "%.4f", lines[i].ms);
-        width = need > width ? need : width;
-    }
-    for (size_t i = 0; i < n; i++)
-        lines[i].duration = xasprintf("%*.4f", width, lines[i].ms);
-    qsort(lines, n, sizeof(*lines), by_duration);
-    for (size_t i = 0; i < n; i++) {
-        json_t *row = json_array();
-        (void) json_array_append_new(row, json_string_nocheck(lines[i].name));
-        (void) json_array_append_new(row, json_string_nocheck(lines[i].function));
-        (void) json_array_append_new(row, json_string_nocheck(lines[i].duration));
-        (void) json_array_append_new(rows, row);
-    }
-    return rows;
-}
-
 bool
 output_profile(json_t *data, const output_opts_t *opts, buf_t *out)
 {
@@ -119,7 +95,25 @@ output_profile(json_t *data, const output_opts_t *opts, buf_t *out)
     buf_auto_t text = BUF_INIT;
     bool ok = profile_collect(data, lines, &n);
     if (ok && n > 0) {
-        json_auto_t *rows = rows_of(lines, n);
+        /* Build the table's rows, headline first, by duration. */
+        json_auto_t *rows = json_pack("[[s, s, s]]", "name", "mod.fun", DURATION);
+        int width = (int) strlen(DURATION);
+
+        for (size_t i = 0; i < n; i++) {
+            int need = snprintf(NULL, 0, "%.4f", lines[i].ms);
+            width = need > width ? need : width;
+        }
+        for (size_t i = 0; i < n; i++)
+            lines[i].duration = xasprintf("%*.4f", width, lines[i].ms);
+        qsort(lines, n, sizeof(*lines), by_duration);
+        for (size_t i = 0; i < n; i++) {
+            json_t *row = json_array();
+            (void) json_array_append_new(row, json_string_nocheck(lines[i].name));
+            (void) json_array_append_new(row, json_string_nocheck(lines[i].function));
+            (void) json_array_append_new(row, json_string_nocheck(lines[i].duration));
+            (void) json_array_append_new(rows, row);
+        }
+
         ok = output_draw_table(rows, opts, 4, &text);
     }
     for (size_t i = 0; i < n; i++) {

@@ -56,15 +56,6 @@ cell_line(const char **pos, size_t *ret_len)
     return line;
 }
 
-static void
-grid_free(grid_t *g)
-{
-    for (size_t i = 0; i < g->n; i++)
-        strv_free(g->rows[i].cells);
-    free(g->rows);
-    free(g->widths);
-}
-
 /* Fills a row from a list of texts. The row is as high as its lowest cell: Salt cuts the others by Python's
  * zip(). */
 static bool
@@ -138,18 +129,6 @@ table_start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
     buf_puts(out, colour_code(c, opts->colour));
 }
 
-/* Centre as str.center(): in odd widths the odd blank goes left. */
-static void
-centre(buf_t *out, const char *text, size_t len, size_t width)
-{
-    size_t used = width_of(text, len), pad = width > used ? width - used : 0;
-    size_t left = pad / 2 + (pad & width & 1);
-
-    buf_fill(out, ' ', left);
-    buf_add(out, text, len);
-    buf_fill(out, ' ', pad - left);
-}
-
 /* Draws a row. Each cell keeps its position, as all cells advance a line at a time. */
 static void
 draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int indent, buf_t *out)
@@ -165,7 +144,16 @@ draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int inden
             size_t len;
             const char *text = cell_line(&pos[c], &len);
             buf_puts(out, c > 0 ? DELIMITER : "");
-            centre(out, text, len, g->widths[c]);
+
+            /* Centre as str.center(): in odd widths the odd blank goes left. */
+            size_t width = g->widths[c];
+            size_t used = width_of(text, len), pad = width > used ? width - used : 0;
+            size_t left = pad / 2 + (pad & width & 1);
+
+            buf_fill(out, ' ', left);
+            buf_add(out, text, len);
+            buf_fill(out, ' ', pad - left);
+
             buf_puts(out, colour_bound(opts->colour));
         }
         buf_puts(out, SUFFIX);
@@ -204,7 +192,12 @@ output_draw_table(json_t *rows, const output_opts_t *opts, int indent, buf_t *ou
             draw_rule(&g, opts, indent, out);
         }
     }
-    grid_free(&g);
+
+    for (size_t i = 0; i < g.n; i++)
+        strv_free(g.rows[i].cells);
+    free(g.rows);
+    free(g.widths);
+
     return ok;
 }
 

@@ -194,12 +194,6 @@ ext_git_git(const git_copy_t *copy, const char *const *words, buf_t *out, fail_t
     return git_copy_run(copy, copy->dir, words, out, err);
 }
 
-static bool
-is_master(const compile_t *self)
-{
-    return str_eq(value_str(self->opts, "__role", ""), "master");
-}
-
 static int
 interval(const compile_t *self)
 {
@@ -238,7 +232,7 @@ static int
 ext_git_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 {
     int every = interval(self);
-    bool due = !is_master(self) && git_copy_wait_s(copy, every) == 0;
+    bool due = !str_eq(value_str(self->opts, "__role", ""), "master") && git_copy_wait_s(copy, every) == 0;
     int64_t stamp;
     int rc = git_copy_stamp(copy, &stamp, err);
 
@@ -613,25 +607,6 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 
 /* ---- pillar of the branches ---------------------------------------------------------------------------- */
 
-/* Compiles the pillar of one branch with a nested compile: no external sources, no override, and no record of
- * reads (the outer one is already marked). */
-static py_t *
-ext_git_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
-{
-    json_auto_t *opts = json_copy(self->opts);
-    pillar_env_t env = *self->env;
-
-    json_object_set(opts, "pillar_roots", roots);
-    env.opts = opts;
-    env.saltenv = saltenv;
-    env.reads = NULL;
-    env.override = NULL;
-    env.ext = NULL;
-    env.known = self->known;
-    __attribute__((cleanup(compile_destroy))) compile_t *inner = compile_new(&env, true);
-    return compile_run(inner, err);
-}
-
 static int
 ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
 {
@@ -648,7 +623,21 @@ ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, p
             json_array_append_new(dirs, json_string(all[i].dir));
     json_auto_t *roots = json_pack("{s:o}", r->env, dirs);
 
-    AUTO(py) data = ext_git_compile(self, roots, r->env, err);
+    /* Compiles the pillar of one branch with a nested compile: no external sources, no override, and no
+     * record of reads (the outer one is already marked). */
+    json_auto_t *opts = json_copy(self->opts);
+    pillar_env_t env = *self->env;
+
+    json_object_set(opts, "pillar_roots", roots);
+    env.opts = opts;
+    env.saltenv = r->env;
+    env.reads = NULL;
+    env.override = NULL;
+    env.ext = NULL;
+    env.known = self->known;
+    __attribute__((cleanup(compile_destroy))) compile_t *inner = compile_new(&env, true);
+    AUTO(py) data = compile_run(inner, err);
+
     if (data == NULL)
         return -EINVAL;
     py_t *merged = py_merge(*into_p, data, self->strategy, self->merge_lists);

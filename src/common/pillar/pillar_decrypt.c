@@ -29,12 +29,6 @@ pillar_decrypt_find(py_t *pillar, const char *path, const char *delim, py_t **re
     return true;
 }
 
-static bool
-pillar_decrypt_is_allowed(const compile_t *self, const char *renderer)
-{
-    return value_lists(value_get(self->opts, "decrypt_pillar_renderers"), renderer);
-}
-
 static void
 pillar_decrypt_key(compile_t *self, py_t *pillar, const char *path, const char *renderer, json_t *errors)
 {
@@ -47,7 +41,7 @@ pillar_decrypt_key(compile_t *self, py_t *pillar, const char *path, const char *
         log_debug("Pillar key %s not present", path);
         return;
     }
-    if (!pillar_decrypt_is_allowed(self, renderer))
+    if (!value_lists(value_get(self->opts, "decrypt_pillar_renderers"), renderer))
         (void) fail_set(&err, -EINVAL, "'%s' is not a valid decryption renderer", renderer);
     else
         clear = render_decrypt(self->render, renderer, py_dict_gets(holder, key), &err);

@@ -19,37 +19,6 @@ static const struct {
     { "git", ext_git },
 };
 
-static bool
-pillar_ext_is_excluded(const compile_t *self, const char *name)
-{
-    return value_lists(value_get(self->opts, "exclude_ext_pillar"), name);
-}
-
-/* Calls a source. NEW dict; NULL when there is nothing to merge, with the reason among the errors. */
-static py_t *
-pillar_ext_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
-{
-    fail_auto_t why = FAIL_INIT;
-    ext_fn *fn = NULL;
-
-    for (size_t i = 0; i < NELEMS(sources) && !userfile_is_named(self->ctx, "pillar", name); i++)
-        if (strcmp(sources[i].name, name) == 0)
-            fn = sources[i].fn;
-    py_t *said = fn != NULL ? fn(self, pillar, args, &why) : ext_python(self, name, pillar, args, &why);
-    if (said == NULL && fn == NULL && why.kind == FAIL_UNAVAILABLE) {
-        const char *reason = fail_text(&why);
-        log_critical("Specified ext_pillar interface %s is unavailable%s%s", name,
-                     *reason != '\0' ? ": " : "", reason);
-    } else if (said == NULL) {
-        compile_error(self, "Failed to load ext_pillar %s: %s", name, fail_text(&why));
-    } else if (!py_is(said, PY_DICT) && py_truth(said) == 1) {
-        compile_error(self, "Failed to load ext_pillar %s: it gave no mapping but %s", name,
-                      py_type_name(said));
-        py_destroy(&said);
-    }
-    return said;
-}
-
 /* Merges one entry of the list. Of several sources in an entry only the last one's data counts, as in Salt.
  */
 static int
@@ -60,10 +29,30 @@ pillar_ext_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *
     json_t *args;
 
     json_object_foreach ((json_t *) entry, name, args) {
-        if (said == NULL && pillar_ext_is_excluded(self, name))
+        if (said == NULL && value_lists(value_get(self->opts, "exclude_ext_pillar"), name))
             return 0;
         py_unref(said);
-        said = pillar_ext_ask(self, name, args, *pillar_p);
+
+        /* Calls a source. */
+        py_t *pillar = *pillar_p;
+        fail_auto_t why = FAIL_INIT;
+        ext_fn *fn = NULL;
+
+        for (size_t i = 0; i < NELEMS(sources) && !userfile_is_named(self->ctx, "pillar", name); i++)
+            if (strcmp(sources[i].name, name) == 0)
+                fn = sources[i].fn;
+        said = fn != NULL ? fn(self, pillar, args, &why) : ext_python(self, name, pillar, args, &why);
+        if (said == NULL && fn == NULL && why.kind == FAIL_UNAVAILABLE) {
+            const char *reason = fail_text(&why);
+            log_critical("Specified ext_pillar interface %s is unavailable%s%s", name,
+                         *reason != '\0' ? ": " : "", reason);
+        } else if (said == NULL) {
+            compile_error(self, "Failed to load ext_pillar %s: %s", name, fail_text(&why));
+        } else if (!py_is(said, PY_DICT) && py_truth(said) == 1) {
+            compile_error(self, "Failed to load ext_pillar %s: it gave no mapping but %s", name,
+                          py_type_name(said));
+            py_destroy(&said);
+        }
     }
     return said != NULL && py_truth(said) == 1 ? compile_merge(self, pillar_p, said, err) : 0;
 }

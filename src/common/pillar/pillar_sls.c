@@ -94,14 +94,6 @@ pillar_sls_filter(compile_t *self, const char *saltenv, const char *pattern, jso
 
 /* ---- one file ------------------------------------------------------------------------------------------ */
 
-static bool
-pillar_sls_is_blank(const buf_t *text)
-{
-    const char *at = buf_str(text);
-
-    return at[strspn(at, " \t\r\n\v\f")] == '\0' && strlen(at) == text->len;
-}
-
 /* Renders within the time that is left of pillar_timeout. A document without content gives an empty dict. */
 static py_t *
 pillar_sls_render(compile_t *self, const render_source_t *source, fail_t *err)
@@ -132,7 +124,8 @@ sls_load(compile_t *self, const char *local, const char *path, const char *sls, 
 
     if (fs_read(local, LIMIT_TEMPLATE, &text, err) < 0)
         return NULL;
-    if (pillar_sls_is_blank(&text))
+    const char *at = buf_str(&text);
+    if (at[strspn(at, " \t\r\n\v\f")] == '\0' && strlen(at) == text.len)
         return py_dict();
     bool known = stat(local, &st) == 0;
     render_source_t source = { .text = buf_str(&text),
@@ -391,40 +384,32 @@ pillar_sls_expand(compile_t *self, const char *saltenv, const json_t *words, fai
     return STEAL(out);
 }
 
-static int
-pillar_sls_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p,
-                       fail_t *err)
-{
-    json_auto_t *names = pillar_sls_expand(self, saltenv, words, err);
-    AUTO(py) by_sls = py_dict();
-    mods_t mods = { saltenv, by_sls };
-    json_t *name;
-    size_t i;
-
-    if (names == NULL)
-        return -EIO;
-    json_array_foreach (names, i, name) {
-        AUTO(py) state = NULL;
-        if (pillar_sls(self, &mods, json_string_value(name), NULL, &state, err) < 0)
-            return -EINVAL;
-        if (state == NULL)
-            continue;
-        if (!py_is(state, PY_DICT))
-            log_error("pillar SLS '%s' is not a mapping and is left out", json_string_value(name));
-        else if (compile_merge(self, pillar_p, state, err) < 0)
-            return -EINVAL;
-    }
-    return 0;
-}
-
 int
 sls_render_all(compile_t *self, const json_t *matches, py_t **pillar_p, fail_t *err)
 {
     const char *saltenv;
     json_t *words;
 
-    json_object_foreach ((json_t *) matches, saltenv, words)
-        if (pillar_sls_environment(self, saltenv, words, pillar_p, err) < 0)
+    json_object_foreach ((json_t *) matches, saltenv, words) {
+        json_auto_t *names = pillar_sls_expand(self, saltenv, words, err);
+        AUTO(py) by_sls = py_dict();
+        mods_t mods = { saltenv, by_sls };
+        json_t *name;
+        size_t i;
+
+        if (names == NULL)
             return -EINVAL;
+        json_array_foreach (names, i, name) {
+            AUTO(py) state = NULL;
+            if (pillar_sls(self, &mods, json_string_value(name), NULL, &state, err) < 0)
+                return -EINVAL;
+            if (state == NULL)
+                continue;
+            if (!py_is(state, PY_DICT))
+                log_error("pillar SLS '%s' is not a mapping and is left out", json_string_value(name));
+            else if (compile_merge(self, pillar_p, state, err) < 0)
+                return -EINVAL;
+        }
+    }
     return 0;
 }

@@ -65,21 +65,6 @@ tops_add(tops_t *self, py_t *data, const char *local)
     json_array_append_new(self->paths, value_utf8(local, strlen(local)));
 }
 
-/* Loads an environment's top file; a missing one is not an error. 0, or negative with *err. */
-static int
-pillar_top_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
-{
-    AUTO_FREE char *local = NULL;
-    int rc = fileclient_cache(self->files, top_file(self), saltenv, &local, err);
-
-    if (rc == -ENOENT)
-        fail_clear(err);
-    py_t *top = rc == 0 ? sls_load(self, local, top_file(self), NULL, saltenv, NULL, err) : NULL;
-    if (top != NULL)
-        tops_add(tops, top, local);
-    return err->code;
-}
-
 /* Loads the files that a top file includes; their own includes are not followed, as in Salt. */
 static void
 load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
@@ -123,10 +108,22 @@ own_tops(compile_t *self, tops_t *own, json_t *of)
 
     json_array_foreach (envs, i, env) {
         fail_auto_t err = FAIL_INIT;
-        if (pillar_top_load_top(self, json_string_value(env), own, &err) < 0) {
+
+        /* Loads an environment's top file; a missing one is not an error. */
+        const char *saltenv = json_string_value(env);
+        AUTO_FREE char *local = NULL;
+        int rc = fileclient_cache(self->files, top_file(self), saltenv, &local, &err);
+
+        if (rc == -ENOENT)
+            fail_clear(&err);
+        py_t *top = rc == 0 ? sls_load(self, local, top_file(self), NULL, saltenv, NULL, &err) : NULL;
+        if (top != NULL)
+            tops_add(own, top, local);
+        if (err.code < 0) {
             compile_error(self, "Rendering Primary Top file failed, render error:\n%s", fail_text(&err));
             return;
         }
+
         if (json_array_size(own->paths) > json_array_size(of))
             json_array_append(of, env);
     }
@@ -339,21 +336,6 @@ put_last(json_t *top, const char *env)
     json_object_set(top, env, body);
 }
 
-/* Environments in the order of pillar_roots, and those of env_order behind them in its order. */
-static void
-order_environments(const compile_t *self, json_t *top)
-{
-    json_t *order = value_get(self->opts, "env_order"), *one;
-    const char *env;
-    size_t i;
-
-    json_object_foreach ((json_t *) self->roots, env, one)
-        put_last(top, env);
-    json_array_foreach (order, i, one)
-        if (json_is_string(one))
-            put_last(top, json_string_value(one));
-}
-
 json_t *
 top_gather(compile_t *self, fail_t *err)
 {
@@ -374,7 +356,18 @@ top_gather(compile_t *self, fail_t *err)
         return NULL;
     }
     sort(top);
-    order_environments(self, top);
+
+    /* Environments in the order of pillar_roots, and those of env_order behind them in its order. */
+    json_t *order = value_get(self->opts, "env_order"), *one;
+    const char *env;
+    size_t i;
+
+    json_object_foreach ((json_t *) self->roots, env, one)
+        put_last(top, env);
+    json_array_foreach (order, i, one)
+        if (json_is_string(one))
+            put_last(top, json_string_value(one));
+
     return STEAL(top);
 }
 

@@ -125,10 +125,15 @@ reaction_add_arg(py_t *list, const char *key, py_t *value)
     py_append(list, one);
 }
 
-/* Compile one declaration to low chunks. Texts without a key become the argument REACTION_WORDS. */
+/* Split "runner.state.orchestrate" into client and function. */
 static void
-reaction_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
+reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
 {
+    const char *dot = strchr(word, '.');
+    AUTO_FREE char *client = xstrndup(word, dot != NULL ? (size_t) (dot - word) : strlen(word));
+
+    /* Compile one declaration to low chunks. Texts without a key become the argument REACTION_WORDS. */
+    const char *fun = dot != NULL ? dot + 1 : NULL;
     AUTO(py) words = NULL;
     AUTO(py) list = reaction_body(body, fun != NULL, &words);
     AUTO(py) state = py_dict();
@@ -155,16 +160,6 @@ reaction_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t 
     json_array_foreach (problems, i, one)
         error_at(w, name, json_string_value(one));
     json_array_extend(w->chunks, chunks);
-}
-
-/* Split "runner.state.orchestrate" into client and function. */
-static void
-reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
-{
-    const char *dot = strchr(word, '.');
-    AUTO_FREE char *client = xstrndup(word, dot != NULL ? (size_t) (dot - word) : strlen(word));
-
-    reaction_compile(w, id, client, dot != NULL ? dot + 1 : NULL, body);
 }
 
 static void
@@ -237,14 +232,6 @@ leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
     return false;
 }
 
-static bool
-requires_itself(const json_t *list, size_t at)
-{
-    AUTO_FREE bool *seen = xcalloc(json_array_size(list) + 1, sizeof(bool));
-
-    return leads_to(list, at, at, seen);
-}
-
 static void
 reaction_break(work_t *w, json_t *reaction, const char *why)
 {
@@ -269,9 +256,11 @@ requisites(work_t *w, const json_t *chunks, json_t *list)
             }
         json_object_set_new(one, "require", indexes);
     }
-    json_array_foreach (list, i, one)
-        if (requires_itself(list, i))
+    json_array_foreach (list, i, one) {
+        AUTO_FREE bool *seen = xcalloc(json_array_size(list) + 1, sizeof(bool));
+        if (leads_to(list, i, i, seen))
             reaction_break(w, one, "it requires itself, by way of others");
+    }
 }
 
 /* ---- chunks to reactions ------------------------------------------------------------------------------- */

@@ -15,17 +15,12 @@
 #define KEY_DIGITS 8 /* of a digest, in the key of a rule without a name */
 
 static void
-cond_free(cond_t *cond)
-{
-    free(cond->tag);
-    json_decref(cond->match);
-}
-
-static void
 rule_free(rule_t *rule)
 {
-    for (size_t i = 0; i < rule->n_conds; i++)
-        cond_free(&rule->conds[i]);
+    for (size_t i = 0; i < rule->n_conds; i++) {
+        free(rule->conds[i].tag);
+        json_decref(rule->conds[i].match);
+    }
     free(rule->conds);
     free(rule->key);
     json_decref(rule->files);

@@ -14,13 +14,6 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-static json_t *
-rules_fire_event(uint64_t seq, int64_t us, const char *tag, json_t *data)
-{
-    return json_pack("{s:I, s:I, s:s, s:O}", "seq", (json_int_t) seq, "us", (json_int_t) us, "tag", tag,
-                     "data", data);
-}
-
 static int64_t
 rules_fire_stamp(const json_t *event)
 {
@@ -390,7 +383,8 @@ rules_fire_plain(const rule_t *rule, const json_t *event, json_t *named, json_t 
 json_t *
 rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *data)
 {
-    json_auto_t *event = rules_fire_event(seq, us, tag, data);
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O}", "seq", (json_int_t) seq, "us", (json_int_t) us,
+                                   "tag", tag, "data", data);
     json_auto_t *named = json_object();
     json_t *out = json_array();
 

@@ -423,25 +423,6 @@ take_extra(entry_t *e, int64_t now_us)
     return due;
 }
 
-/* Runs an entry when it is due. A regular run that comes too late is left out, and the next one is set. */
-static void
-entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
-{
-    bool extra = take_extra(e, now.wall_us), start = e->start;
-    bool regular = !start && until_regular(e, now) == 0;
-    e->start = false;
-    bool late = regular && schedule_too_late(self, e, now);
-    if (extra || start || (regular && !late)) {
-        json_t *row = schedule_begin(self, e, extra || start, now);
-        if (row != NULL)
-            json_array_append_new(out, row);
-    }
-    if (!regular)
-        return;
-    e->nominal_us = e->job.kind == SJOB_EVERY ? 0 : e->due_us;
-    arm(self, e, now);
-}
-
 json_t *
 schedule_due(schedule_t *self, schedule_now_t now)
 {
@@ -457,8 +438,23 @@ schedule_due(schedule_t *self, schedule_now_t now)
     }
 
     for (entry_t *e = self->entries; e; e = e->next)
-        if (until(e, now) == 0)
-            entry_due(self, e, now, out);
+        if (until(e, now) == 0) {
+            /* Runs an entry when it is due. A regular run that comes too late is left out, and the next
+             * one is set. */
+            bool extra = take_extra(e, now.wall_us), start = e->start;
+            bool regular = !start && until_regular(e, now) == 0;
+            e->start = false;
+            bool late = regular && schedule_too_late(self, e, now);
+            if (extra || start || (regular && !late)) {
+                json_t *row = schedule_begin(self, e, extra || start, now);
+                if (row != NULL)
+                    json_array_append_new(out, row);
+            }
+            if (regular) {
+                e->nominal_us = e->job.kind == SJOB_EVERY ? 0 : e->due_us;
+                arm(self, e, now);
+            }
+        }
     return out;
 }
 

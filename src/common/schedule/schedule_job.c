@@ -358,15 +358,6 @@ schedule_job_inside(const sjob_range_t *r, int64_t now_us)
     return start <= now_us && now_us <= end;
 }
 
-static bool
-near(const int64_t *times, size_t n, int64_t now_us)
-{
-    for (size_t i = 0; i < n; i++)
-        if (llabs(now_us - times[i]) < NEAR_US)
-            return true;
-    return false;
-}
-
 /* Reasons in Salt's order. skip_function replaces the job for the first three of them only. */
 const char *
 sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
@@ -376,8 +367,9 @@ sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
         return "not_in_range";
     if (self->skip.is_set && schedule_job_inside(&self->skip, now_us))
         return "in_skip_range";
-    if (near(self->skips, self->n_skips, now_us))
-        return "skip_explicit";
+    for (size_t i = 0; i < self->n_skips; i++)
+        if (llabs(now_us - self->skips[i]) < NEAR_US)
+            return "skip_explicit";
     *ret_replace = false;
     if (self->range.is_set && self->range.invert && schedule_job_inside(&self->range, now_us))
         return "in_skip_range";
