@@ -425,7 +425,8 @@ interrupted(spool_t *self, const char *jid, fail_t *err)
         err->code = -EAGAIN;
     if (job != NULL && spool_runs(job))
         return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
-    /* Look again: the process may have written its return and ended between the first look and spool_runs(). */
+    /* Look again: the process may have written its return and ended between the first look and
+     * spool_runs(). */
     if (job == NULL || has_ended(self, jid, err) != 0)
         return NULL;
     (void) json_object_del(job, PARTED);

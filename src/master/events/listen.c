@@ -215,8 +215,8 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
             return 1;
         }
         for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
-            /* A brief listener stops in time, but compares at least one frame, so that a slow pattern still makes
-             * progress. */
+            /* A brief listener stops in time, but compares at least one frame, so that a slow pattern
+             * still makes progress. */
             if (self->brief && self->looked && clock_mono_ms() >= self->until) {
                 self->more = count == 0;
                 break;

@@ -184,7 +184,8 @@ router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         (void) zmq_msg_close(&frame);
         (void) zmq_msg_close(&rid);
         if (!got) {
-            /* Drop ended connections after their messages were read: a minion may return and disconnect at once. */
+            /* Drop ended connections after their messages were read: a minion may return and disconnect at
+             * once. */
             peer_t *peer;
             while ((peer = peers_next_ended(self->peers))) {
                 hook_peer_ended(self, peer);

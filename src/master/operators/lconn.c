@@ -152,7 +152,8 @@ lconn_send(lconn_t *c)
         if (!send_out(c))
             return true;
         if (c->behind != NULL) {
-            /* Events of the journal wait while the user's other connections have much unread; lsock_tick tries again. */
+            /* Events of the journal wait while the user's other connections have much unread; lsock_tick
+             * tries again. */
             if (!lconn_is_admin(c) && unread_beside(c) > LIMIT_LOCAL_QUEUE)
                 return false;
 

@@ -636,8 +636,8 @@ writer_main(void *arg)
         while (!store_is_free(self, self->head) && !self->stop && !self->expire)
             wait_work(self, &self->work, -1);
         if (last_rows >= BUSY_ROWS && self->head != NULL) {
-            /* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to LINGER_MAX.
-             * Ends early with a full batch or a stop. */
+            /* Lock held. Wait for more rows while at least BUSY_ROWS come in each LINGER_MS, up to
+             * LINGER_MAX. Ends early with a full batch or a stop. */
             int64_t until = clock_mono_ms() + LINGER_MAX;
             size_t had;
 
