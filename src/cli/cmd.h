@@ -24,8 +24,8 @@ typedef struct cmd {
     bool failed;      /* a minion returned a code other than 0, or did not return */
 } cmd_t;
 
-/* The whole program. Returns the exit code. */
-int cmd_main(int argc, char **argv);
+/* The whole program (salt.c). Returns the exit code. */
+int salt_main(int argc, char **argv);
 
 /* Callbacks by which a mode consumes the news of its job. */
 typedef struct cmd_sink {
@@ -46,6 +46,8 @@ int cmd_refused(cmd_t *self, const fail_t *err);
 int cmd_nodegroup(cmd_t *self, json_t *request);
 /* Prints that the target matched no minion. Returns the exit code. */
 int cmd_no_match(cmd_t *self);
+/* True for a word without wildcards that is a file's name in this folder: the shell may have put it there. */
+bool cmd_is_file_here(const char *word);
 /* The exit code after all returns: 0, or 1 with its sentence. */
 int cmd_finish(cmd_t *self);
 

@@ -12,5 +12,5 @@ main(int argc, char **argv)
     ttyguard_begin();
     if (complete_asked(argc, argv))
         return words_complete(&opts_salt, NULL, argc, argv);
-    return cmd_main(argc, argv);
+    return salt_main(argc, argv);
 }

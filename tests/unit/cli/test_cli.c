@@ -174,7 +174,7 @@ run_program(const stage_t *s, const json_t *c)
     setvbuf(stderr, NULL, _IONBF, 0);
     unsetenv("NO_COLOR");
     setenv("COLUMNS", "80", 1);
-    int rc = str_eq(argv[0], "salt") ? cmd_main((int) n, argv) : run_main((int) n, argv);
+    int rc = str_eq(argv[0], "salt") ? salt_main((int) n, argv) : run_main((int) n, argv);
     for (i = 0; i < n; i++)
         free(argv[i]);
     free(STEAL(etc));
