@@ -83,6 +83,10 @@ void salt_panic(const char *file, int line, const char *what) NORETURN;
  * manager or parent starts the process again. */
 void salt_no_memory(size_t size) NORETURN;
 #define EXIT_NO_MEMORY 71 /* EX_OSERR of sysexits.h */
+/* Writes a process's last message, a whole line, without memory and locks: to stderr, and to the log as soon as
+ * log.c has set its own. */
+typedef void salt_last_fn(const char *line, size_t len);
+void salt_last_words(salt_last_fn *fn);
 
 /* The kind of a failure, which decides its wording for a Salt user (see common/plugin/call.h). */
 typedef enum fail_kind {

@@ -82,10 +82,6 @@ extern _Atomic int log_least; /* no sink takes lines below it: saves a call in m
 #define log_wants(level)                                                                                     \
     ((int) (level) >= atomic_load_explicit(&log_least, memory_order_relaxed) && log_wanted(level, __FILE__))
 
-/* Writes a process's last message, a whole line, to stderr and the log file as it is, without stdio or
- * memory. */
-void log_last(const char *line, size_t len);
-
 #define log_at(level, ...)                                                                                   \
     do {                                                                                                     \
         if (__builtin_expect(log_wants(level), 0)) {                                                         \

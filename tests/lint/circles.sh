@@ -13,8 +13,6 @@ build=${BUILD:-build}
 
 # The files of a circle without src/ and .c, sorted; or FOLDER/* N: one circle of at most so many of its files. And the reason.
 allowed='
-cli/batch cli/cmd cli/doc cli/subset: batches, subsets and docs are runs of the command that cmd.c is
-common/base/* 11: who runs out of memory says so in the log, which is made of texts, clocks and files
 common/jinja/* 30: a template evaluates expressions, which call macros and include templates
 common/jmes/jmes_eval common/jmes/jmes_func: functions of JMESPath take expressions
 common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_salt common/jinja/parse/parse_stmt: statements hold statements

@@ -1,10 +1,23 @@
-/* base.c - failures, checked allocation, scope cleanup, the panic. */
+/* base.c - checked allocation, scope cleanup, the panic. The files beside it use this one, and it uses none of
+ * them: it runs where memory is gone. */
 #include "salt/base.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
-#include "common/base/str.h"
-#include "salt/log.h"
+static void
+to_stderr(const char *line, size_t len)
+{
+    (void) !write(STDERR_FILENO, line, len);
+}
+
+static _Atomic(salt_last_fn *) last_words = to_stderr;
+
+void
+salt_last_words(salt_last_fn *fn)
+{
+    last_words = fn;
+}
 
 void
 auto_free_(void *pp)
@@ -42,7 +55,7 @@ salt_panic(const char *file, int line, const char *what)
     char text[512];
     int n = snprintf(text, sizeof(text), "%s:%d: broken invariant: %s\n", file, line, what);
 
-    log_last(text, filled(n, sizeof(text)));
+    last_words(text, filled(n, sizeof(text)));
     abort();
 }
 
@@ -55,72 +68,8 @@ salt_no_memory(size_t size)
                      "free memory or raise its limit (job_memory_max for jobs)\n",
                      program_invocation_short_name, (int) getpid(), size);
 
-    log_last(text, filled(n, sizeof(text)));
+    last_words(text, filled(n, sizeof(text)));
     _exit(EXIT_NO_MEMORY);
-}
-
-static void PRINTF(4, 0) record(fail_t *err, fail_kind_t kind, int code, const char *fmt, va_list ap)
-{
-    salt_assert(code < 0);
-    if (err == NULL || err->text != NULL)
-        return;
-    err->code = code;
-    err->kind = kind;
-    AUTO_FREE char *text = xvasprintf(fmt, ap);
-    err->text = str_redacted(text);
-}
-
-int
-fail_set(fail_t *err, int code, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    record(err, FAIL_GENERIC, code, fmt, ap);
-    va_end(ap);
-    return code;
-}
-
-int
-fail_kind(fail_t *err, fail_kind_t kind, int code, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    record(err, kind, code, fmt, ap);
-    va_end(ap);
-    return code;
-}
-
-void
-fail_prefix(fail_t *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (err == NULL || err->text == NULL)
-        return;
-    va_start(ap, fmt);
-    AUTO_FREE char *prefix = xvasprintf(fmt, ap);
-    va_end(ap);
-    AUTO_FREE char *shown = str_redacted(prefix);
-    char *joined = xasprintf("%s%s", shown, err->text);
-    free(err->text);
-    err->text = joined;
-}
-
-const char *
-fail_text(const fail_t *err)
-{
-    return err != NULL && err->text != NULL ? err->text : "unknown error";
-}
-
-void
-fail_clear(fail_t *err)
-{
-    if (err == NULL)
-        return;
-    free(err->text);
-    *err = (fail_t) FAIL_INIT;
 }
 
 void *

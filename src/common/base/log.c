@@ -3,38 +3,18 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/logfmt.h"
+#include "common/base/loglevel.h"
 #include "common/base/logname.h"
 #include "common/base/str.h"
 #include "common/base/syslogline.h"
 #include "common/base/visible.h"
 #include "salt/limits.h"
-
-static const struct {
-    const char *name;    /* in the configuration */
-    const char *tag;     /* in a line */
-    int number;          /* in Python */
-    const char *colour;  /* Salt's: the tag on a terminal */
-    const char *message; /* Salt's: the message, where the format has colours for it */
-    int severity;        /* to a syslog daemon */
-} levels[] = {
-    [LEVEL_ALL] = { "all", "NOTSET", 0, "0", "0", LOG_DEBUG },
-    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", 1, "0;1;34", "0;34", LOG_DEBUG },
-    [LEVEL_TRACE] = { "trace", "TRACE", 5, "0;1;35", "0;35", LOG_DEBUG },
-    [LEVEL_DEBUG] = { "debug", "DEBUG", 10, "0;1;36", "0;36", LOG_DEBUG },
-    [LEVEL_PROFILE] = { "profile", "PROFILE", 15, "0;1;36", "0;36", LOG_DEBUG },
-    [LEVEL_INFO] = { "info", "INFO", 20, "0;1;32", "0;32", LOG_INFO },
-    [LEVEL_WARNING] = { "warning", "WARNING", 30, "0;1;33", "0;33", LOG_WARNING },
-    [LEVEL_ERROR] = { "error", "ERROR", 40, "0;1;31", "0;31", LOG_ERR },
-    [LEVEL_CRITICAL] = { "critical", "CRITICAL", 50, "0;1;31", "0;1;31", LOG_CRIT },
-    [LEVEL_QUIET] = { "quiet", "QUIET", 1000, "0", "0", LOG_DEBUG },
-};
 
 enum { LAST_ROOM = 1024 }; /* bytes of a process's last message */
 
@@ -62,24 +42,6 @@ static char *minion_id;
 static _Thread_local char about_minion[LIMIT_ID_LEN + 1], about_jid[CLOCK_STAMP_LEN];
 
 _Atomic int log_least = LEVEL_ERROR;
-
-bool
-log_level_parse(const char *name, log_level_t *ret_level)
-{
-    for (size_t i = 0; name != NULL && i < NELEMS(levels); i++) {
-        if (strcasecmp(name, levels[i].name) == 0) {
-            *ret_level = (log_level_t) i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *
-log_level_name(log_level_t level)
-{
-    return levels[level].name;
-}
 
 static bool
 is_open(void)
@@ -135,6 +97,21 @@ base_log_take_text(const char **at, char **owned, const char *text)
     free(old);
 }
 
+/* salt_last_words: to stderr, the file as it is, and a syslog daemon, without stdio or memory. */
+static void
+log_last(const char *line, size_t len)
+{
+    const int fds[] = { STDERR_FILENO, file_fd };
+    char object[LAST_ROOM];
+    size_t n = form.json ? logfmt_json_last(object, sizeof(object), line, len) : len;
+
+    for (size_t i = 0; i < NELEMS(fds); i++)
+        if (fds[i] >= 0)
+            (void) !write(fds[i], form.json ? object : line, n);
+    if (syslogline_is_open())
+        syslogline_last(line, len);
+}
+
 void
 log_form(const log_form_t *fresh)
 {
@@ -146,6 +123,7 @@ log_form(const log_form_t *fresh)
     base_log_take_text(&form.file_date, &owned[3], fresh->file_date);
     base_log_take_text(&form.jid, &owned[4], fresh->jid);
     form.json = fresh->json;
+    salt_last_words(log_last);
 }
 
 int
@@ -192,6 +170,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
         /* Opens the connection to syslog. */
         int rc = syslogline_open(path, program_name, err);
         if (rc == 0) {
+            salt_last_words(log_last);
             file_level = (int) level;
             find_least();
         }
@@ -215,6 +194,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
 
     if (file_fd < 0) {
         file_fd = fd;
+        salt_last_words(log_last);
     } else {
         dup3(fd, file_fd, O_CLOEXEC);
         close(fd);
@@ -328,9 +308,9 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
         add_visible(&object, shown);
     logname_of(site->file, name);
     log_record_t record = { .wall_us = clock_wall_us(),
-                            .level = levels[level].name,
-                            .levelname = levels[level].tag,
-                            .levelno = levels[level].number,
+                            .level = log_levels[level].name,
+                            .levelname = log_levels[level].tag,
+                            .levelno = log_levels[level].number,
                             .name = name,
                             .path = site->file,
                             .func = site->func,
@@ -352,27 +332,13 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
         if (file_fd >= 0)
             write_line(file_fd, form.file, form.file_date, &record);
         if (syslogline_is_open())
-            syslogline_send(levels[level].severity, plain);
+            syslogline_send(log_levels[level].severity, plain);
     }
     if (sink_wants(console_level, record.name, level)) {
-        record.level_colour = colour_on ? levels[level].colour : NULL;
-        record.message_colour = levels[level].message;
+        record.level_colour = colour_on ? log_levels[level].colour : NULL;
+        record.message_colour = log_levels[level].message;
         write_line(STDERR_FILENO, form.console, form.console_date, &record);
     }
 
     errno = saved;
-}
-
-void
-log_last(const char *line, size_t len)
-{
-    const int fds[] = { STDERR_FILENO, file_fd };
-    char object[LAST_ROOM];
-    size_t n = form.json ? logfmt_json_last(object, sizeof(object), line, len) : len;
-
-    for (size_t i = 0; i < NELEMS(fds); i++)
-        if (fds[i] >= 0)
-            (void) !write(fds[i], form.json ? object : line, n);
-    if (syslogline_is_open())
-        syslogline_last(line, len);
 }

@@ -1,6 +1,9 @@
 /* test_syslogline.c - addresses, and what arrives at a daemon that is there, full, gone and back. */
 #include "unit/unit.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -71,6 +74,22 @@ receive(int fd, char *text, size_t cap)
 }
 
 /* One socket for the process: what a log does. */
+/* Runs a process to its last message. */
+static void
+end_with(const char *what)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        (void) signal(SIGABRT, SIG_DFL); /* cmocka may have one */
+        (void) prctl(PR_SET_DUMPABLE, 0);
+        salt_panic("a.c", 7, what);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 static void
 test_log(void **state)
 {
@@ -101,15 +120,15 @@ test_log(void **state)
 
     for (size_t i = 0; i < 100000; i++) /* nobody reads: it never waits */
         log_error("flood");
-    log_last("the end\n", 8);
+    end_with("the end"); /* nor does the last message */
 
     close(fd);
     unlink(path);
     log_error("nobody is there");
     fd = daemon_at(path);
-    log_last("Bug\n", 4);
+    end_with("Bug");
     receive(fd, text, sizeof(text));
-    assert_string_equal(text, "<26>salt-test: Bug\n");
+    assert_string_equal(text, "<26>salt-test: a.c:7: broken invariant: Bug\n");
     assert_int_equal(log_open_file(address, LEVEL_ERROR, NULL), 0); /* a reload */
     log_warning("not wanted now");
     log_error("wanted");
