@@ -14,9 +14,7 @@ build=${BUILD:-build}
 # The files of a circle without src/ and .c, sorted; or FOLDER/* N: one circle of at most so many of its files. And the reason.
 allowed='
 common/jinja/* 30: a template evaluates expressions, which call macros and include templates
-common/jmes/jmes_eval common/jmes/jmes_func: functions of JMESPath take expressions
 common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_salt common/jinja/parse/parse_stmt: statements hold statements
-common/output/highstate common/output/highstate_state: the return of a state that ran states is shown as theirs
 common/pillar/* 7: a pillar includes files, and an external source sees and extends the pillar so far
 common/plugin/call common/plugin/native: functions in C call functions
 common/plugin/ctx common/plugin/registry common/plugin/usable: what may be called depends on the configuration of who calls

@@ -118,8 +118,9 @@ py_t *jmes_search(jmes_t *self, py_t *value);
 py_t *jmes_eval(jmes_t *self, const jmes_node_t *node, py_t *value);
 /* `args` are BORROWED. NEW result. */
 py_t *jmes_call(const char *name, py_t *const *args, size_t n);
-/* "&expression" as a value, and its application to another one. NEW. */
-py_t *jmes_expref(jmes_t *self, const jmes_node_t *node);
+/* "&expression" as a value, which `eval` evaluates, and its application to another one. NEW. */
+typedef py_t *jmes_eval_fn(jmes_t *self, const jmes_node_t *node, py_t *value);
+py_t *jmes_expref(jmes_t *self, const jmes_node_t *node, jmes_eval_fn *eval);
 py_t *jmes_apply(py_t *expref, py_t *value);
 
 #endif

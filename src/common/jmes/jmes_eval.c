@@ -4,45 +4,6 @@
  * only functions raise. Steps and depth are charged to the surrounding limits. */
 #include "common/jmes/jmes.h"
 
-/* ---- expressions as values ---------------------------------------------------------------------------- */
-
-/* &expression, as an argument; it keeps its tree alive. */
-typedef struct expref {
-    jmes_t *tree;
-    const jmes_node_t *node;
-} expref_t;
-
-static void
-expref_free(void *data)
-{
-    expref_t *e = data;
-    jmes_unref(e->tree);
-    free(e);
-}
-
-static const py_class_t expref_class = { .name = "_Expression",
-                                         .module = "jmespath.visitor",
-                                         .free = expref_free };
-
-/* The value keeps a reference to its tree, as it may outlive the search. */
-py_t *
-jmes_expref(jmes_t *self, const jmes_node_t *node)
-{
-    expref_t *e = xcalloc(1, sizeof(*e));
-    e->tree = self;
-    self->refs++;
-    e->node = node;
-    return py_host(&expref_class, e);
-}
-
-/* Applies "&expression" to a value. NEW, or NULL raised. */
-py_t *
-jmes_apply(py_t *expref, py_t *value)
-{
-    const expref_t *e = py_host_data(expref, &expref_class);
-    return jmes_eval(e->tree, e->node, value);
-}
-
 /* ---- truth and comparison ----------------------------------------------------------------------------- */
 
 /* JMESPath's falsehood: None, false, and empty texts, lists and objects. Numbers are always true. */
@@ -231,7 +192,7 @@ eval_current(jmes_t *t, const jmes_node_t *n, py_t *v)
 static py_t *
 eval_expref(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
-    return jmes_expref(t, n->left);
+    return jmes_expref(t, n->left, jmes_eval);
 }
 
 static py_t *

@@ -1,4 +1,4 @@
-/* jmes_func.c - JMESPath's functions, and the filter json_query.
+/* jmes_func.c - JMESPath's functions.
  *
  * Each row has the number of arguments and their types, checked before the call as jmespath.py's decorator
  * does; error texts are the library's. "array-number" means an array whose elements are numbers. */
@@ -443,23 +443,3 @@ jmes_call(const char *name, py_t *const *args, size_t n)
             return NULL;
     return f->fn(args, n);
 }
-
-/* ---- the filter --------------------------------------------------------------------------------------- */
-
-/* The filter: parses the expression each time, and frees it unless a result refers to it. */
-static py_t *
-json_query(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
-{
-    if (!py_is(a[1], PY_STR))
-        return py_raise(&py_TypeError, "the expression must be a text, not '%s'", py_type_name(a[1]));
-    jmes_t *tree = jmes_parse(a[1]);
-    py_t *found = tree != NULL ? jmes_search(tree, a[0]) : NULL;
-    jmes_unref(tree);
-    return found;
-}
-
-static const jfilter_t rows[] = {
-    { JROW("json_query", json_query, JP("data", "expr"), 2, 2, 0), 0, "What a JMESPath expression finds." },
-};
-
-const jfilter_table_t jfilters_salt_query = JTABLE(rows);

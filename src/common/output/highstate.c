@@ -9,6 +9,9 @@
 #include "common/output/pytext.h"
 #include "salt/value.h"
 
+static bool hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, buf_t *out,
+                    bool *ret_changed);
+
 /* ---- what wraps the results ------------------------------------------------------------------ */
 
 /* Unwrap a return from the job cache: {return: {data: {host: ...}}}. NULL when it holds no states. */
@@ -43,7 +46,8 @@ highstate_is_orchestration(json_t *data)
     return masters == 1 && json_object_get(data, "retcode") != NULL;
 }
 
-bool
+/* The whole outputter without the last newline; used again for orchestrations inside of orchestrations. */
+static bool
 hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
 {
     json_auto_t *hosts = NULL, *compressed = NULL;
@@ -82,6 +86,109 @@ bool
 output_highstate(json_t *data, const output_opts_t *opts, buf_t *out)
 {
     return hs_hosts(data, opts, 1, out);
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+/* Appends a text on lines of its own, each indented. */
+static void
+indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
+{
+    const char *pos = text, *end = text + len;
+    pyline_t line;
+
+    while (pytext_line(&pos, end, &line)) {
+        buf_putc(out, '\n');
+        buf_fill(out, ' ', indent);
+        buf_add(out, line.text, line.len);
+    }
+}
+
+/* Show the changes of a salt.state in an orchestration: the returns of other hosts. */
+static bool
+changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret_changed)
+{
+    bool changed = false;
+
+    if (!json_is_object(hosts))
+        return false;
+    for (void *it = json_object_iter(hosts); it != NULL; it = json_object_iter_next(hosts, it)) {
+        buf_auto_t text = BUF_INIT;
+        if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, 1, &text, &changed))
+            return false;
+        indent_lines(text.data, text.len, HS_INDENT, out);
+        *ret_changed = *ret_changed || changed;
+    }
+    return true;
+}
+
+/* Format the text behind "Changes:"; *ret_changed tells whether there were changes. */
+static bool
+format_changes(json_t *changes, const output_opts_t *opts, buf_t *out, bool *ret_changed)
+{
+    *ret_changed = false;
+    if (!value_truthy(changes))
+        return true;
+    if (json_is_object(changes)) {
+        json_t *hosts = json_object_get(changes, "ret");
+        if (hosts != NULL && !json_is_null(hosts) && str_eq(value_str(changes, "out", NULL), "highstate"))
+            return changes_of_hosts(hosts, opts, out, ret_changed);
+    }
+    *ret_changed = true;
+    if (!json_is_object(changes)) {
+        buf_puts(out, "Invalid Changes data: ");
+        output_str(out, changes);
+        return true;
+    }
+    buf_auto_t text = BUF_INIT;
+    output_nested_at(changes, opts, HS_INDENT, 0, &text);
+    buf_putc(out, '\n');
+    buf_add(out, text.data, pytext_rstrip(buf_str(&text), text.len));
+    return true;
+}
+
+/* Format a nested orchestration: the same output, indented. */
+static bool
+format_orchestration(json_t *changes, const output_opts_t *opts, int level, buf_t *out)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (!hs_hosts(changes, opts, level + 1, &text))
+        return false;
+    buf_fill(out, ' ', (size_t) (HS_INDENT * level));
+    for (const char *p = buf_str(&text), *nl; p != NULL; p = nl != NULL ? nl + 1 : NULL) {
+        nl = strchr(p, '\n');
+        buf_putc(out, '\n');
+        buf_fill(out, ' ', (size_t) (HS_INDENT * level));
+        buf_add(out, p, nl != NULL ? (size_t) (nl - p) : strlen(p));
+    }
+    return true;
+}
+
+/* True for the states of an orchestration that hold the returns of minions, which are shown as returns. */
+static bool
+runs_orchestration(const json_t *ret)
+{
+    static const char *const names[] = { "state.orch", "state.orchestrate", "state.sls" };
+    const char *name = value_str(ret, "name", "");
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        if (str_eq(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Format the changes of a state, a nested orchestration's as what it is. False: they are none. */
+static bool
+changes_of(const json_t *ret, const output_opts_t *opts, int level, hs_changes_t *out)
+{
+    json_t *changes = json_object_get(ret, "changes");
+
+    if (changes == NULL)
+        return false;
+    return runs_orchestration(ret) ? format_orchestration(changes, opts, level, &out->text)
+                                   : format_changes(changes, opts, &out->text, &out->any);
 }
 
 /* ---- one host -------------------------------------------------------------------------------- */
@@ -169,7 +276,8 @@ states_in_order(json_t *data, size_t *ret_n)
     return states;
 }
 
-bool
+/* Append {host: data}'s text to `out`. */
+static bool
 hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, buf_t *out, bool *ret_changed)
 {
     buf_auto_t body = BUF_INIT;
@@ -189,7 +297,10 @@ hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, bu
             if (opts->state_compress_ids && s->n_parts == HS_NAME_PARTS &&
                 str_starts(s->parts[2], "state_compressed_"))
                 s->compressed = count_in_id(s->parts[1]);
-            ok = hs_state(s, opts, level, &totals, &colour, &body);
+            hs_changes_t changes = { BUF_INIT, true };
+            ok = changes_of(s->ret, opts, level, &changes) &&
+                 hs_state(s, &changes, opts, &totals, &colour, &body);
+            buf_free(&changes.text);
             strv_free(s->parts);
         }
         if (ok)

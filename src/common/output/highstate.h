@@ -39,17 +39,17 @@ typedef struct hs_state {
 typedef enum hs_result { HS_OK, HS_FAILED, HS_NOT_RUN, HS_OTHER } hs_result_t;
 hs_result_t hs_result(const json_t *result);
 
-/* Append {host: data}'s text to `out`. */
-bool hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, buf_t *out,
-             bool *ret_changed);
+/* What stands behind "Changes:" of a state. */
+typedef struct hs_changes {
+    buf_t text;
+    bool any; /* there were changes */
+} hs_changes_t;
 /* Append one state's lines to `body`, each with a newline in front; adds to the totals. *host_colour becomes
  * the colour of the host's line when this state decides it. */
-bool hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t *totals,
-              colour_t *host_colour, buf_t *body);
+bool hs_state(const hs_state_t *s, const hs_changes_t *changes, const output_opts_t *opts,
+              hs_totals_t *totals, colour_t *host_colour, buf_t *body);
 /* Append the summary, a newline in front of each line. */
 void hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, buf_t *body);
-/* The whole outputter without the last newline; used again for orchestrations inside of orchestrations. */
-bool hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out);
 /* Merge states with the same id, file and result. NEW data; NULL when they can't be merged. */
 json_t *hs_compress(json_t *data);
 

@@ -81,95 +81,6 @@ count_duration(const json_t *ret, hs_totals_t *t)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* Appends a text on lines of its own, each indented. */
-static void
-indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
-{
-    const char *pos = text, *end = text + len;
-    pyline_t line;
-
-    while (pytext_line(&pos, end, &line)) {
-        buf_putc(out, '\n');
-        buf_fill(out, ' ', indent);
-        buf_add(out, line.text, line.len);
-    }
-}
-
-/* Show the changes of a salt.state in an orchestration: the returns of other hosts. */
-static bool
-changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret_changed)
-{
-    bool changed = false;
-
-    if (!json_is_object(hosts))
-        return false;
-    for (void *it = json_object_iter(hosts); it != NULL; it = json_object_iter_next(hosts, it)) {
-        buf_auto_t text = BUF_INIT;
-        if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, 1, &text, &changed))
-            return false;
-        indent_lines(text.data, text.len, HS_INDENT, out);
-        *ret_changed = *ret_changed || changed;
-    }
-    return true;
-}
-
-/* Format the text behind "Changes:"; *ret_changed tells whether there were changes. */
-static bool
-format_changes(json_t *changes, const output_opts_t *opts, buf_t *out, bool *ret_changed)
-{
-    *ret_changed = false;
-    if (!value_truthy(changes))
-        return true;
-    if (json_is_object(changes)) {
-        json_t *hosts = json_object_get(changes, "ret");
-        if (hosts != NULL && !json_is_null(hosts) && str_eq(value_str(changes, "out", NULL), "highstate"))
-            return changes_of_hosts(hosts, opts, out, ret_changed);
-    }
-    *ret_changed = true;
-    if (!json_is_object(changes)) {
-        buf_puts(out, "Invalid Changes data: ");
-        output_str(out, changes);
-        return true;
-    }
-    buf_auto_t text = BUF_INIT;
-    output_nested_at(changes, opts, HS_INDENT, 0, &text);
-    buf_putc(out, '\n');
-    buf_add(out, text.data, pytext_rstrip(buf_str(&text), text.len));
-    return true;
-}
-
-/* Format a nested orchestration: the same output, indented. */
-static bool
-format_orchestration(json_t *changes, const output_opts_t *opts, int level, buf_t *out)
-{
-    buf_auto_t text = BUF_INIT;
-
-    if (!hs_hosts(changes, opts, level + 1, &text))
-        return false;
-    buf_fill(out, ' ', (size_t) (HS_INDENT * level));
-    for (const char *p = buf_str(&text), *nl; p != NULL; p = nl != NULL ? nl + 1 : NULL) {
-        nl = strchr(p, '\n');
-        buf_putc(out, '\n');
-        buf_fill(out, ' ', (size_t) (HS_INDENT * level));
-        buf_add(out, p, nl != NULL ? (size_t) (nl - p) : strlen(p));
-    }
-    return true;
-}
-
-/* True for the states of an orchestration that hold the returns of minions, which are shown as returns. */
-static bool
-runs_orchestration(const json_t *ret)
-{
-    static const char *const names[] = { "state.orch", "state.orchestrate", "state.sls" };
-    const char *name = value_str(ret, "name", "");
-
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        if (str_eq(name, names[i]))
-            return true;
-    }
-    return false;
-}
-
 static size_t
 count_changes(const hs_state_t *s, const json_t *changes, bool changed)
 {
@@ -444,25 +355,20 @@ ends_in_id(const char *mode)
 }
 
 bool
-hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t *totals,
+hs_state(const hs_state_t *s, const hs_changes_t *changes, const output_opts_t *opts, hs_totals_t *totals,
          colour_t *host_colour, buf_t *body)
 {
     const json_t *result = json_object_get(s->ret, "result");
-    json_t *changes = json_object_get(s->ret, "changes");
-    buf_auto_t text = BUF_INIT;
-    bool changed = true;
     colour_t colour = COLOUR_GREEN;
 
-    if (changes == NULL || !count_duration(s->ret, totals))
+    if (!count_duration(s->ret, totals))
         return false;
     count_result(s, result, totals);
-    if (runs_orchestration(s->ret) ? !format_orchestration(changes, opts, level, &text)
-                                   : !format_changes(changes, opts, &text, &changed))
-        return false;
-    totals->any_change = totals->any_change || changed;
-    totals->changed += hs_result(result) != HS_FAILED ? count_changes(s, changes, changed) : 0;
-    shape_t shape = choose_shape(result, changed, opts);
-    if (changed)
+    totals->any_change = totals->any_change || changes->any;
+    if (hs_result(result) != HS_FAILED)
+        totals->changed += count_changes(s, json_object_get(s->ret, "changes"), changes->any);
+    shape_t shape = choose_shape(result, changes->any, opts);
+    if (changes->any)
         colour = COLOUR_CYAN;
     if (json_is_false(result))
         *host_colour = colour = COLOUR_RED;
@@ -473,5 +379,5 @@ hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t 
     const char *name = s->n_parts > 2 ? s->parts[ends_in_id(opts->state_output) ? 1 : 2] : "";
     if (shape == SHAPE_TERSE)
         return highstate_state_terse(s, name, opts, colour, body);
-    return full(s, name, opts, colour, &text, totals, body);
+    return full(s, name, opts, colour, &changes->text, totals, body);
 }
