@@ -16,11 +16,8 @@ allowed='
 common/jinja/* 30: a template evaluates expressions, which call macros and include templates
 common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_salt common/jinja/parse/parse_stmt: statements hold statements
 common/pillar/* 7: a pillar includes files, and an external source sees and extends the pillar so far
-common/plugin/call common/plugin/native: functions in C call functions
-common/plugin/ctx common/plugin/registry common/plugin/usable: what may be called depends on the configuration of who calls
 common/py/* 33: values hold values, whose methods make values
 common/render/* 9: renderers are steps of a pipeline, which a renderer may run
-common/state/run_step common/state/run_work: the end of a step begins others
 plugins/lib/file/content plugins/lib/file/partfile plugins/lib/file/rewrite: a file is written whole, or in parts by way of a whole
 plugins/lib/file/fstate_dir plugins/state/files/file_directory plugins/state/files/file_recurse: clean asks other states what they keep
 '

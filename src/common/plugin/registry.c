@@ -75,18 +75,6 @@ walk_next(walk_t *self)
     return NULL;
 }
 
-const char *
-plugin_name(const plugin_t *p)
-{
-    return p->provides != NULL ? p->provides : p->file;
-}
-
-const char *
-plugin_origin(const plugin_t *p)
-{
-    return p->origin != NULL ? p->origin : "built in";
-}
-
 /* ---- one function -------------------------------------------------------------------------- */
 
 const func_t *

@@ -3,6 +3,7 @@
 #include "common/plugin/usable.h"
 
 #include "common/base/str.h"
+#include "common/plugin/ctx.h"
 
 /* Modules whose file in Salt has another name than the one that users type. */
 static const struct {
@@ -43,13 +44,13 @@ lists(const json_t *names, const char *module)
 bool
 plugin_is_disabled(call_ctx_t *ctx, const plugin_t *p)
 {
-    return p->kind == PLUGIN_EXEC && lists(value_get(ctx_opts(ctx), "disable_modules"), plugin_name(p));
+    return p->kind == PLUGIN_EXEC && lists(value_get(ctx->opts, "disable_modules"), plugin_name(p));
 }
 
 bool
 plugin_may_be_named(call_ctx_t *ctx, const char *fun)
 {
-    json_t *only = value_get(ctx_opts(ctx), "whitelist_modules");
+    json_t *only = value_get(ctx->opts, "whitelist_modules");
     AUTO_FREE char *module = xstrndup(fun, strcspn(fun, "."));
 
     return json_array_size(only) == 0 || lists(only, module);

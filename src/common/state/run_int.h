@@ -142,8 +142,7 @@ void run_index_free(run_t *run);
 void run_read_reqs(run_t *run, step_t *step);
 void run_free_reqs(step_t *step);
 
-/* run_req.c */
-/* True when a state with this return has changed something, or (in test mode) would. */
+/* run_req.c: true when a state with this return has changed something, or (in test mode) would. */
 bool run_changed(const run_t *run, const slot_t *slot, const json_t *ret);
 typedef enum run_status {
     STATUS_MET,
@@ -169,21 +168,22 @@ const char *req_name(req_kind_t kind);
 void run_log_decision(const run_t *run, const step_t *step, bool pre, run_status_t status);
 void run_log_end(const step_t *step, const json_t *ret);
 
-/* run_step.c: what happens to a step once its requisites are known. Call it, start it, or say why not. */
-void run_finish(run_t *run, size_t step, bool pre, run_status_t status);
-/* The step has run. TAKES `ret`. */
+/* run_end.c: the step has run. TAKES `ret`. */
 void run_record(run_t *run, size_t step, json_t *ret);
-void run_recursive(run_t *run, size_t step, bool pre);
 /* Call once the return is stored: events, failhard, waiting steps. */
 void run_ended(run_t *run, size_t step);
-
+/* run_step.c: what happens to a step once its requisites are known. Call it, start it, or say why not. */
+void run_finish(run_t *run, size_t step, bool pre, run_status_t status);
+void run_recursive(run_t *run, size_t step, bool pre);
 /* run_prepare.c: aggregation, mod_init, requisites; once per step. */
 void run_prepare(run_t *run, step_t *step);
-
 /* run_work.c */
 bool run_is_parallel(const run_t *run, const step_t *step);
 void run_start(run_t *run, size_t step, bool watch);
-/* Let the step wait for `pending` without blocking others. */
+/* Complete the return. `value` BORROWED; NULL: the worker failed, `why` says how. */
+void run_complete(run_t *run, size_t step, json_t *value, const fail_t *why);
+
+/* run_reap.c: let the step wait for `pending` without blocking others. */
 void run_defer(run_t *run, size_t step, slot_t *pending);
 /* Collect workers' returns: at least one when `timeout_ms` is -1. */
 void run_reap(run_t *run, int timeout_ms);

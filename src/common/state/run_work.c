@@ -1,11 +1,7 @@
 /* run_work.c - `parallel`: steps that workers run while the main run goes on.
  *
- * run_start() hands a deep copy to a worker and records a placeholder; run_reap() collects returns, completes
- * placeholders and starts steps that waited for them. */
-#include "common/base/clock.h"
-#include "common/base/str.h"
+ * run_start() hands a deep copy to a worker and records a placeholder, which run_complete() fills. */
 #include "common/state/run_int.h"
-#include "salt/log.h"
 #include "salt/state.h"
 
 /* A worker's input: deep copies, because the worker may be another thread and jansson's reference counts are
@@ -69,9 +65,8 @@ run_is_parallel(const run_t *run, const step_t *step)
     return run->env->workers != NULL && value_truthy(value_get(step->low, "parallel"));
 }
 
-/* Complete the return. `value` BORROWED; NULL: the worker failed, `why` says how. */
-static void
-run_work_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
+void
+run_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
 {
     step_t *step = &run->steps[i];
     json_t *ret = step->slot->ret;
@@ -129,70 +124,7 @@ run_start(run_t *run, size_t i, bool watch)
     step->slot->state = SLOT_STARTED;
     json_object_set(run->running, step->tag, step->slot->ret);
     if (run->env->workers->start(run->env->workers_self, i, do_work, step->work, &err) < 0)
-        run_work_complete(run, i, NULL, &err);
+        run_complete(run, i, NULL, &err);
     else
         run->at_work++;
-}
-
-void
-run_defer(run_t *run, size_t i, slot_t *pending)
-{
-    run_log_decision(run, &run->steps[i], false, STATUS_PENDING);
-    run->steps[i].slot->state = SLOT_WAITING;
-    steps_add(&pending->waiters, i);
-}
-
-/* Re-evaluate a step after a requisite that it waited for has ended. */
-static void
-try_again(run_t *run, size_t i)
-{
-    step_t *step = &run->steps[i];
-    slot_t *pending = NULL;
-    run_status_t status = run_status(run, step, false, &pending);
-
-    if (status == STATUS_PENDING)
-        run_defer(run, i, pending);
-    else
-        run_finish(run, i, false, status);
-}
-
-void
-run_reap(run_t *run, int timeout_ms)
-{
-    const state_workers_t *workers = run->env->workers;
-
-    while (run->at_work > 0) {
-        fail_auto_t err = FAIL_INIT;
-        json_auto_t *value = NULL;
-        size_t i;
-        if (workers->next(run->env->workers_self, timeout_ms, &i, &value, &err) <= 0)
-            break;
-        run->at_work--;
-        run_work_complete(run, i, value, &err);
-        timeout_ms = 0;
-    }
-
-    /* Start steps that need not wait any more; each may release others, which the loop appends and visits
-     * too. */
-    for (size_t i = 0; i < run->ready.n && !run->stop; i++) {
-        if (run->steps[run->ready.v[i]].slot->state == SLOT_WAITING)
-            try_again(run, run->ready.v[i]);
-    }
-    run->ready.n = 0;
-}
-
-void
-run_wait(void *cookie, int64_t ms)
-{
-    run_t *run = cookie;
-    int64_t until = clock_mono_ms() + ms, left;
-
-    while ((left = until - clock_mono_ms()) > 0) {
-        if (run->at_work > 0) {
-            run_reap(run, (int) left);
-            continue;
-        }
-        struct timespec pause = { left / 1000, left % 1000 * 1000000 };
-        (void) nanosleep(&pause, NULL);
-    }
 }
