@@ -63,21 +63,6 @@ typedef struct lookups {
     atomic_size_t next;
 } lookups_t;
 
-/* The full form of a name when the name service has one. NEW. */
-static char *
-full_name(const char *name)
-{
-    struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found = NULL;
-    char *full = NULL;
-
-    if (strchr(name, '.') == NULL && getaddrinfo(name, NULL, &hints, &found) == 0) {
-        if (found != NULL && !str_empty(found->ai_canonname))
-            full = xstrdup(found->ai_canonname);
-        freeaddrinfo(found);
-    }
-    return full != NULL ? full : xstrdup(name);
-}
-
 static void *
 fqdn_look_up(void *cookie)
 {
@@ -88,34 +73,20 @@ fqdn_look_up(void *cookie)
     while ((i = atomic_fetch_add(&all->next, 1)) < all->n) {
         lookup_t *one = &all->items[i];
         if (getnameinfo((struct sockaddr *) &one->addr, one->len, name, sizeof(name), NULL, 0, NI_NAMEREQD) ==
-            0)
-            one->name = full_name(name);
+            0) {
+            /* The full form of a name when the name service has one. */
+            struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found = NULL;
+            char *full = NULL;
+
+            if (strchr(name, '.') == NULL && getaddrinfo(name, NULL, &hints, &found) == 0) {
+                if (found != NULL && !str_empty(found->ai_canonname))
+                    full = xstrdup(found->ai_canonname);
+                freeaddrinfo(found);
+            }
+            one->name = full != NULL ? full : xstrdup(name);
+        }
     }
     return NULL;
-}
-
-/* Addresses of all interfaces but loopback ones; the flags tell which families there are. */
-static void
-list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
-{
-    struct ifaddrs *found = NULL;
-
-    if (getifaddrs(&found) < 0)
-        return;
-    for (const struct ifaddrs *i = found; i != NULL; i = i->ifa_next) {
-        int family = i->ifa_addr != NULL ? i->ifa_addr->sa_family : AF_UNSPEC;
-        if (family != AF_INET && family != AF_INET6)
-            continue;
-        *(family == AF_INET ? ret_v4 : ret_v6) = true;
-        if ((i->ifa_flags & IFF_LOOPBACK) != 0)
-            continue;
-        all->items = xrealloc(all->items, (all->n + 1) * sizeof(*all->items));
-        lookup_t *one = &all->items[all->n++];
-        memset(one, 0, sizeof(*one));
-        one->len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-        memcpy(&one->addr, i->ifa_addr, one->len);
-    }
-    freeifaddrs(found);
 }
 
 /* Names of all addresses, sorted, each once. Threads that can't be started are done without. NEW. */
@@ -156,7 +127,27 @@ fqdn_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_object_set_new(out, "fqdn", value_utf8(fqdn, strlen(fqdn)));
     json_object_set_new(out, "host", value_utf8(fqdn, strcspn(fqdn, ".")));
     json_object_set_new(out, "domain", dot != NULL ? value_utf8(dot + 1, strlen(dot + 1)) : json_string(""));
-    list_addresses(&all, &v4, &v6);
+
+    /* Addresses of all interfaces but loopback ones; the flags tell which families there are. */
+    struct ifaddrs *found = NULL;
+
+    if (getifaddrs(&found) >= 0) {
+        for (const struct ifaddrs *i = found; i != NULL; i = i->ifa_next) {
+            int family = i->ifa_addr != NULL ? i->ifa_addr->sa_family : AF_UNSPEC;
+            if (family != AF_INET && family != AF_INET6)
+                continue;
+            *(family == AF_INET ? &v4 : &v6) = true;
+            if ((i->ifa_flags & IFF_LOOPBACK) != 0)
+                continue;
+            all.items = xrealloc(all.items, (all.n + 1) * sizeof(*all.items));
+            lookup_t *one = &all.items[all.n++];
+            memset(one, 0, sizeof(*one));
+            one->len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+            memcpy(&one->addr, i->ifa_addr, one->len);
+        }
+        freeifaddrs(found);
+    }
+
     json_object_set_new(out, "fqdn_ip4", v4 ? fqdn_addresses_of(fqdn, AF_INET) : json_array());
     json_object_set_new(out, "fqdn_ip6", v6 ? fqdn_addresses_of(fqdn, AF_INET6) : json_array());
     json_object_set_new(out, "fqdns",

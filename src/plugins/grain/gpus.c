@@ -55,21 +55,6 @@ end_device(json_t *device, json_t *gpus)
     json_object_clear(device);
 }
 
-static void
-gpus_parse(char *text, json_t *gpus)
-{
-    json_auto_t *device = json_object();
-
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
-        const char *value = line_value(line, ':');
-        if (value != NULL)
-            json_object_set_new(device, line, value_utf8(value, strlen(value)));
-        else if (line[0] == '\0')
-            end_device(device, gpus);
-    }
-    end_device(device, gpus);
-}
-
 static int
 gpus_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -81,8 +66,18 @@ gpus_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
     if (lspci != NULL) {
         AUTO_FREE char *program = root_path(ctx->root, lspci);
-        if (proc_output(&printed, TIMEOUT_MS, program, "-vmm", NULL) == 0 && printed.len > 0)
-            gpus_parse(printed.data, gpus);
+        if (proc_output(&printed, TIMEOUT_MS, program, "-vmm", NULL) == 0 && printed.len > 0) {
+            json_auto_t *device = json_object();
+
+            for (char *at = printed.data, *line; (line = line_next(&at)) != NULL;) {
+                const char *value = line_value(line, ':');
+                if (value != NULL)
+                    json_object_set_new(device, line, value_utf8(value, strlen(value)));
+                else if (line[0] == '\0')
+                    end_device(device, gpus);
+            }
+            end_device(device, gpus);
+        }
     }
     json_object_set_new(out, "num_gpus", json_integer((json_int_t) json_array_size(gpus)));
     json_object_set_new(out, "gpus", gpus);

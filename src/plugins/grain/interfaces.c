@@ -33,16 +33,6 @@ interfaces_by_number(const void *a, const void *b)
     return memcmp(x->raw, y->raw, raw_len(x->family));
 }
 
-/* Numbers are kept, as the lists are sorted by them. */
-static void
-interfaces_remember(address_set_t *set, int family, const void *raw)
-{
-    set->items = xrealloc(set->items, (set->n + 1) * sizeof(*set->items));
-    memset(&set->items[set->n], 0, sizeof(*set->items));
-    set->items[set->n].family = family;
-    memcpy(set->items[set->n++].raw, raw, raw_len(family));
-}
-
 /* Each once, by number. */
 static json_t *
 interfaces_sorted_list(address_set_t *set)
@@ -137,7 +127,14 @@ interfaces_add_address(found_t *found, const char *name, const struct sockaddr *
     inet_ntop(addr->sa_family, raw, text, sizeof(text));
     json_array_append_new(interfaces_list_of(found->all, name), json_string(text));
     json_array_append_new(interfaces_list_of(v4 ? found->v4 : found->v6, name), json_string(text));
-    interfaces_remember(v4 ? &found->set4 : &found->set6, addr->sa_family, raw);
+
+    /* Numbers are kept, as the lists are sorted by them. */
+    address_set_t *set = v4 ? &found->set4 : &found->set6;
+    int family = addr->sa_family;
+    set->items = xrealloc(set->items, (set->n + 1) * sizeof(*set->items));
+    memset(&set->items[set->n], 0, sizeof(*set->items));
+    set->items[set->n].family = family;
+    memcpy(set->items[set->n++].raw, raw, raw_len(family));
 }
 
 /* One kind of addresses of all interfaces. */

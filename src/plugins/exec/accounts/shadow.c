@@ -48,24 +48,6 @@ nobody(void)
     return info;
 }
 
-/* NEW {"name", "passwd", "lstchg", ...} of a line of the file. */
-static json_t *
-shadow_info_of(const char *line)
-{
-    char **parts = str_split(line, ":", false);
-    size_t n = strv_len(parts);
-    json_t *info = json_pack("{s:s, s:s}", "name", parts[0], "passwd", n > 1 ? parts[1] : "");
-
-    for (size_t i = 0; i < NELEMS(ages); i++) {
-        long long days = -1;
-        if (i + 2 < n)
-            (void) str_to_int(parts[i + 2], -1, INT32_MAX, &days);
-        json_object_set_new(info, ages[i], json_integer(days));
-    }
-    strv_free(parts);
-    return info;
-}
-
 /* NEW lines of the file, or NULL with *err. */
 static char **
 shadow_lines(const json_t *args, fail_t *err)
@@ -100,8 +82,19 @@ shadow_info(const json_t *args, fail_t *err)
     }
 
     for (char **line = lines; line != NULL && *line != NULL && info == NULL; line++) {
-        if (line_is(*line, name))
-            info = shadow_info_of(*line);
+        if (line_is(*line, name)) {
+            char **parts = str_split(*line, ":", false);
+            size_t n = strv_len(parts);
+            info = json_pack("{s:s, s:s}", "name", parts[0], "passwd", n > 1 ? parts[1] : "");
+
+            for (size_t i = 0; i < NELEMS(ages); i++) {
+                long long days = -1;
+                if (i + 2 < n)
+                    (void) str_to_int(parts[i + 2], -1, INT32_MAX, &days);
+                json_object_set_new(info, ages[i], json_integer(days));
+            }
+            strv_free(parts);
+        }
     }
     if (lines != NULL)
         strv_free(lines);

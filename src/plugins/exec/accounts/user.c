@@ -198,19 +198,6 @@ user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const char *const gecos_fields[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
 
-/* The five parts, joined, without commas at the end. NEW. */
-static char *
-gecos_text(const json_t *user)
-{
-    buf_t out = BUF_INIT;
-
-    for (size_t i = 0; i < NELEMS(gecos_fields); i++)
-        buf_printf(&out, "%s%s", i > 0 ? "," : "", value_str(user, gecos_fields[i], ""));
-    while (out.len > 0 && out.data[out.len - 1] == ',')
-        out.data[--out.len] = '\0';
-    return buf_steal(&out);
-}
-
 /* Set one part of the comment field of a user. */
 static int
 set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field, const json_t *given,
@@ -230,7 +217,16 @@ set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' can't stand in the comment field of a user",
                          value);
     json_object_set_new(user, field, json_string(value));
-    AUTO_FREE char *gecos = gecos_text(user);
+
+    /* The five parts, joined, without commas at the end. */
+    buf_t out = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(gecos_fields); i++)
+        buf_printf(&out, "%s%s", i > 0 ? "," : "", value_str(user, gecos_fields[i], ""));
+    while (out.len > 0 && out.data[out.len - 1] == ',')
+        out.data[--out.len] = '\0';
+    AUTO_FREE char *gecos = buf_steal(&out);
+
     json_auto_t *options = json_pack("[s, s]", "-c", gecos);
     int rc = usermod(ctx, name, root, options, err);
     if (rc < 0)
@@ -395,10 +391,20 @@ is_given(const json_t *v)
     return v != NULL && !json_is_null(v) && !(json_is_string(v) && json_string_length(v) == 0);
 }
 
-/* The options that choose the primary group. */
+/* Translates user.add's arguments into useradd's options. */
 static void
-add_group_options(prog_t *prog, json_t *args, const char *name)
+exec_user_add_options(prog_t *prog, json_t *args, const char *name)
 {
+    static const struct {
+        const char *key, *option;
+    } values[] = { { "shell", "-s" }, { "uid", "-u" }, { "home", "-d" } };
+
+    for (size_t i = 0; i < NELEMS(values); i++) {
+        if (is_given(value_get(args, values[i].key)))
+            prog_add_option(prog, values[i].option, value_get(args, values[i].key));
+    }
+
+    /* The options that choose the primary group. */
     json_t *gid = value_get(args, "gid"), *usergroup = value_get(args, "usergroup");
     json_auto_t *groups = exec_user_names_list(value_get(args, "groups")), *own = json_string(name);
     const char *root = account_root(args);
@@ -413,21 +419,7 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
     }
     if (json_is_false(usergroup))
         prog_add(prog, "-N");
-}
 
-/* Translates user.add's arguments into useradd's options. */
-static void
-exec_user_add_options(prog_t *prog, json_t *args, const char *name)
-{
-    static const struct {
-        const char *key, *option;
-    } values[] = { { "shell", "-s" }, { "uid", "-u" }, { "home", "-d" } };
-
-    for (size_t i = 0; i < NELEMS(values); i++) {
-        if (is_given(value_get(args, values[i].key)))
-            prog_add_option(prog, values[i].option, value_get(args, values[i].key));
-    }
-    add_group_options(prog, args, name);
     prog_add(prog, value_bool(args, "createhome", true) ? "-m" : "-M");
     if (value_bool(args, "nologinit", false))
         prog_add(prog, "-l");
@@ -436,27 +428,6 @@ exec_user_add_options(prog_t *prog, json_t *args, const char *name)
     if (value_bool(args, "system", false))
         prog_add(prog, "-r");
     prog_adds(prog, "--", name, NULL);
-}
-
-/* The account exists by now: what can't be set on top of it is logged, and does not undo that. */
-static void
-finish_account(call_ctx_t *ctx, json_t *args, const char *name)
-{
-    const char *root = account_root(args);
-    json_t *groups = value_get(args, "groups");
-    bool done = false;
-
-    if (value_truthy(groups)) {
-        fail_auto_t why = FAIL_INIT;
-        if (set_groups(ctx, name, root, groups, false, &done, &why) < 0)
-            log_error("The groups of user %s can't be set: %s", name, fail_text(&why));
-    }
-    for (size_t i = 0; i < NELEMS(gecos_fields); i++) {
-        fail_auto_t why = FAIL_INIT;
-        json_t *v = value_get(args, gecos_fields[i]);
-        if (is_given(v) && set_gecos(ctx, name, root, gecos_fields[i], v, &done, &why) < 0)
-            log_error("The %s of user %s can't be set: %s", gecos_fields[i], name, fail_text(&why));
-    }
 }
 
 /* Account first, groups and comment fields afterwards: their failure does not undo the account. */
@@ -474,8 +445,24 @@ user_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = account_run(ctx, &prog, &code, err);
     if (rc < 0)
         return rc;
-    if (code == 0)
-        finish_account(ctx, args, name);
+    if (code == 0) {
+        /* The account exists by now: what can't be set on top of it is logged, and does not undo that. */
+        const char *root = account_root(args);
+        json_t *groups = value_get(args, "groups");
+        bool done = false;
+
+        if (value_truthy(groups)) {
+            fail_auto_t why = FAIL_INIT;
+            if (set_groups(ctx, name, root, groups, false, &done, &why) < 0)
+                log_error("The groups of user %s can't be set: %s", name, fail_text(&why));
+        }
+        for (size_t i = 0; i < NELEMS(gecos_fields); i++) {
+            fail_auto_t why = FAIL_INIT;
+            json_t *v = value_get(args, gecos_fields[i]);
+            if (is_given(v) && set_gecos(ctx, name, root, gecos_fields[i], v, &done, &why) < 0)
+                log_error("The %s of user %s can't be set: %s", gecos_fields[i], name, fail_text(&why));
+        }
+    }
     *ret_value = json_boolean(code == 0);
     return 0;
 }

@@ -186,19 +186,6 @@ cp_get_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Contents instead of a path: dest=None. */
-static int
-get_content(call_ctx_t *ctx, const fetch_t *what, json_t **ret_value, fail_t *err)
-{
-    buf_auto_t bytes = BUF_INIT;
-    bool found = false;
-    int rc = fetch_bytes(ctx, what, &bytes, &found, err);
-
-    if (rc == 0)
-        *ret_value = found ? value_utf8(buf_str(&bytes), bytes.len) : json_false();
-    return rc;
-}
-
 static int
 cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -211,7 +198,12 @@ cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc;
 
     if (!json_is_string(value_get(args, "dest"))) {
-        rc = get_content(ctx, &what, ret_value, err);
+        /* Contents instead of a path: dest=None. */
+        buf_auto_t bytes = BUF_INIT;
+        bool found = false;
+        rc = fetch_bytes(ctx, &what, &bytes, &found, err);
+        if (rc == 0)
+            *ret_value = found ? value_utf8(buf_str(&bytes), bytes.len) : json_false();
     } else {
         rc = fetch_url(ctx, &what, &path, err);
         if (rc == 0)

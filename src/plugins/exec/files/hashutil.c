@@ -172,11 +172,15 @@ digest_raw(const char *type, const void *a, size_t a_len, const void *b, size_t 
     return n;
 }
 
-/* RFC 2104. `type` is a known digest; the number of bytes in `out`. */
+/* HMAC of `string` under `shared_secret`; the number of bytes in `out`. */
 static size_t
-hashutil_hmac(const char *type, const char *key, size_t key_len, const char *text, size_t text_len,
-              unsigned char out[DIGEST_MAX])
+hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX])
 {
+    size_t text_len, key_len;
+    AUTO_FREE char *text = text_arg(args, "string", &text_len);
+    AUTO_FREE char *key = text_arg(args, "shared_secret", &key_len);
+
+    /* RFC 2104. `type` is a known digest; the number of bytes in `out`. */
     size_t block = digest_hex_len(type) > DIGEST_MAX ? BLOCK_MAX : BLOCK_MAX / 2;
     unsigned char pad[BLOCK_MAX] = { 0 }, inner[DIGEST_MAX], other[BLOCK_MAX];
 
@@ -190,17 +194,6 @@ hashutil_hmac(const char *type, const char *key, size_t key_len, const char *tex
     }
     size_t n = digest_raw(type, other, block, text, text_len, inner);
     return digest_raw(type, pad, block, inner, n, out);
-}
-
-/* HMAC of `string` under `shared_secret`; the number of bytes in `out`. */
-static size_t
-hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX])
-{
-    size_t text_len, key_len;
-    AUTO_FREE char *text = text_arg(args, "string", &text_len);
-    AUTO_FREE char *key = text_arg(args, "shared_secret", &key_len);
-
-    return hashutil_hmac(type, key, key_len, text, text_len, out);
 }
 
 /* NEW hexadecimal text. */

@@ -7,12 +7,6 @@
 
 #define PAUSE_MS 100 /* between questions, where the call says nothing */
 
-static bool
-is_good(const json_t *answer)
-{
-    return answer != NULL && !value_truthy(value_get(answer, "error"));
-}
-
 static int
 http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -29,7 +23,7 @@ http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_object_del(kwargs, "request_interval");
         int rc = ctx_call(ctx, "http.query", NULL, kwargs, &answer, &why);
 
-        if (is_good(answer) || clock_mono_ms() > until) {
+        if ((answer != NULL && !value_truthy(value_get(answer, "error"))) || clock_mono_ms() > until) {
             *ret_value = answer;
             return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
         }

@@ -172,15 +172,6 @@ look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
     return place != NULL && py_is(place, PY_DICT) ? py_traverse(place, key, delim) : NULL;
 }
 
-static py_t *
-look_in_defaults(py_t *key, const char *delim)
-{
-    json_auto_t *defaults = default_settings();
-    AUTO(py) all = py_from_json(defaults);
-
-    return py_traverse(all, key, delim);
-}
-
 /* Values are Python's, so that what is not JSON survives. NEW, or NULL raised. */
 static py_t *
 exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
@@ -196,8 +187,11 @@ exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     for (size_t i = 0; found == NULL && py_raised() == NULL && i < NELEMS(sources); i++)
         if (!pyarg_flag(args, sources[i].omit))
             found = look_in(ctx, i, key, delim);
-    if (found == NULL && py_raised() == NULL)
-        found = look_in_defaults(key, delim);
+    if (found == NULL && py_raised() == NULL) {
+        json_auto_t *defaults = default_settings();
+        AUTO(py) all = py_from_json(defaults);
+        found = py_traverse(all, key, delim);
+    }
     return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
 }
 

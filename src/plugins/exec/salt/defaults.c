@@ -117,18 +117,6 @@ defaults_deepcopy(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_deepcopy(py_dict_gets(args, "source"));
 }
 
-/* The node's settings over a copy of the defaults. */
-static int
-update_node(py_t *nodes, py_t *name, py_t *defaults, bool merge_lists, bool convert)
-{
-    AUTO(py) merged = py_deepcopy(defaults);
-    AUTO(py) own = or_empty(py_dict_get(nodes, name), convert);
-
-    if (merged == NULL || py_update(merged, own, merge_lists) < 0)
-        return -1;
-    return py_dict_set(nodes, name, merged);
-}
-
 static py_t *
 defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -144,9 +132,17 @@ defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
     if (nodes != NULL && !py_is(nodes, PY_DICT))
         return py_raise(&py_AttributeError, "'%s' object has no attribute 'items'", py_type_name(nodes));
     AUTO(py) names = nodes != NULL ? py_tolist(nodes) : NULL;
-    for (size_t i = 0; names != NULL && i < py_seq_len(names); i++)
-        if (update_node(nodes, py_seq_at(names, i), defaults, merge_lists, convert) < 0)
+    for (size_t i = 0; names != NULL && i < py_seq_len(names); i++) {
+        /* The node's settings over a copy of the defaults. */
+        py_t *name = py_seq_at(names, i);
+        AUTO(py) merged = py_deepcopy(defaults);
+        AUTO(py) own = or_empty(py_dict_get(nodes, name), convert);
+
+        if (merged == NULL || py_update(merged, own, merge_lists) < 0)
             return NULL;
+        if (py_dict_set(nodes, name, merged) < 0)
+            return NULL;
+    }
     return names != NULL ? STEAL(nodes) : NULL;
 }
 

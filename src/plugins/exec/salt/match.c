@@ -58,22 +58,15 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- the minion's data store ----------------------------------------------------------------- */
 
 static bool
-glob_folded(const char *pattern, const json_t *value)
-{
-    json_auto_t *holder = json_pack("{s:O}", "v", value);
-    AUTO_FREE char *expr = xasprintf("v\x01%s", pattern);
-
-    return match_subdict(holder, expr, "\x01", false, false);
-}
-
-static bool
 data_matches(const json_t *value, const char *pattern)
 {
     size_t i;
     json_t *item;
 
     json_array_foreach (value, i, item) {
-        if (glob_folded(pattern, item))
+        json_auto_t *holder = json_pack("{s:O}", "v", item);
+        AUTO_FREE char *expr = xasprintf("v\x01%s", pattern);
+        if (match_subdict(holder, expr, "\x01", false, false))
             return true;
     }
     if (json_is_object(value))

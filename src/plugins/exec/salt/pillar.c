@@ -66,29 +66,6 @@ exec_pillar_env_of(call_ctx_t *ctx, const py_t *kwargs)
     return asked != NULL ? asked : value_str(opts, "saltenv", NULL);
 }
 
-/* pillar_enc: the override came encrypted. NEW, or NULL with *err. */
-static py_t *
-clear_override(call_ctx_t *ctx, py_t *given, const char *renderer, fail_t *err)
-{
-    json_t *allowed = value_get(ctx_opts(ctx), "decrypt_pillar_renderers"), *one;
-    AUTO(render) render = render_new(ctx, ctx_files(ctx));
-    fail_auto_t why = FAIL_INIT;
-    py_t *out = NULL;
-    bool ok = false;
-    size_t i;
-
-    json_array_foreach (allowed, i, one)
-        ok = ok || str_eq(json_string_value(one), renderer);
-    if (!ok)
-        (void) fail_set(&why, -EINVAL, "'%s' is not a valid decryption renderer.", renderer);
-    else
-        out = render_decrypt(render, renderer, given, &why);
-    if (out == NULL)
-        (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "Failed to decrypt pillar override: %s",
-                         fail_text(&why));
-    return out;
-}
-
 /* Adds the call's pillar override to the request, decrypted when pillar_enc names a renderer. */
 static int
 add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
@@ -99,7 +76,24 @@ add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
     if (!truthy(override))
         return 0;
     if (renderer != NULL) {
-        py_t *clear = clear_override(ctx, override, renderer, err);
+        /* pillar_enc: the override came encrypted. */
+        json_t *allowed = value_get(ctx_opts(ctx), "decrypt_pillar_renderers"), *one;
+        AUTO(render) render = render_new(ctx, ctx_files(ctx));
+        fail_auto_t why = FAIL_INIT;
+        py_t *clear = NULL;
+        bool ok = false;
+        size_t i;
+
+        json_array_foreach (allowed, i, one)
+            ok = ok || str_eq(json_string_value(one), renderer);
+        if (!ok)
+            (void) fail_set(&why, -EINVAL, "'%s' is not a valid decryption renderer.", renderer);
+        else
+            clear = render_decrypt(render, renderer, override, &why);
+        if (clear == NULL)
+            (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "Failed to decrypt pillar override: %s",
+                             fail_text(&why));
+
         if (clear == NULL)
             return -EINVAL;
         py_unref(override);

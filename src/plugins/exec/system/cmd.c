@@ -182,21 +182,6 @@ env_put_element(run_t *r, json_t *element, fail_t *err)
     return rc;
 }
 
-/* `env` may be a dictionary or, as YAML writers like it, a list of them. */
-static int
-env_put_all(run_t *r, fail_t *err)
-{
-    json_t *given = opt(r, "env"), *element;
-    int rc = json_is_object(given) ? env_put_element(r, given, err) : 0;
-    size_t i;
-
-    json_array_foreach (given, i, element) {
-        if (rc == 0)
-            rc = env_put_element(r, element, err);
-    }
-    return rc;
-}
-
 /* The part between the two marks: whatever a profile prints is not ours. */
 static void
 env_put_marked(run_t *r, const buf_t *out, const char *mark)
@@ -261,8 +246,17 @@ build_env(run_t *r, const struct passwd *user, fail_t *err)
     run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
     int rc = user != NULL ? env_put_login(&own, user, err) : 0;
 
-    if (rc == 0)
-        rc = env_put_all(&own, err);
+    if (rc == 0) {
+        /* `env` may be a dictionary or, as YAML writers like it, a list of them. */
+        json_t *given = opt(&own, "env"), *element;
+        rc = json_is_object(given) ? env_put_element(&own, given, err) : 0;
+        size_t i;
+
+        json_array_foreach (given, i, element) {
+            if (rc == 0)
+                rc = env_put_element(&own, element, err);
+        }
+    }
     if (opt_bool(r, "reset_system_locale", true)) {
         /* Sets missing LC_* variables to C, because modules parse English and C numbers. */
         static const char *const names[] = {
@@ -519,39 +513,6 @@ choose_success(run_t *r, fail_t *err)
     return 0;
 }
 
-static void
-choose_level(run_t *r)
-{
-    const char *name = opt_str(r, "output_loglevel");
-
-    r->level = LEVEL_DEBUG;
-    if (name == NULL)
-        return;
-    r->quiet = strcasecmp(name, "quiet") == 0;
-    if (!r->quiet && !log_level_parse(name, &r->level)) {
-        log_error("Invalid output_loglevel '%s'. Falling back to 'info'.", name);
-        r->level = LEVEL_INFO;
-    }
-}
-
-/* The user who runs it: NULL when nobody was named. */
-static int
-exec_cmd_find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_t *err)
-{
-    passwd_space_auto_t groups = { 0 };
-
-    r->runas = opt_str(r, "runas");
-    r->group = opt_str(r, "group");
-    if (r->runas == NULL)
-        r->runas = value_str(ctx_context(r->ctx), "runas", NULL);
-    *ret_user = NULL;
-    if (r->runas != NULL && (*ret_user = passwd_user(space, r->runas)) == NULL)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' is not available", r->runas);
-    if (r->group != NULL && passwd_group(&groups, r->group) == NULL)
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Group '%s' is not available", r->group);
-    return 0;
-}
-
 /* Everything that can be refused before a program starts. */
 static int
 exec_cmd_prepare(run_t *r, fail_t *err)
@@ -564,25 +525,40 @@ exec_cmd_prepare(run_t *r, fail_t *err)
     r->cmd = value_get(r->args, "cmd");
     r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
     r->python_shell = choose_python_shell(r);
-    choose_level(r);
-    if ((rc = exec_cmd_find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
-        (rc = render_command(r, err)) < 0 || (rc = exec_cmd_check_allowed(r, err)) < 0 ||
-        (rc = choose_umask(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
-        (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)
+
+    const char *name = opt_str(r, "output_loglevel");
+
+    r->level = LEVEL_DEBUG;
+    if (name != NULL) {
+        r->quiet = strcasecmp(name, "quiet") == 0;
+        if (!r->quiet && !log_level_parse(name, &r->level)) {
+            log_error("Invalid output_loglevel '%s'. Falling back to 'info'.", name);
+            r->level = LEVEL_INFO;
+        }
+    }
+
+    /* The user who runs it. */
+    passwd_space_auto_t groups = { 0 };
+
+    r->runas = opt_str(r, "runas");
+    r->group = opt_str(r, "group");
+    if (r->runas == NULL)
+        r->runas = value_str(ctx_context(r->ctx), "runas", NULL);
+    user = NULL;
+    if (r->runas != NULL && (user = passwd_user(&space, r->runas)) == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' is not available", r->runas);
+    if (r->group != NULL && passwd_group(&groups, r->group) == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Group '%s' is not available", r->group);
+
+    if ((rc = choose_shell(r, err)) < 0 || (rc = render_command(r, err)) < 0 ||
+        (rc = exec_cmd_check_allowed(r, err)) < 0 || (rc = choose_umask(r, err)) < 0 ||
+        (rc = choose_cwd(r, user, err)) < 0 || (rc = choose_success(r, err)) < 0 ||
+        (rc = build_argv(r, err)) < 0)
         return rc;
     return build_env(r, user, err);
 }
 
 /* ---- what came of it ---------------------------------------------------------------------- */
-
-/* Python's spelling to iconv's: "utf_16" and "latin-1" are known as utf-16 and latin1. NEW. */
-static char *
-encoding_name(const char *name)
-{
-    AUTO_FREE char *dashes = str_replace(name, "_", "-");
-
-    return strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6) : STEAL(dashes);
-}
 
 /* NEW text, or NULL with *err. */
 static json_t *
@@ -593,7 +569,11 @@ output_text(const run_t *r, const buf_t *out, fail_t *err)
 
     if (encoding != NULL && strcasecmp(encoding, "utf-8") != 0 && strcasecmp(encoding, "utf8") != 0) {
         /* Bytes of another encoding as UTF-8; what has no meaning in it is replaced. */
-        AUTO_FREE char *name = encoding_name(encoding);
+        /* Python's spelling to iconv's: "utf_16" and "latin-1" are known as utf-16 and latin1. */
+        AUTO_FREE char *dashes = str_replace(encoding, "_", "-");
+        AUTO_FREE char *name = strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6)
+                                                                     : STEAL(dashes);
+
         iconv_t cd = iconv_open("UTF-8", name);
         char *from = out->data, chunk[ICONV_CHUNK];
         size_t left = out->len;

@@ -444,11 +444,25 @@ number_or_text(const char *word)
     return str_to_int(word, INT64_MIN, INT64_MAX, &n) ? json_integer(n) : value_utf8(word, strlen(word));
 }
 
-/* "16 (on)": [16, "on"]; "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one value
- * alone. */
-static json_t *
-hdparm_values(char *text)
+/* Splits "key: value" or "key = value"; keys become lower case with underscores, as in Salt. */
+static void
+hdparm_line(char *line, json_t *out)
 {
+    char *sep = strchr(line, ':') != NULL ? strchr(line, ':') : strchr(line, '=');
+
+    if (sep == NULL)
+        return;
+    *sep = '\0';
+    char *key = str_trim(line);
+    if (str_ends(key, " is"))
+        key[strlen(key) - 3] = '\0';
+    AUTO_FREE char *name = str_replace(str_trim(key), " ", "_");
+    for (char *p = name; *p != '\0'; p++)
+        *p = (char) tolower((unsigned char) *p);
+
+    /* "16 (on)": [16, "on"]; "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one
+     * value alone. */
+    char *text = str_trim(sep + 1);
     json_auto_t *list = json_array(), *named = json_object();
     char **parts = str_split(text, strchr(text, '(') != NULL ? " ()" : "/,", true);
 
@@ -467,25 +481,8 @@ hdparm_values(char *text)
     strv_free(parts);
     if (json_object_size(named) > 0)
         json_array_append(list, named);
-    return json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
-}
+    json_auto_t *v = json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
 
-/* Splits "key: value" or "key = value"; keys become lower case with underscores, as in Salt. */
-static void
-hdparm_line(char *line, json_t *out)
-{
-    char *sep = strchr(line, ':') != NULL ? strchr(line, ':') : strchr(line, '=');
-
-    if (sep == NULL)
-        return;
-    *sep = '\0';
-    char *key = str_trim(line);
-    if (str_ends(key, " is"))
-        key[strlen(key) - 3] = '\0';
-    AUTO_FREE char *name = str_replace(str_trim(key), " ", "_");
-    for (char *p = name; *p != '\0'; p++)
-        *p = (char) tolower((unsigned char) *p);
-    json_auto_t *v = hdparm_values(str_trim(sep + 1));
     if (!json_is_array(v) || json_array_size(v) > 0)
         json_object_set(out, name, v);
 }

@@ -6,12 +6,6 @@
 
 extern char **environ;
 
-static bool
-valid_name(const char *name)
-{
-    return *name != '\0' && strchr(name, '=') == NULL;
-}
-
 /* Looks a variable up as os.environ.get does. NEW. */
 static json_t *
 lookup(const json_t *key, json_t *dflt)
@@ -27,7 +21,9 @@ exec_environ_set_one(const char *name, const json_t *val, bool false_unsets)
 {
     const char *text = json_is_string(val) ? json_string_value(val) : "";
 
-    if (!valid_name(name) || (!json_is_string(val) && !json_is_false(val)))
+    if (*name == '\0' || strchr(name, '=') != NULL)
+        return json_false();
+    if ((!json_is_string(val) && !json_is_false(val)))
         return json_false();
     if (json_is_false(val) && false_unsets)
         return unsetenv(name) == 0 ? json_null() : json_false();

@@ -15,15 +15,6 @@ typedef struct want {
     json_t *options;
 } want_t;
 
-static void
-want_free(want_t *w)
-{
-    free(w->key);
-    free(w->enc);
-    free(w->comment);
-    json_decref(w->options);
-}
-
 static const char *
 ssh_auth_source_of(const want_t *w)
 {
@@ -224,7 +215,12 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 
     int rc = (*body)(&w);
-    want_free(&w);
+
+    free(w.key);
+    free(w.enc);
+    free(w.comment);
+    json_decref(w.options);
+
     return rc;
 }
 

@@ -193,19 +193,6 @@ compare_password(const user_t *u, const json_t *shadow, json_t *change)
         json_object_set(change, "password_lock", lock);
 }
 
-/* "expire" follows truth, the others presence, as in Salt. */
-static void
-compare_ages(const user_t *u, const json_t *shadow, json_t *change)
-{
-    for (size_t i = 0; i < NELEMS(agings); i++) {
-        json_t *wish = value_get(u->args, agings[i].arg);
-        bool asked = strcmp(agings[i].arg, "expire") == 0 ? value_truthy(wish)
-                                                          : state_user_given(u->args, agings[i].arg);
-        if (asked && !value_equal(wish, value_get(shadow, agings[i].key)))
-            json_object_set(change, agings[i].arg, wish);
-    }
-}
-
 /* NEW text of a group's number. */
 static char *
 group_name(const user_t *u, json_t *gid)
@@ -213,22 +200,6 @@ group_name(const user_t *u, json_t *gid)
     json_auto_t *name = sub_call(u->ctx, u->err, "file.gid_to_group", "{s:O}", "gid", gid);
 
     return xstrdup(json_is_string(name) ? json_string_value(name) : "");
-}
-
-/* A group may be given by name or number, and a number as text. */
-static void
-compare_ids(const user_t *u, const json_t *info, json_t *gid, json_t *change)
-{
-    json_t *uid = value_get(u->args, "uid");
-
-    if (value_truthy(uid) && !value_equal(uid, value_get(info, "uid")))
-        json_object_set(change, "uid", uid);
-    if (gid == NULL || json_is_null(gid) || value_equal(gid, value_get(info, "gid")))
-        return;
-    json_auto_t *number = sub_call(u->ctx, u->err, "file.group_to_gid", "{s:O}", "group", gid);
-    AUTO_FREE char *given = value_pystr(gid), *have = value_pystr(value_get(info, "gid"));
-    if (!value_equal(number, value_get(info, "gid")) && !str_eq(given, have))
-        json_object_set(change, "gid", gid);
 }
 
 /* NEW {attribute: wish} of what differs; NULL: no such user (err->code 0), or *err. */
@@ -242,7 +213,19 @@ state_user_differences(const user_t *u, json_t *gid)
         return NULL;
     AUTO_FREE char *old_group = group_name(u, value_get(info, "gid"));
     AUTO_FREE char *new_group = gid != NULL && !json_is_null(gid) ? group_name(u, gid) : xstrdup(old_group);
-    compare_ids(u, info, gid, change);
+
+    /* A group may be given by name or number, and a number as text. */
+    json_t *uid = value_get(u->args, "uid");
+
+    if (value_truthy(uid) && !value_equal(uid, value_get(info, "uid")))
+        json_object_set(change, "uid", uid);
+    if (gid != NULL && !json_is_null(gid) && !value_equal(gid, value_get(info, "gid"))) {
+        json_auto_t *number = sub_call(u->ctx, u->err, "file.group_to_gid", "{s:O}", "group", gid);
+        AUTO_FREE char *given = value_pystr(gid), *have = value_pystr(value_get(info, "gid"));
+        if (!value_equal(number, value_get(info, "gid")) && !str_eq(given, have))
+            json_object_set(change, "gid", gid);
+    }
+
     compare_groups(u, info, new_group, old_group, change);
     if (compare_home(u, info, change) < 0)
         return NULL;
@@ -250,7 +233,15 @@ state_user_differences(const user_t *u, json_t *gid)
         json_object_set(change, "shell", value_get(u->args, "shell"));
     if (json_object_size(shadow) > 0) {
         compare_password(u, shadow, change);
-        compare_ages(u, shadow, change);
+
+        /* "expire" follows truth, the others presence, as in Salt. */
+        for (size_t i = 0; i < NELEMS(agings); i++) {
+            json_t *wish = value_get(u->args, agings[i].arg);
+            bool asked = strcmp(agings[i].arg, "expire") == 0 ? value_truthy(wish)
+                                                              : state_user_given(u->args, agings[i].arg);
+            if (asked && !value_equal(wish, value_get(shadow, agings[i].key)))
+                json_object_set(change, agings[i].arg, wish);
+        }
     }
     for (size_t i = 0; i < NELEMS(comment_fields); i++) {
         const char *field = comment_fields[i];
@@ -524,22 +515,6 @@ groups_that(const user_t *u, const json_t *names, bool exist)
     return list;
 }
 
-/* Texts that passwd's comment field can't hold. */
-static bool
-state_user_unsupported(const user_t *u)
-{
-    static const char *const fields[] = { "fullname", "roomnumber", "workphone" };
-
-    for (size_t i = 0; i < NELEMS(fields); i++) {
-        const char *text = value_str(u->args, fields[i], "");
-        if (strchr(text, ',') == NULL)
-            continue;
-        (void) state_ret_set(u->ret, STATE_FALSE, "Unsupported char ',' in %s", text);
-        return true;
-    }
-    return false;
-}
-
 /* True in test mode for a group that a state before this one foretells. */
 static bool
 group_is_foretold(const user_t *u, const char *group)
@@ -556,25 +531,6 @@ group_is_foretold(const user_t *u, const char *group)
             return true;
     }
     return false;
-}
-
-/* Fails the state when a group of `groups` does not exist. */
-static bool
-groups_missing(const user_t *u)
-{
-    json_auto_t *missing = groups_that(u, value_get(u->args, "groups"), false);
-    buf_auto_t text = BUF_INIT;
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (missing, i, v) {
-        if (!group_is_foretold(u, json_string_value(v)))
-            buf_printf(&text, "%s%s", text.len > 0 ? "," : "", json_string_value(v));
-    }
-    if (text.len > 0)
-        (void) state_ret_set(u->ret, STATE_FALSE, "The following group(s) are not present: %s",
-                             buf_str(&text));
-    return text.len > 0;
 }
 
 /* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds,
@@ -633,8 +589,34 @@ state_user_present(user_t *u)
 {
     if (hash_password(u) < 0)
         return u->err->code;
-    if (state_user_unsupported(u) || groups_missing(u))
+
+    /* Texts that passwd's comment field can't hold. */
+    static const char *const fields[] = { "fullname", "roomnumber", "workphone" };
+
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        const char *text = value_str(u->args, fields[i], "");
+        if (strchr(text, ',') == NULL)
+            continue;
+        (void) state_ret_set(u->ret, STATE_FALSE, "Unsupported char ',' in %s", text);
         return 0;
+    }
+
+    /* Fails the state when a group of `groups` does not exist. */
+    json_auto_t *missing = groups_that(u, value_get(u->args, "groups"), false);
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (missing, i, v) {
+        if (!group_is_foretold(u, json_string_value(v)))
+            buf_printf(&text, "%s%s", text.len > 0 ? "," : "", json_string_value(v));
+    }
+    if (text.len > 0) {
+        (void) state_ret_set(u->ret, STATE_FALSE, "The following group(s) are not present: %s",
+                             buf_str(&text));
+        return 0;
+    }
+
     u->optional = groups_that(u, value_get(u->args, "optional_groups"), true);
     json_t *gid = value_get(u->args, "gid");
     json_auto_t *own = value_truthy(value_get(u->args, "usergroup"))

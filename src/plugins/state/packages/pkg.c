@@ -23,18 +23,6 @@ typedef struct plan {
     fail_t *err;
 } plan_t;
 
-static void
-pkg_plan_free(plan_t *p)
-{
-    json_decref(p->kwargs);
-    json_decref(p->desired);
-    json_decref(p->have);
-    json_decref(p->unpurge);
-    json_decref(p->targets);
-    json_decref(p->again);
-    buf_free(&p->problems);
-}
-
 /* The return is made before anything was done. */
 static int
 pkg_settled(plan_t *p, state_result_t result, const char *text)
@@ -374,22 +362,6 @@ hold_to_come(const char *name, bool hold)
                      value_fmt("Package %s is set to be held.", name));
 }
 
-/* Adds an answer to comment, changes and result. */
-static void
-pkg_hold_told(plan_t *p, const char *name, const json_t *answer, bool hold, bool alone)
-{
-    json_t *changes = hold_changes(p, answer, hold), *result = value_get(answer, "result");
-    AUTO_FREE char *before = alone ? xasprintf("%s.", value_str(p->ret, "comment", "")) : NULL;
-
-    if (alone)
-        state_ret_comment(p->ret, json_string(before));
-    state_ret_add(p->ret, "%s", value_str(answer, "comment", ""));
-    if (alone || json_is_false(result))
-        json_object_set(p->ret, "result", result);
-    if (changes != NULL)
-        add_hold(p, name, changes, alone);
-}
-
 /* Applies the keyword `hold` to all wanted packages, whether they were changed or not, or foretells it.
  * `alone`: there was nothing to install. */
 static int
@@ -420,8 +392,19 @@ pkg_hold(plan_t *p, bool alone)
         json_auto_t *one = said != NULL       ? json_incref(said)
                            : ctx_test(p->ctx) ? hold_to_come(name, hold)
                                               : NULL;
-        if (one != NULL)
-            pkg_hold_told(p, name, one, hold, alone);
+        if (one != NULL) {
+            /* Adds an answer to comment, changes and result. */
+            json_t *changes = hold_changes(p, one, hold), *result = value_get(one, "result");
+            AUTO_FREE char *before = alone ? xasprintf("%s.", value_str(p->ret, "comment", "")) : NULL;
+
+            if (alone)
+                state_ret_comment(p->ret, json_string(before));
+            state_ret_add(p->ret, "%s", value_str(one, "comment", ""));
+            if (alone || json_is_false(result))
+                json_object_set(p->ret, "result", result);
+            if (changes != NULL)
+                add_hold(p, name, changes, alone);
+        }
     }
     return 0;
 }
@@ -520,7 +503,14 @@ pkg_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                  .err = err };
     int rc = run_plan(&p);
 
-    pkg_plan_free(&p);
+    json_decref(p.kwargs);
+    json_decref(p.desired);
+    json_decref(p.have);
+    json_decref(p.unpurge);
+    json_decref(p.targets);
+    json_decref(p.again);
+    buf_free(&p.problems);
+
     return rc < 0 && err->kind == FAIL_COMMAND ? state_ret_fail(*ret_value, err) : rc;
 }
 

@@ -30,30 +30,6 @@ typedef struct removal {
 static const removal_t removing = { "pkg.remove", "removing", "removed", false };
 static const removal_t purging = { "pkg.purge", "purging", "purged", true };
 
-/* Append to `out` those of `wanted` that `have` has, at a version that the wish means. */
-static int
-pkg_removed_add_present(call_ctx_t *ctx, const json_t *args, const json_t *wanted, const json_t *have,
-                        json_t *out, bool *ret_spec, fail_t *err)
-{
-    const char *name;
-    json_t *wish;
-
-    json_object_foreach ((json_t *) wanted, name, wish) {
-        json_t *versions = value_get(have, name);
-        int fits = value_truthy(versions);
-        if (fits && value_truthy(wish)) {
-            *ret_spec = true;
-            fits = pkgwant_holds(ctx, versions, json_string_value(wish), value_get(args, "ignore_epoch"),
-                                 false, err);
-        }
-        if (fits < 0)
-            return fits;
-        if (fits)
-            json_array_append_new(out, json_string(name));
-    }
-    return 0;
-}
-
 /* Append those that `have` has at any version. */
 static void
 add_named(const json_t *wanted, const json_t *have, json_t *out)
@@ -185,8 +161,25 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return pkg_removed_failed(ret, r->doing, err);
     if (json_object_size(wanted) == 0)
         return state_ret_set(ret, STATE_FALSE, "Invalidly formatted pkgs parameter. See minion log.");
-    if (pkg_removed_add_present(ctx, args, wanted, there.have, found, &spec, err) < 0)
-        return pkg_removed_failed(ret, r->doing, err);
+
+    /* Append to `out` those of `wanted` that `have` has, at a version that the wish means. */
+    const char *name;
+    json_t *wish;
+
+    json_object_foreach ((json_t *) wanted, name, wish) {
+        json_t *versions = value_get(there.have, name);
+        int fits = value_truthy(versions);
+        if (fits && value_truthy(wish)) {
+            spec = true;
+            fits = pkgwant_holds(ctx, versions, json_string_value(wish), value_get(args, "ignore_epoch"),
+                                 false, err);
+        }
+        if (fits < 0)
+            return pkg_removed_failed(ret, r->doing, err);
+        if (fits)
+            json_array_append_new(found, json_string(name));
+    }
+
     add_named(wanted, there.left, found);
     if (json_array_size(found) == 0)
         return state_ret_set(ret, STATE_TRUE, "%s",
@@ -213,19 +206,6 @@ pkg_removed_versions_of(call_ctx_t *ctx, const char *fun, json_t *names, json_t 
         return answer;
     json_t *one = json_pack("{s:o}", json_string_value(json_array_get(names, 0)), answer);
     return one;
-}
-
-/* "Package x ...", "All packages ... (a, b)", "All 12 packages ...". */
-static int
-all_newest(json_t *ret, const json_t *names)
-{
-    size_t n = json_array_size(names);
-    AUTO_FREE char *list = pkgwant_keys(names, true);
-
-    if (n > NAMES_SHOWN)
-        return state_ret_set(ret, STATE_TRUE, "All %zu packages are up-to-date.", n);
-    return n > 1 ? state_ret_set(ret, STATE_TRUE, "All packages are up-to-date (%s).", list)
-                 : state_ret_set(ret, STATE_TRUE, "Package %s is already up-to-date", list);
 }
 
 static int
@@ -376,8 +356,16 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *targets = upgradable(names, avail, have, ret);
     if (targets == NULL)
         return 0;
-    if (json_object_size(targets) == 0)
-        return all_newest(ret, names);
+    if (json_object_size(targets) == 0) {
+        /* "Package x ...", "All packages ... (a, b)", "All 12 packages ...". */
+        size_t n = json_array_size(names);
+        AUTO_FREE char *list = pkgwant_keys(names, true);
+
+        if (n > NAMES_SHOWN)
+            return state_ret_set(ret, STATE_TRUE, "All %zu packages are up-to-date.", n);
+        return n > 1 ? state_ret_set(ret, STATE_TRUE, "All packages are up-to-date (%s).", list)
+                     : state_ret_set(ret, STATE_TRUE, "Package %s is already up-to-date", list);
+    }
 
     /* Names the newest version of each package. */
     json_auto_t *rest = json_array();

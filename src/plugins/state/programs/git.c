@@ -33,21 +33,6 @@ typedef struct latest {
     bool tracks_nothing; /* the remote HEAD is wanted: what is tracked stays */
 } latest_t;
 
-static void
-latest_free(latest_t *l)
-{
-    char **texts[] = { &l->remote_rev, &l->upstream, &l->place,       &l->local_rev,     &l->local_branch,
-                       &l->base_rev,   &l->tracked,  &l->base_branch, &l->default_branch };
-
-    json_decref(l->refs);
-    json_decref(l->branches);
-    json_decref(l->tags);
-    json_decref(l->remotes);
-    for (size_t i = 0; i < NELEMS(texts); i++)
-        free(*texts[i]);
-    buf_free(&l->s.comments);
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* The return of a checkout that needs no change of revision, with the notes of what was done beside it. */
@@ -1010,7 +995,17 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    .reset_on_remote = json_is_string(reset) };
     int rc = state_git_run(&l);
 
-    latest_free(&l);
+    char **texts[] = { &l.remote_rev, &l.upstream, &l.place,       &l.local_rev,     &l.local_branch,
+                       &l.base_rev,   &l.tracked,  &l.base_branch, &l.default_branch };
+
+    json_decref(l.refs);
+    json_decref(l.branches);
+    json_decref(l.tags);
+    json_decref(l.remotes);
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        free(*texts[i]);
+    buf_free(&l.s.comments);
+
     return rc;
 }
 

@@ -9,17 +9,10 @@
 /* No grain has this value: how grains.get tells that there is none. */
 #define ABSENT "\001absent"
 
-/* NEW text: the grain's name with ":" for the delimiter that the SLS uses. */
-static char *
-plain_name(const json_t *args)
-{
-    return str_replace(value_str(args, "name", ""), value_str(args, "delimiter", ":"), ":");
-}
-
 static json_t *
 state_grains_start(json_t *args, json_t **ret_value)
 {
-    AUTO_FREE char *name = plain_name(args);
+    AUTO_FREE char *name = str_replace(value_str(args, "name", ""), value_str(args, "delimiter", ":"), ":");
 
     json_object_set_new(args, "name", json_string(name));
     return *ret_value = state_ret(name);

@@ -33,15 +33,6 @@ says_false(const json_t *node)
     return false;
 }
 
-/* A retcode that is there and not the integer 0. */
-static bool
-failed_retcode(const json_t *v)
-{
-    const json_t *code = value_get(v, "retcode");
-
-    return code != NULL && !(json_is_integer(code) && json_integer_value(code) == 0);
-}
-
 static bool
 module_went_well(const json_t *mret)
 {
@@ -49,8 +40,12 @@ module_went_well(const json_t *mret)
 
     if (json_is_boolean(mret))
         return json_is_true(mret);
-    if (failed_retcode(mret))
+
+    /* A retcode that is there and not the integer 0. */
+    const json_t *code = value_get(mret, "retcode");
+    if (code != NULL && !(json_is_integer(code) && json_integer_value(code) == 0))
         return false;
+
     if (json_is_boolean(result))
         return json_is_true(result);
     return !json_is_object(mret) || !says_false(mret);

@@ -83,28 +83,27 @@ choice(const json_t *args, const char *option, fail_t *err)
 }
 
 static int
-set_warnings(json_t *ret, json_t *warnings, fail_t *err)
-{
-    if (json_is_string(warnings))
-        json_object_set_new(ret, "warnings", json_pack("[O]", warnings));
-    else if (json_is_array(warnings))
-        json_object_set(ret, "warnings", warnings);
-    else if (!json_is_null(warnings))
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                         "You have specified the state option 'warnings' with invalid arguments. It must be "
-                         "a string or a list of strings");
-    return 0;
-}
-
-static int
 test_configurable_test_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *ret = state_ret_args(args);
     json_t *comment = value_get(args, "comment");
     int changes = choice(args, "changes", err), result = changes >= 0 ? choice(args, "result", err) : -EINVAL;
 
-    if (result < 0 || set_warnings(ret, value_get(args, "warnings"), err) < 0)
+    if (result < 0)
         return -EINVAL;
+
+    json_t *warnings = value_get(args, "warnings");
+    if (json_is_string(warnings))
+        json_object_set_new(ret, "warnings", json_pack("[O]", warnings));
+    else if (json_is_array(warnings))
+        json_object_set(ret, "warnings", warnings);
+    else if (!json_is_null(warnings)) {
+        fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                  "You have specified the state option 'warnings' with invalid arguments. It must be "
+                  "a string or a list of strings");
+        return -EINVAL;
+    }
+
     if (changes > 0)
         pretend_change(ret);
     json_object_set_new(ret, "result", json_boolean(result));

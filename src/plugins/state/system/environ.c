@@ -29,10 +29,16 @@ change_of(const json_t *have, json_t *want, bool unsets, json_t *empty, json_t *
     return *json_string_value(have) == '\0' ? NULL : empty;
 }
 
-/* Puts the differences into the return's changes. Variables that clear_all removes are among them. */
 static int
-find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fail_t *err)
+state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    json_auto_t *want = state_environ_wanted(args);
+    json_t *ret = *ret_value = state_ret_args(args);
+
+    if (want == NULL)
+        return state_ret_set(ret, STATE_FALSE, "Environ value must be string, dict or False");
+
+    /* Puts the differences into the return's changes. Variables that clear_all removes are among them. */
     json_auto_t *have = sub_call(ctx, err, "environ.items", NULL);
     json_auto_t *empty = json_string(""), *none = json_null();
     bool unsets = value_bool(args, "false_unsets", false);
@@ -54,19 +60,7 @@ find_changes(call_ctx_t *ctx, const json_t *args, json_t *want, json_t *ret, fai
         if (change != NULL)
             state_change(ret, key, json_incref(change));
     }
-    return 0;
-}
 
-static int
-state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *want = state_environ_wanted(args);
-    json_t *ret = *ret_value = state_ret_args(args);
-
-    if (want == NULL)
-        return state_ret_set(ret, STATE_FALSE, "Environ value must be string, dict or False");
-    if (find_changes(ctx, args, want, ret, err) < 0)
-        return -EINVAL;
     if (ctx_test(ctx))
         return state_ret_set(ret, state_changed(ret) ? STATE_NONE : STATE_TRUE, "%s",
                              state_changed(ret) ? "Environ values will be changed"
