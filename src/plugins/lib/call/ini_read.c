@@ -268,21 +268,6 @@ whole_section(const ini_t *self, py_t *name, py_t *own, size_t *left)
     return STEAL(out);
 }
 
-static py_t *
-whole(const ini_t *self)
-{
-    AUTO(py) out = py_odict();
-    py_t *name, *own;
-    size_t left = EXPAND_MAX;
-
-    for (size_t i = 0; py_dict_next(self->sections, &i, &name, &own);) {
-        AUTO(py) section = whole_section(self, name, own, &left);
-        if (section == NULL || py_dict_set(out, name, section) < 0)
-            return NULL;
-    }
-    return STEAL(out);
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 py_t *
@@ -303,5 +288,15 @@ ini_read(const char *text, size_t len, py_t *defaults)
         return NULL;
     if (self.bad.len > 0)
         return py_raise(&py_ValueError, "Source contains parsing errors: '<\?\?\?>'%s", buf_str(&self.bad));
-    return whole(&self);
+
+    AUTO(py) out = py_odict();
+    py_t *name, *own;
+    size_t left = EXPAND_MAX;
+
+    for (size_t i = 0; py_dict_next(self.sections, &i, &name, &own);) {
+        AUTO(py) section = whole_section(&self, name, own, &left);
+        if (section == NULL || py_dict_set(out, name, section) < 0)
+            return NULL;
+    }
+    return STEAL(out);
 }

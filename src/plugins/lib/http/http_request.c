@@ -200,21 +200,6 @@ check_method(const char *text, fail_t *err)
                : fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not the name of a method", text);
 }
 
-static int
-add_header_dict(request_t *r, json_t *dict, fail_t *err)
-{
-    const char *name;
-    json_t *v;
-
-    json_object_foreach (dict, name, v) {
-        AUTO_FREE char *value = value_pystr(v);
-        if (check_header(name, value, err) < 0)
-            return -EINVAL;
-        add_header(r, name, value);
-    }
-    return 0;
-}
-
 /* "Name: value"; a line without a colon is left out, as in Salt. */
 static int
 add_header_line(request_t *r, const char *text, fail_t *err)
@@ -238,7 +223,20 @@ set_headers(request_t *r, fail_t *err)
     const char *file = value_str(r->args, "header_file", NULL), *agent = value_str(r->args, "agent", NULL);
     json_t *line;
     size_t i;
-    int rc = add_header_dict(r, value_get(r->args, "header_dict"), err);
+
+    int rc = 0;
+    json_t *dict = value_get(r->args, "header_dict");
+    const char *name;
+    json_t *v;
+
+    json_object_foreach (dict, name, v) {
+        AUTO_FREE char *value = value_pystr(v);
+        if (check_header(name, value, err) < 0) {
+            rc = -EINVAL;
+            break;
+        }
+        add_header(r, name, value);
+    }
 
     json_array_foreach (value_get(r->args, "header_list"), i, line)
         if (rc == 0 && json_is_string(line))
@@ -255,23 +253,6 @@ set_headers(request_t *r, fail_t *err)
         rc = check_header("User-Agent", agent, err);
     web_text(&r->web, CURLOPT_USERAGENT, agent != NULL ? agent : AGENT);
     return rc;
-}
-
-/* Basic authentication; `auth` wins over username and password. */
-static void
-set_login(request_t *r)
-{
-    const char *user = value_str(r->args, "username", NULL), *password = value_str(r->args, "password", NULL);
-    json_t *auth = value_get(r->args, "auth");
-
-    if (json_array_size(auth) == 2) {
-        user = json_string_value(json_array_get(auth, 0));
-        password = json_string_value(json_array_get(auth, 1));
-    }
-    if (user == NULL || password == NULL)
-        return;
-    web_text(&r->web, CURLOPT_USERNAME, user);
-    web_text(&r->web, CURLOPT_PASSWORD, password);
 }
 
 /* Appends the request's body, any bytes: 1, 0 when there is none, or a negative errno. */
@@ -319,9 +300,36 @@ set_data(request_t *r, fail_t *err)
     return 0;
 }
 
-static void
-set_cookies(request_t *r)
+/* ---- the request --------------------------------------------------------------------------------------- */
+
+/* All settings. */
+static int
+http_request_build(request_t *r, fail_t *err)
 {
+    set_seconds(r, CURLOPT_CONNECTTIMEOUT_MS, "http_connect_timeout", CONNECT_S);
+    set_seconds(r, CURLOPT_TIMEOUT_MS, "http_request_timeout", REQUEST_S);
+
+    /* http_max_body bounds the answer; LIMIT_FILE_READ is the most. */
+    const json_t *asked = http_request_setting(r, "http_max_body");
+    json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
+    web_limit(&r->web, bytes > 0 && bytes < LIMIT_FILE_READ ? (uintmax_t) bytes : LIMIT_FILE_READ);
+
+    set_proxy(r);
+    set_tls(r);
+
+    /* Basic authentication; `auth` wins over username and password. */
+    const char *user = value_str(r->args, "username", NULL), *password = value_str(r->args, "password", NULL);
+    json_t *auth = value_get(r->args, "auth");
+
+    if (json_array_size(auth) == 2) {
+        user = json_string_value(json_array_get(auth, 0));
+        password = json_string_value(json_array_get(auth, 1));
+    }
+    if (user != NULL && password != NULL) {
+        web_text(&r->web, CURLOPT_USERNAME, user);
+        web_text(&r->web, CURLOPT_PASSWORD, password);
+    }
+
     const char *cachedir = value_str(ctx_opts(r->ctx), "cachedir", "");
     static const struct {
         const char *flag, *file, *dflt;
@@ -336,31 +344,7 @@ set_cookies(request_t *r)
         web_text(&r->web, CURLOPT_COOKIEFILE, path);
         web_text(&r->web, CURLOPT_COOKIEJAR, path);
     }
-}
 
-/* ---- the request --------------------------------------------------------------------------------------- */
-
-/* http_max_body bounds the answer; LIMIT_FILE_READ is the most. */
-static void
-set_limit(request_t *r)
-{
-    const json_t *asked = http_request_setting(r, "http_max_body");
-    json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
-
-    web_limit(&r->web, bytes > 0 && bytes < LIMIT_FILE_READ ? (uintmax_t) bytes : LIMIT_FILE_READ);
-}
-
-/* All settings. */
-static int
-http_request_build(request_t *r, fail_t *err)
-{
-    set_seconds(r, CURLOPT_CONNECTTIMEOUT_MS, "http_connect_timeout", CONNECT_S);
-    set_seconds(r, CURLOPT_TIMEOUT_MS, "http_request_timeout", REQUEST_S);
-    set_limit(r);
-    set_proxy(r);
-    set_tls(r);
-    set_login(r);
-    set_cookies(r);
     int rc = set_url(r, err);
     if (rc == 0)
         rc = set_headers(r, err);

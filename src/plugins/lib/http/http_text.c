@@ -53,18 +53,6 @@ http_form(const json_t *data, buf_t *out)
     }
 }
 
-/* "content-TYPE" is "Content-Type". */
-static void
-http_text_title(char *name)
-{
-    bool first = true;
-
-    for (char *c = name; *c != '\0'; c++) {
-        *c = (char) (first ? toupper((unsigned char) *c) : tolower((unsigned char) *c));
-        first = *c == '-';
-    }
-}
-
 void
 http_parse_headers(const char *text, http_answer_t *into)
 {
@@ -89,7 +77,14 @@ http_parse_headers(const char *text, http_answer_t *into)
                 continue;
             *colon = '\0';
             char *name = str_trim(line), *value = str_trim(colon + 1);
-            http_text_title(name);
+
+            /* "content-TYPE" is "Content-Type". */
+            bool first = true;
+            for (char *c = name; *c != '\0'; c++) {
+                *c = (char) (first ? toupper((unsigned char) *c) : tolower((unsigned char) *c));
+                first = *c == '-';
+            }
+
             json_t *before = value_get(headers, name);
             json_auto_t *own = value_utf8(value, strlen(value));
             if (before != NULL)

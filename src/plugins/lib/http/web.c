@@ -182,24 +182,6 @@ web_no_proxy(web_t *self)
     web_text(self, CURLOPT_NOPROXY, "*");
 }
 
-/* Bundles of certificates that the environment names, as the program curl takes them. */
-static void
-take_environment(web_t *self)
-{
-    static const struct {
-        const char *name;
-        CURLoption option;
-    } known[] = { { "SSL_CERT_DIR", CURLOPT_CAPATH },
-                  { "SSL_CERT_FILE", CURLOPT_CAINFO },
-                  { "CURL_CA_BUNDLE", CURLOPT_CAINFO } };
-
-    for (size_t i = 0; i < NELEMS(known); i++) {
-        const char *value = getenv(known[i].name);
-        if (!str_empty(value))
-            web_text(self, known[i].option, value);
-    }
-}
-
 /* ---- the transfer -------------------------------------------------------------------------------------- */
 
 /* Another number than `size` ends the transfer. */
@@ -257,7 +239,21 @@ web_open(web_t *self, long schemes, long redirects, buf_t *body, fail_t *err)
     web_number(self, CURLOPT_FOLLOWLOCATION, 1);
     web_number(self, CURLOPT_MAXREDIRS, redirects);
     web_number(self, CURLOPT_NETRC, CURL_NETRC_IGNORED);
-    take_environment(self);
+
+    /* Bundles of certificates that the environment names, as the program curl takes them. */
+    static const struct {
+        const char *name;
+        CURLoption option;
+    } known[] = { { "SSL_CERT_DIR", CURLOPT_CAPATH },
+                  { "SSL_CERT_FILE", CURLOPT_CAINFO },
+                  { "CURL_CA_BUNDLE", CURLOPT_CAINFO } };
+
+    for (size_t i = 0; i < NELEMS(known); i++) {
+        const char *value = getenv(known[i].name);
+        if (!str_empty(value))
+            web_text(self, known[i].option, value);
+    }
+
     return 0;
 }
 

@@ -14,18 +14,6 @@
 
 /* ---- refresh_db ---------------------------------------------------------------------------- */
 
-/* Salt's mark that a refresh is due in this run of states. */
-static void
-clear_mark(call_ctx_t *ctx)
-{
-    const char *cachedir = value_str(ctx_opts(ctx), "cachedir", NULL);
-
-    if (cachedir != NULL) {
-        AUTO_FREE char *path = fs_join(cachedir, "pkg_refresh");
-        (void) unlink(path);
-    }
-}
-
 /* True when the lists are younger than so many seconds. */
 static bool
 recent(const json_t *seconds)
@@ -36,16 +24,6 @@ recent(const json_t *seconds)
     if (!json_is_number(seconds) || json_number_value(seconds) == 0 || stat(path, &st) < 0)
         return false;
     return (double) st.st_mtime + json_number_value(seconds) > (double) clock_wall_us() / 1e6;
-}
-
-/* "http://host suite InRelease [151 kB]" without its size. */
-static void
-strip_size(char *ident)
-{
-    char *bracket = strrchr(ident, '[');
-
-    if (str_ends(ident, "B]") && bracket != NULL && bracket > ident && bracket[-1] == ' ')
-        bracket[-1] = '\0';
 }
 
 /* "Get" is true, "Hit" None, "Ign" and "Err" false. */
@@ -59,7 +37,11 @@ take_update_line(json_t *ret, json_t *failed, char *line)
         buf_printf(&ident, "%s%s", i > 1 ? " " : "", words[i]);
     AUTO_FREE char *name = buf_steal(&ident);
     if (words[0] != NULL && strstr(words[0], "Get") != NULL) {
-        strip_size(name);
+        /* "http://host suite InRelease [151 kB]" without its size. */
+        char *bracket = strrchr(name, '[');
+        if (str_ends(name, "B]") && bracket != NULL && bracket > name && bracket[-1] == ' ')
+            bracket[-1] = '\0';
+
         json_object_set_new(ret, name, json_true());
     } else if (words[0] != NULL && strstr(words[0], "Ign") != NULL) {
         json_object_set_new(ret, name, json_false());
@@ -87,7 +69,13 @@ aptdb_joined(const json_t *list)
 json_t *
 apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail_t *err)
 {
-    clear_mark(ctx);
+    /* Salt's mark that a refresh is due in this run of states. */
+    const char *cachedir = value_str(ctx_opts(ctx), "cachedir", NULL);
+    if (cachedir != NULL) {
+        AUTO_FREE char *path = fs_join(cachedir, "pkg_refresh");
+        (void) unlink(path);
+    }
+
     if (recent(cache_valid_time))
         return json_object();
     json_auto_t *out = apt_output(ctx, err, "apt-get", "-q", "update", NULL);

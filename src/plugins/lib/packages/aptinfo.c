@@ -295,18 +295,6 @@ aptinfo_filter_of(const json_t *v)
     return keys;
 }
 
-/* "package" and "version" are always kept, as they become the keys. */
-static bool
-aptinfo_kept(const json_t *filter, const char *key)
-{
-    AUTO_FREE char *lower = xstrdup(key);
-
-    for (char *p = lower; *p != '\0'; p++)
-        *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 32) : *p;
-    return json_object_size(filter) == 0 || str_eq(lower, "package") || str_eq(lower, "version") ||
-           json_object_get(filter, lower) != NULL;
-}
-
 /* {name: {version: info}}, from one paragraph. */
 static void
 aptinfo_add_paragraph(json_t *ret, json_t *info)
@@ -348,7 +336,14 @@ paragraphs(const char *text, const json_t *filter)
         } else if (colon != NULL) {
             *colon = '\0';
             char *value = str_trim(colon + 1), *key = str_trim(line);
-            if (aptinfo_kept(filter, key))
+
+            /* "package" and "version" are always kept, as they become the keys. */
+            AUTO_FREE char *lower = xstrdup(key);
+
+            for (char *p = lower; *p != '\0'; p++)
+                *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 32) : *p;
+            if (json_object_size(filter) == 0 || str_eq(lower, "package") || str_eq(lower, "version") ||
+                json_object_get(filter, lower) != NULL)
                 json_object_set_new(info, key, value_utf8(value, strlen(value)));
         }
     }

@@ -17,17 +17,6 @@ typedef struct plan {
     json_t *again;                        /* {name: word} */
 } plan_t;
 
-static void
-aptinstall_plan_free(plan_t *p)
-{
-    json_decref(p->old);
-    json_decref(p->available);
-    json_decref(p->targets);
-    json_decref(p->downgrade);
-    json_decref(p->errors);
-    json_decref(p->again);
-}
-
 /* ---- whether a refresh is due -------------------------------------------------------------- */
 
 /* 1 when the wanted version is not the candidate, 0 when it is. */
@@ -294,20 +283,6 @@ aptinstall_set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
     return done != NULL ? 0 : err->code;
 }
 
-/* Reports packages that a reinstall left at the same version. */
-static void
-aptinstall_tell_again(const plan_t *p, json_t *ret, const json_t *now)
-{
-    const char *name;
-    json_t *word;
-
-    json_object_foreach (p->again, name, word) {
-        json_t *entry = json_pack("{s:s, s:s}", "old", value_str(p->old, name, ""), "new",
-                                  value_str(now, name, ""));
-        json_object_set_new(ret, name, entry);
-    }
-}
-
 /* The three lists; *ret_changes is NEW. */
 static int
 aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
@@ -322,7 +297,17 @@ aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
     if (now == NULL)
         return err->code;
     *ret_changes = apt_changes(p->old, now);
-    aptinstall_tell_again(p, *ret_changes, now);
+
+    /* Reports packages that a reinstall left at the same version. */
+    const char *name;
+    json_t *word;
+
+    json_object_foreach (p->again, name, word) {
+        json_t *entry = json_pack("{s:s, s:s}", "old", value_str(p->old, name, ""), "new",
+                                  value_str(now, name, ""));
+        json_object_set_new(*ret_changes, name, entry);
+    }
+
     return 0;
 }
 
@@ -407,6 +392,13 @@ apt_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                  .errors = json_array(),
                  .again = json_object() };
     rc = aptinstall_install(&p, params, refresh == 1, ret_value, err);
-    aptinstall_plan_free(&p);
+
+    json_decref(p.old);
+    json_decref(p.available);
+    json_decref(p.targets);
+    json_decref(p.downgrade);
+    json_decref(p.errors);
+    json_decref(p.again);
+
     return rc;
 }

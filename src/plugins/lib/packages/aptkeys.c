@@ -213,24 +213,6 @@ share_ring(int rc, const char *ring, fail_t *err)
     return rc;
 }
 
-/* The key of `path` into `to`; armour is taken off by gpg, unless the name says that it stays. */
-static int
-store_key(call_ctx_t *ctx, const char *path, const char *to, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    int rc = fs_read(path, LIMIT_FILE_READ, &text, err);
-
-    if (rc < 0)
-        return rc;
-    if (strstr(buf_str(&text), "-BEGIN PGP") != NULL && !str_ends(to, ".asc"))
-        return share_ring(aptkeys_succeeded(apt_output(ctx, err, "gpg", "--batch", "--yes", "--output", to,
-                                                       "--dearmor", path, NULL),
-                                            err),
-                          to, err);
-    rc = fs_write_atomic(to, buf_str(&text), text.len, 0644, err);
-    return rc < 0 ? rc : 1;
-}
-
 /* Adds a key from a file, fetched first when it is a URL. 1 added, 0 not, or negative. */
 static int
 aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
@@ -247,7 +229,20 @@ aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
         return aptkeys_succeeded(apt_output(ctx, err, "apt-key", "add", path, NULL), err);
     const char *name = !str_empty(key->keyfile) ? key->keyfile : strrchr(path, '/');
     AUTO_FREE char *to = fs_join(dir, name != NULL ? name : path);
-    return store_key(ctx, path, to, err);
+
+    /* The key of `path` into `to`; armour is taken off by gpg, unless the name says that it stays. */
+    buf_auto_t text = BUF_INIT;
+    int rc = fs_read(path, LIMIT_FILE_READ, &text, err);
+
+    if (rc < 0)
+        return rc;
+    if (strstr(buf_str(&text), "-BEGIN PGP") != NULL && !str_ends(to, ".asc"))
+        return share_ring(aptkeys_succeeded(apt_output(ctx, err, "gpg", "--batch", "--yes", "--output", to,
+                                                       "--dearmor", path, NULL),
+                                            err),
+                          to, err);
+    rc = fs_write_atomic(to, buf_str(&text), text.len, 0644, err);
+    return rc < 0 ? rc : 1;
 }
 
 static int

@@ -47,30 +47,6 @@ aptlist_list_of(const dpkg_pkg_t *pkg)
     return NULL;
 }
 
-/* Sorts all packages into the three lists. Names of foreign architectures carry it as "name:arch" on amd64
- * hosts, as in Salt. */
-static json_t *
-read_pkgs(call_ctx_t *ctx, fail_t *err)
-{
-    AUTO(dpkg) db = apt_dpkg(err);
-    const char *osarch = value_str(ctx_grains(ctx), "osarch", "");
-    bool amd64 = str_eq(value_str(ctx_grains(ctx), "cpuarch", ""), "x86_64") && str_eq(osarch, "amd64");
-
-    if (db == NULL)
-        return NULL;
-    json_t *ret = json_pack("{s:{}, s:{}, s:{}}", "installed", "removed", "purge_desired");
-    for (size_t i = 0; i < dpkg_count(db); i++) {
-        const dpkg_pkg_t *pkg = dpkg_at(db, i);
-        const char *list = aptlist_list_of(pkg);
-        bool foreign = amd64 && !str_eq(pkg->arch, "all") && !str_eq(pkg->arch, osarch);
-        if (list == NULL || *pkg->version == '\0' || *pkg->arch == '\0')
-            continue;
-        AUTO_FREE char *name = xasprintf("%s%s%s", pkg->name, foreign ? ":" : "", foreign ? pkg->arch : "");
-        add_version(json_object_get(ret, list), name, pkg->version);
-    }
-    return ret;
-}
-
 /* pkg_resource.stringify: lists of versions become one text. */
 static void
 stringify(json_t *pkgs)
@@ -104,7 +80,26 @@ apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err)
     json_t *known = (flags & PKGS_FRESH) ? NULL : value_get(ctx_context(ctx), CONTEXT_KEY);
 
     if (known == NULL) {
-        known = read_pkgs(ctx, err);
+        /* Sorts all packages into the three lists. Names of foreign architectures carry it as "name:arch" on
+         * amd64 hosts, as in Salt. */
+        AUTO(dpkg) db = apt_dpkg(err);
+        const char *osarch = value_str(ctx_grains(ctx), "osarch", "");
+        bool amd64 = str_eq(value_str(ctx_grains(ctx), "cpuarch", ""), "x86_64") && str_eq(osarch, "amd64");
+
+        if (db == NULL)
+            return NULL;
+        known = json_pack("{s:{}, s:{}, s:{}}", "installed", "removed", "purge_desired");
+        for (size_t i = 0; i < dpkg_count(db); i++) {
+            const dpkg_pkg_t *pkg = dpkg_at(db, i);
+            const char *list = aptlist_list_of(pkg);
+            bool foreign = amd64 && !str_eq(pkg->arch, "all") && !str_eq(pkg->arch, osarch);
+            if (list == NULL || *pkg->version == '\0' || *pkg->arch == '\0')
+                continue;
+            AUTO_FREE char *name = xasprintf("%s%s%s", pkg->name, foreign ? ":" : "",
+                                             foreign ? pkg->arch : "");
+            add_version(json_object_get(known, list), name, pkg->version);
+        }
+
         if (known == NULL)
             return NULL;
         json_object_set_new(ctx_context(ctx), CONTEXT_KEY, known);

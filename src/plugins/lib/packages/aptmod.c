@@ -230,18 +230,6 @@ aptmod_add_key(const mod_t *m, fail_t *err)
 
 /* ---- the source ---------------------------------------------------------------------------- */
 
-static json_t *
-split_commas(const char *text)
-{
-    json_t *ret = json_array();
-    char **words = str_split(text, ",", false);
-
-    for (size_t i = 0; words[i] != NULL; i++)
-        json_array_append_new(ret, json_string(str_trim(words[i])));
-    strv_free(words);
-    return ret;
-}
-
 /* A keyword that is "a,b" or a list; `dflt` when it is not given. NEW. */
 static json_t *
 list_arg(const mod_t *m, const char *name, json_t *dflt)
@@ -251,7 +239,14 @@ list_arg(const mod_t *m, const char *name, json_t *dflt)
     if (v == NULL || json_is_array(v))
         return json_copy(v != NULL ? (json_t *) v : dflt);
     AUTO_FREE char *text = value_pystr(v);
-    return split_commas(text);
+
+    json_t *ret = json_array();
+    char **words = str_split(text, ",", false);
+
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_array_append_new(ret, json_string(str_trim(words[i])));
+    strv_free(words);
+    return ret;
 }
 
 /* True when the lists share a member. */
@@ -307,22 +302,6 @@ aptmod_set_text(apt_source_t *entry, char **slot, const char *value)
         return;
     apt_source_set(slot, value);
     entry->changed = true;
-}
-
-static void
-set_comment(const mod_t *m, apt_source_t *entry)
-{
-    const json_t *v = apt_arg(m->kwargs, "comments");
-    buf_auto_t text = BUF_INIT;
-
-    if (v == NULL)
-        return;
-    for (size_t i = 0; i < json_array_size(v); i++) {
-        AUTO_FREE char *part = value_pystr(json_array_get(v, i));
-        buf_printf(&text, "%s%s", i > 0 ? " " : "", part);
-    }
-    AUTO_FREE char *whole = json_is_array(v) ? buf_steal(&text) : value_pystr(v);
-    aptmod_set_text(entry, &entry->comment, whole != NULL ? str_trim(whole) : "");
 }
 
 /* `disabled` wins over `enabled`; without both the entry stays as it is. */
@@ -411,7 +390,19 @@ aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
         entry->changed = true;
         apt_sources_add(sources, &fresh);
     }
-    set_comment(m, entry);
+
+    const json_t *v = apt_arg(m->kwargs, "comments");
+    buf_auto_t text = BUF_INIT;
+
+    if (v != NULL) {
+        for (size_t i = 0; i < json_array_size(v); i++) {
+            AUTO_FREE char *part = value_pystr(json_array_get(v, i));
+            buf_printf(&text, "%s%s", i > 0 ? " " : "", part);
+        }
+        AUTO_FREE char *whole = json_is_array(v) ? buf_steal(&text) : value_pystr(v);
+        aptmod_set_text(entry, &entry->comment, whole != NULL ? str_trim(whole) : "");
+    }
+
     set_list(entry, &entry->comps, comps);
     set_list(entry, &entry->archs, archs);
     aptmod_set_text(entry, &entry->dist, value_str(m->kwargs, "dist", NULL));
@@ -499,24 +490,6 @@ add_ppa(mod_t *m, const char *repo, bool refresh, json_t **ret_value, fail_t *er
 
 /* ---- mod_repo ------------------------------------------------------------------------------ */
 
-static int
-mod_source(mod_t *m, bool refresh, json_t **ret_value, fail_t *err)
-{
-    int rc = aptmod_add_key(m, err);
-
-    if (rc < 0)
-        return rc;
-    if ((rc = aptmod_change(m, ret_value, err)) < 0 || !refresh)
-        return rc;
-    json_auto_t *done = apt_refresh(m->ctx, NULL, false, err);
-    if (done == NULL) {
-        json_decref(*ret_value);
-        *ret_value = NULL;
-        return err->code;
-    }
-    return 0;
-}
-
 /* Turns a PPA into a line where needed, and checks the definition before anything is changed. */
 static int
 mod_repo(mod_t *m, const char *repo, json_t **ret_value, fail_t *err)
@@ -544,7 +517,20 @@ mod_repo(mod_t *m, const char *repo, json_t **ret_value, fail_t *err)
     m->wanted = apt_source_new(m->repo, NULL);
     if (m->wanted->invalid)
         return fail_set(err, -EINVAL, "Error: repo '%s' not a well formatted definition", m->repo);
-    return mod_source(m, refresh, ret_value, err);
+
+    int rc = aptmod_add_key(m, err);
+
+    if (rc < 0)
+        return rc;
+    if ((rc = aptmod_change(m, ret_value, err)) < 0 || !refresh)
+        return rc;
+    json_auto_t *done = apt_refresh(m->ctx, NULL, false, err);
+    if (done == NULL) {
+        json_decref(*ret_value);
+        *ret_value = NULL;
+        return err->code;
+    }
+    return 0;
 }
 
 int

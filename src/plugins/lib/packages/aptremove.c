@@ -20,19 +20,6 @@ aptremove_add_present(json_t *targets, const json_t *params, const json_t *pkgs)
     }
 }
 
-/* apt-get with the action. NEW result, or NULL with *err. */
-static json_t *
-run_removal(call_ctx_t *ctx, const char *action, const json_t *targets, const json_t *env, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-
-    apt_env(&prog, env);
-    apt_prog(ctx, &prog, true);
-    prog_adds(&prog, "apt-get", "-q", "-y", action, NULL);
-    prog_add_json(&prog, targets);
-    return apt_run(&prog, err);
-}
-
 /* Only packages that are installed are passed to apt-get; purge also takes removed ones whose configuration
  * remains. */
 int
@@ -55,7 +42,17 @@ apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_object();
         return 0;
     }
-    json_auto_t *out = run_removal(ctx, action, targets, value_get(value_get(args, "kwargs"), "env"), err);
+
+    /* apt-get with the action. */
+    const json_t *env = value_get(value_get(args, "kwargs"), "env");
+    prog_auto_t prog = PROG_INIT;
+
+    apt_env(&prog, env);
+    apt_prog(ctx, &prog, true);
+    prog_adds(&prog, "apt-get", "-q", "-y", action, NULL);
+    prog_add_json(&prog, targets);
+    json_auto_t *out = apt_run(&prog, err);
+
     if (out == NULL)
         return err->code;
     if (value_int(out, "retcode", 0) != 0 && *value_str(out, "stderr", "") != '\0')
@@ -77,31 +74,6 @@ apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- autoremove ---------------------------------------------------------------------------- */
 
-/* The names below "The following packages will be REMOVED:", sorted. NEW. */
-static json_t *
-names_to_remove(const char *text)
-{
-    AUTO_FREE char *copy = xstrdup(text);
-    buf_auto_t words = BUF_INIT;
-    json_t *ret = json_array();
-    bool inside = false;
-
-    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
-        if (inside && *line == ' ')
-            buf_printf(&words, "%s ", line);
-        else if (inside)
-            inside = false;
-        else
-            inside = strstr(line, "The following packages will be REMOVED:") != NULL;
-    }
-    char **names = str_split(buf_str(&words), " \t", true);
-    qsort(names, strv_len(names), sizeof(*names), str_by_text);
-    for (size_t i = 0; names[i] != NULL; i++)
-        json_array_append_new(ret, json_string(names[i]));
-    strv_free(names);
-    return ret;
-}
-
 int
 apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -120,7 +92,28 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (out == NULL)
         return err->code;
     if (list_only) {
-        *ret_value = names_to_remove(value_str(out, "stdout", ""));
+        /* The names below "The following packages will be REMOVED:", sorted. */
+        const char *text = value_str(out, "stdout", "");
+        AUTO_FREE char *copy = xstrdup(text);
+        buf_auto_t words = BUF_INIT;
+        json_t *ret = json_array();
+        bool inside = false;
+
+        for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+            if (inside && *line == ' ')
+                buf_printf(&words, "%s ", line);
+            else if (inside)
+                inside = false;
+            else
+                inside = strstr(line, "The following packages will be REMOVED:") != NULL;
+        }
+        char **names = str_split(buf_str(&words), " \t", true);
+        qsort(names, strv_len(names), sizeof(*names), str_by_text);
+        for (size_t i = 0; names[i] != NULL; i++)
+            json_array_append_new(ret, json_string(names[i]));
+        strv_free(names);
+        *ret_value = ret;
+
         return 0;
     }
     apt_forget(ctx);
@@ -132,31 +125,6 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* ---- upgrade ------------------------------------------------------------------------------- */
-
-/* Changed configuration files are kept unless force_conf_new is given. */
-static void
-upgrade_command(call_ctx_t *ctx, const json_t *args, prog_t *prog)
-{
-    static const char *const switches[][2] = { { "force_yes", "--force-yes" },
-                                               { "skip_verify", "--allow-unauthenticated" },
-                                               { "download_only", "--download-only" },
-                                               { "downloadonly", "--download-only" },
-                                               { "allow_downgrades", "--allow-downgrades" } };
-    const json_t *kwargs = value_get(args, "kwargs");
-
-    apt_prog(ctx, prog, true);
-    prog_adds(prog, "apt-get", "-q", "-y", NULL);
-    if (value_truthy(value_get(kwargs, "force_conf_new")))
-        prog_adds(prog, "-o", "DPkg::Options::=--force-confnew", NULL);
-    else
-        prog_adds(prog, "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef",
-                  NULL);
-    for (size_t i = 0; i < NELEMS(switches); i++) {
-        if (value_truthy(value_get(kwargs, switches[i][0])))
-            prog_add(prog, switches[i][1]);
-    }
-    prog_add(prog, value_truthy(value_get(args, "dist_upgrade")) ? "dist-upgrade" : "upgrade");
-}
 
 int
 apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -172,7 +140,28 @@ apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *old = apt_pkgs(ctx, 0, err);
     if (old == NULL)
         return err->code;
-    upgrade_command(ctx, args, &prog);
+
+    /* Changed configuration files are kept unless force_conf_new is given. */
+    static const char *const switches[][2] = { { "force_yes", "--force-yes" },
+                                               { "skip_verify", "--allow-unauthenticated" },
+                                               { "download_only", "--download-only" },
+                                               { "downloadonly", "--download-only" },
+                                               { "allow_downgrades", "--allow-downgrades" } };
+    const json_t *kwargs = value_get(args, "kwargs");
+
+    apt_prog(ctx, &prog, true);
+    prog_adds(&prog, "apt-get", "-q", "-y", NULL);
+    if (value_truthy(value_get(kwargs, "force_conf_new")))
+        prog_adds(&prog, "-o", "DPkg::Options::=--force-confnew", NULL);
+    else
+        prog_adds(&prog, "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef",
+                  NULL);
+    for (size_t i = 0; i < NELEMS(switches); i++) {
+        if (value_truthy(value_get(kwargs, switches[i][0])))
+            prog_add(&prog, switches[i][1]);
+    }
+    prog_add(&prog, value_truthy(value_get(args, "dist_upgrade")) ? "dist-upgrade" : "upgrade");
+
     json_auto_t *out = apt_run(&prog, err);
     apt_forget(ctx);
     json_auto_t *now = out != NULL ? apt_pkgs(ctx, 0, err) : NULL;

@@ -61,18 +61,6 @@ have_common(const json_t *a, const json_t *b)
     return false;
 }
 
-/* "http://host/x" with "user:word@" before the host, unless it is there. */
-static void
-add_auth(apt_source_t *entry, const char *auth)
-{
-    char *host = strstr(entry->uri, "://");
-
-    if (auth == NULL || host == NULL || str_starts(host + 3, auth))
-        return;
-    AUTO_FREE char *uri = xasprintf("%.*s%s@%s", (int) (host + 3 - entry->uri), entry->uri, auth, host + 3);
-    apt_source_set(&entry->uri, uri);
-}
-
 bool
 apt_same_uri(const char *a, const char *b)
 {
@@ -101,7 +89,15 @@ apt_find_repo(call_ctx_t *ctx, const char *repo, const char *auth, fail_t *err)
     if (sources == NULL)
         return NULL;
     AUTO(apt_source) wanted = apt_source_new(line != NULL ? line : repo, NULL);
-    add_auth(wanted, auth);
+
+    /* "http://host/x" with "user:word@" before the host, unless it is there. */
+    char *host = strstr(wanted->uri, "://");
+    if (auth != NULL && host != NULL && !(str_starts(host + 3, auth))) {
+        AUTO_FREE char *uri = xasprintf("%.*s%s@%s", (int) (host + 3 - wanted->uri), wanted->uri, auth,
+                                        host + 3);
+        apt_source_set(&wanted->uri, uri);
+    }
+
     for (size_t i = 0; i < apt_sources_count(sources) && !wanted->invalid; i++) {
         const apt_source_t *entry = apt_sources_at(sources, i);
         if (entry->invalid || !str_eq(entry->type, wanted->type) || !apt_same_uri(entry->uri, wanted->uri) ||
@@ -158,27 +154,6 @@ drop_comps(apt_source_t *entry, const json_t *comps)
     return json_array_size(left) > 0;
 }
 
-/* {file: true} of the files that lost something. NEW. */
-static json_t *
-delete_from(apt_sources_t *sources, const apt_source_t *wanted, bool ppa)
-{
-    json_t *files = json_object();
-
-    for (size_t i = 0; i < apt_sources_count(sources);) {
-        apt_source_t *entry = apt_sources_at(sources, i);
-        if (!aptrepo_is_wanted(entry, wanted, ppa)) {
-            i++;
-            continue;
-        }
-        json_object_set_new(files, entry->file, json_true());
-        if (drop_comps(entry, wanted->comps))
-            i++;
-        else
-            apt_sources_remove(sources, i);
-    }
-    return files;
-}
-
 static bool
 has_entries(const apt_sources_t *sources, const char *file)
 {
@@ -224,7 +199,22 @@ apt_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (sources == NULL)
         return err->code;
     AUTO(apt_source) wanted = apt_source_new(line, NULL);
-    json_auto_t *files = delete_from(sources, wanted, ppa);
+
+    json_auto_t *files = json_object();
+
+    for (size_t i = 0; i < apt_sources_count(sources);) {
+        apt_source_t *entry = apt_sources_at(sources, i);
+        if (!aptrepo_is_wanted(entry, wanted, ppa)) {
+            i++;
+            continue;
+        }
+        json_object_set_new(files, entry->file, json_true());
+        if (drop_comps(entry, wanted->comps))
+            i++;
+        else
+            apt_sources_remove(sources, i);
+    }
+
     if (json_object_size(files) == 0)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Repo %s doesn't exist in the sources.list(s)", line);
     int rc = apt_sources_save(sources, err);

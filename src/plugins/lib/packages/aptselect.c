@@ -53,20 +53,6 @@ apt_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* dpkg --set-selections for one package: 1 done, 0 refused. */
-static int
-aptselect_set_one(call_ctx_t *ctx, const char *name, const char *state, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-    AUTO_FREE char *line = xasprintf("%s %s", name, state);
-
-    apt_prog(ctx, &prog, false);
-    prog_adds(&prog, "dpkg", "--set-selections", NULL);
-    prog.in = line;
-    json_auto_t *out = apt_run(&prog, err);
-    return out == NULL ? err->code : value_int(out, "retcode", 0) == 0;
-}
-
 /* {name: state} of all packages. */
 static json_t *
 states_by_name(fail_t *err)
@@ -105,7 +91,17 @@ aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *e
                 return err->code;
             if (str_eq(json_string_value(old), state) || ctx_test(ctx))
                 continue;
-            int rc = aptselect_set_one(ctx, name, state, err);
+
+            /* dpkg --set-selections for one package: 1 done, 0 refused. */
+            prog_auto_t prog = PROG_INIT;
+            AUTO_FREE char *line = xasprintf("%s %s", name, state);
+
+            apt_prog(ctx, &prog, false);
+            prog_adds(&prog, "dpkg", "--set-selections", NULL);
+            prog.in = line;
+            json_auto_t *out = apt_run(&prog, err);
+            int rc = out == NULL ? err->code : value_int(out, "retcode", 0) == 0;
+
             if (rc < 0)
                 return rc;
             if (rc > 0)

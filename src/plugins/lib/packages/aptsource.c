@@ -69,21 +69,6 @@ add_parts(json_t *list, const char *text, const char *seps)
     strv_free(parts);
 }
 
-/* arch= and signed-by= have places of their own; others are kept as text. */
-static void
-aptsource_take_option(apt_source_t *self, const char *option)
-{
-    const char *value = strchr(option, '=');
-
-    if (value != NULL && str_starts(option, "arch=")) {
-        add_parts(self->archs, value + 1, ",");
-    } else if (value != NULL && str_starts(option, "signed-by=")) {
-        set_bytes(&self->signedby, value + 1, strlen(value + 1));
-    } else {
-        json_array_append_new(self->others, value_utf8(option, strlen(option)));
-    }
-}
-
 /* "[a=b c=d]" at `p`. Returns what follows it, or NULL when it has no end. */
 static const char *
 aptsource_take_options(apt_source_t *self, const char *p)
@@ -94,8 +79,19 @@ aptsource_take_options(apt_source_t *self, const char *p)
         return NULL;
     AUTO_FREE char *text = xstrndup(p + 1, (size_t) (end - p - 1));
     char **options = str_split(text, " \t", true);
-    for (size_t i = 0; options[i] != NULL; i++)
-        aptsource_take_option(self, options[i]);
+    for (size_t i = 0; options[i] != NULL; i++) {
+        /* arch= and signed-by= have places of their own; others are kept as text. */
+        const char *option = options[i];
+        const char *value = strchr(option, '=');
+
+        if (value != NULL && str_starts(option, "arch=")) {
+            add_parts(self->archs, value + 1, ",");
+        } else if (value != NULL && str_starts(option, "signed-by=")) {
+            set_bytes(&self->signedby, value + 1, strlen(value + 1));
+        } else {
+            json_array_append_new(self->others, value_utf8(option, strlen(option)));
+        }
+    }
     strv_free(options);
     return end + 1;
 }
@@ -196,31 +192,6 @@ aptsource_put_list(buf_t *out, const json_t *list, const char *sep)
         buf_printf(out, "%s%s", i > 0 ? sep : "", json_string_value(json_array_get(list, i)));
 }
 
-static void
-aptsource_put_options(buf_t *out, const apt_source_t *self)
-{
-    /* A key in place of its file's name has no one-line form. */
-    bool signedby = *self->signedby != '\0' && strpbrk(self->signedby, " \t\r\n") == NULL;
-    const char *gap = "";
-
-    if (json_array_size(self->archs) == 0 && !signedby && json_array_size(self->others) == 0)
-        return;
-    buf_puts(out, " [");
-    if (json_array_size(self->archs) > 0) {
-        buf_puts(out, "arch=");
-        aptsource_put_list(out, self->archs, ",");
-        gap = " ";
-    }
-    if (signedby) {
-        buf_printf(out, "%ssigned-by=%s", gap, self->signedby);
-        gap = " ";
-    }
-    if (json_array_size(self->others) > 0)
-        buf_puts(out, gap);
-    aptsource_put_list(out, self->others, " ");
-    buf_putc(out, ']');
-}
-
 /* The line of the entry, without its end. NEW. */
 char *
 apt_source_render(const apt_source_t *self)
@@ -230,7 +201,28 @@ apt_source_render(const apt_source_t *self)
     if (self->invalid)
         return xstrdup(self->line);
     buf_printf(&out, "%s%s", self->disabled ? "# " : "", self->type);
-    aptsource_put_options(&out, self);
+
+    /* A key in place of its file's name has no one-line form. */
+    bool signedby = *self->signedby != '\0' && strpbrk(self->signedby, " \t\r\n") == NULL;
+    const char *gap = "";
+
+    if (json_array_size(self->archs) != 0 || signedby || json_array_size(self->others) != 0) {
+        buf_puts(&out, " [");
+        if (json_array_size(self->archs) > 0) {
+            buf_puts(&out, "arch=");
+            aptsource_put_list(&out, self->archs, ",");
+            gap = " ";
+        }
+        if (signedby) {
+            buf_printf(&out, "%ssigned-by=%s", gap, self->signedby);
+            gap = " ";
+        }
+        if (json_array_size(self->others) > 0)
+            buf_puts(&out, gap);
+        aptsource_put_list(&out, self->others, " ");
+        buf_putc(&out, ']');
+    }
+
     buf_printf(&out, " %s %s", self->uri, self->dist);
     if (json_array_size(self->comps) > 0)
         buf_putc(&out, ' ');

@@ -57,24 +57,6 @@ is_no(const char *text)
     return false;
 }
 
-/* "Check-Valid-Until: no" as the option "check-valid-until=no". */
-static void
-add_others(json_t *others, const deb822_t *para)
-{
-    for (size_t i = 0; i < para->n; i++) {
-        const deb822_field_t *field = &para->fields[i];
-        if (is_own(field) || memchr(field->value, '\n', field->value_len) != NULL)
-            continue;
-        AUTO_FREE char *text = xasprintf("%.*s=%.*s", (int) field->name_len, field->name,
-                                         (int) field->value_len, field->value);
-        for (char *p = text; *p != '=' && *p != '\0'; p++)
-            *p = (char) tolower((unsigned char) *p);
-        for (char *p = text; *p != '\0'; p++)
-            *p = *p == ' ' || *p == '\t' ? ',' : *p;
-        json_array_append_new(others, value_utf8(text, strlen(text)));
-    }
-}
-
 static void
 set_clean(char **slot, const char *text)
 {
@@ -98,7 +80,21 @@ aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, con
     set_clean(&entry->signedby, signedby != NULL ? signedby : "");
     aptstanza_add_words(entry->comps, para, "Components");
     aptstanza_add_words(entry->archs, para, "Architectures");
-    add_others(entry->others, para);
+
+    /* "Check-Valid-Until: no" as the option "check-valid-until=no". */
+    for (size_t i = 0; i < para->n; i++) {
+        const deb822_field_t *field = &para->fields[i];
+        if (is_own(field) || memchr(field->value, '\n', field->value_len) != NULL)
+            continue;
+        AUTO_FREE char *text = xasprintf("%.*s=%.*s", (int) field->name_len, field->name,
+                                         (int) field->value_len, field->value);
+        for (char *p = text; *p != '=' && *p != '\0'; p++)
+            *p = (char) tolower((unsigned char) *p);
+        for (char *p = text; *p != '\0'; p++)
+            *p = *p == ' ' || *p == '\t' ? ',' : *p;
+        json_array_append_new(entry->others, value_utf8(text, strlen(text)));
+    }
+
     entry->disabled = is_no(enabled);
     apt_source_reline(entry);
     return entry;
@@ -191,17 +187,6 @@ same_but_suite(const apt_source_t *a, const apt_source_t *b)
            json_equal(a->archs, b->archs);
 }
 
-/* Options of a line as fields: "trusted=yes" is "trusted: yes", names know no case. */
-static void
-put_others(buf_t *out, const json_t *others)
-{
-    for (size_t i = 0; i < json_array_size(others); i++) {
-        const char *text = json_string_value(json_array_get(others, i)), *value = strchr(text, '=');
-        if (value != NULL)
-            buf_printf(out, "%.*s: %s\n", (int) (value - text), text, value + 1);
-    }
-}
-
 static void
 put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
 {
@@ -216,7 +201,14 @@ put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
     if (*entry->signedby != '\0')
         buf_printf(out, "Signed-By:%s %s\n", strchr(entry->signedby, '\n') != NULL ? "\n" : "",
                    entry->signedby);
-    put_others(out, entry->others);
+
+    /* Options of a line as fields: "trusted=yes" is "trusted: yes", names know no case. */
+    const json_t *others = entry->others;
+    for (size_t i = 0; i < json_array_size(others); i++) {
+        const char *text = json_string_value(json_array_get(others, i)), *value = strchr(text, '=');
+        if (value != NULL)
+            buf_printf(out, "%.*s: %s\n", (int) (value - text), text, value + 1);
+    }
 }
 
 /* Writes the entries, joining those that differ in the suite alone. Quadratic in the entries of one

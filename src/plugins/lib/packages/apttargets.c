@@ -78,22 +78,6 @@ repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params,
     return 0;
 }
 
-/* "a,b" with one version for all. */
-static json_t *
-apttargets_names_of(call_ctx_t *ctx, const char *name, const json_t *version, bool normalize)
-{
-    json_t *out = json_object();
-    AUTO_FREE char *text = version != NULL ? value_pystr(version) : NULL;
-    char **names = str_split(name, ",", false);
-
-    for (size_t i = 0; names[i] != NULL; i++) {
-        AUTO_FREE char *plain = target_name(ctx, names[i], normalize);
-        json_object_set_new(out, plain, text != NULL ? json_string(text) : json_null());
-    }
-    strv_free(names);
-    return out;
-}
-
 /* ---- package files ------------------------------------------------------------------------- */
 
 /* By the protocol, without regard to case. */
@@ -182,8 +166,20 @@ apttargets_of(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *re
         return apttargets_files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params,
                                    err);
     }
-    if (*name != '\0')
-        *ret_params = apttargets_names_of(ctx, name, apt_arg(kwargs, "version"), normalize);
+    if (*name != '\0') {
+        /* "a,b" with one version for all. */
+        const json_t *version = apt_arg(kwargs, "version");
+        json_t *out = json_object();
+        AUTO_FREE char *text = version != NULL ? value_pystr(version) : NULL;
+        char **names = str_split(name, ",", false);
+
+        for (size_t i = 0; names[i] != NULL; i++) {
+            AUTO_FREE char *plain = target_name(ctx, names[i], normalize);
+            json_object_set_new(out, plain, text != NULL ? json_string(text) : json_null());
+        }
+        strv_free(names);
+        *ret_params = out;
+    }
     return 0;
 }
 

@@ -36,17 +36,6 @@ deb822_line_end(const char *p, const char *end)
     return newline != NULL ? newline : end;
 }
 
-static void
-trim_value(deb822_field_t *field)
-{
-    while (field->value_len > 0 && deb822_is_blank(field->value[0])) {
-        field->value++;
-        field->value_len--;
-    }
-    while (field->value_len > 0 && deb822_is_blank(field->value[field->value_len - 1]))
-        field->value_len--;
-}
-
 /* Takes one line that is neither empty nor a comment. */
 static void
 deb822_take_line(deb822_t *self, const char *line, const char *end)
@@ -92,8 +81,15 @@ deb822_next(deb822_t *self, const char **at, const char *end)
     }
     self->end = p;
     *at = p;
-    for (size_t i = 0; i < self->n; i++)
-        trim_value(&self->fields[i]);
+    for (size_t i = 0; i < self->n; i++) {
+        while (self->fields[i].value_len > 0 && deb822_is_blank(self->fields[i].value[0])) {
+            self->fields[i].value++;
+            self->fields[i].value_len--;
+        }
+        while (self->fields[i].value_len > 0 &&
+               deb822_is_blank(self->fields[i].value[self->fields[i].value_len - 1]))
+            self->fields[i].value_len--;
+    }
     return self->end > self->start;
 }
 

@@ -57,32 +57,6 @@ text_or_empty(const deb822_t *para, const char *name)
     return text != NULL ? text : xstrdup("");
 }
 
-/* NULL for a paragraph without a name. */
-static dpkg_pkg_t *
-pkg_of(const deb822_t *para)
-{
-    AUTO_FREE char *status = text_or_empty(para, "Status");
-    const deb822_field_t *multi = deb822_get(para, "Multi-Arch");
-    char *name = deb822_text(para, "Package");
-
-    if (name == NULL)
-        return NULL;
-    char **words = str_split(status, " \t", true);
-    size_t n = strv_len(words);
-    dpkg_pkg_t *pkg = xcalloc(1, sizeof(*pkg));
-    pkg->name = name;
-    pkg->version = text_or_empty(para, "Version");
-    pkg->arch = text_or_empty(para, "Architecture");
-    pkg->want = xstrdup(n > 0 ? words[0] : "unknown");
-    pkg->eflag = xstrdup(n > 1 ? words[1] : "ok");
-    pkg->status = xstrdup(n > 2 ? words[2] : "not-installed");
-    pkg->same = multi != NULL && multi->value_len == 4 && memcmp(multi->value, "same", 4) == 0;
-    pkg->start = para->start;
-    pkg->end = para->end;
-    strv_free(words);
-    return pkg;
-}
-
 /* Later paragraphs of one package replace earlier ones. */
 static void
 dpkg_take_text(dpkg_t *self, map_t *seen, const buf_t *text)
@@ -91,9 +65,26 @@ dpkg_take_text(dpkg_t *self, map_t *seen, const buf_t *text)
     const char *at = buf_str(text), *end = at + text->len;
 
     while (deb822_next(&para, &at, end)) {
-        dpkg_pkg_t *pkg = pkg_of(&para);
-        if (pkg == NULL)
+        AUTO_FREE char *status = text_or_empty(&para, "Status");
+        const deb822_field_t *multi = deb822_get(&para, "Multi-Arch");
+        char *name = deb822_text(&para, "Package");
+
+        if (name == NULL)
             continue;
+        char **words = str_split(status, " \t", true);
+        size_t n = strv_len(words);
+        dpkg_pkg_t *pkg = xcalloc(1, sizeof(*pkg));
+        pkg->name = name;
+        pkg->version = text_or_empty(&para, "Version");
+        pkg->arch = text_or_empty(&para, "Architecture");
+        pkg->want = xstrdup(n > 0 ? words[0] : "unknown");
+        pkg->eflag = xstrdup(n > 1 ? words[1] : "ok");
+        pkg->status = xstrdup(n > 2 ? words[2] : "not-installed");
+        pkg->same = multi != NULL && multi->value_len == 4 && memcmp(multi->value, "same", 4) == 0;
+        pkg->start = para.start;
+        pkg->end = para.end;
+        strv_free(words);
+
         if (str_eq(pkg->name, "dpkg") && self->native[0] == '\0')
             (void) str_copy(self->native, sizeof(self->native), pkg->arch);
         AUTO_FREE char *key = xasprintf("%s:%s", pkg->name, pkg->arch);

@@ -39,16 +39,6 @@ read_diversions(dpkg_t *self)
     }
 }
 
-static const diversion_t *
-diversion_of(const dpkg_t *self, const char *path)
-{
-    for (size_t i = 0; i < self->n_diversions; i++) {
-        if (str_eq(self->diversions[i].from, path))
-            return &self->diversions[i];
-    }
-    return NULL;
-}
-
 /* The text of a package's list of files. False when it has none. */
 static bool
 read_list(const dpkg_t *self, const dpkg_pkg_t *pkg, buf_t *out)
@@ -81,7 +71,14 @@ dpkg_files(dpkg_t *self, const dpkg_pkg_t *pkg)
     if (!read_list(self, pkg, &text) || text.len == 0)
         return files;
     for (char *at = text.data, *line; (line = line_next(&at)) != NULL;) {
-        const diversion_t *d = diversion_of(self, line);
+        const diversion_t *d = NULL;
+        for (size_t i = 0; i < self->n_diversions; i++) {
+            if (str_eq(self->diversions[i].from, line)) {
+                d = &self->diversions[i];
+                break;
+            }
+        }
+
         if (*line == '\0')
             continue;
         json_array_append_new(files, value_utf8(line, strlen(line)));
@@ -99,23 +96,6 @@ typedef struct search {
     char *path;   /* the path found; owned */
     buf_t owners; /* "a, b" */
 } search_t;
-
-/* Looks a package's list through; the first path found anywhere is the one that counts. */
-static void
-search_list(search_t *s, const dpkg_pkg_t *pkg, char *text)
-{
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
-        bool found = s->path != NULL ? str_eq(s->path, line)
-                     : s->exact      ? str_eq(s->pattern, line)
-                                     : fnmatch(s->pattern, line, 0) == 0;
-        if (!found || *line == '\0')
-            continue;
-        if (s->path == NULL)
-            s->path = xstrdup(line);
-        buf_printf(&s->owners, "%s%s", s->owners.len > 0 ? ", " : "", pkg->name);
-        return;
-    }
-}
 
 /* Names of the packages that have the first path found, with commas between. NEW; "" for none. */
 char *
@@ -139,8 +119,21 @@ dpkg_owner(dpkg_t *self, const char *pattern)
     for (size_t i = 0; i < self->n; i++) {
         buf_auto_t text = BUF_INIT;
         if (read_list(self, self->pkgs[i], &text) && text.len > 0 &&
-            (!s.exact || memmem(text.data, text.len, wanted, strlen(wanted)) != NULL))
-            search_list(&s, self->pkgs[i], text.data);
+            (!s.exact || memmem(text.data, text.len, wanted, strlen(wanted)) != NULL)) {
+            /* Looks a package's list through; the first path found anywhere is the one that counts. */
+            const dpkg_pkg_t *pkg = self->pkgs[i];
+            for (char *at = text.data, *line; (line = line_next(&at)) != NULL;) {
+                bool found = s.path != NULL ? str_eq(s.path, line)
+                             : s.exact      ? str_eq(s.pattern, line)
+                                            : fnmatch(s.pattern, line, 0) == 0;
+                if (!found || *line == '\0')
+                    continue;
+                if (s.path == NULL)
+                    s.path = xstrdup(line);
+                buf_printf(&s.owners, "%s%s", s.owners.len > 0 ? ", " : "", pkg->name);
+                break;
+            }
+        }
     }
     free(s.path);
     return buf_steal(&s.owners);

@@ -12,12 +12,6 @@ pkgver_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool
-pkgver_is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static const char *
 pkgver_skip_blanks(const char *p)
 {
@@ -80,33 +74,10 @@ weight(const char *s, size_t len, size_t i)
 {
     if (i >= len || pkgver_is_digit(s[i]))
         return 0;
-    if (pkgver_is_letter(s[i]))
+    char c = s[i];
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
         return s[i];
     return s[i] == '~' ? -1 : (unsigned char) s[i] + 256;
-}
-
-/* Numbers of any length: leading zeros are skipped, the longer one is greater, else the first different digit
- * decides. */
-static int
-order_of_numbers(const char *a, size_t n_a, size_t *i, const char *b, size_t n_b, size_t *k)
-{
-    int first = 0;
-
-    while (*i < n_a && a[*i] == '0')
-        ++*i;
-    while (*k < n_b && b[*k] == '0')
-        ++*k;
-    while (*i < n_a && pkgver_is_digit(a[*i]) && *k < n_b && pkgver_is_digit(b[*k])) {
-        if (first == 0)
-            first = a[*i] - b[*k];
-        ++*i;
-        ++*k;
-    }
-    if (*i < n_a && pkgver_is_digit(a[*i]))
-        return 1;
-    if (*k < n_b && pkgver_is_digit(b[*k]))
-        return -1;
-    return first;
 }
 
 /* Compares non-digits and numbers in turns, as dpkg does. */
@@ -123,7 +94,26 @@ order_of_parts(const char *a, size_t n_a, const char *b, size_t n_b)
             i++;
             k++;
         }
-        int order = order_of_numbers(a, n_a, &i, b, n_b, &k);
+
+        /* Numbers of any length: leading zeros are skipped, the longer one is greater, else the first
+         * different digit decides. */
+        int order = 0;
+
+        while (i < n_a && a[i] == '0')
+            ++i;
+        while (k < n_b && b[k] == '0')
+            ++k;
+        while (i < n_a && pkgver_is_digit(a[i]) && k < n_b && pkgver_is_digit(b[k])) {
+            if (order == 0)
+                order = a[i] - b[k];
+            ++i;
+            ++k;
+        }
+        if (i < n_a && pkgver_is_digit(a[i]))
+            return 1;
+        if (k < n_b && pkgver_is_digit(b[k]))
+            return -1;
+
         if (order != 0)
             return order;
     }

@@ -217,28 +217,6 @@ version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *wa
     return json_is_integer(order) && order_fits(oper, json_integer_value(order));
 }
 
-/* All comma-separated conditions must hold; empty ones count as fulfilled. */
-static int
-wish_fits(call_ctx_t *ctx, const char *have, const char *wish, const json_t *ignore_epoch, bool newer,
-          fail_t *err)
-{
-    char **parts = str_split(wish, ",", false);
-    bool single = parts[0] == NULL || parts[1] == NULL;
-    int fits = 1;
-
-    for (char **p = parts; *p != NULL && fits > 0; p++) {
-        const char *oper, *text = str_trim(*p);
-        const char *want = text + operator_of(text, &oper);
-        while (*want == ' ')
-            want++;
-        if (*text != '\0')
-            fits = version_fits(ctx, have, newer && single && strcmp(oper, "==") == 0 ? ">=" : oper, want,
-                                ignore_epoch, err);
-    }
-    strv_free(parts);
-    return fits;
-}
-
 /* 1 when one of the versions fits the wish, 0, or negative. `newer`: newer ones fit too. */
 int
 pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,
@@ -248,7 +226,23 @@ pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const j
     json_t *v;
 
     json_array_foreach (versions, i, v) {
-        int fits = wish_fits(ctx, json_string_value(v), wish, ignore_epoch, newer, err);
+        /* All comma-separated conditions must hold; empty ones count as fulfilled. */
+        const char *have = json_string_value(v);
+        char **parts = str_split(wish, ",", false);
+        bool single = parts[0] == NULL || parts[1] == NULL;
+        int fits = 1;
+
+        for (char **p = parts; *p != NULL && fits > 0; p++) {
+            const char *oper, *text = str_trim(*p);
+            const char *want = text + operator_of(text, &oper);
+            while (*want == ' ')
+                want++;
+            if (*text != '\0')
+                fits = version_fits(ctx, have, newer && single && strcmp(oper, "==") == 0 ? ">=" : oper, want,
+                                    ignore_epoch, err);
+        }
+        strv_free(parts);
+
         if (fits != 0)
             return fits;
     }

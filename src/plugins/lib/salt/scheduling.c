@@ -112,24 +112,6 @@ scheduling_take(json_t *item, const json_t *kwargs, const char *key)
         json_object_set(item, key, v);
 }
 
-/* NULL: all of them are times. NEW refusal. */
-static json_t *
-check_when(const json_t *when)
-{
-    size_t n = json_is_array(when) ? json_array_size(when) : 1;
-    moment_t m;
-
-    for (size_t i = 0; when != NULL && i < n; i++) {
-        json_t *one = json_is_array(when) ? json_array_get(when, i) : (json_t *) when;
-        if (json_is_string(one) && moment_parse(json_string_value(one), &m, NULL) == 0)
-            continue;
-        AUTO_FREE char *text = value_pystr(one);
-        AUTO_FREE char *why = xasprintf("Schedule item %s for \"when\" in invalid.", text);
-        return scheduling_refusal(why);
-    }
-    return NULL;
-}
-
 static void
 take_rest(json_t *item, const char *name, const json_t *kwargs)
 {
@@ -176,9 +158,20 @@ scheduling_item(const char *name, const json_t *kwargs, fail_t *err)
         return scheduling_refusal("job_args is not a list. please correct and try again.");
     if (words != NULL && !json_is_object(words))
         return scheduling_refusal("job_kwargs is not a dict. please correct and try again.");
-    json_t *wrong = check_when(value_get(kwargs, "when"));
-    if (wrong != NULL)
-        return wrong;
+
+    const json_t *when = value_get(kwargs, "when");
+    size_t n = json_is_array(when) ? json_array_size(when) : 1;
+    moment_t m;
+
+    for (size_t i = 0; when != NULL && i < n; i++) {
+        json_t *one = json_is_array(when) ? json_array_get(when, i) : (json_t *) when;
+        if (json_is_string(one) && moment_parse(json_string_value(one), &m, NULL) == 0)
+            continue;
+        AUTO_FREE char *text = value_pystr(one);
+        AUTO_FREE char *why = xasprintf("Schedule item %s for \"when\" in invalid.", text);
+        return scheduling_refusal(why);
+    }
+
     json_t *item = json_pack("{s:O}", "function", value_get(kwargs, "function"));
     for (size_t i = 0; i < NELEMS(intervals); i++)
         scheduling_take(item, kwargs, intervals[i]);

@@ -175,13 +175,6 @@ svc_real_unit(const char *root, const char *name, char **ret_unit, fail_t *err)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-/* "x@.service", which its instances' links enable. */
-static bool
-is_template(const char *unit)
-{
-    return strstr(unit, "@.") != NULL;
-}
-
 /* True when a folder of links (multi-user.target.wants) has a link of the unit, or of an instance of the
  * template. */
 static int
@@ -191,8 +184,13 @@ has_link(const char *root, const char *folder, const char *unit, fail_t *err)
     char **links = NULL;
     int rc = is_link(root, path, err);
 
-    if (rc != 0 || !is_template(unit))
+    if (rc != 0)
         return rc;
+
+    /* "x@.service", which its instances' links enable. */
+    if (strstr(unit, "@.") == NULL)
+        return rc;
+
     rc = root_names(root, folder, &links, err);
     for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
         AUTO_FREE char *template = svcunits_template_of(links[i]);

@@ -98,24 +98,6 @@ none(int code, const char *what, const char *name, fail_t *err)
     return NULL;
 }
 
-static json_t *
-host_user_named(const char *name, fail_t *err)
-{
-    passwd_space_auto_t space = { 0 };
-    const struct passwd *pw = passwd_user(&space, name);
-
-    return pw != NULL ? user_row(pw) : none(errno, "user", name, err);
-}
-
-static json_t *
-host_group_named(const char *name, fail_t *err)
-{
-    passwd_space_auto_t space = { 0 };
-    const struct group *gr = passwd_group(&space, name);
-
-    return gr != NULL ? host_group(gr) : none(errno, "group", name, err);
-}
-
 /* ---- below another root ---------------------------------------------------------------------- */
 
 /* NEW value of one line's words, at least as many as its kind has; NULL when they are not of that kind. */
@@ -278,8 +260,11 @@ bare_users(const char *root, fail_t *err)
 static json_t *
 bare_user(const char *root, const char *name, fail_t *err)
 {
-    if (root == NULL)
-        return host_user_named(name, err);
+    if (root == NULL) {
+        passwd_space_auto_t space = { 0 };
+        const struct passwd *pw = passwd_user(&space, name);
+        return pw != NULL ? user_row(pw) : none(errno, "user", name, err);
+    }
     json_auto_t *all = bare_users(root, err);
     return accounts_pick(all, name);
 }
@@ -293,8 +278,11 @@ account_groups(const char *root, fail_t *err)
 json_t *
 account_group(const char *root, const char *name, fail_t *err)
 {
-    if (root == NULL)
-        return host_group_named(name, err);
+    if (root == NULL) {
+        passwd_space_auto_t space = { 0 };
+        const struct group *gr = passwd_group(&space, name);
+        return gr != NULL ? host_group(gr) : none(errno, "group", name, err);
+    }
     json_auto_t *all = account_groups(root, err);
     return accounts_pick(all, name);
 }

@@ -164,23 +164,18 @@ crontab_parse(const char *text)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static void
-put_comment(buf_t *out, const json_t *entry)
+put_entry(buf_t *out, const json_t *entry)
 {
     const char *comment = value_str(entry, "comment", ""), *id = value_str(entry, "identifier", "");
 
-    if (json_is_null(value_get(entry, "comment")) && json_is_null(value_get(entry, "identifier")))
-        return;
-    AUTO_FREE char *lines = str_replace(comment, "\n", "\n# ");
-    buf_printf(out, "#%s%s", *comment != '\0' ? " " : "", lines);
-    if (*id != '\0')
-        buf_printf(out, " " IDENTIFIER ":%s", id);
-    buf_putc(out, '\n');
-}
+    if (!json_is_null(value_get(entry, "comment")) || !json_is_null(value_get(entry, "identifier"))) {
+        AUTO_FREE char *lines = str_replace(comment, "\n", "\n# ");
+        buf_printf(out, "#%s%s", *comment != '\0' ? " " : "", lines);
+        if (*id != '\0')
+            buf_printf(out, " " IDENTIFIER ":%s", id);
+        buf_putc(out, '\n');
+    }
 
-static void
-put_entry(buf_t *out, const json_t *entry)
-{
-    put_comment(out, entry);
     buf_puts(out, value_bool(entry, "commented", false) ? DISABLED : "");
     if (value_get(entry, "spec") != NULL)
         buf_printf(out, "%s ", value_str(entry, "spec", ""));

@@ -18,12 +18,6 @@
 #include "plugins/lib/system/procattr_int.h"
 
 static double
-procattr_round_to(double v, double unit)
-{
-    return round(v / unit) * unit;
-}
-
-static double
 from_ticks(unsigned long long ticks)
 {
     return (double) ticks / procfs_hz();
@@ -33,7 +27,9 @@ from_ticks(unsigned long long ticks)
 double
 procattr_created(const procfs_proc_t *p, fail_t *err)
 {
-    return procattr_round_to(procfs_boot_time(err) + from_ticks(p->start), 0.01);
+    double v = procfs_boot_time(err) + from_ticks(p->start);
+    double unit = 0.01;
+    return round(v / unit) * unit;
 }
 
 json_t *

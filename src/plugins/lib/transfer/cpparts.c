@@ -125,14 +125,6 @@ cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* True when a rename would lose something, so that the file is written in place: other hard links, another
- * owner, a device. */
-static bool
-cpparts_stays(const partfile_t *to, const struct stat *st)
-{
-    return to->special || st->st_nlink > 1 || (geteuid() != 0 && st->st_uid != geteuid());
-}
-
 /* Writes over the file in place, keeping inode, links and owner. */
 static int
 put_over(const partfile_t *to, const content_t *what, int mode, fail_t *err)
@@ -161,7 +153,7 @@ landing_of(const partfile_t *to, int mode, landing_t *ret_as, fail_t *err)
     if (fstat(to->file, &st) != 0)
         return fop_oserror(err, errno, to->way.asked);
     *ret_as = (landing_t){ st.st_uid, st.st_gid, mode >= 0 ? (mode_t) mode : st.st_mode & 07777, to->at };
-    return cpparts_stays(to, &st);
+    return to->special || st.st_nlink > 1 || (geteuid() != 0 && st.st_uid != geteuid());
 }
 
 int

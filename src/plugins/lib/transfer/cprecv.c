@@ -77,14 +77,6 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
     return json_incref(done);
 }
 
-/* As Python words an OSError. NEW. */
-static json_t *
-os_error(int code, const char *path, bool *ret_failed)
-{
-    *ret_failed = true;
-    return value_fmt("[Errno %d] %s: '%s'", -code, strerror(-code), path);
-}
-
 /* Creates the missing parts of a folder; `dest` is the path that the caller gave. */
 static json_t *
 make_folders(const char *folder, const char *dest, bool *ret_failed)
@@ -94,8 +86,11 @@ make_folders(const char *folder, const char *dest, bool *ret_failed)
 
     if (rc == 0)
         return json_true();
-    if (rc != -EPERM)
-        return os_error(rc, dest, ret_failed);
+    if (rc != -EPERM) {
+        /* As Python words an OSError. */
+        *ret_failed = true;
+        return value_fmt("[Errno %d] %s: '%s'", -rc, strerror(-rc), dest);
+    }
     *ret_failed = true;
     return value_utf8(fail_text(&why), strlen(fail_text(&why)));
 }

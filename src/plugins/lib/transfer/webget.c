@@ -120,19 +120,6 @@ keep_etag(const webget_t *self, const web_t *web, fail_t *err)
     return settle_text(&text, self->kept, err);
 }
 
-/* proxy_host of the configuration; else what the environment says. */
-static void
-webget_proxy(call_ctx_t *ctx, web_t *web)
-{
-    const char *host = value_str(ctx_opts(ctx), "proxy_host", ""),
-               *user = value_str(ctx_opts(ctx), "proxy_username", "");
-    json_int_t port = value_int(ctx_opts(ctx), "proxy_port", 0);
-
-    if (*host != '\0' && port > 0)
-        web_proxy(web, host, port, *user != '\0' ? user : NULL,
-                  value_str(ctx_opts(ctx), "proxy_password", ""), value_get(ctx_opts(ctx), "no_proxy"));
-}
-
 /* Into self->part, open as `fd`, then to its place. With an ETag that still holds, the file stays. */
 static int
 fetch_into(call_ctx_t *ctx, webget_t *self, int fd, const char *url_path, fail_t *err)
@@ -150,7 +137,16 @@ fetch_into(call_ctx_t *ctx, webget_t *self, int fd, const char *url_path, fail_t
     web_number(&web, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
     web_number(&web, CURLOPT_LOW_SPEED_LIMIT, 1);
     web_number(&web, CURLOPT_LOW_SPEED_TIME, STALL_S);
-    webget_proxy(ctx, &web);
+
+    /* proxy_host of the configuration; else what the environment says. */
+    const char *host = value_str(ctx_opts(ctx), "proxy_host", ""),
+               *user = value_str(ctx_opts(ctx), "proxy_username", "");
+    json_int_t port = value_int(ctx_opts(ctx), "proxy_port", 0);
+
+    if (*host != '\0' && port > 0)
+        web_proxy(&web, host, port, *user != '\0' ? user : NULL,
+                  value_str(ctx_opts(ctx), "proxy_password", ""), value_get(ctx_opts(ctx), "no_proxy"));
+
     if (self->what->insecure)
         web_insecure(&web);
     if (self->what->use_etag)
