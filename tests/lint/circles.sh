@@ -18,8 +18,6 @@ common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_
 common/pillar/* 7: a pillar includes files, and an external source sees and extends the pillar so far
 common/py/* 33: values hold values, whose methods make values
 common/render/* 9: renderers are steps of a pipeline, which a renderer may run
-plugins/lib/file/content plugins/lib/file/partfile plugins/lib/file/rewrite: a file is written whole, or in parts by way of a whole
-plugins/lib/file/fstate_dir plugins/state/files/file_directory plugins/state/files/file_recurse: clean asks other states what they keep
 '
 
 graph=0

@@ -357,20 +357,6 @@ file_set_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Ids of a chown: -1 where nothing is asked. What is unknown is told in `why`. */
-static void
-chown_ids(const json_t *user, const json_t *group, uid_t *uid, gid_t *gid, buf_t *why)
-{
-    *uid = (uid_t) -1;
-    *gid = (gid_t) -1;
-    if (json_is_null(user))
-        *uid = geteuid();
-    else if (!fop_uid_of(user, uid) && value_truthy(user))
-        buf_puts(why, "User does not exist\n");
-    if (!fop_gid_of(group, gid) && value_truthy(group))
-        buf_puts(why, "Group does not exist\n");
-}
-
 /* Problems with names, and a missing file, are texts in *ret_value, as in Salt; only chown() itself fails. */
 int
 fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
@@ -379,7 +365,16 @@ fop_chown(const char *path, const json_t *user, const json_t *group, json_t **re
     uid_t uid;
     gid_t gid;
 
-    chown_ids(user, group, &uid, &gid, &why);
+    /* Ids of a chown. What is unknown is told in `why`. */
+    uid = (uid_t) -1;
+    gid = (gid_t) -1;
+    if (json_is_null(user))
+        uid = geteuid();
+    else if (!fop_uid_of(user, &uid) && value_truthy(user))
+        buf_puts(&why, "User does not exist\n");
+    if (!fop_gid_of(group, &gid) && value_truthy(group))
+        buf_puts(&why, "Group does not exist\n");
+
     int there = path != NULL ? fop_exists(path, err) : 0;
     if (there < 0)
         return there;

@@ -40,30 +40,6 @@ backup_folder(call_ctx_t *ctx, const char *folder)
     return fs_join(root, folder);
 }
 
-/* "NAME_Fri_Nov_20_10:00:00_123456_2026": the time behind NAME_. False for another name. */
-static bool
-parse_stamp(const char *file, const char *name, copy_t *out)
-{
-    struct tm tm = { 0 };
-    int micros = 0, year = 0, used = 0;
-    size_t n = strlen(name);
-
-    if (strncmp(file, name, n) != 0 || file[n] != '_')
-        return false;
-    const char *rest = strptime(file + n + 1, "%a_%b_%d_%H:%M:%S_", &tm);
-    if (rest == NULL || sscanf(rest, "%6d_%4d%n", &micros, &year, &used) != 2 || rest[used] != '\0')
-        return false;
-    tm.tm_year = year - 1900;
-    tm.tm_isdst = -1;
-    (void) mktime(&tm);
-    char when[64];
-    strftime(when, sizeof(when), "%a %b %d %Y %H:%M:%S", &tm);
-    out->shown = xasprintf("%s.%06d", when, micros);
-    strftime(when, sizeof(when), "%Y%m%d%H%M%S", &tm);
-    snprintf(out->stamp, sizeof(out->stamp), "%.14s%06d", when, micros);
-    return true;
-}
-
 static int
 backup_newest_first(const void *a, const void *b)
 {
@@ -82,8 +58,27 @@ find_copies(const char *folder, const char *name, copies_t *out, fail_t *err)
     for (const struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
         copy_t copy = { 0 };
         struct stat st;
-        if (!parse_stamp(entry->d_name, name, &copy))
+
+        /* "NAME_Fri_Nov_20_10:00:00_123456_2026": the time behind NAME_. */
+        const char *file = entry->d_name;
+        struct tm tm = { 0 };
+        int micros = 0, year = 0, used = 0;
+        size_t n = strlen(name);
+
+        if (strncmp(file, name, n) != 0 || file[n] != '_')
             continue;
+        const char *rest = strptime(file + n + 1, "%a_%b_%d_%H:%M:%S_", &tm);
+        if (rest == NULL || sscanf(rest, "%6d_%4d%n", &micros, &year, &used) != 2 || rest[used] != '\0')
+            continue;
+        tm.tm_year = year - 1900;
+        tm.tm_isdst = -1;
+        (void) mktime(&tm);
+        char when[64];
+        strftime(when, sizeof(when), "%a %b %d %Y %H:%M:%S", &tm);
+        copy.shown = xasprintf("%s.%06d", when, micros);
+        strftime(when, sizeof(when), "%Y%m%d%H%M%S", &tm);
+        snprintf(copy.stamp, sizeof(copy.stamp), "%.14s%06d", when, micros);
+
         copy.path = fop_join2(folder, entry->d_name);
         copy.size = stat(copy.path, &st) == 0 ? st.st_size : 0;
         out->v = xrealloc(out->v, (out->n + 1) * sizeof(copy));

@@ -136,18 +136,6 @@ block_first_match(const lines_t *lines, const char *regex, size_t *ret_at, fail_
     return rc;
 }
 
-static void
-append_block(block_t *b)
-{
-    lines_t *l = &b->fresh;
-
-    if (l->n > 0 && !str_ends(l->v[l->n - 1], b->eol)) {
-        AUTO_FREE char *line = xasprintf("%s%s", l->v[l->n - 1], b->eol);
-        lines_replace(l, l->n - 1, line);
-    }
-    put_block(b, l->n);
-}
-
 /* The markers are not there: put the whole block where the options say. */
 static int
 place_block(block_t *b, fail_t *err)
@@ -159,7 +147,13 @@ place_block(block_t *b, fail_t *err)
     if (value_bool(b->args, "prepend_if_not_found", false)) {
         put_block(b, 0);
     } else if (value_bool(b->args, "append_if_not_found", false)) {
-        append_block(b);
+        lines_t *l = &b->fresh;
+
+        if (l->n > 0 && !str_ends(l->v[l->n - 1], b->eol)) {
+            AUTO_FREE char *line = xasprintf("%s%s", l->v[l->n - 1], b->eol);
+            lines_replace(l, l->n - 1, line);
+        }
+        put_block(b, l->n);
     } else if (*before != '\0' || *after != '\0') {
         int rc = block_first_match(&b->old, *before != '\0' ? before : after, &at, err);
         if (rc != 0)

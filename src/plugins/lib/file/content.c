@@ -146,30 +146,6 @@ binary_note(bool old_text, bool new_text)
     return old_text ? "Replace text file with binary file" : "Replace binary file with text file";
 }
 
-/* Lines that are not UTF-8 are shown as Latin-1. TAKES `diff`. */
-static char *
-content_readable(char *diff)
-{
-    buf_t out = BUF_INIT;
-
-    for (char *line = diff; *line != '\0';) {
-        size_t n = strcspn(line, "\n");
-        n += line[n] == '\n';
-        bool utf8 = utf8_valid(line, n);
-        for (size_t i = 0; !utf8 && i < n; i++) {
-            if ((unsigned char) line[i] < 0x80)
-                buf_putc(&out, line[i]);
-            else
-                buf_printf(&out, "%c%c", 0xC0 | ((unsigned char) line[i] >> 6), 0x80 | (line[i] & 0x3F));
-        }
-        if (utf8)
-            buf_add(&out, line, n);
-        line += n;
-    }
-    free(diff);
-    return buf_steal(&out);
-}
-
 static int
 line_diff(const content_t *old, const content_t *new, const char *names[2], char **ret_diff, fail_t *err)
 {
@@ -183,9 +159,29 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
         else if (both[i]->len > 0)
             buf_add(&text[i], both[i]->data, both[i]->len);
     }
-    if (rc == 0)
-        *ret_diff = content_readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]),
-                                                   text[1].len, names[0], names[1]));
+    if (rc == 0) {
+        /* Lines that are not UTF-8 are shown as Latin-1. */
+        char *diff = diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len, names[0],
+                                   names[1]);
+        buf_t out = BUF_INIT;
+
+        for (char *line = diff; *line != '\0';) {
+            size_t n = strcspn(line, "\n");
+            n += line[n] == '\n';
+            bool utf8 = utf8_valid(line, n);
+            for (size_t i = 0; !utf8 && i < n; i++) {
+                if ((unsigned char) line[i] < 0x80)
+                    buf_putc(&out, line[i]);
+                else
+                    buf_printf(&out, "%c%c", 0xC0 | ((unsigned char) line[i] >> 6), 0x80 | (line[i] & 0x3F));
+            }
+            if (utf8)
+                buf_add(&out, line, n);
+            line += n;
+        }
+        free(diff);
+        *ret_diff = buf_steal(&out);
+    }
     buf_free(&text[0]);
     buf_free(&text[1]);
     return rc;

@@ -317,22 +317,6 @@ match_mtime(option_t *o, entry_t *e, fail_t *err)
     return o->newer ? (double) e->st.st_mtime >= o->min : (double) e->st.st_mtime <= o->min;
 }
 
-/* As much as there is from `at` on, and LIMIT_FILE_READ at most. */
-static int
-read_window(int fd, off_t at, buf_t *out)
-{
-    out->len = 0;
-    while (out->len < LIMIT_FILE_READ) {
-        size_t left = LIMIT_FILE_READ - out->len, want = left < OVERLAP ? left : OVERLAP;
-        buf_reserve(out, want);
-        ssize_t n = pread(fd, out->data + out->len, want, at + (off_t) out->len);
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return n == 0 ? 0 : -errno;
-        out->len += n > 0 ? (size_t) n : 0;
-    }
-    return 0;
-}
-
 /* Others may cut the file meanwhile: nothing of it is mapped. A large one is searched window by window,
  * each of which begins with the end of the one before. */
 static int
@@ -350,7 +334,20 @@ match_grep(option_t *o, entry_t *e, fail_t *err)
         return unless_closed(fd, &why, err);
     bool more = true;
     for (off_t at = 0; more && found == 0; at += LIMIT_FILE_READ - OVERLAP) {
-        int rc = read_window(fd, at, &text);
+        /* As much as there is from `at` on, and LIMIT_FILE_READ at most. */
+        int rc = 0;
+        text.len = 0;
+        while (text.len < LIMIT_FILE_READ) {
+            size_t left = LIMIT_FILE_READ - text.len, want = left < OVERLAP ? left : OVERLAP;
+            buf_reserve(&text, want);
+            ssize_t n = pread(fd, text.data + text.len, want, at + (off_t) text.len);
+            if (n == 0 || (n < 0 && errno != EINTR)) {
+                rc = n == 0 ? 0 : -errno;
+                break;
+            }
+            text.len += n > 0 ? (size_t) n : 0;
+        }
+
         if (rc < 0)
             return fop_oserror(err, -rc, e->path);
         more = text.len == LIMIT_FILE_READ;

@@ -1,4 +1,4 @@
-/* fstate_dir.c - what states do below a folder: which paths a pattern means, what must stay, what is removed.
+/* fstate_dir.c - what states do below a folder: what must stay, what is removed.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,98 +8,9 @@
 #include "common/base/descent.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/match/match.h"
-#include "common/match/regex.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate_dir.h"
-
-/* ---- patterns -------------------------------------------------------------------------------- */
-
-struct fstate_pat {
-    char *glob;
-    rx_t *rx; /* NULL: the glob */
-};
-
-static int
-pat_read(struct fstate_pat *self, const char *what, const json_t *pattern, fail_t *err)
-{
-    const char *text = json_string_value(pattern);
-    fail_auto_t why = FAIL_INIT;
-
-    if (text == NULL) {
-        AUTO_FREE char *shown = value_pystr(pattern);
-        return fail_set(err, -EINVAL, "%s: %s is not text; write it in quotes", what, shown);
-    }
-    if (!str_starts(text, "E@")) {
-        self->glob = xstrdup(text);
-        return 0;
-    }
-    self->rx = rx_new(text + 2, 0, &why);
-    return self->rx != NULL ? 0 : fail_set(err, -EINVAL, "%s: '%s': %s", what, text, fail_text(&why));
-}
-
-static int
-pats_read(struct fstate_pat **ret_v, size_t *ret_n, const char *what, const json_t *patterns, fail_t *err)
-{
-    bool many = json_is_array(patterns);
-    size_t n = many ? json_array_size(patterns) : value_truthy(patterns) ? 1 : 0;
-    int rc = 0;
-
-    *ret_v = xcalloc(n + 1, sizeof(**ret_v));
-    *ret_n = n;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = pat_read(&(*ret_v)[i], what, many ? json_array_get(patterns, i) : patterns, err);
-    return rc;
-}
-
-int
-fstate_pats_read(fstate_pats_t *self, const json_t *include, const json_t *exclude, fail_t *err)
-{
-    int rc = pats_read(&self->include, &self->n_include, "include_pat", include, err);
-
-    return rc != 0 ? rc : pats_read(&self->exclude, &self->n_exclude, "exclude_pat", exclude, err);
-}
-
-static void
-pats_free(struct fstate_pat *v, size_t n)
-{
-    for (size_t i = 0; v != NULL && i < n; i++) {
-        free(v[i].glob);
-        rx_destroy(&v[i].rx);
-    }
-    free(v);
-}
-
-void
-fstate_pats_free(fstate_pats_t *self)
-{
-    pats_free(self->include, self->n_include);
-    pats_free(self->exclude, self->n_exclude);
-    *self = (fstate_pats_t){ 0 };
-}
-
-static int
-any_fits(const struct fstate_pat *v, size_t n, const char *path, fail_t *err)
-{
-    int fits = 0;
-
-    for (size_t i = 0; i < n && fits == 0; i++)
-        fits = v[i].rx != NULL ? rx_search(v[i].rx, path, strlen(path), 0, err) : match_glob(v[i].glob, path);
-    return fits;
-}
-
-int
-fstate_pats_let(const fstate_pats_t *self, const char *path, fail_t *err)
-{
-    json_auto_t *text = value_utf8(path, strlen(path)); /* a regex sees characters */
-    const char *shown = json_string_value(text);
-    int fits = self->n_include > 0 ? any_fits(self->include, self->n_include, shown, err) : 1;
-
-    if (fits != 1)
-        return fits;
-    fits = any_fits(self->exclude, self->n_exclude, shown, err);
-    return fits < 0 ? fits : !fits;
-}
+#include "plugins/lib/file/recurse_plan.h"
 
 const char *
 fstate_below(const char *root, const char *path)
@@ -216,6 +127,19 @@ fstate_dir_is_child(const char *path, const char *folder)
     return strcmp(folder, "/") == 0 || (strncmp(a, folder, n) == 0 && (a[n] == '/' || a[n] == '\0'));
 }
 
+/* Keeps what a file.recurse with these arguments keeps below its name. */
+static int
+keep_recurse(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
+{
+    json_auto_t *kept = recurse_kept(s->ctx, low, err);
+    const char *path;
+    json_t *v;
+
+    json_object_foreach (kept, path, v)
+        fstate_broom_keep(self, path);
+    return kept != NULL ? 0 : err->code < 0 ? err->code : -EINVAL;
+}
+
 static int
 keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
 {
@@ -227,7 +151,7 @@ keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
     if (dir > 0 && !fstate_dir_is_child(path, self->root))
         return 0;
     if (dir > 0 && str_eq(value_str(low, "fun", ""), "recurse"))
-        return fstate_recurse_kept(s->ctx, low, self, err);
+        return keep_recurse(self, s, low, err);
     fstate_broom_keep(self, path);
     return dir > 0 ? fstate_walk(path, -1, keep_found, self, err) : 0;
 }
@@ -321,23 +245,6 @@ sweep_into(sweep_t *s, int dir, const char *name, const char *path, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Names are looked up in the open folder: nobody who may write there can have something else removed by a
- * link. */
-static int
-sweep_entry(sweep_t *s, const char *path, fail_t *err)
-{
-    int dir = dirfd(descent_dir(&s->at)), takes = fstate_broom_takes(s->broom, path, err);
-    const char *name = fop_basename(path);
-
-    if (takes == 1) {
-        int rc = s->test ? 0 : fs_remove_at(dir, name);
-        json_array_append_new(s->removed, value_utf8(path, strlen(path)));
-        if (rc != 0)
-            return fop_oserror(err, -rc, path);
-    }
-    return takes < 0 ? takes : sweep_into(s, dir, name, path, err);
-}
-
 static int
 sweep_step(sweep_t *s, fail_t *err)
 {
@@ -345,7 +252,19 @@ sweep_step(sweep_t *s, fail_t *err)
 
     if (heap->next < heap->n) {
         AUTO_FREE char *path = fop_join2(heap->path, heap->entries[heap->next++]->d_name);
-        return sweep_entry(s, path, err);
+
+        /* Names are looked up in the open folder: nobody who may write there can have something else removed
+         * by a link. */
+        int dir = dirfd(descent_dir(&s->at)), takes = fstate_broom_takes(s->broom, path, err);
+        const char *name = fop_basename(path);
+
+        if (takes == 1) {
+            int rc = s->test ? 0 : fs_remove_at(dir, name);
+            json_array_append_new(s->removed, value_utf8(path, strlen(path)));
+            if (rc != 0)
+                return fop_oserror(err, -rc, path);
+        }
+        return takes < 0 ? takes : sweep_into(s, dir, name, path, err);
     }
     AUTO_FREE char *path = STEAL(heap->path);
     int rc = descent_up(&s->at);

@@ -9,19 +9,7 @@
 
 #include "common/base/map.h"
 #include "plugins/lib/file/fstate.h"
-
-/* Salt's include_pat and exclude_pat: globs or "E@regex". */
-typedef struct fstate_pats {
-    struct fstate_pat *include, *exclude;
-    size_t n_include, n_exclude;
-} fstate_pats_t;
-/* Each may be one text, a list, or NULL. -EINVAL when one can't be read: it would let through what it is
- * there to stop. */
-int fstate_pats_read(fstate_pats_t *self, const json_t *include, const json_t *exclude, fail_t *err);
-void fstate_pats_free(fstate_pats_t *self);
-/* Salt's check_include_exclude: 1 when the path is included and not excluded, 0 when not, or a negative
- * errno. */
-int fstate_pats_let(const fstate_pats_t *self, const char *path, fail_t *err);
+#include "plugins/lib/file/fstate_pats.h"
 
 /* The part of `path` below `root`. BORROWED. */
 const char *fstate_below(const char *root, const char *path);
@@ -47,7 +35,5 @@ void fstate_broom_keep(fstate_broom_t *self, const char *path);
 int fstate_broom_takes(const fstate_broom_t *self, const char *path, fail_t *err);
 /* Remove what goes; `test`: only tell. NEW array of paths, or NULL. */
 json_t *fstate_broom_sweep(const fstate_broom_t *self, bool test, fail_t *err);
-/* Marks what a file.recurse with these arguments keeps below its name. */
-int fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t *err);
 
 #endif

@@ -185,17 +185,6 @@ insert_line(job_t *job, fail_t *err)
     return 0;
 }
 
-static bool
-already_there(const job_t *job)
-{
-    for (size_t i = 0; i < job->lines->n; i++) {
-        const char *line = job->lines->v[i];
-        if (strcmp(line + strspn(line, " \t\n\v\f\r"), job->content) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Exactly one line, or none, may lie between both boundaries. */
 static int
 ensure_between(job_t *job, fail_t *err)
@@ -205,8 +194,13 @@ ensure_between(job_t *job, fail_t *err)
 
     if (need_one(&job->after, "after", err) != 0 || need_one(&job->before, "before", err) != 0)
         return -EIO;
-    if (already_there(job))
-        return 0;
+
+    for (size_t i = 0; i < job->lines->n; i++) {
+        const char *line = job->lines->v[i];
+        if (strcmp(line + strspn(line, " \t\n\v\f\r"), job->content) == 0)
+            return 0;
+    }
+
     if (after + 1 == before) {
         insert_like(job, after + 1, l->v[after]);
     } else if (after + 2 == before) {

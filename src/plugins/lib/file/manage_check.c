@@ -168,18 +168,6 @@ file_check_managed_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return rc;
 }
 
-/* Owner and mode are nothing to tell of a file in the folder of temporary files. */
-static void
-drop_temporary(const char *name, json_t *changes)
-{
-    static const char *const keys[] = { "user", "group", "mode" };
-
-    if (!str_starts(name, fs_temp_dir()))
-        return;
-    for (size_t i = 0; i < NELEMS(keys); i++)
-        json_object_del(changes, keys[i]);
-}
-
 int
 file_check_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -196,7 +184,14 @@ file_check_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         *ret_value = json_pack("[b, o]", 0, value_utf8(comment, strlen(comment)));
         return 0;
     }
-    drop_temporary(name, changes);
+
+    /* Owner and mode are nothing to tell of a file in the folder of temporary files. */
+    static const char *const keys[] = { "user", "group", "mode" };
+    if (str_starts(name, fs_temp_dir())) {
+        for (size_t i = 0; i < NELEMS(keys); i++)
+            json_object_del(changes, keys[i]);
+    }
+
     if (json_object_size(changes) == 0) {
         *ret_value = json_pack("[b, o]", 1, value_fmt("The file %s is in the correct state", name));
         return 0;

@@ -74,17 +74,6 @@ replace_template_of(json_t *args)
     return value_bool(args, "backslash_literal", false) ? str_replace(repl, "\\", "\\\\") : STEAL(repl);
 }
 
-/* True when a line equals the text to add. */
-static int
-has_line(edit_t *e, const char *text, fail_t *err)
-{
-    AUTO_FREE char *escaped = rx_escape(text);
-    AUTO_FREE char *pattern = xasprintf("^%s($|(?=\r\n))", escaped);
-    AUTO(rx) rx = rx_new(pattern, e->flags | RX_BYTES, err);
-
-    return rx == NULL ? -EINVAL : rx_search(rx, buf_str(&e->old), e->old.len, 0, err);
-}
-
 static void
 replace_add_line(edit_t *e, const char *text, bool at_start)
 {
@@ -125,7 +114,11 @@ edit_apply(edit_t *e, fail_t *err)
     json_t *content = value_get(args, "not_found_content");
     AUTO_FREE char *text = value_pystr(value_truthy(content) ? content : value_get(args, "repl"));
 
-    rc = has_line(e, text, err);
+    AUTO_FREE char *escaped = rx_escape(text);
+    AUTO_FREE char *pattern = xasprintf("^%s($|(?=\r\n))", escaped);
+    AUTO(rx) rx = rx_new(pattern, e->flags | RX_BYTES, err);
+    rc = rx == NULL ? -EINVAL : rx_search(rx, buf_str(&e->old), e->old.len, 0, err);
+
     if (rc == 0)
         replace_add_line(e, text, prepend);
     return rc < 0 ? rc : 0;
@@ -152,20 +145,6 @@ backup_link(edit_t *e, fail_t *err)
         return fop_failed(err, "Unable create backup symlink '%s'. Target was '%s'. Exception: %s", link,
                           from, strerror(errno));
     return 0;
-}
-
-/* Backup first, so that a failed write leaves a copy of the old content. */
-static int
-edit_save(edit_t *e, fail_t *err)
-{
-    int rc = fop_backup(e->ctx, &e->file, e->path, value_get(e->args, "backup"), FOP_OURS, err);
-
-    if (rc == 0)
-        rc = backup_link(e, err);
-    if (rc == 0)
-        rc = fop_rewrite(&e->file, buf_str(&e->fresh), e->fresh.len,
-                         value_bool(e->args, "preserve_inode", true), err);
-    return rc;
 }
 
 static int
@@ -210,8 +189,16 @@ file_replace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0)
         return rc;
     AUTO_FREE char *diff = diff_texts(buf_str(&e.old), e.old.len, buf_str(&e.fresh), e.fresh.len, "", "");
-    if (*diff != '\0' && !value_bool(args, "dry_run", false))
-        rc = edit_save(&e, err);
+    if (*diff != '\0' && !value_bool(args, "dry_run", false)) {
+        /* Backup first, so that a failed write leaves a copy of the old content. */
+        rc = fop_backup(e.ctx, &e.file, e.path, value_get(e.args, "backup"), FOP_OURS, err);
+
+        if (rc == 0)
+            rc = backup_link(&e, err);
+        if (rc == 0)
+            rc = fop_rewrite(&e.file, buf_str(&e.fresh), e.fresh.len,
+                             value_bool(e.args, "preserve_inode", true), err);
+    }
     if (rc == 0)
         *ret_value = value_bool(args, "show_changes", true) ? value_utf8(diff, strlen(diff))
                                                             : json_boolean(*diff != '\0');
@@ -240,24 +227,6 @@ file_search(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* ---- psed ------------------------------------------------------------------------------------ */
-
-/* Letters to flags; "g" means all. False with *err for a letter that is none. */
-static int
-psed_flags(const char *letters, unsigned *flags, size_t *count, fail_t *err)
-{
-    *flags = 0;
-    *count = 1;
-    for (; *letters != '\0'; letters++) {
-        const char name[2] = { *letters, '\0' };
-        if (*letters == 'g')
-            *count = 0;
-        else if (rx_flag(name) != 0)
-            *flags |= rx_flag(name);
-        else
-            return fop_invalid(err, "Unknown flag '%s': use g, I, L, M, S, U or X", name);
-    }
-    return 0;
-}
 
 /* Escapes the characters that Salt's psed escapes: closing brackets and the backslash are not among them. */
 static void
@@ -327,8 +296,23 @@ file_psed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc == 0)
         rc = file.file < 0 ? fop_oserror(err, ENOENT, path) : partfile_read(&file, &old, err);
-    if (rc == 0)
-        rc = psed_flags(value_str(args, "flags", ""), &flags, &count, err);
+    if (rc == 0) {
+        /* Letters to flags; "g" means all. */
+        const char *letters = value_str(args, "flags", "");
+        flags = 0;
+        count = 1;
+        for (; *letters != '\0'; letters++) {
+            const char name[2] = { *letters, '\0' };
+            if (*letters == 'g')
+                count = 0;
+            else if (rx_flag(name) != 0)
+                flags |= rx_flag(name);
+            else {
+                rc = fop_invalid(err, "Unknown flag '%s': use g, I, L, M, S, U or X", name);
+                break;
+            }
+        }
+    }
     if (rc == 0)
         rc = limit_start(args, &old, flags, &at, err);
     if (rc != 0)

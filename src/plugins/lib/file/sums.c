@@ -98,23 +98,17 @@ names_file(const char *line, const char *tail, const char *separators, const cha
     return n > 0 && strncmp(line, whole, n) == 0 && isspace((unsigned char) line[n]);
 }
 
-/* The path's last part; of a URL without its query and fragment. NEW. */
-static char *
-source_basename(const char *source)
-{
-    const char *scheme = strstr(source, "://");
-    const char *path = scheme != NULL ? scheme + 3 : source;
-    AUTO_FREE char *plain = xstrndup(path, scheme != NULL ? strcspn(path, "?#") : strlen(path));
-
-    return xstrdup(fop_basename(plain));
-}
-
 /* The best line of a file of sums: by source_hash_name, then by file name, then by source, else the first
  * digest. */
 static json_t *
 sums_extract(const char *text, size_t want, const char *file_name, const char *source, const char *hash_name)
 {
-    AUTO_FREE char *base = source_basename(source);
+    /* The path's last part; of a URL without its query and fragment. */
+    const char *scheme = strstr(source, "://");
+    const char *path = scheme != NULL ? scheme + 3 : source;
+    AUTO_FREE char *plain = xstrndup(path, scheme != NULL ? strcspn(path, "?#") : strlen(path));
+    AUTO_FREE char *base = xstrdup(fop_basename(plain));
+
     json_t *found[4] = { NULL, NULL, NULL, NULL };
     char **lines = str_split(text, "\n", true);
 
@@ -232,16 +226,6 @@ literal_sum(const char *hash, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-static void
-lower_sum(json_t *ret)
-{
-    AUTO_FREE char *sum = xstrdup(value_str(ret, "hsum", ""));
-
-    for (char *p = sum; *p != '\0'; p++)
-        *p = (char) tolower((unsigned char) *p);
-    json_object_set_new(ret, "hsum", json_string(sum));
-}
-
 /* Resolves source_hash to {"hash_type", "hsum"}, the digest in lower case. *ret_sum NEW. */
 int
 source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err)
@@ -264,8 +248,13 @@ source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err)
     } else if (rc == 0) {
         rc = literal_sum(hash, ret_sum, err);
     }
-    if (rc == 0)
-        lower_sum(*ret_sum);
+    if (rc == 0) {
+        json_t *ret = *ret_sum;
+        AUTO_FREE char *sum = xstrdup(value_str(ret, "hsum", ""));
+        for (char *p = sum; *p != '\0'; p++)
+            *p = (char) tolower((unsigned char) *p);
+        json_object_set_new(ret, "hsum", json_string(sum));
+    }
     return rc;
 }
 

@@ -319,10 +319,16 @@ file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Each option is one word; several in one text are refused, as a shell would be needed to part them. */
-static int
-text_add_options(prog_t *cmd, json_t *opts, fail_t *err)
+int
+file_grep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    AUTO_FREE char *path = fop_path(args, "path");
+    prog_auto_t cmd = PROG_INIT;
+
+    prog_add(&cmd, "grep");
+
+    /* Each option is one word; several in one text are refused, as a shell would be needed to part them. */
+    json_t *opts = value_get(args, "opts");
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < json_array_size(opts); i++) {
@@ -337,20 +343,10 @@ text_add_options(prog_t *cmd, json_t *opts, fail_t *err)
                 "pass the following arguments separately: %s",
                 opt);
         else if (words[0] != NULL)
-            prog_add(cmd, words[0]);
+            prog_add(&cmd, words[0]);
         strv_free(words);
     }
-    return rc;
-}
 
-int
-file_grep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    AUTO_FREE char *path = fop_path(args, "path");
-    prog_auto_t cmd = PROG_INIT;
-
-    prog_add(&cmd, "grep");
-    int rc = text_add_options(&cmd, value_get(args, "opts"), err);
     if (rc != 0)
         return rc;
     prog_adds(&cmd, "--", value_str(args, "pattern", ""), NULL);

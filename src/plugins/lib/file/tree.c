@@ -560,24 +560,6 @@ tree_inside(const char *inner, const char *outer)
     return strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0');
 }
 
-/* Copies first: the target stays until the copy is complete. */
-static int
-copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
-{
-    AUTO_FREE char *name = tree_trimmed(dst), *above = fop_dirname(name);
-    stage_auto_t stage = STAGE_INIT;
-    fail_auto_t why = FAIL_INIT;
-    int there = *above == '\0' ? 1 : fop_exists(above, err);
-    int rc = there == 0 ? make_dirs(above, NULL, NULL, NULL, err) : there < 0 ? there : 0;
-
-    if (rc == 0)
-        rc = stage_open(&stage, dst, err);
-    if (rc != 0)
-        return rc;
-    rc = tree ? copy_tree(src, stage.path, true, 0, &why) : fop_copy2(src, stage.path, &why);
-    return rc == 0 ? stage_commit(&stage, err) : retell(&why, rc, stage.path, dst, err);
-}
-
 /* Chooses the kind of copy: a file over a file, a tree into a folder (merged), or with remove_existing a tree
  * that replaces the folder. Errors of kind FAIL_INVOCATION are Salt's SaltInvocationError. */
 static int
@@ -596,7 +578,20 @@ copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
         return tree ? copy_tree(src, dst, false, 0, err) : fop_copyfile(src, dst, err);
     if (stage_holds(dst, src))
         return fop_invalid(err, "Cannot replace the directory '%s' by what is in it: '%s'", dst, src);
-    return copy_instead(src, dst, tree, err);
+
+    /* Copies first: the target stays until the copy is complete. */
+    AUTO_FREE char *name = tree_trimmed(dst), *above = fop_dirname(name);
+    stage_auto_t stage = STAGE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int there = *above == '\0' ? 1 : fop_exists(above, err);
+    int rc = there == 0 ? make_dirs(above, NULL, NULL, NULL, err) : there < 0 ? there : 0;
+
+    if (rc == 0)
+        rc = stage_open(&stage, dst, err);
+    if (rc != 0)
+        return rc;
+    rc = tree ? copy_tree(src, stage.path, true, 0, &why) : fop_copy2(src, stage.path, &why);
+    return rc == 0 ? stage_commit(&stage, err) : retell(&why, rc, stage.path, dst, err);
 }
 
 /* Owner and mode as the source `had` them. */
@@ -642,15 +637,6 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc == 0)
         *ret_value = json_true();
     return rc;
-}
-
-/* Compares device and inode: hard links of one file are the same. */
-static bool
-is_one_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* True when both ends are the same name in the same folder, whatever the paths; other hard links of the file
@@ -704,7 +690,12 @@ move_to(const char *src, const char *target, bool over, fail_t *err)
                         "%s and %s are one and the same, which can't take its own place; choose another name",
                         src, target);
     /* rename() leaves both names of one file. */
-    bool one = is_one_file(from.at, to.at);
+
+    /* Compares device and inode: hard links of one file are the same. */
+    struct stat x, y;
+    bool one = lstat(from.at, &x) == 0 && lstat(to.at, &y) == 0 && x.st_dev == y.st_dev &&
+               x.st_ino == y.st_ino;
+
     if (rename(from.at, to.at) == 0)
         return over && one && unlink(from.at) != 0 ? fop_oserror(err, errno, src) : 0;
     int code = errno;

@@ -107,22 +107,6 @@ words_at(const buf_t *text, size_t at, const lines_t *words)
     return end == text->len || memchr(text->data + at, '\n', end - at) != NULL;
 }
 
-static bool
-has_words(const buf_t *text, const lines_t *words)
-{
-    const char *end = NULL;
-
-    for (size_t at = 0;; at = (size_t) (end - text->data) + 1) {
-        if (words_at(text, at, words))
-            return true;
-        /* Lines of blanks have been looked at with the one behind them. */
-        size_t from = file_append_skip_blanks(text, at);
-        end = from < text->len ? memchr(text->data + from, '\n', text->len - from) : NULL;
-        if (end == NULL)
-            return false;
-    }
-}
-
 /* 1 when the file, which holds `have`, has the text, 0 when not, negative with *err. */
 static int
 has_text(fstate_t *s, const buf_t *have, const json_t *chunk, bool loose, fail_t *err)
@@ -152,7 +136,17 @@ has_text(fstate_t *s, const buf_t *have, const json_t *chunk, bool loose, fail_t
         }
     }
 
-    return has_words(have, &words);
+    const char *end = NULL;
+
+    for (size_t at = 0;; at = (size_t) (end - have->data) + 1) {
+        if (words_at(have, at, &words))
+            return true;
+        /* Lines of blanks have been looked at with the one behind them. */
+        size_t from = file_append_skip_blanks(have, at);
+        end = from < have->len ? memchr(have->data + from, '\n', have->len - from) : NULL;
+        if (end == NULL)
+            return false;
+    }
 }
 
 /* Lines of those texts that the file does not have. NEW, or NULL with *err. */

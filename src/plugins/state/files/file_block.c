@@ -220,29 +220,6 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
     return line;
 }
 
-/* Tries every wanted key on one line and appends the result to the content. */
-static void
-adjust_line(pairs_t *p, const char *text, size_t n)
-{
-    char *line = xstrndup(text, n);
-    const char *bare = line + strspn(line, p->comment != NULL ? p->comment : " \t\r\n\v\f"), *key;
-    AUTO_FREE char *test = folded(bare, p->fold_key);
-    bool was_comment = bare > line;
-    size_t changes = p->changes;
-    json_t *value;
-
-    json_object_foreach (p->wanted, key, value) {
-        AUTO_FREE char *test_key = folded(key, p->fold_key);
-        if (str_starts(test, test_key))
-            line = adjust(p, line, was_comment, key, value);
-    }
-    if (p->changes == changes) /* with all its bytes: `line` ends with the first NUL */
-        buf_add(&p->content, text, n);
-    else
-        buf_puts(&p->content, line);
-    free(line);
-}
-
 /* Keys that no line has set are added at the end. */
 static void
 append_missing(pairs_t *p)
@@ -325,7 +302,27 @@ change_pairs(pairs_t *p, const buf_t *old)
     for (size_t at = 0; at < old->len;) {
         const char *end = memchr(old->data + at, '\n', old->len - at);
         size_t n = end != NULL ? (size_t) (end - old->data) + 1 - at : old->len - at;
-        adjust_line(p, old->data + at, n);
+
+        /* Tries every wanted key on one line and appends the result to the content. */
+        const char *text = old->data + at;
+        char *line = xstrndup(text, n);
+        const char *bare = line + strspn(line, p->comment != NULL ? p->comment : " \t\r\n\v\f"), *key;
+        AUTO_FREE char *test = folded(bare, p->fold_key);
+        bool was_comment = bare > line;
+        size_t changes = p->changes;
+        json_t *value;
+
+        json_object_foreach (p->wanted, key, value) {
+            AUTO_FREE char *test_key = folded(key, p->fold_key);
+            if (str_starts(test, test_key))
+                line = adjust(p, line, was_comment, key, value);
+        }
+        if (p->changes == changes) /* with all its bytes: `line` ends with the first NUL */
+            buf_add(&p->content, text, n);
+        else
+            buf_puts(&p->content, line);
+        free(line);
+
         at += n;
     }
     if (fstate_on(s, "append_if_not_found", false))

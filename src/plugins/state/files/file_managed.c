@@ -374,18 +374,6 @@ state_file_managed_check_args(const work_t *w, fail_t *err)
     return args;
 }
 
-/* Takes the checked file as source by its descriptor: the folder's owner may give its name to another
- * file. */
-static void
-take_checked(work_t *w)
-{
-    json_auto_t *sum = json_incref(w->m.sum);
-
-    managed_free(&w->m);
-    w->m.sfn = xasprintf("/proc/self/fd/%d", w->checked);
-    w->m.sum = json_incref(sum);
-}
-
 /* The file as it would be, made elsewhere for check_cmd to look at; it becomes the source. 1: the state has
  * failed. */
 static int
@@ -425,8 +413,14 @@ try_first(work_t *w, fail_t *err)
         fstate_error(s, "%s", no);
         return 1;
     }
-    if (fstate_on(s, "source", false))
-        take_checked(w);
+    if (fstate_on(s, "source", false)) {
+        /* Takes the checked file as source by its descriptor: the folder's owner may give its name to
+         * another file. */
+        json_auto_t *sum = json_incref(w->m.sum);
+        managed_free(&w->m);
+        w->m.sfn = xasprintf("/proc/self/fd/%d", w->checked);
+        w->m.sum = json_incref(sum);
+    }
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. file_recurse_make_plan() maps
+/* file_recurse.c - state file.recurse: a folder of the file server, with all that is in it. recurse_plan.c maps
  * the served paths to paths below the name; files, folders and links are then managed one by one and their
  * results merged. `clean` removes what the plan does not keep. */
 #include <sys/stat.h>
@@ -9,229 +9,16 @@
 #include "common/files/fileclient.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate_dir.h"
+#include "plugins/lib/file/recurse_plan.h"
 #include "plugins/lib/file/source.h"
 #include "plugins/lib/file/stage.h"
 #include "plugins/lib/file/tree.h"
-
-/* ---- what is to be there --------------------------------------------------------------------- */
-
-/* The served folder mapped to paths below the name. Objects keep their order and hold each path once. */
-typedef struct plan {
-    char *srcpath, *env;
-    json_t *files; /* {path: URL} */
-    json_t *dirs;  /* {path: true} */
-    json_t *links; /* {path: target} */
-    json_t *kept;  /* {path: true} */
-    fstate_pats_t pats;
-} plan_t;
-
-static void
-file_recurse_plan_free(plan_t *p)
-{
-    free(p->srcpath);
-    free(p->env);
-    json_decref(p->files);
-    json_decref(p->dirs);
-    json_decref(p->links);
-    json_decref(p->kept);
-    fstate_pats_free(&p->pats);
-}
-#define plan_auto_t __attribute__((cleanup(file_recurse_plan_free))) plan_t
-
-/* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for;
- * or a negative errno. */
-static int
-file_recurse_wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
-{
-    size_t n = strlen(p->srcpath), depth = 0;
-    json_t *max = value_get(args, "maxdepth");
-
-    if (strncmp(served, p->srcpath, n) != 0 || (n > 0 && served[n] != '/'))
-        return 0;
-    const char *rel = served + n + (n > 0);
-    for (const char *c = rel; *c != '\0'; c++)
-        depth += *c == '/';
-    if (*rel == '\0' || (json_is_integer(max) && (json_int_t) depth > json_integer_value(max)))
-        return 0;
-    *ret_rel = rel;
-    return fstate_pats_let(&p->pats, rel, err);
-}
-
-/* Served paths of one kind. NEW, or NULL with *err; empty without a file client. */
-static json_t *
-file_recurse_served(call_ctx_t *ctx, const plan_t *p, files_kind_t kind, fail_t *err)
-{
-    if (ctx_files(ctx) == NULL)
-        return kind == FILES_SYMLINKS ? json_object() : json_array();
-    return fileclient_list(ctx_files(ctx), kind, p->env, p->srcpath, err);
-}
-
-/* Sets a member whose key may hold bytes that are not UTF-8. */
-static void
-file_recurse_put(json_t *object, const char *path, json_t *value)
-{
-    json_auto_t *key = value_utf8(path, strlen(path));
-
-    json_object_set_new(object, json_string_value(key), value);
-}
-
-/* True when a served path lies below one of the links. */
-static bool
-in_link(json_t *links, const char *path)
-{
-    const char *link;
-    json_t *target;
-
-    json_object_foreach (links, link, target) {
-        size_t n = strlen(link);
-        if (strncmp(path, link, n) == 0 && path[n] == '/')
-            return true;
-    }
-    return false;
-}
-
-/* Adds the links that are wanted and drops the others from `links`, so that files behind them are copied. */
-static int
-plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err)
-{
-    const char *link, *rel;
-    json_t *target;
-    void *next;
-
-    json_object_foreach_safe (links, next, link, target) {
-        int want = file_recurse_wanted(p, args, link, &rel, err);
-        if (want < 0)
-            return want;
-        if (want == 0) {
-            json_object_del(links, link);
-            continue;
-        }
-        AUTO_FREE char *path = fop_join2(name, rel);
-        file_recurse_put(p->links, path, json_incref(target));
-        file_recurse_put(p->kept, path, json_true());
-    }
-    return 0;
-}
-
-/* Adds each file with its folder; paths below a link are left to the link. */
-static int
-plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_t *links, fail_t *err)
-{
-    const char *rel;
-    size_t i;
-    json_t *file;
-
-    json_array_foreach (files, i, file) {
-        const char *fn = json_string_value(file);
-        int want = file_recurse_wanted(p, args, fn, &rel, err);
-        if (want < 0)
-            return want;
-        if (want == 0 || json_object_get(links, fn) != NULL || in_link(links, fn))
-            continue;
-        AUTO_FREE char *path = fop_join2(name, rel), *folder = fop_dirname(path);
-        file_recurse_put(p->files, path, value_fmt("salt://%s?saltenv=%s", fn, p->env));
-        file_recurse_put(p->dirs, folder, json_true());
-        file_recurse_put(p->kept, path, json_true());
-    }
-    return 0;
-}
-
-static int
-plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t *links, fail_t *err)
-{
-    const char *rel;
-    size_t i;
-    json_t *dir;
-
-    json_array_foreach (dirs, i, dir) {
-        /* The source itself is "." to Salt: test mode tells it as NAME/. */
-        bool itself = str_eq(json_string_value(dir), p->srcpath);
-        int want = itself ? fstate_pats_let(&p->pats, rel = ".", err)
-                          : file_recurse_wanted(p, args, json_string_value(dir), &rel, err);
-        if (want < 0)
-            return want;
-        if (want == 0 || in_link(links, json_string_value(dir)))
-            continue;
-        AUTO_FREE char *path = fop_join2(name, rel);
-        file_recurse_put(p->dirs, path, json_true());
-        file_recurse_put(p->kept, path, json_true());
-    }
-    return 0;
-}
-
-/* Lists the served tree once per kind. The state and `clean` of other states (fstate_recurse_kept) share
- * it. */
-static int
-file_recurse_make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, const char *env,
-                       plan_t *p, fail_t *err)
-{
-    p->files = json_object();
-    p->dirs = json_object();
-    p->links = json_object();
-    p->kept = json_object();
-    if (fileclient_split(source, env, &p->srcpath, &p->env, err) != 0)
-        return -EINVAL;
-    int rc = fstate_pats_read(&p->pats, value_get(args, "include_pat"), value_get(args, "exclude_pat"), err);
-    if (rc != 0)
-        return rc;
-    for (size_t n = strlen(p->srcpath); n > 0 && p->srcpath[n - 1] == '/'; n--)
-        p->srcpath[n - 1] = '\0';
-    json_auto_t *links = value_truthy(value_get(args, "keep_symlinks"))
-                             ? file_recurse_served(ctx, p, FILES_SYMLINKS, err)
-                             : json_object();
-    json_auto_t *files = file_recurse_served(ctx, p, FILES_FILES, err);
-    json_auto_t *dirs = value_truthy(value_get(args, "include_empty"))
-                            ? file_recurse_served(ctx, p, FILES_DIRS, err)
-                            : json_array();
-    if (links == NULL || files == NULL || dirs == NULL)
-        return -EIO;
-    rc = plan_links(p, args, name, links, err);
-    if (rc == 0)
-        rc = plan_files(p, args, name, files, links, err);
-    if (rc == 0)
-        rc = plan_dirs(p, args, name, dirs, links, err);
-
-    /* A folder before those in it. */
-    size_t n = 0;
-    const char **keys = xcalloc(json_object_size(p->dirs) + 1, sizeof(*keys)), *key;
-    json_t *sorted = json_object(), *v;
-    json_object_foreach (p->dirs, key, v)
-        keys[n++] = key;
-    qsort(keys, n, sizeof(*keys), str_by_text);
-    for (size_t i = 0; i < n; i++)
-        json_object_set(sorted, keys[i], json_object_get(p->dirs, keys[i]));
-    free(keys);
-    json_decref(p->dirs);
-    p->dirs = sorted;
-
-    return rc;
-}
-
-int
-fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t *err)
-{
-    plan_auto_t plan = { 0 };
-    AUTO_FREE char *source = NULL;
-    json_auto_t *hash = NULL;
-    const char *env = value_str(low, "__env__", "base"), *path;
-    json_t *v;
-    int rc = source_pick(ctx, value_get(low, "source"), NULL, env, &source, &hash, err);
-
-    if (rc == 0)
-        rc = file_recurse_make_plan(ctx, low, value_str(low, "name", ""), source != NULL ? source : "", env,
-                                    &plan, err);
-    if (rc != 0)
-        return rc;
-    json_object_foreach (plan.kept, path, v)
-        fstate_broom_keep(broom, path);
-    return 0;
-}
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
 typedef struct work {
     fstate_t *s;
-    plan_t plan;
+    recurse_plan_t plan;
     json_t *comments; /* {path: [text]} */
     char *dir_mode, *file_mode;
     bool keep_mode;
@@ -244,7 +31,7 @@ comment(work_t *w, const char *path, json_t *text)
 
     if (list == NULL) {
         list = json_array();
-        file_recurse_put(w->comments, path, list);
+        recurse_put(w->comments, path, list);
     }
     json_array_append(list, text);
 }
@@ -304,7 +91,7 @@ keep_too(void *cookie, const char *path, bool is_dir)
 {
     work_t *w = cookie;
 
-    file_recurse_put(w->plan.kept, path, json_true());
+    recurse_put(w->plan.kept, path, json_true());
     return 0;
 }
 
@@ -532,10 +319,10 @@ choose_source(fstate_t *s)
 }
 
 static bool
-folder_served(call_ctx_t *ctx, const plan_t *p)
+folder_served(call_ctx_t *ctx, const recurse_plan_t *p)
 {
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *dirs = file_recurse_served(ctx, p, FILES_DIRS, &why);
+    json_auto_t *dirs = recurse_served(ctx, p, FILES_DIRS, &why);
     size_t i, n = strlen(p->srcpath);
     json_t *one;
 
@@ -580,7 +367,7 @@ file_recurse_run(work_t *w, fail_t *err)
     AUTO_FREE char *source = choose_source(s);
     if (source == NULL)
         return 0;
-    int rc = file_recurse_make_plan(s->ctx, s->args, s->name, source, ctx_saltenv(s->ctx), &w->plan, err);
+    int rc = recurse_plan_make(s->ctx, s->args, s->name, source, ctx_saltenv(s->ctx), &w->plan, err);
     if (rc != 0)
         return rc;
     if (!folder_served(s->ctx, &w->plan))
@@ -626,7 +413,7 @@ recurse_body(fstate_t *s, fail_t *err)
     w.file_mode = w.keep_mode ? NULL : fop_normalize_mode(value_get(s->args, "file_mode"));
     w.dir_mode = fop_normalize_mode(value_get(s->args, "dir_mode"));
     int rc = file_recurse_run(&w, err);
-    file_recurse_plan_free(&w.plan);
+    recurse_plan_free(&w.plan);
     free(w.file_mode);
     free(w.dir_mode);
     json_decref(w.comments);

@@ -188,17 +188,6 @@ file_retention_names(const folder_t *f, bool kept)
     return fstate_sorted(list, true);
 }
 
-static int
-remove_backups(fstate_t *s, int folder, const folder_t *f, fail_t *err)
-{
-    for (size_t i = 0; i < f->n; i++) {
-        AUTO_FREE char *path = fop_join2(s->name, f->v[i].name);
-        if (!f->v[i].kept && fop_remove_below(folder, s->name, path, err) != 0)
-            return -EIO;
-    }
-    return 0;
-}
-
 /* Without any rule everything would be removed, which is refused. */
 static int
 retention_body(fstate_t *s, fail_t *err)
@@ -236,8 +225,13 @@ retention_body(fstate_t *s, fail_t *err)
     if (s->test)
         return state_ret_set(s->ret, n > 0 ? STATE_NONE : STATE_TRUE,
                              "%zu backups would have been removed from %s.\n", n, s->name);
-    if (remove_backups(s, held, &f, err) != 0)
-        return -EIO;
+
+    for (size_t i = 0; i < f.n; i++) {
+        AUTO_FREE char *path = fop_join2(s->name, f.v[i].name);
+        if (!f.v[i].kept && fop_remove_below(held, s->name, path, err) != 0)
+            return -EIO;
+    }
+
     return state_ret_set(s->ret, STATE_TRUE, "%zu backups were removed from %s.\n", n, s->name);
 }
 

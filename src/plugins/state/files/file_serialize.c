@@ -262,16 +262,6 @@ file_serialize_store(work_t *w, fail_t *err)
     return rc;
 }
 
-/* NEW, or NULL when JSON says it all. */
-static py_t *
-native_data(fstate_t *s)
-{
-    json_t *pillar = fstate_arg(s, "dataset_pillar");
-    AUTO(py) key = json_is_string(pillar) ? py_from_json(pillar) : NULL;
-
-    return key != NULL ? py_traverse(ctx_native_pillar(s->ctx), key, ":") : ctx_native_arg(s->ctx, "dataset");
-}
-
 /* The data to write. NEW, or NULL with the state failed. */
 static json_t *
 choose_data(fstate_t *s)
@@ -314,7 +304,10 @@ serialize_body(fstate_t *s, fail_t *err)
     json_auto_t *plain = choose_data(s);
     if (plain == NULL)
         return 0;
-    w.data = native_data(s);
+    json_t *pillar = fstate_arg(s, "dataset_pillar");
+    AUTO(py) key = json_is_string(pillar) ? py_from_json(pillar) : NULL;
+    w.data = key != NULL ? py_traverse(ctx_native_pillar(s->ctx), key, ":")
+                         : ctx_native_arg(s->ctx, "dataset");
     py_clear(); /* what is not there is the empty text of choose_data() */
     if (w.data == NULL)
         w.data = py_from_json(plain);

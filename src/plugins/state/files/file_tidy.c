@@ -72,19 +72,6 @@ file_tidy_compile(const json_t *patterns, const char *what, fail_t *err)
     return all;
 }
 
-static void
-tidy_free(tidy_t *t)
-{
-    rx_t **lists[2] = { t->matches, t->exclude };
-
-    for (size_t i = 0; i < 2; i++) {
-        for (rx_t **rx = lists[i]; rx != NULL && *rx != NULL; rx++)
-            rx_destroy(rx);
-        free(lists[i]);
-    }
-    lines_free(&t->found);
-}
-
 /* `doubt` is the answer of an expression that gave up. */
 static bool
 any_match(rx_t **all, const char *text, bool doubt)
@@ -325,7 +312,16 @@ tidied_body(fstate_t *s, fail_t *err)
     } else if (rc == 0) {
         rc = file_tidy_sweep(&t);
     }
-    tidy_free(&t);
+
+    rx_t **lists[2] = { t.matches, t.exclude };
+
+    for (size_t i = 0; i < 2; i++) {
+        for (rx_t **rx = lists[i]; rx != NULL && *rx != NULL; rx++)
+            rx_destroy(rx);
+        free(lists[i]);
+    }
+    lines_free(&t.found);
+
     return rc;
 }
 
