@@ -10,13 +10,6 @@ keyword_any(const func_t *f)
     return shape_of(f).starstar != NULL;
 }
 
-/* The words of `takes`. NEW. */
-static char **
-taken_words(const arg_t *row)
-{
-    return str_split(row != NULL && row->takes != NULL ? row->takes : "", " ", true);
-}
-
 static bool
 has_word(char *const *words, const char *word)
 {
@@ -66,7 +59,11 @@ keyword_fit_t
 keyword_fit(const keyword_names_t *names, const char *key, char **ret_near)
 {
     shape_t shape = shape_of(names->f), also = { 0 };
-    char **words = taken_words(shape.starstar);
+
+    /* The words of `takes`. */
+    const arg_t *row = shape.starstar;
+    char **words = str_split(row != NULL && row->takes != NULL ? row->takes : "", " ", true);
+
     bool free_for_all = shape.starstar != NULL && shape.starstar->takes == NULL;
     name_walk_t walk = { .names = names, .f = free_for_all ? NULL : names->f, .word = words };
     keyword_fit_t fit = KEYWORD_NAMED;

@@ -3,27 +3,15 @@
 
 #include "common/base/buf.h"
 
-static bool
-place_is_star(const arg_t *row)
-{
-    return row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0;
-}
-
-static bool
-is_starstar(const arg_t *row)
-{
-    return row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0;
-}
-
 shape_t
 shape_of(const func_t *f)
 {
     shape_t s = { .pos = f->args, .only = NULL };
 
     for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++, s.n++) {
-        if (is_starstar(row)) {
+        if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0) {
             s.starstar = row;
-        } else if (place_is_star(row)) {
+        } else if (row->dflt != NULL && strcmp(row->dflt, ARG_STAR) == 0) {
             s.star = row;
             s.only = row + 1;
         } else if (s.star != NULL) {

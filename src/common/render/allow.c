@@ -33,17 +33,6 @@ allow_decide(const json_t *list, const char *name, bool *yes)
 }
 
 static bool
-allow_is_listed(const render_t *self, const char *own, const char *name)
-{
-    json_t *opts = ctx_opts(self->ctx);
-    bool yes = false;
-
-    allow_decide(value_get(opts, option), name, &yes);
-    allow_decide(value_get(opts, own), name, &yes);
-    return yes;
-}
-
-static bool
 allow_is_allowed(render_t *self, const char *own, const char *name)
 {
     static char yes, no;
@@ -51,7 +40,12 @@ allow_is_allowed(render_t *self, const char *own, const char *name)
 
     if (known != NULL)
         return known == &yes;
-    bool found = allow_is_listed(self, own, name);
+
+    json_t *opts = ctx_opts(self->ctx);
+    bool found = false;
+    allow_decide(value_get(opts, option), name, &found);
+    allow_decide(value_get(opts, own), name, &found);
+
     if (self->allowed == NULL)
         self->allowed = map_new(NULL);
     if (map_len(self->allowed) >= KNOWN_MAX) /* names may come from events */

@@ -93,27 +93,23 @@ render_context_salt_of(render_t *self)
 
 /* ---- opts --------------------------------------------------------------------------------------------- */
 
-/* Marks the options that a pillar's compile takes from the requesting minion. */
-static void
-mark_asked(py_t *opts)
-{
-    static const char *const asked[] = { "saltenv", "pillarenv", "ext_pillar" };
-
-    for (size_t i = 0; i < NELEMS(asked); i++) {
-        py_t *v = py_ref(py_dict_gets(opts, asked[i]));
-        if (v != NULL)
-            py_dict_sets_new(opts, asked[i], py_peer(v, SPAN_OWN));
-    }
-}
-
 /* The configuration with grains and pillar, as Salt's. One dict for all templates. BORROWED. */
 static py_t *
 render_context_opts_of(render_t *self, py_t *pillar)
 {
     if (self->opts == NULL) {
         self->opts = py_from_json(ctx_opts(self->ctx));
-        if (call_is_peer(self->ctx))
-            mark_asked(self->opts);
+        if (call_is_peer(self->ctx)) {
+            /* Marks the options that a pillar's compile takes from the requesting minion. */
+            py_t *opts = self->opts;
+            static const char *const asked[] = { "saltenv", "pillarenv", "ext_pillar" };
+
+            for (size_t i = 0; i < NELEMS(asked); i++) {
+                py_t *v = py_ref(py_dict_gets(opts, asked[i]));
+                if (v != NULL)
+                    py_dict_sets_new(opts, asked[i], py_peer(v, SPAN_OWN));
+            }
+        }
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
         py_t *id = py_strz(ctx_id(self->ctx));
         py_dict_sets_new(self->opts, "id", call_is_peer(self->ctx) ? py_peer(id, SPAN_OWN) : id);

@@ -31,19 +31,6 @@ run_take_peer(run_t *run, spans_t *spans)
 
 /* ---- what is told -------------------------------------------------------------------------------------- */
 
-/* The value on one line for a message, shortened. NEW. */
-static char *
-peer_shown(const run_t *run, const span_t *s)
-{
-    size_t len = s->to - s->from, cut = len > SHOWN ? SHOWN : len;
-
-    while (cut > 0 && cut < len && ((unsigned char) buf_str(&run->text)[s->from + cut] & 0xc0) == 0x80)
-        cut--;
-    json_auto_t *text = value_utf8(buf_str(&run->text) + s->from, cut);
-    AUTO_FREE char *quoted = value_repr(text);
-    return xasprintf("%s%s", quoted, cut < len ? "..." : "");
-}
-
 static int
 peer_line_of(const run_t *run, size_t at)
 {
@@ -61,7 +48,16 @@ peer_refuse(run_t *run, const breakout_t *b, fail_t *err)
     const span_t *s = &run->peer.v[b->span];
     bool strict = !str_eq(value_str(ctx_opts(run->render->ctx), "peer_data", "strict"), "warn");
     int line = peer_line_of(run, b->at);
-    AUTO_FREE char *value = peer_shown(run, s);
+
+    /* The value on one line for a message, shortened. */
+    size_t len = s->to - s->from, cut = len > SHOWN ? SHOWN : len;
+
+    while (cut > 0 && cut < len && ((unsigned char) buf_str(&run->text)[s->from + cut] & 0xc0) == 0x80)
+        cut--;
+    json_auto_t *text = value_utf8(buf_str(&run->text) + s->from, cut);
+    AUTO_FREE char *quoted = value_repr(text);
+    AUTO_FREE char *value = xasprintf("%s%s", quoted, cut < len ? "..." : "");
+
     AUTO_FREE char *message = xasprintf(
         "A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays one: "
         "{{ ... | json }} or {{ ... | yaml_dquote }}",
@@ -413,21 +409,6 @@ run_check_program(run_t *run, fail_t *err)
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static map_t *places;
 
-static bool
-is_new_place(const char *place)
-{
-    static char there;
-
-    pthread_mutex_lock(&places_lock);
-    if (places == NULL)
-        places = map_new(NULL);
-    bool known = map_get(places, place) != NULL;
-    if (!known && map_len(places) < PLACES_MAX)
-        map_set(places, place, &there);
-    pthread_mutex_unlock(&places_lock);
-    return !known;
-}
-
 /* True when the key names a function of `cmd`: local.cmd.run, cmd.script. Below salt.function the function's
  * name is a value elsewhere, so it is assumed to be `cmd` when the file mentions any. */
 static bool
@@ -459,7 +440,17 @@ peer_look_at(void *cookie, const yaml_span_place_t *place)
     AUTO_FREE char *file = run_place(run, line, &made);
     AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file",
                                       made > 0 ? made : line);
-    if (is_new_place(where))
+
+    static char there;
+
+    pthread_mutex_lock(&places_lock);
+    if (places == NULL)
+        places = map_new(NULL);
+    bool known = map_get(places, where) != NULL;
+    if (!known && map_len(places) < PLACES_MAX)
+        map_set(places, where, &there);
+    pthread_mutex_unlock(&places_lock);
+    if (!known)
         log_warning("%s: a value that a peer said is part of a command and may end one and begin another; "
                     "write {{ ... | "
                     "quote }} where it stands",

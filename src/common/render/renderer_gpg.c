@@ -68,23 +68,6 @@ is_stale_lock(const char *name, const char *host)
            errno == ESRCH;
 }
 
-/* Removes what gpg processes that were killed have left in the folder of keys; gpg itself never does. */
-static void
-sweep_locks(const char *keydir)
-{
-    char host[HOST_NAME_MAX + 1] = "";
-    DIR *dir = gethostname(host, sizeof(host) - 1) == 0 ? opendir(keydir) : NULL;
-    int rc = 0;
-
-    if (dir == NULL)
-        return;
-    for (const struct dirent *e; (e = fs_next(dir, &rc)) != NULL;) {
-        if (is_stale_lock(e->d_name, host))
-            (void) unlinkat(dirfd(dir), e->d_name, 0);
-    }
-    (void) closedir(dir);
-}
-
 /* -ENOENT when there is no gpg. Call gpg_free in any case. */
 static int
 gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
@@ -98,7 +81,21 @@ gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
     }
     g->keydir = key_dir(ctx);
     log_debug("Reading GPG keys from: %s", g->keydir);
-    sweep_locks(g->keydir);
+
+    /* Removes what gpg processes that were killed have left in the folder of keys; gpg itself never
+     * does. */
+    char host[HOST_NAME_MAX + 1] = "";
+    DIR *dir = gethostname(host, sizeof(host) - 1) == 0 ? opendir(g->keydir) : NULL;
+    int rc = 0;
+
+    if (dir != NULL) {
+        for (const struct dirent *e; (e = fs_next(dir, &rc)) != NULL;) {
+            if (is_stale_lock(e->d_name, host))
+                (void) unlinkat(dirfd(dir), e->d_name, 0);
+        }
+        (void) closedir(dir);
+    }
+
     return 0;
 }
 
@@ -275,22 +272,6 @@ decrypt_said(const gpg_t *g, py_t *v, fail_t *err)
 
 static py_t *decrypt_value(const gpg_t *g, py_t *v, fail_t *err);
 
-static int
-decrypt_items(const gpg_t *g, py_t *container, fail_t *err)
-{
-    AUTO(py) keys = py_is(container, PY_DICT) ? py_tolist(container) : py_list();
-    size_t n = py_is(container, PY_DICT) ? py_seq_len(keys) : py_seq_len(container);
-
-    for (size_t i = 0; i < n; i++) {
-        AUTO(py) key = py_is(container, PY_DICT) ? py_ref(py_seq_at(keys, i)) : py_int((int64_t) i);
-        AUTO(py) old = py_getitem(container, key);
-        AUTO(py) value = old != NULL ? decrypt_value(g, old, err) : NULL;
-        if (value == NULL || py_setitem(container, key, value) < 0)
-            return -EINVAL;
-    }
-    return 0;
-}
-
 /* Decrypts all texts below `v`, containers in place. NEW reference, or NULL with *err. */
 static py_t *
 decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
@@ -321,7 +302,21 @@ decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
         (void) fail_set(err, -ELOOP, "%s", py_raised_text());
         return NULL;
     }
-    int rc = decrypt_items(g, v, err);
+
+    int rc = 0;
+    AUTO(py) keys = py_is(v, PY_DICT) ? py_tolist(v) : py_list();
+    size_t n = py_is(v, PY_DICT) ? py_seq_len(keys) : py_seq_len(v);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO(py) key = py_is(v, PY_DICT) ? py_ref(py_seq_at(keys, i)) : py_int((int64_t) i);
+        AUTO(py) old = py_getitem(v, key);
+        AUTO(py) value = old != NULL ? decrypt_value(g, old, err) : NULL;
+        if (value == NULL || py_setitem(v, key, value) < 0) {
+            rc = -EINVAL;
+            break;
+        }
+    }
+
     py_leave();
     return rc == 0 ? py_ref(v) : NULL;
 }

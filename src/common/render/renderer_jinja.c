@@ -13,12 +13,6 @@
 
 /* ---- imports ------------------------------------------------------------------------------------------ */
 
-static int64_t
-version_of(const struct stat *st)
-{
-    return (int64_t) st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
-}
-
 /* Fills *ret from the file `local`, which it takes on success; the text stays NULL when the engine has this
  * version. */
 static int
@@ -30,7 +24,7 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
 
     if (stat(local, &st) < 0)
         return -errno;
-    int64_t version = version_of(&st);
+    int64_t version = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     if (known(known_cookie, local) != version) {
         if ((rc = fs_read(local, LIMIT_TEMPLATE, &text, err)) < 0)
             return rc;
@@ -166,38 +160,6 @@ enum { CHAIN_SHOWN = 20 };
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-static void
-put_frame(buf_t *b, const run_t *run, const jinja_frame_t *frame, const char *word)
-{
-    AUTO_FREE char *url = run_url(run, frame->path);
-
-    if (url == NULL)
-        return;
-    buf_printf(b, "\n%s %s, line %d", word, url, frame->line);
-    if (frame->label != NULL)
-        buf_printf(b, " (%s %s)", frame->place == JINJA_BLOCK ? "block" : "macro", frame->label);
-}
-
-/* Appends the chain of places, innermost first; of a long chain only both ends. */
-static void
-put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
-{
-    const jinja_frame_t *last = NULL;
-
-    for (size_t i = 0; i < e->n; i++) {
-        const jinja_frame_t *f = &e->frames[i];
-        if (i == CHAIN_SHOWN && e->n > CHAIN_SHOWN + 2) {
-            buf_printf(b, "\nfrom %zu places more", e->n - CHAIN_SHOWN - 1);
-            i = e->n - 2;
-            continue;
-        }
-        if (last != NULL && last->line == f->line && str_eq(last->path, f->path))
-            continue;
-        put_frame(b, run, f, last == NULL ? "in" : "from");
-        last = f;
-    }
-}
-
 /* For an unknown function: appends why it is missing and similar names. */
 static void
 renderer_jinja_put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
@@ -225,7 +187,32 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
     jinja_salt_tell(e, buf_str(&run->text), run->text.len, s->sls, &told);
     buf_puts(&b, told.text);
     jinja_told_free(&told);
-    put_chain(&b, run, e);
+
+    /* Appends the chain of places, innermost first; of a long chain only both ends. */
+    const jinja_frame_t *last = NULL;
+
+    for (size_t i = 0; i < e->n; i++) {
+        const jinja_frame_t *f = &e->frames[i];
+        if (i == CHAIN_SHOWN && e->n > CHAIN_SHOWN + 2) {
+            buf_printf(&b, "\nfrom %zu places more", e->n - CHAIN_SHOWN - 1);
+            i = e->n - 2;
+            continue;
+        }
+        if (last != NULL && last->line == f->line && str_eq(last->path, f->path))
+            continue;
+
+        const char *word = last == NULL ? "in" : "from";
+        AUTO_FREE char *url = run_url(run, f->path);
+
+        if (url != NULL) {
+            buf_printf(&b, "\n%s %s, line %d", word, url, f->line);
+            if (f->label != NULL)
+                buf_printf(&b, " (%s %s)", f->place == JINJA_BLOCK ? "block" : "macro", f->label);
+        }
+
+        last = f;
+    }
+
     if (py_exc_is(e->type, &jinja_TemplateNotFound))
         buf_printf(&b, "\nThere is no such file in saltenv '%s'.", run->render->saltenv);
     renderer_jinja_put_missing(&b, run, e);

@@ -58,28 +58,6 @@ renderer_yaml_position(const buf_t *text, ymark_t at)
     return n;
 }
 
-/* str() of PyYAML's exception. NEW. */
-static char *
-yaml_message(const run_t *run, const yproblem_t *p)
-{
-    bool same = p->context_at.line == p->at.line && p->context_at.column == p->at.column;
-    buf_auto_t b = BUF_INIT;
-
-    if (p->context != NULL) {
-        buf_puts(&b, p->context);
-        if (!same)
-            put_mark(&b, p->context_at);
-        buf_putc(&b, '\n');
-    }
-    buf_puts(&b, p->text != NULL ? p->text : "");
-    if (p->cls == YAML_READER)
-        buf_printf(&b, "\n  in \"<unicode string>\", position %zu",
-                   renderer_yaml_position(&run->text, p->at));
-    else
-        put_mark(&b, p->at);
-    return buf_steal(&b);
-}
-
 /* True when the line is indented with a tab. */
 static bool
 has_tab(const buf_t *text, ymark_t at)
@@ -109,7 +87,25 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
     /* A mapping as a key is mostly a template without a renderer: "{{ x }}". */
     if (str_starts(p->text, "found unacceptable key [("))
         return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, 0, err);
-    AUTO_FREE char *message = yaml_message(run, p);
+
+    /* str() of PyYAML's exception. */
+    bool same = p->context_at.line == p->at.line && p->context_at.column == p->at.column;
+    buf_auto_t b = BUF_INIT;
+
+    if (p->context != NULL) {
+        buf_puts(&b, p->context);
+        if (!same)
+            put_mark(&b, p->context_at);
+        buf_putc(&b, '\n');
+    }
+    buf_puts(&b, p->text != NULL ? p->text : "");
+    if (p->cls == YAML_READER)
+        buf_printf(&b, "\n  in \"<unicode string>\", position %zu",
+                   renderer_yaml_position(&run->text, p->at));
+    else
+        put_mark(&b, p->at);
+    AUTO_FREE char *message = buf_steal(&b);
+
     int begun = p->cls == YAML_PARSER && p->context != NULL ? p->context_at.line + 1 : 0;
     return line > 0 ? run_failed_near(run, message, line, begun, err) : fail_set(err, -EINVAL, "%s", message);
 }
@@ -129,15 +125,6 @@ render_yaml(run_t *run, const char *argline, fail_t *err)
 }
 
 /* ---- json --------------------------------------------------------------------------------------------- */
-
-/* The line in Python's message "... line 3 column 7 (char 40)"; 0: none. */
-static int
-json_line(const char *message)
-{
-    const char *at = strstr(message, ": line ");
-
-    return at != NULL ? (int) strtol(at + strlen(": line "), NULL, 10) : 0;
-}
 
 /* Salt's json renderer drops a leading "#!" line. Empty text gives an empty dict. */
 int
@@ -169,7 +156,11 @@ render_json(run_t *run, const char *argline, fail_t *err)
     }
     AUTO_FREE char *message = xstrdup(py_raised_text());
     py_clear();
-    int line = json_line(message);
+
+    /* The line in Python's message "... line 3 column 7 (char 40)". */
+    const char *at = strstr(message, ": line ");
+    int line = at != NULL ? (int) strtol(at + strlen(": line "), NULL, 10) : 0;
+
     return line > 0 ? run_failed_near(run, message, line + (skipped > 0), 0, err)
                     : fail_set(err, -EINVAL, "%s", message);
 }

@@ -241,33 +241,6 @@ decl_order(py_t *bodies, int64_t *iorder)
 
 /* ---- a single template ----------------------------------------------------------------------- */
 
-/* Salt visits the keys in sorted order here, which decides which of two declarations is the duplicate. */
-static void
-pad_body(const char *id, py_t *body, const char *template, json_t *errors)
-{
-    AUTO(py) keys = py_tolist(body);
-    AUTO(py) seen = py_set(false);
-
-    if (py_sort(keys, NULL, false) < 0)
-        py_clear();
-    for (size_t i = 0; i < py_seq_len(keys); i++) {
-        py_t *key = py_seq_at(keys, i);
-        py_t *run = py_dict_get(body, key);
-        if (!py_is(key, PY_STR) || *py_cstr(key) == '_')
-            continue;
-        if (py_is(run, PY_NONE))
-            add_error(
-                errors,
-                "ID '%s' in template %s contains a short declaration (%s) with a trailing colon. When not "
-                "passing any arguments to a state, the colon must be omitted.",
-                id, template, py_cstr(key));
-        else if (py_is(run, PY_LIST) && !high_decl_split_key(body, key, seen))
-            add_error(errors,
-                      "ID '%s' in template '%s' contains multiple state declarations of the same type", id,
-                      template);
-    }
-}
-
 void
 high_pad(py_t *high, const char *template, json_t *errors)
 {
@@ -293,7 +266,30 @@ high_pad(py_t *high, const char *template, json_t *errors)
         } else if (py_is(body, PY_STR)) {
             add_error(errors, "ID %s in template %s is not a dictionary", id, template);
         } else if (py_is(body, PY_DICT)) {
-            pad_body(id, body, template, errors);
+            /* Salt visits the keys in sorted order here, which decides which of two declarations is the
+             * duplicate. */
+            AUTO(py) keys = py_tolist(body);
+            AUTO(py) seen = py_set(false);
+
+            if (py_sort(keys, NULL, false) < 0)
+                py_clear();
+            for (size_t i = 0; i < py_seq_len(keys); i++) {
+                py_t *key = py_seq_at(keys, i);
+                py_t *run = py_dict_get(body, key);
+                if (!py_is(key, PY_STR) || *py_cstr(key) == '_')
+                    continue;
+                if (py_is(run, PY_NONE))
+                    add_error(
+                        errors,
+                        "ID '%s' in template %s contains a short declaration (%s) with a trailing colon. When not "
+                        "passing any arguments to a state, the colon must be omitted.",
+                        id, template, py_cstr(key));
+                else if (py_is(run, PY_LIST) && !high_decl_split_key(body, key, seen))
+                    add_error(
+                        errors,
+                        "ID '%s' in template '%s' contains multiple state declarations of the same type", id,
+                        template);
+            }
         }
     }
 }

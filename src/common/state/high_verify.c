@@ -109,18 +109,6 @@ is_word_of(const char *word, const char *const *words)
     return false;
 }
 
-static bool
-has_inner_space(const char *text)
-{
-    AUTO_FREE char *copy = xstrdup(text);
-    char *start = copy + strspn(copy, " \t\r\n\f\v");
-    size_t len = strlen(start);
-
-    while (len > 0 && strchr(" \t\r\n\f\v", start[len - 1]) != NULL)
-        start[--len] = '\0';
-    return strchr(start, ' ') != NULL;
-}
-
 /* Verify one argument; 1 when it names the function, so that the caller can count functions. */
 static int
 verify_arg(verify_t *v, py_t *state, py_t *arg)
@@ -129,11 +117,19 @@ verify_arg(verify_t *v, py_t *state, py_t *arg)
     py_t *value;
 
     if (py_is(arg, PY_STR)) {
-        if (has_inner_space(py_cstr(arg)))
+        const char *text = py_cstr(arg);
+        AUTO_FREE char *copy = xstrdup(text);
+        char *start = copy + strspn(copy, " \t\r\n\f\v");
+        size_t len = strlen(start);
+
+        while (len > 0 && strchr(" \t\r\n\f\v", start[len - 1]) != NULL)
+            start[--len] = '\0';
+        if (strchr(start, ' ') != NULL)
             SAY(v,
                 "The function \"%s\" in state \"%s\" in SLS \"%s\" has whitespace, a function with "
                 "whitespace is not supported, perhaps this is an argument that is missing a \":\"",
                 py_cstr(arg), v->name, v->sls);
+
         return 1;
     }
     if (!py_is(arg, PY_DICT))

@@ -73,21 +73,6 @@ leads_to(const json_t *found, const char *from)
     return false;
 }
 
-/* Append the SLS that one entry of a requisite means. `from`: the SLS that requires. `may_drop`: one that
- * leads to nothing is met. */
-static void
-fill_entry(const sls_reqs_t *self, json_t *entry, const char *from, bool may_drop, json_t *ret)
-{
-    const char *sls = value_str(entry, "sls", NULL);
-    json_t *found = sls != NULL ? reached_from(self, sls) : NULL;
-    bool hollow = sls != NULL && is_hollow(self, sls);
-
-    if (json_array_size(found) > 0 && (hollow || !leads_to(found, from)))
-        json_array_extend(ret, found);
-    else if (!hollow || !may_drop)
-        json_array_append(ret, entry);
-}
-
 static void
 fill_chunk(const sls_reqs_t *self, json_t *chunk)
 {
@@ -104,8 +89,19 @@ fill_chunk(const sls_reqs_t *self, json_t *chunk)
         if (!json_is_array(list))
             continue;
         json_auto_t *ret = json_array();
-        json_array_foreach (list, k, entry)
-            fill_entry(self, entry, value_str(chunk, "__sls__", ""), may_drop, ret);
+        json_array_foreach (list, k, entry) {
+            /* Append the SLS that one entry of a requisite means. `from`: the SLS that requires.
+             * `may_drop`: one that leads to nothing is met. */
+            const char *from = value_str(chunk, "__sls__", "");
+            const char *sls = value_str(entry, "sls", NULL);
+            json_t *found = sls != NULL ? reached_from(self, sls) : NULL;
+            bool hollow = sls != NULL && is_hollow(self, sls);
+
+            if (json_array_size(found) > 0 && (hollow || !leads_to(found, from)))
+                json_array_extend(ret, found);
+            else if (!hollow || !may_drop)
+                json_array_append(ret, entry);
+        }
         json_object_set(chunk, kind, ret);
     }
 }

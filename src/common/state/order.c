@@ -9,12 +9,6 @@
 /* Salt's constants: the gap behind the highest order, and the offset of `last`. */
 enum { ORDER_STEP = 100, ORDER_LAST = 1000000 };
 
-static bool
-order_is_number(const json_t *v)
-{
-    return json_is_number(v) || json_is_boolean(v); /* Python's bool is an int */
-}
-
 static double
 order_number(const json_t *v)
 {
@@ -50,11 +44,14 @@ number_chunk(json_t *chunk, json_int_t cap)
         json_object_set_new(chunk, "order", json_integer(cap));
         return;
     }
-    if (!order_is_number(order)) {
+
+    /* Python's bool is an int */
+    if (!json_is_number(order) && !json_is_boolean(order)) {
         const char *word = json_string_value(order);
         json_int_t n = str_eq(word, "last") ? cap + ORDER_LAST : str_eq(word, "first") ? 0 : cap;
         json_object_set_new(chunk, "order", json_integer(n));
     }
+
     nth = json_object_get(chunk, "name_order");
     if (nth != NULL) {
         double at = order_number(json_object_get(chunk, "order")) + order_number(nth) / 10000.0;

@@ -243,20 +243,6 @@ check_dot(reqin_t *self, py_t *state, py_t *name)
 
 /* ---- naming a target by its ID or name alone ------------------------------------------------- */
 
-/* Index names for targets given as a bare word; the first state of a name wins. */
-static void
-note_names(reqin_t *self, py_t *id, py_t *state, py_t *run)
-{
-    for (size_t i = 0; py_is(run, PY_LIST) && i < py_seq_len(run); i++) {
-        py_t *arg = py_seq_at(run, i);
-        py_t *name = py_is(arg, PY_DICT) ? py_dict_gets(arg, "name") : NULL;
-        if (name == NULL || !py_is(name, PY_STR) || py_dict_get(self->by_name, name) != NULL)
-            continue;
-        AUTO(py) ref = reference(state, id);
-        py_dict_set(self->by_name, name, ref);
-    }
-}
-
 static void
 gather_names(reqin_t *self)
 {
@@ -265,8 +251,17 @@ gather_names(reqin_t *self)
     self->by_name = py_dict();
     for (size_t at = 0; py_dict_next(self->high, &at, &id, &body);)
         for (size_t in = 0; py_is(body, PY_DICT) && py_dict_next(body, &in, &state, &run);)
-            if (!high_internal(state))
-                note_names(self, id, state, run);
+            if (!high_internal(state)) {
+                /* Index names for targets given as a bare word; the first state of a name wins. */
+                for (size_t i = 0; py_is(run, PY_LIST) && i < py_seq_len(run); i++) {
+                    py_t *arg = py_seq_at(run, i);
+                    py_t *name = py_is(arg, PY_DICT) ? py_dict_gets(arg, "name") : NULL;
+                    if (name == NULL || !py_is(name, PY_STR) || py_dict_get(self->by_name, name) != NULL)
+                        continue;
+                    AUTO(py) ref = reference(state, id);
+                    py_dict_set(self->by_name, name, ref);
+                }
+            }
 }
 
 /* Resolve a bare word: an ID's first state, or else the first state of that name. NEW {state: ID}, or
@@ -404,18 +399,6 @@ disabled_requisites(const high_env_t *env)
     return set;
 }
 
-static void
-extend_high(reqin_t *self)
-{
-    AUTO(py) list = py_list();
-    py_t *id, *body;
-
-    for (size_t at = 0; py_dict_next(self->extend, &at, &id, &body);)
-        py_append_new(list, reference(id, body));
-    py_dict_sets(self->high, "__extend__", list);
-    high_reconcile(self->high, self->names, true, self->env, self->errors);
-}
-
 void
 high_requisite_in(py_t *high, const high_env_t *env, json_t *errors)
 {
@@ -441,6 +424,14 @@ high_requisite_in(py_t *high, const high_env_t *env, json_t *errors)
             for (size_t i = 0; !high_internal(self.state) && py_is(run, PY_LIST) && i < py_seq_len(run); i++)
                 apply_arg(&self, py_seq_at(run, i));
     }
-    extend_high(&self);
+
+    AUTO(py) list = py_list();
+    py_t *id, *body;
+
+    for (size_t at = 0; py_dict_next(self.extend, &at, &id, &body);)
+        py_append_new(list, reference(id, body));
+    py_dict_sets(self.high, "__extend__", list);
+    high_reconcile(self.high, self.names, true, self.env, self.errors);
+
     py_unref(self.by_name);
 }

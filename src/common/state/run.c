@@ -179,23 +179,6 @@ state_run_walk(run_t *run, frame_t *frame)
     frame->walking = false;
 }
 
-/* Run one step and everything that it needs. A stop (failhard, soft_kill) empties the stack without
- * returns. */
-static void
-evaluate(run_t *run, size_t step)
-{
-    state_run_push(run, step, false);
-    while (run->depth > 0 && !run->stop) {
-        frame_t *top = &run->stack[run->depth - 1];
-        if (top->walking)
-            state_run_walk(run, top);
-        else
-            state_run_enter(run, top);
-    }
-    while (run->depth > 0)
-        state_run_pop(run);
-}
-
 /* ---- a list of chunks ---------------------------------------------------------------------- */
 
 static void
@@ -248,12 +231,6 @@ free_steps(run_t *run)
     json_decref(run->shared);
 }
 
-static bool
-state_run_is_wanted(const run_t *run, const step_t *step)
-{
-    return run->env->only_id == NULL || str_eq(run->env->only_id, value_str(step->low, "__id__", NULL));
-}
-
 /* Chunks in their order; returns of workers are collected between them, and awaited at the end. */
 static void
 state_run_all(run_t *run)
@@ -261,11 +238,26 @@ state_run_all(run_t *run)
     for (size_t i = 0; i < run->n && !run->stop; i++) {
         if (run->at_work > 0)
             run_reap(run, 0);
-        if (run->steps[i].slot->state != SLOT_NEW || !state_run_is_wanted(run, &run->steps[i]))
+        if (run->steps[i].slot->state != SLOT_NEW)
+            continue;
+        if (run->env->only_id != NULL &&
+            !str_eq(run->env->only_id, value_str(run->steps[i].low, "__id__", NULL)))
             continue;
         if (run->stop || !run_may_go_on(run, &run->steps[i]))
             break;
-        evaluate(run, i);
+
+        /* Run one step and everything that it needs. A stop (failhard, soft_kill) empties the stack without
+         * returns. */
+        state_run_push(run, i, false);
+        while (run->depth > 0 && !run->stop) {
+            frame_t *top = &run->stack[run->depth - 1];
+            if (top->walking)
+                state_run_walk(run, top);
+            else
+                state_run_enter(run, top);
+        }
+        while (run->depth > 0)
+            state_run_pop(run);
     }
     while (run->at_work > 0)
         run_reap(run, -1);

@@ -93,34 +93,6 @@ malformed(const json_t *ret)
                : NULL;
 }
 
-/* Salt's "unify": join a list of comments, make the result True, False or None, replace a malformed return by
- * an error. TAKES and returns. */
-static json_t *
-unified(const json_t *low, json_t *ret)
-{
-    AUTO_FREE char *wrong = malformed(ret);
-    json_t *result = value_get(ret, "result"), *comment = value_get(ret, "comment"), *line;
-    buf_auto_t text = BUF_INIT;
-    size_t i;
-
-    if (wrong != NULL) {
-        fail_auto_t err = FAIL_INIT;
-        fail_set(&err, -EINVAL, "%s", wrong);
-        json_decref(ret);
-        return raised(low, &err);
-    }
-    if (!json_is_null(result) && !json_is_boolean(result))
-        json_object_set_new(ret, "result", json_boolean(value_truthy(result)));
-    if (!json_is_array(comment))
-        return ret;
-    json_array_foreach (comment, i, line) {
-        AUTO_FREE char *shown = value_pystr(line);
-        buf_printf(&text, "%s%s", i > 0 ? "\n" : "", shown);
-    }
-    json_object_set_new(ret, "comment", value_utf8(buf_str(&text), text.len));
-    return ret;
-}
-
 /* ---- the call ------------------------------------------------------------------------------ */
 
 /* The option maps a state, function or "*" to compound targets. No entry for this state means no
@@ -271,7 +243,30 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
     (void) call_set_frame(self->ctx, outer);
     if (ret == NULL)
         ret = err.kind == FAIL_ARGUMENTS ? run_call_failed(low, fail_text(&err)) : raised(low, &err);
-    return unified(low, ret);
+
+    /* Salt's "unify": join a list of comments, make the result True, False or None, replace a malformed
+     * return by an error. */
+    AUTO_FREE char *wrong = malformed(ret);
+    json_t *result = value_get(ret, "result"), *comment = value_get(ret, "comment"), *line;
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+
+    if (wrong != NULL) {
+
+        fail_set(&err, -EINVAL, "%s", wrong);
+        json_decref(ret);
+        return raised(low, &err);
+    }
+    if (!json_is_null(result) && !json_is_boolean(result))
+        json_object_set_new(ret, "result", json_boolean(value_truthy(result)));
+    if (!json_is_array(comment))
+        return ret;
+    json_array_foreach (comment, i, line) {
+        AUTO_FREE char *shown = value_pystr(line);
+        buf_printf(&text, "%s%s", i > 0 ? "\n" : "", shown);
+    }
+    json_object_set_new(ret, "comment", value_utf8(buf_str(&text), text.len));
+    return ret;
 }
 
 /* ---- after the call ------------------------------------------------------------------------ */

@@ -28,25 +28,6 @@ is_onfail(req_kind_t k)
     return k == REQ_ONFAIL || k == REQ_ONFAIL_ANY || k == REQ_ONFAIL_ALL;
 }
 
-static bool
-is_onchanges(req_kind_t k)
-{
-    return k == REQ_ONCHANGES || k == REQ_ONCHANGES_ANY;
-}
-
-static bool
-is_watch(req_kind_t k)
-{
-    return k == REQ_WATCH || k == REQ_WATCH_ANY;
-}
-
-static bool
-is_any(req_kind_t k)
-{
-    return k == REQ_REQUIRE_ANY || k == REQ_WATCH_ANY || k == REQ_ONFAIL_ANY || k == REQ_ONCHANGES_ANY ||
-           k == REQ_ONFAIL;
-}
-
 /* True when a return is a prediction: in test mode, or from a prereq's test run. */
 static bool
 is_foretold(const run_t *run, const slot_t *slot, const json_t *ret)
@@ -80,11 +61,11 @@ run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_
 
     if (is_onfail(k) && !has_failed(run, slot, ret))
         return F_ONFAIL;
-    if (is_onchanges(k))
+    if (k == REQ_ONCHANGES || k == REQ_ONCHANGES_ANY)
         return !json_is_false(result) && run_changed(run, slot, ret) ? F_ONCHANGESMET : F_ONCHANGES;
     if (!is_onfail(k) && json_is_false(result))
         return F_FAIL;
-    if (is_watch(k) && run_changed(run, slot, ret))
+    if ((k == REQ_WATCH || k == REQ_WATCH_ANY) && run_changed(run, slot, ret))
         return F_CHANGE;
     if (k == REQ_PREREQ)
         return json_is_null(result) ? F_PREMET | F_MET : F_PRE;
@@ -119,7 +100,8 @@ run_req_look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t *
 static unsigned
 run_req_settle(req_kind_t k, unsigned flags)
 {
-    if (is_any(k)) {
+    if (k == REQ_REQUIRE_ANY || k == REQ_WATCH_ANY || k == REQ_ONFAIL_ANY || k == REQ_ONCHANGES_ANY ||
+        k == REQ_ONFAIL) {
         if ((flags & (F_MET | F_CHANGE)) != 0)
             flags &= ~(unsigned) F_FAIL;
         if ((flags & F_ONCHANGESMET) != 0)
@@ -127,6 +109,7 @@ run_req_settle(req_kind_t k, unsigned flags)
         if ((flags & F_MET) != 0)
             flags &= ~(unsigned) F_ONFAIL;
     }
+
     if (k == REQ_ONFAIL_ALL && (flags & F_ONFAIL) != 0)
         flags &= ~(unsigned) F_MET;
     return flags;

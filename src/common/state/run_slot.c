@@ -31,24 +31,6 @@ run_slot_is_word(char c)
     return isalnum((unsigned char) c) || c == '_' || (c & 0x80) != 0;
 }
 
-/* Reads a quoted word. False: its quote is not closed. */
-static bool
-run_slot_take_quoted(lexer_t *self)
-{
-    char quote = *self->at++;
-
-    self->quoted = true;
-    for (; *self->at != quote; self->at++) {
-        if (*self->at == '\\' && (self->at[1] == quote || self->at[1] == '\\'))
-            self->at++;
-        if (*self->at == '\0')
-            return false;
-        buf_putc(&self->word, *self->at);
-    }
-    self->at++;
-    return true;
-}
-
 /* Read the next word or sign; false at the end and at an unterminated quote. */
 static bool
 run_slot_next_word(lexer_t *self)
@@ -65,8 +47,18 @@ run_slot_next_word(lexer_t *self)
     }
     for (;;) {
         if (*self->at == '\'' || *self->at == '"') {
-            if (!run_slot_take_quoted(self))
-                return false;
+            /* Reads a quoted word. */
+            char quote = *self->at++;
+
+            self->quoted = true;
+            for (; *self->at != quote; self->at++) {
+                if (*self->at == '\\' && (self->at[1] == quote || self->at[1] == '\\'))
+                    self->at++;
+                if (*self->at == '\0')
+                    return false;
+                buf_putc(&self->word, *self->at);
+            }
+            self->at++;
         } else if (*self->at == '\\' && self->at[1] != '\0') {
             buf_putc(&self->word, self->at[1]);
             self->at += 2;
@@ -91,18 +83,6 @@ typedef struct slot_call {
     json_t *args, *kwargs;
     const char *rest; /* behind the closing parenthesis */
 } slot_call_t;
-
-static void
-run_slot_add_argument(slot_call_t *self, char **key, buf_t *word, bool any)
-{
-    if (*key != NULL)
-        json_object_set_new(self->kwargs, *key, value_utf8(buf_str(word), word->len));
-    else if (any)
-        json_array_append_new(self->args, value_utf8(buf_str(word), word->len));
-    free(*key);
-    *key = NULL;
-    buf_clear(word);
-}
 
 /* Keeps track of brackets. False: one does not match, or they are nested too deep. */
 static bool
@@ -134,7 +114,15 @@ read_arguments(lexer_t *lex, slot_call_t *self)
     while (run_slot_next_word(lex)) {
         if (depth == 0 && run_slot_is_sign(lex, ",)")) {
             bool end = lex->word.data[0] == ')';
-            run_slot_add_argument(self, &key, &word, any);
+
+            if (key != NULL)
+                json_object_set_new(self->kwargs, key, value_utf8(buf_str(&word), word.len));
+            else if (any)
+                json_array_append_new(self->args, value_utf8(buf_str(&word), word.len));
+            free(key);
+            key = NULL;
+            buf_clear(&word);
+
             any = false;
             if (end) {
                 self->rest = lex->at;

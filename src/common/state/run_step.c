@@ -49,22 +49,6 @@ failed_after_pre(run_t *run, size_t i)
 
 /* ---- what is called ------------------------------------------------------------------------ */
 
-/* The test run for a `prereq`: find out whether the step would change something. */
-static void
-call_pre(run_t *run, step_t *step, bool change)
-{
-    slot_t *slot = step->slot;
-
-    json_decref(slot->pre);
-    slot->pre = state_call(&run->caller, step->low, true);
-    /* Count a watched change as a change of the test run; Salt does so only if a requisite was still to
-     * run. */
-    if (change && !state_changed(slot->pre)) {
-        state_change(slot->pre, "watch", json_string("watch"));
-        json_object_set_new(slot->pre, "result", json_null());
-    }
-}
-
 /* Runs a step in the way that fits: a return from before an interruption, a pre-check, a child of its own,
  * mod_watch or the plain function. */
 static void
@@ -86,7 +70,17 @@ run_step_call(run_t *run, size_t i, bool pre, bool change)
     if (had != NULL) {
         run_record(run, i, had);
     } else if (pre) {
-        call_pre(run, step, change);
+        /* The test run for a `prereq`: find out whether the step would change something. */
+        slot_t *slot = step->slot;
+
+        json_decref(slot->pre);
+        slot->pre = state_call(&run->caller, step->low, true);
+        /* Count a watched change as a change of the test run; Salt does so only if a requisite was still to
+         * run. */
+        if (change && !state_changed(slot->pre)) {
+            state_change(slot->pre, "watch", json_string("watch"));
+            json_object_set_new(slot->pre, "result", json_null());
+        }
     } else if (run_is_parallel(run, step)) {
         run_start(run, i, change);
     } else if (change) {

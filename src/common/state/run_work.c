@@ -13,21 +13,6 @@ typedef struct work {
     json_t *chunks, *running;
 } work_t;
 
-static void
-work_destroy(work_t **self_p)
-{
-    work_t *self = *self_p;
-
-    if (self == NULL)
-        return;
-    json_decref(self->low);
-    json_decref(self->reqs);
-    json_decref(self->chunks);
-    json_decref(self->running);
-    free(self);
-    *self_p = NULL;
-}
-
 /* Runs in the worker. */
 static json_t *
 do_work(call_ctx_t *ctx, void *cookie)
@@ -81,7 +66,18 @@ run_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
                             value_fmt("Parallel process failed to return: %s", fail_text(why)));
     }
     json_object_set_new(ret, "__parallel__", json_true());
-    work_destroy(&step->work);
+
+    work_t *self = step->work;
+
+    if (self != NULL) {
+        json_decref(self->low);
+        json_decref(self->reqs);
+        json_decref(self->chunks);
+        json_decref(self->running);
+        free(self);
+        step->work = NULL;
+    }
+
     run_ended(run, i);
 }
 
