@@ -24,6 +24,7 @@ typedef struct key_pair key_pair_t;
 typedef enum key_kind { KEY_KIND_CURVE, KEY_KIND_SIGN } key_kind_t;
 
 key_pair_t *key_pair_new(void); /* NEW, random, for CURVE */
+/* NEW, random; the pages of a secret key are locked and wiped when it goes. */
 key_pair_t *key_pair_new_of(key_kind_t kind);
 void key_pair_destroy(key_pair_t **self_p);
 const uint8_t *key_pair_public(const key_pair_t *self); /* BORROWED, KEY_BYTES */
@@ -48,6 +49,7 @@ int key_pair_replace(const char *dir, const char *name, const char *new_name, fa
 
 /* NEW PEM text of a public key. */
 char *key_public_pem(const uint8_t key[KEY_BYTES]);
+/* The same with the kind's object identifier (RFC 8410), so that one kind is not read as the other. */
 char *key_public_pem_of(key_kind_t kind, const uint8_t key[KEY_BYTES]);
 /* NEW PEM text of the private key, for export: wipe it with key_text_free. */
 char *key_pair_pem(const key_pair_t *self);
@@ -59,6 +61,7 @@ int key_public_from_pem_of(key_kind_t kind, const char *pem, size_t len, uint8_t
 /* The public key in a PEM file; -ENOENT when there is none. */
 int key_public_read(key_kind_t kind, const char *path, uint8_t out[KEY_BYTES], fail_t *err);
 
+/* ZeroMQ's text form of a CURVE key (RFC 32). False: not 40 characters of it. */
 void key_to_z85(const uint8_t key[KEY_BYTES], char out[KEY_Z85_LEN]);
 bool key_from_z85(const char *z85, uint8_t out[KEY_BYTES]);
 

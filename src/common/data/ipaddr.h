@@ -47,6 +47,7 @@ bool ipnet_contains(const ipnet_t *net, const ip_t *ip);
 int ipnet_cmp(const ipnet_t *a, const ipnet_t *b);
 ip_t ipnet_first(const ipnet_t *net);
 ip_t ipnet_last(const ipnet_t *net);
+/* 255.0.0.0 for a prefix of 8 bits, in the version of the network. */
 ip_t ipnet_mask(const ipnet_t *net);
 /* NEW "10.0.0.0/8". */
 char *ipnet_text(const ipnet_t *net);

@@ -29,6 +29,7 @@ typedef enum tgt_type {
     TGT_TYPES
 } tgt_type_t;
 
+/* BORROWED word; and false for a word that is none. */
 const char *tgt_type_name(tgt_type_t t);
 bool tgt_type_parse(const char *name, tgt_type_t *ret_t);
 

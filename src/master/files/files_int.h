@@ -117,11 +117,14 @@ json_t *files_sls_names(const json_t *paths, const char *prefix);
 void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);
 /* files_take.c */
 void take_begin(const json_t *opts); /* at the start: delete unfinished pushes of earlier processes */
+/* A push is written beside its place and renamed when its last byte has come, so that readers see the whole
+ * file or none. */
 void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
 void take_step(asking_t *self, files_out_t ***out_tail);
 void take_free(asking_t *self); /* deletes an unfinished push */
 /* Lock held. True when a step would do something. */
 bool asking_can_step(const asking_t *self, const struct files *files);
+/* The request must be out of its bucket and ring. */
 void asking_free(asking_t *self);
 
 /* files_say.c: build messages of a request. asking_message consumes `body`; asking_error ends a request, as
@@ -144,10 +147,13 @@ void files_received(struct files *self, asking_t *a, size_t bytes);
 void files_wake_all(struct files *self);
 
 /* files_update.c */
+/* The thread of the updater: fetches remotes, which may take minutes, and serves nobody meanwhile. */
 void *files_update(void *worker);
 /* files_work.c. Lock held: apply a new configuration. */
 void files_take_opts(files_worker_t *w);
 
+/* The thread of a worker: steps through its ring of requests, one chunk each, so that a large file does not keep
+ * others waiting. */
 void *files_work(void *worker);
 
 #endif

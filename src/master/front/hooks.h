@@ -11,6 +11,8 @@
 #include "master/front/front.h"
 #include "master/minions/peers.h"
 
+/* Minions and their connections. A peer that has left may still have messages on the way, one that has ended has
+ * none: its entry is removed right after. */
 void hook_peer_left(front_t *front, peer_t *peer);
 void hook_peer_ended(front_t *front, peer_t *peer);
 void hook_subscribed(front_t *front, const char *z85, int fd);
@@ -18,12 +20,15 @@ void hook_greeted(front_t *front, peer_t *peer);
 void hook_connected(front_t *front, minion_t *m, const json_t *hello, bool rebooted);
 void hook_disconnected(front_t *front, minion_t *m);
 void hook_dismissed(front_t *front, minion_t *m);
+/* All that parts keep of this id, and what an operator names of it, goes. */
 void hook_forgotten(front_t *front, const char *id);
 int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* stops at the first failure */
+/* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends. */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);
 uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: no part reads events */
 void hook_turn_ended(front_t *front, bool events);
+/* Operators: a connection closes, a function caused something, and replies to which each part adds its own. */
 void hook_line_closed(front_t *front, lconn_t *c);
 void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);
 void hook_status(front_t *front, json_t *reply);

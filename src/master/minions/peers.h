@@ -91,18 +91,22 @@ bool minion_may_tell(minion_t *self, size_t len, int64_t now_ms);
 
 typedef struct peers peers_t;
 
+/* NEW; destroy takes all minions and connections along, whose pointers are BORROWED everywhere else. */
 peers_t *peers_new(void);
 void peers_destroy(peers_t **self_p);
 
 /* Known ids. peers_know adds an id or replaces its key and state. BORROWED. */
 minion_t *peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state);
+/* Frees the minion and empties its slot; its connections stay, and speak for nobody. */
 void peers_forget(peers_t *self, minion_t **m_p);
 minion_t *peers_by_id(const peers_t *self, const char *id);
 /* The minion with this key, accepted or rejected before pending; NULL without one. */
 minion_t *peers_by_key(const peers_t *self, const char *z85);
+/* A slot outlives a minion only as a number: jobs keep slots, and find NULL or another minion later. */
 minion_t *peers_by_slot(const peers_t *self, uint32_t slot);
 /* Slots are 0 .. peers_slots()-1; empty ones are NULL. */
 uint32_t peers_slots(const peers_t *self);
+/* Kept as a count, so that limits on keys that wait cost nothing. */
 size_t peers_count(const peers_t *self, key_state_t state);
 /* The accepted and connected minion of a slot, BORROWED, or NULL; and the number of them. */
 const minion_t *peers_there(const peers_t *self, uint32_t slot);
@@ -113,12 +117,15 @@ size_t peers_present(const peers_t *self);
  * routing id is longer than libzmq's own. */
 peer_t *peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85,
                       const char *address);
+/* BORROWED; NULL when no connection has it. A descriptor is reused as soon as its connection is closed, a
+ * routing id is not. */
 peer_t *peers_by_rid(const peers_t *self, const void *rid, size_t rid_len);
 peer_t *peers_by_fd(const peers_t *self, int fd);
 /* The connection with this descriptor has ended; its entry stays until its messages have been read. */
 void peers_end(peers_t *self, int fd);
 /* An ended connection for the caller to drop, or NULL. */
 peer_t *peers_next_ended(peers_t *self);
+/* Frees the entry; its minion, if it has one, is no longer connected. */
 void peers_drop(peers_t *self, peer_t **peer_p);
 /* Make the connection speak for `m` (NULL: nobody). Its former minion no longer refers to it, as connection
  * or rival. */
@@ -131,6 +138,7 @@ size_t peers_of_key(const peers_t *self, const char *z85);
  * cut.
  */
 void peers_add_sub(peers_t *self, minion_t *m, int fd);
+/* The descriptor is closed: nothing may be cut by its number any more. */
 void peers_drop_sub(peers_t *self, int fd);
 /* Forget one SUB connection: its descriptor, -1 when none is left. */
 int peers_take_sub(peers_t *self, minion_t *m);

@@ -22,6 +22,7 @@ typedef struct ptab {
     uint32_t *index; /* of larger tables: position + 1 */
     size_t cap;
 } ptab_t;
+/* NULL without the key. Small tables are searched in order, larger ones have an index. */
 void *ptab_get(const ptab_t *t, const void *key);
 void ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value);
 
@@ -60,10 +61,15 @@ typedef struct symbols {
     ptab_t stores; /* name */
 } symbols_t;
 
+/* NEW from the arena; a level below `parent` (NULL: the outermost). */
 symbols_t *symbols_new(arena_t *arena, symbols_t *parent, func_vars_t *vars);
+/* The variable that a name means here or further out; NULL: none yet. */
 ident_t *symbols_ref(const symbols_t *s, const jname_t *name);
+/* A name that is read: of the context when no scope has assigned it. */
 void symbols_load(symbols_t *s, jname_t *name);
+/* A name that is assigned: one of this scope from its start on, with the outer value if there is one. */
 void symbols_store(symbols_t *s, jname_t *name);
+/* A parameter, which the caller sets. */
 ident_t *symbols_parameter(symbols_t *s, jname_t *name);
 /* Records what statements do to the names of their scope. */
 void symbols_visit(symbols_t *s, jnode_t *node);
