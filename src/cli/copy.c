@@ -248,27 +248,6 @@ sending_free(sending_t *s)
 }
 #define sending_auto_t __attribute__((cleanup(sending_free))) sending_t
 
-/* Sends one piece and merges the minions' answers. 0, or the exit code. */
-static int
-send_piece(copy_t *self, const sending_t *s)
-{
-    buf_auto_t packed = BUF_INIT;
-    json_auto_t *returns = NULL;
-
-    if (self->packed)
-        gzip_pack(s->piece, s->n, &packed);
-    /* As a keyword: base64 may look like one ("AP8="). */
-    AUTO_FREE char *text = base64_encode(self->packed ? packed.data : s->piece,
-                                         self->packed ? packed.len : s->n, 0);
-    json_t *arg = json_pack("[{s:b, s:s, s:s, s:s, s:I, s:b, s:b, s:O}]", "__kwarg__", 1, "dest", s->place,
-                            "chunk", text, "copy", s->copy, "at", s->at, "last", s->n_next == 0, "compressed",
-                            self->packed, "mode", s->mode);
-    int rc = run_job(self, "cp.recv_chunked", arg, &returns);
-    if (rc == 0)
-        copy_merge(self, returns, s->place);
-    return rc;
-}
-
 /* Reads at most `size` bytes with one read(); *ret_n is 0 at the end of the file. 0 or a negative errno. */
 static int
 read_piece(int fd, char *piece, size_t size, size_t *ret_n)
@@ -302,7 +281,23 @@ send_file(copy_t *self, const char *path, json_t *mode)
         rc = s.n > 0 ? read_piece(fd, s.next, size, &s.n_next) : 0;
         if (rc != 0)
             break;
-        sent = send_piece(self, &s);
+
+        /* Sends one piece and merges the minions' answers. */
+        buf_auto_t packed = BUF_INIT;
+        json_auto_t *returns = NULL;
+
+        if (self->packed)
+            gzip_pack(s.piece, s.n, &packed);
+        /* As a keyword: base64 may look like one ("AP8="). */
+        AUTO_FREE char *text = base64_encode(self->packed ? packed.data : s.piece,
+                                             self->packed ? packed.len : s.n, 0);
+        json_t *arg = json_pack("[{s:b, s:s, s:s, s:s, s:I, s:b, s:b, s:O}]", "__kwarg__", 1, "dest", s.place,
+                                "chunk", text, "copy", s.copy, "at", s.at, "last", s.n_next == 0,
+                                "compressed", self->packed, "mode", s.mode);
+        sent = run_job(self, "cp.recv_chunked", arg, &returns);
+        if (sent == 0)
+            copy_merge(self, returns, s.place);
+
         if (sent != 0 || s.n_next == 0)
             return sent;
         char *swap = s.piece;
@@ -369,27 +364,6 @@ check_nested(const copy_t *self)
     return 0;
 }
 
-/* Beside each other in the destination each source has the last part of its path: two of one name would be
- * one file. 0 or the exit code. */
-static int
-check_names(const copy_t *self)
-{
-    json_auto_t *by_name = json_object();
-    json_t *source;
-    size_t i;
-
-    json_array_foreach (self->sources, i, source) {
-        const char *path = json_string_value(source), *name = copy_name_of(path);
-        const char *other = value_str(by_name, name, NULL);
-        if (*name != '\0' && other != NULL && !str_eq(other, path))
-            return optparse_error(&opts_cp,
-                                  "%s and %s would both be '%s' on the minions: copy them one by one", other,
-                                  path, name);
-        json_object_set(by_name, name, source);
-    }
-    return 0;
-}
-
 /* The words: target, sources, destination. */
 static int
 take_words(copy_t *self)
@@ -411,7 +385,25 @@ take_words(copy_t *self)
             return optparse_error(&opts_cp, "the source %zu has a name that is not UTF-8", i);
         json_array_append_new(self->sources, path);
     }
-    int rc = check_names(self);
+
+    /* Beside each other in the destination each source has the last part of its path: two of one name
+     * would be one file. */
+    int rc = 0;
+    json_auto_t *by_name = json_object();
+    json_t *source;
+    size_t i;
+
+    json_array_foreach (self->sources, i, source) {
+        const char *path = json_string_value(source), *name = copy_name_of(path);
+        const char *other = value_str(by_name, name, NULL);
+        if (*name != '\0' && other != NULL && !str_eq(other, path)) {
+            rc = optparse_error(&opts_cp, "%s and %s would both be '%s' on the minions: copy them one by one",
+                                other, path, name);
+            break;
+        }
+        json_object_set(by_name, name, source);
+    }
+
     return rc != 0 ? rc : check_nested(self);
 }
 

@@ -192,17 +192,6 @@ key_no_master(const fail_t *err)
 
 /* ---- all together -------------------------------------------------------------------------------- */
 
-/* "The key glob ... does not match": a failure where the user named keys, not for "all that there are". */
-static int
-none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
-{
-    AUTO_FREE char *text = keyselect_no_match(act, key_change_included(cli, act), cli->match);
-    int rc = cli->structured ? key_out_show(cli, nothing) : 0;
-
-    key_out_say(cli, "%s\n", text);
-    return rc != 0 ? rc : cli->all ? 0 : 1;
-}
-
 /* NEW key table of what the user names. A name that is not an id, as -L lists it, is that one: as a pattern it
  * could be all the others. */
 static json_t *
@@ -234,8 +223,15 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
     json_auto_t *found = key_change_named(cli, table, verb->act);
     json_auto_t *chosen = keyselect_only(found, key_change_included(cli, verb->act));
 
-    if (json_object_size(chosen) == 0)
-        return none_matches(cli, verb->act, chosen);
+    if (json_object_size(chosen) == 0) {
+        /* "The key glob ... does not match": a failure where the user named keys, not for "all that there
+         * are". */
+        key_act_t act = verb->act;
+        AUTO_FREE char *text = keyselect_no_match(act, key_change_included(cli, act), cli->match);
+        rc = cli->structured ? key_out_show(cli, chosen) : 0;
+        key_out_say(cli, "%s\n", text);
+        return rc != 0 ? rc : cli->all ? 0 : 1;
+    }
     key_out_say(cli, "The following keys are going to be %s:\n", key_act_done(verb->act));
     if (!yes || !value_bool(cli->values, "quiet", false))
         rc = key_out_show(cli, chosen);

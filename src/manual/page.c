@@ -38,30 +38,6 @@ page_put_option(const page_t *page, const opt_row_t *row, buf_t *out)
     buf_putc(out, '\n');
 }
 
-/* As --help: what belongs to no group first. */
-static void
-page_put_options(const page_t *page, buf_t *out)
-{
-    roff_section(out, "OPTIONS");
-    for (size_t t = 0; page->spec->tables[t] != NULL; t++)
-        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL && row->kind != OPT_GROUP;
-             row++)
-            page_put_option(page, row, out);
-    for (size_t t = 0; page->spec->tables[t] != NULL; t++) {
-        bool grouped = false;
-        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL; row++) {
-            if (row->kind == OPT_GROUP) {
-                grouped = true;
-                roff_subsection(out, row->names);
-                if (row->help != NULL)
-                    roff_paragraph(out, row->help);
-            } else if (grouped) {
-                page_put_option(page, row, out);
-            }
-        }
-    }
-}
-
 /* The entry that is being gathered: a plug-in, and what it has. */
 typedef struct runner {
     const plugin_t *plugin;
@@ -152,7 +128,27 @@ page_print(const page_t *page, const char *date, const registry_t *runners, buf_
     roff_paragraph(out, page->spec->description);
     for (const char *const *text = page->about; *text != NULL; text++)
         roff_paragraph(out, *text);
-    page_put_options(page, out);
+
+    /* As --help: what belongs to no group first. */
+    roff_section(out, "OPTIONS");
+    for (size_t t = 0; page->spec->tables[t] != NULL; t++)
+        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL && row->kind != OPT_GROUP;
+             row++)
+            page_put_option(page, row, out);
+    for (size_t t = 0; page->spec->tables[t] != NULL; t++) {
+        bool grouped = false;
+        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL; row++) {
+            if (row->kind == OPT_GROUP) {
+                grouped = true;
+                roff_subsection(out, row->names);
+                if (row->help != NULL)
+                    roff_paragraph(out, row->help);
+            } else if (grouped) {
+                page_put_option(page, row, out);
+            }
+        }
+    }
+
     if (page->runners) {
         /* Lists the runner modules. */
         runner_t last = { .functions = BUF_INIT, .out = out };

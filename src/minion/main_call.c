@@ -281,22 +281,6 @@ main_call_retcode(call_ctx_t *ctx, const json_t *value)
     return retcode != 0 ? retcode : ok ? 0 : EXIT_GENERIC;
 }
 
-/* An unknown function: prints the documentation of those whose names begin so, as of `salt-call test`; else why
- * it is not there. The exit code. */
-static int
-main_call_unknown(caller_t *self, call_ctx_t *ctx, const char *fun, const fail_t *err)
-{
-    json_auto_t *docs = err->kind == FAIL_UNAVAILABLE ? call_unavailable(ctx, fun, err) : NULL;
-    if (!json_is_object(docs)) {
-        AUTO_FREE char *text = call_unknown(ctx, fun, err);
-        (void) fprintf(stderr, "%s\n", text);
-        return EXIT_UNKNOWN_FUNCTION;
-    }
-    json_auto_t *shown = json_pack("{s:O}", "local", docs);
-    show_data(&self->show, shown, "nested", EXIT_GENERIC);
-    return EXIT_GENERIC;
-}
-
 /* Runs args[0] with the other arguments, prints and keeps the return; the exit code. */
 static int
 main_call_run(caller_t *self, char *const *args, size_t n)
@@ -320,8 +304,19 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const func_t *f = registry_find(self->registry, ctx, fun, &err);
-    if (f == NULL)
-        return main_call_unknown(self, ctx, fun, &err);
+    if (f == NULL) {
+        /* An unknown function: prints the documentation of those whose names begin so, as of `salt-call
+         * test`; else why it is not there. The exit code. */
+        json_auto_t *docs = err.kind == FAIL_UNAVAILABLE ? call_unavailable(ctx, fun, &err) : NULL;
+        if (!json_is_object(docs)) {
+            AUTO_FREE char *text = call_unknown(ctx, fun, &err);
+            (void) fprintf(stderr, "%s\n", text);
+            return EXIT_UNKNOWN_FUNCTION;
+        }
+        json_auto_t *shown = json_pack("{s:O}", "local", docs);
+        show_data(&self->show, shown, "nested", EXIT_GENERIC);
+        return EXIT_GENERIC;
+    }
     json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
                                  "__pub_jid", self->jid, "__pub_tgt", "salt-call");

@@ -847,20 +847,6 @@ monitor(session_t *self)
     }
 }
 
-/* Retries after a refusal. STRANGER asks for the key first; without a hello port it retries the known key,
- * because a handshake cut short is indistinguishable from one with another key. */
-static void
-session_again(session_t *self)
-{
-    trust_look_again(self->trust);
-    AUTO_FREE char *problem = trust_finger_problem(self->trust);
-    bool good = self->conf.hello_port == 0 && trust_key(self->trust) != NULL && problem == NULL;
-    if (self->state == SESSION_STRANGER && !good)
-        session_ask(self);
-    else
-        session_connect(self);
-}
-
 /* ---- the reason for no connection -------------------------------------------------------------- */
 
 /* Starts a probe of the ports. It runs in a thread of its own (knock.h), as the resolver may block. */
@@ -918,7 +904,16 @@ session_timers(session_t *self, int64_t now)
     }
     if (self->retry_at && now >= self->retry_at) {
         self->retry_at = 0;
-        session_again(self);
+
+        /* Retries after a refusal. STRANGER asks for the key first; without a hello port it retries the
+         * known key, because a handshake cut short is indistinguishable from one with another key. */
+        trust_look_again(self->trust);
+        AUTO_FREE char *problem = trust_finger_problem(self->trust);
+        bool good = self->conf.hello_port == 0 && trust_key(self->trust) != NULL && problem == NULL;
+        if (self->state == SESSION_STRANGER && !good)
+            session_ask(self);
+        else
+            session_connect(self);
     }
     if (self->greet_at && now >= self->greet_at) {
         self->greet_at = 0;

@@ -560,23 +560,6 @@ sessions_open(candidate_t *c)
         c->session = session_new(c->line->owner->zctx, &c->conf, &host);
 }
 
-/* Salt's options in ms. master_alive_interval is how long a lost master is waited for; auth_timeout how long
- * one that never answered is. */
-static void
-failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
-{
-    json_int_t alive = conf_int(conf, "master_alive_interval"),
-               back = conf_int(conf, "master_failback_interval");
-    int answer_ms = (int) conf_int(conf, "auth_timeout") * 1000;
-    *fc = (failover_conf_t){ .n = n,
-                             .answer_ms = answer_ms,
-                             .gone_ms = alive > 0 ? (int) alive * 1000 : answer_ms,
-                             .shuffle = conf_bool(conf, "random_master") ||
-                                        conf_bool(conf, "master_shuffle") };
-    if (conf_bool(conf, "master_failback"))
-        fc->back_ms = (int) (back > 0 ? back : alive > 0 ? alive : FAILBACK_S) * 1000;
-}
-
 /* Adds a line for n candidates. `first`: the index of the first in the option `master`. */
 static void
 sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters,
@@ -597,7 +580,20 @@ sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys
     }
     const download_host_t files = { sessions_file_send, sessions_file_done, line };
     line->downloads = downloads_new(&files);
-    failover_conf(&fc, conf, n);
+
+    /* Salt's options in ms. master_alive_interval is how long a lost master is waited for; auth_timeout
+     * how long one that never answered is. */
+    json_int_t alive = conf_int(conf, "master_alive_interval"),
+               back = conf_int(conf, "master_failback_interval");
+    int answer_ms = (int) conf_int(conf, "auth_timeout") * 1000;
+    fc = (failover_conf_t){ .n = n,
+                            .answer_ms = answer_ms,
+                            .gone_ms = alive > 0 ? (int) alive * 1000 : answer_ms,
+                            .shuffle = conf_bool(conf, "random_master") ||
+                                       conf_bool(conf, "master_shuffle") };
+    if (conf_bool(conf, "master_failback"))
+        fc.back_ms = (int) (back > 0 ? back : alive > 0 ? alive : FAILBACK_S) * 1000;
+
     failover_init(&line->failover, &fc, clock_mono_ms());
     line->now = &line->all[failover_now(&line->failover)];
     self->n++;

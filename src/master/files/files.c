@@ -55,16 +55,6 @@ files_fd(const files_t *self)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The worker of a path, by a hash (djb2): one worker per file, so that each caches its hashes. */
-static files_worker_t *
-worker_of(files_t *self, const asking_t *a)
-{
-    unsigned h = 5381;
-    for (const char *p = a->path; *p; p++)
-        h = h * 33 + (unsigned char) *p;
-    return &self->workers[h % self->n_workers];
-}
-
 static bool
 is_of(const asking_t *a, const void *rid, size_t rid_len)
 {
@@ -146,7 +136,12 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
         files_put(self, asking_error(a, false, code, why));
         asking_free(a);
     } else {
-        files_worker_t *w = worker_of(self, a);
+        /* The worker of a path, by a hash (djb2): one worker per file, so that each caches its hashes. */
+        unsigned h = 5381;
+        for (const char *p = a->path; *p; p++)
+            h = h * 33 + (unsigned char) *p;
+        files_worker_t *w = &self->workers[h % self->n_workers];
+
         asking_t **bucket = files_bucket(self, a->rid, a->rid_len);
         a->peer_next = *bucket;
         *bucket = a;

@@ -106,28 +106,6 @@ files_serve_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
     return NULL;
 }
 
-/* Serve a list as a file whose bytes are its JSON. */
-static void
-open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *list = files_serve_list(a, worker, &err);
-    AUTO_FREE char *text = list != NULL ? value_dump(list) : NULL;
-    if (text != NULL && strlen(text) > LIMIT_FILE_TEXT)
-        (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes", a->op,
-                        a->saltenv, LIMIT_FILE_TEXT);
-    if (err.text != NULL || text == NULL) {
-        log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
-        asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
-        return;
-    }
-    buf_puts(&a->text, text);
-    a->is_text = true;
-    a->size = (int64_t) a->text.len;
-    a->start = 0;
-    start_data(a, tail);
-}
-
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Read up to `max` bytes at the request's position. 0 with *ret_n > 0, or a negative errno; -ESTALE: the file
@@ -277,7 +255,23 @@ files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
             tail);
         a->state = ASKING_DONE;
     } else {
-        open_list(a, worker, tail);
+        /* Serve a list as a file whose bytes are its JSON. */
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *list = files_serve_list(a, worker, &err);
+        AUTO_FREE char *text = list != NULL ? value_dump(list) : NULL;
+        if (text != NULL && strlen(text) > LIMIT_FILE_TEXT)
+            (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes",
+                            a->op, a->saltenv, LIMIT_FILE_TEXT);
+        if (err.text != NULL || text == NULL) {
+            log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
+            asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
+            return;
+        }
+        buf_puts(&a->text, text);
+        a->is_text = true;
+        a->size = (int64_t) a->text.len;
+        a->start = 0;
+        start_data(a, tail);
     }
 }
 

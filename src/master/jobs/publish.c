@@ -45,25 +45,6 @@ typedef struct publish {
     uint64_t pub_seq; /* of the last broadcast */
 } publish_t;
 
-/* ---- targets --------------------------------------------------------------------------------- */
-
-/* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2 S): each
- * slot is taken with the chance (still wanted)/(still left), in one pass. */
-static void
-publish_subset(uint32_t *slots, size_t *n, size_t want)
-{
-    if (want == 0 || want >= *n)
-        return;
-    size_t kept = 0;
-    for (size_t i = 0; i < *n && kept < want; i++) {
-        uint32_t r;
-        key_random(&r, sizeof(r));
-        if (r % (*n - i) < want - kept)
-            slots[kept++] = slots[i];
-    }
-    *n = kept;
-}
-
 /* ---- a new job ------------------------------------------------------------------------------- */
 
 /* The payload that minions get and the store keeps. Only known fields are copied, so a request cannot smuggle
@@ -212,7 +193,21 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     if (!publish_check_function(value_get(request, "fun"), err) || !check_returner(request, err) ||
         !publish_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
-    publish_subset(slots, &n, (size_t) value_int(request, "subset", 0));
+
+    /* Implement --subset: a random choice of `want` slots, still sorted. Selection sampling (Knuth 3.4.2
+     * S): each slot is taken with the chance (still wanted)/(still left), in one pass. */
+    size_t want = (size_t) value_int(request, "subset", 0);
+    if (want != 0 && want < n) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n && kept < want; i++) {
+            uint32_t r;
+            key_random(&r, sizeof(r));
+            if (r % (n - i) < want - kept)
+                slots[kept++] = slots[i];
+        }
+        n = kept;
+    }
+
     json_auto_t *ids = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));

@@ -20,19 +20,6 @@
 #define RET_FRAME 256         /* usual bytes of an event or push beside the return */
 #define RET_CHEAP (16 * 1024) /* bytes up to which building values is quick */
 
-/* Push a return to the job's followers; composed once for all. */
-static void
-push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
-{
-    if (job->n_followers == 0)
-        return;
-    buf_auto_t msg = BUF_INIT;
-    buf_reserve(&msg, ret->len + RET_FRAME);
-    ret_add_push(ret, m->id, &msg);
-    for (size_t i = 0; i < job->n_followers; i++)
-        (void) lconn_push_text(job->followers[i], msg.data, msg.len);
-}
-
 /* Queue the return and its events in one transaction. `known`: the job is one of a master's. TAKES *key_p. False: no room; it is not
  * acknowledged. */
 static bool
@@ -141,7 +128,15 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         return;
     log_debug("Got return from %s for job %s", m->id, jid);
     if (t != NULL) {
-        push_ret(job, m, ret);
+        /* Push a return to the job's followers; composed once for all. */
+        if (job->n_followers != 0) {
+            buf_auto_t msg = BUF_INIT;
+            buf_reserve(&msg, ret->len + RET_FRAME);
+            ret_add_push(ret, m->id, &msg);
+            for (size_t i = 0; i < job->n_followers; i++)
+                (void) lconn_push_text(job->followers[i], msg.data, msg.len);
+        }
+
         t->failed = ret->retcode != 0 || !ret->success;
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }

@@ -323,21 +323,6 @@ take_kept(pillars_t *self, const char *id)
     return k;
 }
 
-/* Fire events about values of the minion that pillar files must not depend on. */
-static void
-fire_refused(front_t *front, minion_t *m, const json_t *refused)
-{
-    json_t *one;
-    size_t i;
-    json_array_foreach (refused, i, one) {
-        if (!minion_may_tell(m, 0, clock_mono_ms()))
-            return;
-        json_t *data = json_copy(one);
-        json_object_set_new(data, "id", json_string(m->id));
-        (void) bus_fire(front, "salt/gate/value", &data);
-    }
-}
-
 /* Deliver a finished task, if its minion still has the same key: events, cache, answer. */
 static void
 pillars_deliver(pillars_t *self, task_t *t)
@@ -368,7 +353,17 @@ pillars_deliver(pillars_t *self, task_t *t)
         }
     }
 
-    fire_refused(front, m, t->refused);
+    /* Fire events about values of the minion that pillar files must not depend on. */
+    json_t *one;
+    size_t i;
+    json_array_foreach (t->refused, i, one) {
+        if (!minion_may_tell(m, 0, clock_mono_ms()))
+            break;
+        json_t *data = json_copy(one);
+        json_object_set_new(data, "id", json_string(m->id));
+        (void) bus_fire(front, "salt/gate/value", &data);
+    }
+
     if (t->shown != NULL) {
         /* Keep the pillar for targets, unless minion_data_cache is off. */
         if (conf_bool(front->conf, "minion_data_cache"))

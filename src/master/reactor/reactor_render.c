@@ -78,18 +78,6 @@ reactor_render_close(actor_t *self)
     api_destroy(&self->api);
 }
 
-/* The first error that may pass by itself, BORROWED; NULL: none. */
-static const json_t *
-reactor_render_passing(const json_t *errors)
-{
-    size_t i;
-    json_t *error;
-    json_array_foreach (errors, i, error)
-        if (value_bool(error, "passing", false))
-            return error;
-    return NULL;
-}
-
 /* Render one task. False: the system lacks something for now; the task and those behind it wait, for
  * PASSES_MS at most. */
 static bool
@@ -105,7 +93,17 @@ reactor_render_work(actor_t *self, rtask_t *task)
     log_debug("reactor: event %llu '%s': %s has %zu reactions, rendered in %.6f s",
               (unsigned long long) task->seq, value_str(firing, "tag", ""), value_str(firing, "file", ""),
               json_array_size(list), (double) (clock_mono_us() - begin_us) / 1e6);
-    const json_t *passing = reactor_render_passing(errors);
+
+    /* The first error that may pass by itself, BORROWED. */
+    const json_t *passing = NULL;
+    size_t i;
+    json_t *error;
+    json_array_foreach (errors, i, error)
+        if (value_bool(error, "passing", false)) {
+            passing = error;
+            break;
+        }
+
     if (passing != NULL && task->tried_ms == 0) {
         log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),
                     value_str(passing, "error", ""));

@@ -322,29 +322,6 @@ count_rows(look_t *self, json_t *out, fail_t *err)
     return 0;
 }
 
-/* Tables one by one, so that progress can be told and the watcher can cancel between them, or within one
- * through the progress handler. */
-static int
-look_at_tables(look_t *self, bool full, json_t *damage, fail_t *err)
-{
-    json_auto_t *tables = tables_of(self, err);
-    size_t i;
-    json_t *name;
-    int rc = tables != NULL ? 0 : err->code;
-
-    self->of = json_array_size(tables);
-    sqlite3_progress_handler(self->db, LOOK_STEPS, on_steps, self);
-    json_array_foreach (tables, i, name) {
-        self->done = i;
-        if (rc == 0 && on_steps(self))
-            rc = given_up(self->path, err);
-        if (rc == 0)
-            rc = look_at_table(self, json_string_value(name), full, damage, err);
-    }
-    sqlite3_progress_handler(self->db, 0, NULL, NULL);
-    return rc;
-}
-
 /* Check every table and count rows. NEW {counts, texts, "format", "damage"}, or NULL with *err. */
 static json_t *
 store_copy_look(sqlite3 *db, const char *path, bool full, const store_watch_t *watch, fail_t *err)
@@ -355,8 +332,25 @@ store_copy_look(sqlite3 *db, const char *path, bool full, const store_watch_t *w
     int rc = db_format(db, path, &format, err);
 
     json_object_set_new(out, "damage", damage);
-    if (rc == 0)
-        rc = look_at_tables(&self, full, damage, err);
+    if (rc == 0) {
+        /* Tables one by one, so that progress can be told and the watcher can cancel between them, or within
+         * one through the progress handler. */
+        json_auto_t *tables = tables_of(&self, err);
+        size_t i;
+        json_t *name;
+        rc = tables != NULL ? 0 : err->code;
+
+        self.of = json_array_size(tables);
+        sqlite3_progress_handler(self.db, LOOK_STEPS, on_steps, &self);
+        json_array_foreach (tables, i, name) {
+            self.done = i;
+            if (rc == 0 && on_steps(&self))
+                rc = given_up(self.path, err);
+            if (rc == 0)
+                rc = look_at_table(&self, json_string_value(name), full, damage, err);
+        }
+        sqlite3_progress_handler(self.db, 0, NULL, NULL);
+    }
     json_object_set_new(out, "format", json_integer(format));
     /* A damaged store is counted as far as it can be read. */
     if (rc == 0)

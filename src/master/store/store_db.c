@@ -386,23 +386,6 @@ db_open_file(const char *path, sqlite3 **ret_db, fail_t *err)
     return rc;
 }
 
-/* Rename the database and its files. The database goes last: its absence means that all are done, and a
- * repeat skips them. */
-static int
-move_aside(const char *path, const char *aside, fail_t *err)
-{
-    static const char *const parts[] = { "-wal", "-shm", "" };
-
-    for (size_t i = 0; fs_absent(aside) && i < NELEMS(parts); i++) {
-        AUTO_FREE char *from = xasprintf("%s%s", path, parts[i]);
-        AUTO_FREE char *to = xasprintf("%s%s", aside, parts[i]);
-        if (rename(from, to) < 0 && errno != ENOENT)
-            return fail_set(err, -errno, "%s: damaged, and it can't be moved aside: %s", from,
-                            strerror(errno));
-    }
-    return 0;
-}
-
 /* Finish a replacement from whichever step it was cut short at. A file without its log would be an older
  * state, and a new one without STORE_REPLACED would reuse event numbers. */
 static int
@@ -410,7 +393,20 @@ store_db_replace(const char *path, const char *stamp, const char *why, char **re
 {
     AUTO_FREE char *aside = xasprintf("%s.damaged-%s", path, stamp);
     AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
-    int rc = move_aside(path, aside, err);
+
+    /* Rename the database and its files. The database goes last: its absence means that all are done,
+     * and a repeat skips them. */
+    int rc = 0;
+    static const char *const parts[] = { "-wal", "-shm", "" };
+
+    for (size_t i = 0; fs_absent(aside) && i < NELEMS(parts); i++) {
+        AUTO_FREE char *from = xasprintf("%s%s", path, parts[i]);
+        AUTO_FREE char *to = xasprintf("%s%s", aside, parts[i]);
+        if (rename(from, to) < 0 && errno != ENOENT) {
+            rc = fail_set(err, -errno, "%s: damaged, and it can't be moved aside: %s", from, strerror(errno));
+            break;
+        }
+    }
 
     if (rc == 0) {
         /* Opens the new file and records when it was put in place. */

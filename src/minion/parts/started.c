@@ -18,23 +18,6 @@ typedef struct started {
     bool states; /* startup_states were begun */
 } started_t;
 
-/* NEW object of the grains that start_event_grains names; NULL: it names none. */
-static json_t *
-named_grains(jobserver_t *js)
-{
-    json_t *names = value_get(js->opts, "start_event_grains"), *one;
-    size_t i;
-    if (json_array_size(names) == 0)
-        return NULL;
-    json_t *named = json_object();
-    json_array_foreach (names, i, one) {
-        const char *name = json_string_value(one);
-        if (name != NULL && value_get(js->grains, name) != NULL)
-            json_object_set(named, name, value_get(js->grains, name));
-    }
-    return named;
-}
-
 /* Runs startup_states as a job with a return, once. */
 static void
 states_once(started_t *self)
@@ -75,7 +58,20 @@ started_master_up(void *part, int master)
     time_t now = time(NULL);
     (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
     json_auto_t *text = value_fmt("Minion %s started at %s", js->env.id, when);
-    json_auto_t *grains = named_grains(js);
+
+    json_auto_t *grains = NULL;
+    json_t *names = value_get(js->opts, "start_event_grains"), *one;
+    size_t i;
+    if (json_array_size(names) != 0) {
+        json_t *named = json_object();
+        json_array_foreach (names, i, one) {
+            const char *name = json_string_value(one);
+            if (name != NULL && value_get(js->grains, name) != NULL)
+                json_object_set(named, name, value_get(js->grains, name));
+        }
+        grains = named;
+    }
+
     json_auto_t *more = grains != NULL ? json_pack("{s:O}", "grains", grains) : NULL;
     AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", js->env.id);
     if (value_bool(js->opts, "enable_legacy_startup_events", true))

@@ -162,22 +162,6 @@ run_wave(fleet_t *self, const json_t *tgt, const char *tgt_type, fail_t *err)
 
 /* ---- waves --------------------------------------------------------------------------------- */
 
-/* NEW sorted ids. */
-static json_t *
-fleet_match(fleet_t *self, fail_t *err)
-{
-    json_t *fields = json_pack("{s:O, s:s}", "tgt", self->ask->tgt, "tgt_type", self->ask->tgt_type);
-    json_auto_t *reply = ask_master_with(self->ctx, "match", &fields, err);
-    size_t i;
-    json_t *missing;
-
-    if (reply == NULL)
-        return NULL;
-    json_array_foreach (value_get(reply, "missing"), i, missing)
-        json_array_append(self->missing, missing);
-    return value_sorted_texts(value_get(reply, "minions"));
-}
-
 /* Picks a subset by a seed of the run and the function, so that a resumed run picks the same minions. TAKES
  * ids. */
 static json_t *
@@ -259,7 +243,19 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
                     fleet_given(ask->subset))) {
         /* Runs the waves one after the other; minions whose turn never came are left. */
         rollout_t plan = { 0 };
-        json_auto_t *all = fleet_match(&self, err);
+
+        json_auto_t *all = NULL;
+        json_t *fields = json_pack("{s:O, s:s}", "tgt", self.ask->tgt, "tgt_type", self.ask->tgt_type);
+        json_auto_t *reply = ask_master_with(self.ctx, "match", &fields, err);
+        size_t i;
+        json_t *missing;
+
+        if (reply != NULL) {
+            json_array_foreach (value_get(reply, "missing"), i, missing)
+                json_array_append(self.missing, missing);
+            all = value_sorted_texts(value_get(reply, "minions"));
+        }
+
         json_auto_t *ids = all != NULL ? pick_subset(&self, json_incref(all), err) : NULL;
         rc = ids != NULL ? 0 : -EINVAL;
         size_t n = 0;

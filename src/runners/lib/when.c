@@ -34,16 +34,6 @@ when_word_len(const char *s)
     return n;
 }
 
-static int
-month_of(const char *word, size_t len)
-{
-    for (int i = 0; len >= 3 && i < 12; i++) {
-        if (strncasecmp(word, months[i], 3) == 0)
-            return i + 1;
-    }
-    return NOT_SAID;
-}
-
 static bool
 is_ignored(const char *word, size_t len)
 {
@@ -73,7 +63,14 @@ static const char *
 when_take_word(when_t *w, const char *s)
 {
     size_t len = when_word_len(s);
-    int month = month_of(s, len);
+
+    int month = NOT_SAID;
+    for (int i = 0; len >= 3 && i < 12; i++) {
+        if (strncasecmp(s, months[i], 3) == 0) {
+            month = i + 1;
+            break;
+        }
+    }
 
     if (month != NOT_SAID && w->month == NOT_SAID)
         w->month = month;
