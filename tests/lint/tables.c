@@ -1,5 +1,6 @@
 /* tables.c - every built-in plug-in's descriptor is complete: the tables of both daemons through
- * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. */
+ * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. With any argument it
+ * prints the names of all state functions instead. */
 #include "common/base/map.h"
 #include "common/plugin/registry.h"
 #include "plugins/builtin.h"
@@ -39,11 +40,27 @@ check_grains(const plugin_t *const *rows, size_t n)
     return bad;
 }
 
+static int
+print_states(void)
+{
+    size_t n;
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_STATE, &n);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < rows[i]->n_funcs; k++)
+            printf("%s.%s\n", rows[i]->provides != NULL ? rows[i]->provides : rows[i]->file,
+                   rows[i]->funcs[k].name);
+    return 0;
+}
+
 int
-main(void)
+main(int argc, char **argv)
 {
     size_t n;
     int bad = 0;
+
+    if (argc > 1)
+        return print_states();
     const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
 
     bad |= check_table(PLUGIN_EXEC, rows, n);
