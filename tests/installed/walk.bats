@@ -162,7 +162,7 @@ END
     forked() { # PID COMMAND...: its answer names web1, and an interpreter that is a child of the unit's process
         local unit=$1 said
         shift
-        said=$(it "$@" --out=json --static | tr -d '[:space:]"')
+        said=$(it "$@" --out=json | tr -d '[:space:]"')
         echo "$said"
         [[ $said =~ web1,([0-9]+) ]] && [ "$(it ps -o ppid=,comm= -p "${BASH_REMATCH[1]}" | xargs)" = "$unit python3" ]
     }
