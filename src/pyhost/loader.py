@@ -63,7 +63,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar", "renderers", "output", "returners", "beacons", "engines")  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "renderers", "output", "returners", "beacons", "engines", "sdb")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 
@@ -437,7 +437,7 @@ class World:
         """What __WORD__ is."""
         if word == "salt":
             return self.loaded(self.given["kind"])
-        if word in ("proxy", "sdb", "runner"):
+        if word in ("proxy", "runner"):
             return Named()
         return self.loaded("pillar" if word == "ext_pillar" else word)
 
@@ -448,7 +448,7 @@ def inject(module, kind):
     module.__opts__ = Named(own if isinstance(own, dict) else {})
     module.__opts__.update(world.opts)
     module.__grains__, module.__context__ = world.grains, world.context
-    if mentions(module, "pillar"):
+    if mentions(module, "pillar") or mentions(module, "sdb"):  # salt.utils.sdb looks for profiles there
         module.__opts__["pillar"] = module.__pillar__ = world.pillar()
     for word in KINDS[kind][1]:
         setattr(module, f"__{word}__", world.loaded(kind) if kind == "output" else world.thing(word))

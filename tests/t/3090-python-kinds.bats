@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # 3090-python-kinds.bats - users' files in Python that are neither modules nor states: external pillars, runners,
-# renderers, outputters.
+# renderers, outputters, drivers of sdb.
 
 bats_require_minimum_version 1.5.0
 load lib
@@ -374,4 +374,88 @@ PY
     printf 'def render(:\n' >"$SRV/_pillar/broken.py"
     salt-run saltutil.sync_pillar --out=json | grep -q pillar.broken
     grep -qE "ERROR.*/pillar/broken.py cannot be loaded: line 1: SyntaxError: " "$FLEET/log/master"
+}
+
+@test "sdb: get, set, delete and a random value by a user's driver; config.get; strict" {
+    mkdir -p "$SRV/_sdb"
+    cat >"$SRV/_sdb/shelf.py" <<'PY'
+import json
+import os
+
+
+def _all(profile):
+    return json.load(open(profile["file"])) if os.path.exists(profile["file"]) else {}
+
+
+def get(key, profile=None):
+    if key == "bad":
+        raise ValueError("locked")
+    return _all(profile).get(key)
+
+
+def set(key, value, profile=None):
+    kept = _all(profile)
+    kept[key] = value
+    json.dump(kept, open(profile["file"], "w"))
+    return value
+
+
+def delete(key, profile=None):
+    kept = _all(profile)
+    gone = kept.pop(key, None)
+    json.dump(kept, open(profile["file"], "w"))
+    return gone is not None
+PY
+    printf 'def __virtual__():\n    return False, "no vault here"\n\n\ndef get(key, profile=None):\n    return 1\n' >"$SRV/_sdb/vaulted.py"
+    cat >"$SRV/_modules/asks.py" <<'PY'
+import salt.utils.sdb as sdb
+
+
+def ask(uri):
+    return [sdb.sdb_get(uri, __opts__), sdb.sdb_set(uri, 5, __opts__), sdb.sdb_get(uri, __opts__), sdb.sdb_delete(uri, __opts__)]
+PY
+    printf 'pshelf: {driver: shelf, file: %s}\nsecret: sdb://pshelf/from_pillar\npvault: {driver: vaulted}\npnone: {driver: nosuch}\n' \
+        "$FLEET/shelf.json" >"$FLEET/pillar/data.sls"
+    salt m1 saltutil.sync_sdb --out=json | grep -q sdb.shelf
+    salt m1 saltutil.sync_modules >/dev/null
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    [ "$(call sdb.get sdb://pshelf/a)" = null ]
+    [ "$(call sdb.set sdb://pshelf/a '{k: [1]}')" = '{"k": [1]}' ]
+    [ "$(call sdb.get sdb://pshelf/a)" = '{"k": [1]}' ]
+    [ "$(call sdb.delete sdb://pshelf/a)" = true ]
+    [ "$(call sdb.get sdb://pshelf/a)" = null ]
+    # A random value is made once.
+    hash=$(call sdb.get_or_set_hash sdb://pshelf/h length=12 chars=xyz)
+    [[ $hash =~ ^\"[xyz]{12}\"$ ]]
+    [ "$(call sdb.get_or_set_hash sdb://pshelf/h)" = "$hash" ]
+    # config.get gives the value behind an address of any place.
+    call sdb.set sdb://pshelf/from_pillar deep
+    [ "$(call config.get secret)" = '"deep"' ]
+    [ "$(call config.get secret merge=recurse)" = '"deep"' ]
+    # Templates, and files in Python.
+    [ "$(call slsutil.renderer string="{{ salt['sdb.get']('sdb://pshelf/from_pillar') }}" default_renderer=jinja)" = '"deep"' ]
+    [ "$(call asks.ask sdb://pshelf/n)" = '[null, 5, 5, true]' ]
+    [ "$(call asks.ask sdb://nosuch/n)" = '["sdb://nosuch/n", false, "sdb://nosuch/n", false]' ]
+    # What is no address.
+    [ "$(call sdb.get plain)" = '"plain"' ]
+    [ "$(call sdb.get sdb://pshelf)" = '"sdb://pshelf"' ]
+    [ "$(call sdb.get sdb://nosuch/a)" = '"sdb://nosuch/a"' ]
+    [ "$(call sdb.set sdb://nosuch/a 1)" = false ]
+    [ "$(call sdb.delete plain)" = false ]
+    [[ $(call sdb.get plain strict=True) == *'SDB uri must start with'* ]]
+    [[ $(call sdb.get sdb://pshelf strict=True) == *'SDB uri must have a profile name as a first part of the uri before the /'* ]]
+    [[ $(call sdb.get sdb://nosuch/a strict=True) == *'SDB profile \"nosuch\" wasnt found in the minion configuration'* ]]
+    # Drivers that fail, or are not there.
+    [[ $(call sdb.get sdb://pshelf/bad) == *'sdb driver shelf: locked'* ]]
+    [[ $(call sdb.get sdb://pvault/a) == *"'vaulted' __virtual__ returned False: no vault here"* ]]
+    [[ $(call sdb.get sdb://pnone/a) == *"'nosuch.get' is not available."* ]]
+}
+
+@test "sdb: an address that a minion says in a grain is not looked up where the master renders" {
+    printf 'pshelf: {driver: shelf, file: %s}\nsaid: "{{ salt["config.get"]("lure") }}"\n' "$FLEET/shelf.json" >"$FLEET/pillar/data.sls"
+    echo '{"master_only": "leaked"}' >"$FLEET/shelf.json"
+    call grains.set lure sdb://pshelf/master_only force=True
+    wait_grains m1
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    [ "$(call pillar.get said)" = '"sdb://pshelf/master_only"' ]
 }

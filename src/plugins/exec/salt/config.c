@@ -7,7 +7,9 @@
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_traverse.h"
+#include "common/python/sdb.h"
 #include "plugins/lib/call/pyargs.h"
 #include "salt/log.h"
 
@@ -172,17 +174,16 @@ look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
     return place != NULL && py_is(place, PY_DICT) ? py_traverse(place, key, delim) : NULL;
 }
 
-/* Values are Python's, so that what is not JSON survives. NEW, or NULL raised. */
+/* What is found in the first place that has it, or in all of them merged. NEW, or NULL, which may have raised. */
 static py_t *
-exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+exec_config_find(call_ctx_t *ctx, py_t *args)
 {
     const char *given = pyarg_text(args, "delimiter", ":"), *delim = *given != '\0' ? given : ":";
     py_t *key = py_dict_gets(args, "key"), *strategy = py_dict_gets(args, "merge"), *found = NULL;
 
     if (!py_is(strategy, PY_NONE)) {
         AUTO(py) all = exec_config_merged(ctx, py_cstr(strategy));
-        found = all != NULL ? py_traverse(all, key, delim) : NULL;
-        return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+        return all != NULL ? py_traverse(all, key, delim) : NULL;
     }
     for (size_t i = 0; found == NULL && py_raised() == NULL && i < NELEMS(sources); i++)
         if (!pyarg_flag(args, sources[i].omit))
@@ -192,7 +193,19 @@ exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
         AUTO(py) all = py_from_json(defaults);
         found = py_traverse(all, key, delim);
     }
-    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
+    return found;
+}
+
+/* Values are Python's, so that what is not JSON survives. An address (sdb://) stands for its value, unless another machine
+ * said it: that would read a secret by a grain. NEW, or NULL raised or with *err. */
+static py_t *
+exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    AUTO(py) found = exec_config_find(ctx, args);
+
+    if (found == NULL)
+        return py_raised() != NULL ? NULL : py_ref(py_dict_gets(args, "default"));
+    return py_holds_peer(found) ? STEAL(found) : sdb_get(ctx, found, false, err);
 }
 
 /* ---- merge -------------------------------------------------------------------------------- */
