@@ -24,7 +24,6 @@ import functools
 import importlib
 import importlib.machinery
 import importlib.util
-import inspect
 import io
 import os
 import re
@@ -152,7 +151,7 @@ class Utils(Loaded):
         except ImportError:
             return None
         virtual = getattr(module, "__virtual__", None)
-        said = virtual() if inspect.isfunction(virtual) else True
+        said = virtual() if isinstance(virtual, types.FunctionType) else True
         return getattr(module, function, None) if (said[0] if isinstance(said, tuple) else said) else None
 
     def _names(self):
@@ -229,7 +228,7 @@ class File:
         """The file's own __init__(opts), which Salt lets fail by a TypeError."""
         start = vars(self.module).get("__init__")
         try:
-            if inspect.isfunction(start):
+            if isinstance(start, types.FunctionType):
                 start(world.opts)
         except TypeError as e:
             log.error("%s: __init__() failed: %s", self.path, where_failed(e))
@@ -281,7 +280,7 @@ class File:
     def _virtual(self):
         """The file's function of that name, or None."""
         virtual = getattr(self.module, "__virtual__", None)
-        return virtual if inspect.isfunction(virtual) else None
+        return virtual if isinstance(virtual, types.FunctionType) else None
 
     def _said_virtual(self):
         virtual = self._virtual()
@@ -314,7 +313,7 @@ class File:
 def is_own(function):
     """True for functions that a user's file defines: what it imports is not part of it, nor is a partial, unless that names
     the file as its __module__."""
-    fit = inspect.isfunction(function) or isinstance(function, functools.partial)
+    fit = isinstance(function, (types.FunctionType, functools.partial))
     return fit and str(function.__module__).startswith("halite.loaded.")
 
 
@@ -486,30 +485,30 @@ def lenient(value):
     return text_of(str(value))
 
 
-def row_of(name, parameter):
+def row_of(parameter):
     """[name, default's wire form]; a parameter without default is [name]."""
     if parameter.default is parameter.empty:
-        return [name]
+        return [parameter.name]
     try:
-        wire = to_wire(parameter.default, name)
+        wire = to_wire(parameter.default, parameter.name)
     except TypeError:
-        return [name, DEFAULT]
-    return [name, wire if TAG not in json.dumps(wire) else DEFAULT]
+        return [parameter.name, DEFAULT]
+    return [parameter.name, wire if TAG not in json.dumps(wire) else DEFAULT]
 
 
 def signature_of(function):
     rows = {"pos": [], "star": None, "only": [], "starstar": None}
     try:
-        parameters = inspect.signature(function).parameters
+        parameters = parameters_of(function)
     except (TypeError, ValueError):
         return dict(rows, star="args", starstar="kwargs")
-    for name, p in parameters.items():
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            rows["pos"].append(row_of(name, p))
-        elif p.kind == p.KEYWORD_ONLY:
-            rows["only"].append(row_of(name, p))
+    for p in parameters:
+        if p.kind in PLAIN:
+            rows["pos"].append(row_of(p))
+        elif p.kind == KEYWORD_ONLY:
+            rows["only"].append(row_of(p))
         else:
-            rows["star" if p.kind == p.VAR_POSITIONAL else "starstar"] = name
+            rows["star" if p.kind == VAR_POSITIONAL else "starstar"] = p.name
     return rows
 
 
@@ -522,13 +521,13 @@ def outputter_of(file, function):
 
 def describe_file(file):
     functions = [
-        dict(signature_of(function), name=name, doc=text_of(inspect.getdoc(function) or ""), out=outputter_of(file, function))
+        dict(signature_of(function), name=name, doc=text_of(doc_of(function)), out=outputter_of(file, function))
         for name, function in sorted(file.functions.items())
     ]
     text = text_of_file(file.path)  # None of a package and of bytecode: they may use everything
     wants = [word for word in DURING if text is None or f"__{word}__" in text]
     return {"file": file.path, "stem": file.stem, "names": file.names, "why": file.why, "broken": file.broken,
-            "doc": text_of(inspect.getdoc(file.module) or "") if file.module else "", "functions": functions,
+            "doc": text_of(doc_of(file.module)) if file.module else "", "functions": functions,
             "wants": wants}
 
 
@@ -545,9 +544,9 @@ def arguments_of(function, asked):
     if not star:
         return (), named
     positions = []
-    for name, p in inspect.signature(function).parameters.items():
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-            positions.append(named.pop(name, p.default))
+    for p in parameters_of(function):
+        if p.kind in PLAIN:
+            positions.append(named.pop(p.name, p.default))
     return (*positions, *star), named
 
 

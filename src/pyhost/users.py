@@ -65,12 +65,12 @@ def call_user(asked):
 
 def argspec_of(function):
     """What sys.argspec tells of a function."""
-    parameters = inspect.signature(function).parameters.values()
-    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    parameters = parameters_of(function)
+    plain = [p for p in parameters if p.kind in PLAIN]
     defaults = [lenient(p.default) for p in plain if p.default is not p.empty]
     return {"args": [p.name for p in plain], "defaults": defaults or None,
-            "varargs": any(p.kind == p.VAR_POSITIONAL for p in parameters) or None,
-            "kwargs": any(p.kind == p.VAR_KEYWORD for p in parameters) or None}
+            "varargs": any(p.kind == VAR_POSITIONAL for p in parameters) or None,
+            "kwargs": any(p.kind == VAR_KEYWORD for p in parameters) or None}
 
 
 def list_functions(asked):
@@ -80,7 +80,7 @@ def list_functions(asked):
     files = kind.all() + [salts.file(stem) for stem in sorted(salts.paths if salts else ()) if stem not in kind.paths]
     for file in files:
         for word, function in sorted(file.functions.items()) if file.why is None else ():
-            told = {"doc": text_of(inspect.getdoc(function) or ""), "argspec": argspec_of(function)}
+            told = {"doc": text_of(doc_of(function)), "argspec": argspec_of(function)}
             for name in file.names:
                 found.setdefault(f"{name}.{word}", told)
     send({"done": found})
@@ -112,9 +112,9 @@ def gather_grains(asked):
     found = []
     for file in world.kind("grains").all():
         for name, function in sorted(file.functions.items()):
-            extra = {word: value for word, value in (("grains", world.grains), ("proxy", Named()))
-                     if word in inspect.signature(function).parameters}
             try:
+                taken = {p.name for p in parameters_of(function)}
+                extra = {word: value for word, value in (("grains", world.grains), ("proxy", Named())) if word in taken}
                 said = function(**extra)
             except Exception as e:
                 log.error("grains of %s are missing: %s(): %s", file.path, name, where_failed(e))
