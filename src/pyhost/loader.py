@@ -148,10 +148,13 @@ class Utils(Loaded):
         word, dot, function = name.partition(".")
         try:
             module = importlib.import_module("salt.utils." + word) if dot else None
-        except ImportError:
+            if dot and module not in world.modules:
+                inject(module, "utils")
+            virtual = getattr(module, "__virtual__", None)
+            said = virtual() if isinstance(virtual, types.FunctionType) else True
+        except Exception as e:
+            log.debug("salt.utils.%s cannot be used: %s", word, where_failed(e))
             return None
-        virtual = getattr(module, "__virtual__", None)
-        said = virtual() if isinstance(virtual, types.FunctionType) else True
         return getattr(module, function, None) if (said[0] if isinstance(said, tuple) else said) else None
 
     def _names(self):
@@ -387,6 +390,7 @@ class World:
         self.functions = {}
         self._pillar = None
         self.now = "print"  # the module that was called last
+        self.calls = 0  # that are under way
         keep_bytecode(given["opts"].get("cachedir"))
         logging.getLogger().setLevel(given["level"])
         utils = given["dirs"].get("utils", [])
@@ -582,7 +586,8 @@ def invoke(asked):
         function = world.kind(asked["kind"], asked["salt"]).function(asked["stem"], asked["fun"])
         world.now = function.__module__
         args, kwargs = arguments_of(function, asked)
-        answer = lenient(function(*args, **kwargs))
+        with whole_lines():
+            answer = lenient(function(*args, **kwargs))
         retcode = world.context.get("retcode")
     except BaseException as e:
         if isinstance(e, SystemExit):

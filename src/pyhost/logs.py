@@ -46,4 +46,16 @@ class NamedHandler(LogHandler):
 logging.addLevelName(5, "TRACE")
 logging.setLoggerClass(Logger)
 logging.getLogger().handlers[:] = [NamedHandler()]
-sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
+PRINTED = sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
+
+
+@contextlib.contextmanager
+def whole_lines():
+    """Around a call: what was printed without a line's end is a line when the outermost one ends."""
+    world.calls += 1
+    try:
+        yield
+    finally:
+        world.calls -= 1
+        for printed in PRINTED if world.calls == 0 else ():
+            printed.flush()

@@ -54,6 +54,41 @@ class Loading(unittest.TestCase):
             return line.call(f"x.{function}", *args)
 
 
+class Printing(Loading):
+    def test_what_ends_without_a_line_end_is_a_line_of_the_log_too(self):
+        text = ("import sys\n\n\ndef inner():\n    print('in', end='')\n\n\ndef call(fails=False):\n    print('one\\ntwo', end='')\n"
+                "    inner()\n    print('err', end='', file=sys.stderr)\n    return 1 / (not fails)\n")
+        for fails in False, True:
+            with self.subTest(fails=fails), self.interpreter({"x.py": text}) as line:
+                try:
+                    line.call("x.call", fails=fails)
+                except otherend.Failed as e:
+                    self.assertIn("ZeroDivisionError", e.text)
+                said = [text.rpartition(": ")[2] for _, text in line.logged]
+                self.assertEqual([word for word in said if word in ("one", "twoin", "err")], ["one", "twoin", "err"])
+
+
+class PackageUtils(Loading):
+    """__utils__ of files of Salt's own package, for which a folder stands."""
+
+    FILES = {
+        "salt/__init__.py": "",
+        "salt/utils/__init__.py": "",
+        "salt/utils/sees.py": "def __virtual__():\n    return __opts__['id'] == 'm1'\n\n\ndef told():\n    return __grains__['role']\n",
+        "salt/utils/raises.py": "def __virtual__():\n    raise RuntimeError('not here')\n\n\ndef told():\n    return 1\n",
+        "salt/utils/broken.py": "raise ValueError('broken')\n",
+        "salt/utils/says_no.py": "def __virtual__():\n    return False, 'no'\n\n\ndef told():\n    return 1\n",
+    }
+
+    def test_they_get_what_users_files_get_and_one_that_fails_is_absent(self):
+        own = os.path.join(self.base, "package")
+        otherend.folder_of(own, self.FILES)
+        text = ("def call():\n    names = ('sees', 'raises', 'broken', 'says_no', 'nosuch')\n"
+                "    return [[n for n in names if n + '.told' in __utils__], __utils__['sees.told']()]\n")
+        said = self.calls(text, salt=own, opts={"id": "m1"}, grains={"role": "web"})
+        self.assertEqual(said, [["sees"], "web"])
+
+
 class Virtual(Loading):
     def virtual(self, *rows):
         """Each row is the file's head, the body of __virtual__, and the expected names and reason."""
