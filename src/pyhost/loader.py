@@ -155,7 +155,9 @@ class Utils(Loaded):
         except Exception as e:
             log.debug("salt.utils.%s cannot be used: %s", word, where_failed(e))
             return None
-        return getattr(module, function, None) if (said[0] if isinstance(said, tuple) else said) else None
+        usable = said[0] if isinstance(said, tuple) else said
+        # salt.utils.vault says nothing where it has got __salt__ already.
+        return getattr(module, function, None) if usable or usable is None else None
 
     def _names(self):
         return sorted(world.kind("utils").names())

@@ -76,6 +76,7 @@ class PackageUtils(Loading):
         "salt/utils/__init__.py": "",
         "salt/utils/sees.py": "def __virtual__():\n    return __opts__['id'] == 'm1'\n\n\ndef told():\n    return __grains__['role']\n",
         "salt/utils/raises.py": "def __virtual__():\n    raise RuntimeError('not here')\n\n\ndef told():\n    return 1\n",
+        "salt/utils/silent.py": "__salt__ = None\n\n\ndef __virtual__():\n    return None if __salt__ else False\n\n\ndef told():\n    return 1\n",
         "salt/utils/broken.py": "raise ValueError('broken')\n",
         "salt/utils/says_no.py": "def __virtual__():\n    return False, 'no'\n\n\ndef told():\n    return 1\n",
     }
@@ -83,10 +84,10 @@ class PackageUtils(Loading):
     def test_they_get_what_users_files_get_and_one_that_fails_is_absent(self):
         own = os.path.join(self.base, "package")
         otherend.folder_of(own, self.FILES)
-        text = ("def call():\n    names = ('sees', 'raises', 'broken', 'says_no', 'nosuch')\n"
+        text = ("def call():\n    names = ('sees', 'silent', 'raises', 'broken', 'says_no', 'nosuch')\n"
                 "    return [[n for n in names if n + '.told' in __utils__], __utils__['sees.told']()]\n")
         said = self.calls(text, salt=own, opts={"id": "m1"}, grains={"role": "web"})
-        self.assertEqual(said, [["sees"], "web"])
+        self.assertEqual(said, [["sees", "silent"], "web"])
 
 
 class Virtual(Loading):
