@@ -29,7 +29,7 @@ VOLATILE = {
     "timezone.get_hwclock": "clock", "baredoc.list_modules": "order of folders", "baredoc.list_states": "order of folders",
 }
 
-ENTRIES = {"output": ".output", "pillar": ".ext_pillar"}  # kinds that Salt lists by file, and their function
+ENTRIES = {"output": ".output", "pillar": ".ext_pillar", "renderers": ".render"}  # kinds that Salt lists by file, and their function
 OURS_ALONE = "beacons config cp event grains mine pillar publish saltutil schedule state sys".split()
 
 CISCO = "interface eth0\n description one\n ip address 10.0.0.1\n!\ninterface eth1\n shutdown\nrouter bgp 1\n neighbor 10.0.0.2\n  weight 1\n"
@@ -355,7 +355,10 @@ def names(theirs, answers):
     import __main__
 
     found = {}
-    for word in json.load(open(theirs)):
+    for word, listed in json.load(open(theirs)).items():
+        if word == "utils":  # of the package, so that what its files import is there as well
+            found[word] = [name for name in listed if name in __main__.world.loaded(word)]
+            continue
         kind = __main__.world.kind(word, True)
         files = [kind.file(stem) for stem in list(kind.paths)]
         found[word] = sorted({f"{name}.{fun}" for file in files if file.why is None for name in file.names for fun in file.functions})
@@ -391,7 +394,8 @@ kinds = {
     "beacons": load.beacons(opts, functions), "runners": load.runner(opts, utils), "engines": load.engines(opts, functions, {}, utils),
     "sdb": load.sdb(opts), "auth": load.auth(opts), "roster": load.roster(opts, {}), "serializers": load.serializers(opts),
     "executors": load.executors(opts, functions), "matchers": load.matchers(opts),
-    "output": load.outputters(opts), "pillar": load.pillars(opts, functions),
+    "output": load.outputters(opts), "pillar": load.pillars(opts, functions), "grains": load.grain_funcs(opts), "utils": utils,
+    "renderers": load.render(opts, functions), "wheel": load.wheels(opts),
 }
 json.dump({kind: sorted(names) for kind, names in kinds.items()}, open(sys.argv[3] + ".names", "w"))
 '''
