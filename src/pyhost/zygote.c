@@ -1,5 +1,6 @@
 /* zygote.c - see common/python/zygote.h. As long as no zygote is there, this process watches the door; then the zygote
- * does, and this process watches the zygote. Messages that came meanwhile wait in the socket. */
+ * does, and this process watches the zygote. Messages that came meanwhile wait in the socket. A zygote that was told to
+ * leave waits for its last child; the door is watched again meanwhile, and another one may come. */
 #include "common/python/zygote.h"
 
 #include <sys/epoll.h>
@@ -20,22 +21,31 @@ static const char zygote_text[] =
 #include "gen/python_zygote.inc"
     ;
 
+typedef struct leaving {
+    python_t *python;
+    struct leaving *next;
+} leaving_t;
+
 struct zygote {
     int ours, theirs; /* ends of the door */
     int epoll;
-    python_t *python; /* NULL: none is there */
+    python_t *python;   /* that listens at the door; NULL: none is there */
+    leaving_t *leaving; /* that have left it */
     int64_t since_ms;
 };
 
-/* Has the descriptor watched alone. */
 static void
-zygote_watch(const zygote_t *self, int fd, int instead_of)
+zygote_watch(const zygote_t *self, int fd)
 {
     struct epoll_event event = { .events = EPOLLIN };
 
-    if (instead_of >= 0)
-        (void) epoll_ctl(self->epoll, EPOLL_CTL_DEL, instead_of, NULL);
     (void) epoll_ctl(self->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void
+zygote_ignore(const zygote_t *self, int fd)
+{
+    (void) epoll_ctl(self->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 /* The next message of the door, which stays there. NEW; NULL: none. */
@@ -74,17 +84,26 @@ zygote_begin(zygote_t *self, const json_t *how, fail_t *err)
         python_send(self->python, more, err) < 0 || python_send(self->python, begin, err) < 0)
         return err->code;
     self->since_ms = clock_mono_ms();
-    zygote_watch(self, python_fd(self->python), self->theirs);
+    zygote_ignore(self, self->theirs);
+    zygote_watch(self, python_fd(self->python));
     door_serve(true);
     log_debug("an interpreter of Python stays, for files that import the package salt");
     return 0;
 }
 
+/* None listens at the door. */
+static void
+zygote_watch_door(const zygote_t *self)
+{
+    door_serve(false);
+    zygote_watch(self, self->theirs);
+}
+
 static void
 zygote_ended(zygote_t *self)
 {
-    door_serve(false);
-    zygote_watch(self, self->theirs, python_fd(self->python));
+    zygote_watch_door(self);
+    zygote_ignore(self, python_fd(self->python));
     python_destroy(&self->python);
     for (json_t *one; clock_mono_ms() - self->since_ms < YOUNG_MS && (one = zygote_peek(self)) != NULL;) {
         json_decref(one);
@@ -92,16 +111,63 @@ zygote_ended(zygote_t *self)
     }
 }
 
+/* What an interpreter said, beside answers to its tasks. */
+typedef enum zygote_word { SAID_NOTHING, SAID_LEFT, SAID_END } zygote_word_t;
+
+static zygote_word_t
+zygote_said(const python_t *python)
+{
+    static const char left[] = "{\"left\"";
+    char answers[4096];
+    ssize_t n = recv(python_fd(python), answers, sizeof(answers), MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return SAID_NOTHING;
+    if (n <= 0)
+        return SAID_END;
+    return memmem(answers, (size_t) n, left, sizeof(left) - 1) != NULL ? SAID_LEFT : SAID_NOTHING;
+}
+
+static void
+zygote_left(zygote_t *self)
+{
+    leaving_t *one = xcalloc(1, sizeof(*one));
+
+    one->python = STEAL(self->python);
+    one->next = self->leaving;
+    self->leaving = one;
+    zygote_watch_door(self);
+}
+
+/* Takes leave of those that have ended, or of `all`. */
+static void
+zygote_part(zygote_t *self, bool all)
+{
+    for (leaving_t **at = &self->leaving; *at != NULL;) {
+        leaving_t *one = *at;
+        if (!all && zygote_said(one->python) != SAID_END) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        zygote_ignore(self, python_fd(one->python));
+        python_destroy(&one->python);
+        free(one);
+    }
+}
+
 void
 zygote_ready(zygote_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    char answers[4096];
 
+    zygote_part(self, false);
     if (self->python != NULL) {
-        ssize_t n = recv(python_fd(self->python), answers, sizeof(answers), MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        zygote_word_t said = zygote_said(self->python);
+        if (said == SAID_END)
             zygote_ended(self);
+        else if (said == SAID_LEFT)
+            zygote_left(self);
         return;
     }
     json_auto_t *message = zygote_peek(self);
@@ -131,7 +197,7 @@ zygote_new(fail_t *err)
         zygote_destroy(&self);
         return NULL;
     }
-    zygote_watch(self, self->theirs, -1);
+    zygote_watch(self, self->theirs);
     door_open(self->ours);
     return self;
 }
@@ -152,6 +218,7 @@ zygote_destroy(zygote_t **self_p)
     door_serve(false);
     door_open(-1);
     python_destroy(&self->python);
+    zygote_part(self, true);
     const int fds[] = { self->ours, self->theirs, self->epoll };
     for (size_t i = 0; i < NELEMS(fds); i++)
         if (fds[i] >= 0)

@@ -166,6 +166,26 @@ gone() { [[ ! -d /proc/$1 ]]; }
     until_true 10 gone "$zygote"
 }
 
+@test "one that a sync has told to leave waits for a long job, while the next one serves others" {
+    local old new jid
+    sync_own
+    until_true 10 zygote_is_there
+    old=$(zygotes)
+    jid=$(salt --async m1 own.work "$FLEET/numbers" --out=newline_values_only | grep -oE '[0-9]{20}' | head -n 1)
+    until_true 10 test -s "$FLEET/numbers"
+    read -r interpreter program <"$FLEET/numbers"
+    salt m1 saltutil.refresh_modules >/dev/null
+    next_is_there() { where pid >/dev/null && new=$(zygotes | grep -vx "$old"); }
+    until_true 10 next_is_there
+    [[ $(where parent) = "$new" ]]
+    pid_alive "$old" && pid_alive "$interpreter" && pid_alive "$program"
+    salt m1 saltutil.kill_job "$jid" >/dev/null
+    until_true 10 gone "$interpreter"
+    until_true 10 gone "$program"
+    until_true 10 gone "$old"
+    [[ $(zygotes) = "$new" ]]
+}
+
 @test "the master has one for runners, too" {
     cat >"$FLEET/srv/_runners/mine.py" <<'PY'
 import os

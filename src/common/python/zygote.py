@@ -7,6 +7,7 @@
 #                           where HOW is another than the zygote's.
 #                           {"used": HOW, "names": [NAME, ...]}: modules to import, in their order
 #                           {"leave": true}: fork no more, and end with the last child
+#   there, at descriptor 3  {"left": true}: the door is another's from now on
 import array
 import contextlib
 import gc
@@ -102,6 +103,7 @@ class Zygote:
         elif "leave" in message:
             self.door.detach()
             self.door = None
+            send({"left": True})
 
     def is_for_me(self, how):
         return all(how[name] == self.how[name] for name in ("program", "salt", "cachedir"))
