@@ -31,7 +31,7 @@ call() { # FUN WORD...: m1's return as JSON
 master_log() { tail -c +"$(($1 + 1))" "$FLEET/log/master"; } # what was written after the first so many bytes
 log_size() { stat -c %s "$FLEET/log/master"; }
 configured() { # LIST: these are the master's external pillars from now on; JSON
-    sed -i "s/^ext_pillar:.*/ext_pillar: $1/" "$MASTER_CONF"
+    sed -i "s|^ext_pillar:.*|ext_pillar: $1|" "$MASTER_CONF"
     kill -HUP "$(pid_of master)"
     until_true 10 eval '[ "$(salt-run config.get ext_pillar --out=json | json "json.dumps(d)")" = '"'$1' ]"
 }
@@ -184,6 +184,25 @@ PY
     until_true 10 eval '[[ $(call pillar.items) == *_errors* ]]'
     not grep -q '"admin": true' <<<"$(call pillar.items)"
     echo 'colour: green' >"$FLEET/pillar/data.sls"
+    configured '[]'
+}
+
+@test "external pillars: what a file takes of the pillar so far stays the minion's where it was" {
+    printf 'def ext_pillar(minion_id, pillar, key):\n    return {"copied": pillar["rendered"]}\n' >"$SRV/_pillar/copies.py"
+    rm -f "$SRV/_pillar/echoes.py"
+    mv "$SRV/_pillar/site.py" "$FLEET" # which mentions grains
+    mkdir -p "$FLEET/tree/hosts/m1"
+    echo '{{ grains["evil"] | json }}' >"$FLEET/tree/hosts/m1/rendered"
+    printf 'wanted: 1\nsaid: {{ pillar["copied"] }}\n' >"$FLEET/pillar/data.sls"
+    salt-run saltutil.sync_pillar >/dev/null
+    salt m1 grains.setval evil harmless >/dev/null
+    configured "[{\"file_tree\": {\"root_dir\": \"$FLEET/tree\", \"template\": true}}, {\"copies\": \"x\"}]"
+    until_true 10 eval '[[ $(call pillar.items) == *"\"said\": \"harmless\""* ]]'
+    salt m1 grains.setval evil "$(printf 'x\nadmin: True')" >/dev/null
+    until_true 10 eval '[[ $(call pillar.items) == *_errors* ]]'
+    not grep -q '"admin": true' <<<"$(call pillar.items)"
+    echo 'colour: green' >"$FLEET/pillar/data.sls"
+    mv "$FLEET/site.py" "$SRV/_pillar"
     configured '[]'
 }
 

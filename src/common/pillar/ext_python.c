@@ -28,13 +28,14 @@ ext_python_args(const compile_t *self, py_t *pillar, const json_t *args, py_t **
     return list;
 }
 
-/* True when the file may have read what the minion said: its grains, or what it lays over its pillar. */
+/* True when the file may have read what the minion said: its grains, what it lays over its pillar, or what earlier sources
+ * took of either. */
 static bool
-ext_python_heard(const compile_t *self, bool grains)
+ext_python_heard(const compile_t *self, const py_t *pillar, bool grains)
 {
     bool laid = self->env->peer_override && self->env->override != NULL;
 
-    return laid || (self->env->peer_grains && grains);
+    return laid || (self->env->peer_grains && grains) || py_holds_peer(pillar);
 }
 
 py_t *
@@ -51,5 +52,5 @@ ext_python(compile_t *self, const char *name, py_t *pillar, const json_t *args, 
     py_scope_enter(&scope, &limits);
     py_t *said = userfile_call(self->ctx, &what, list, kwargs, &grains, err);
     py_scope_leave(&scope);
-    return said != NULL && ext_python_heard(self, grains) ? py_peer(said, SPAN_OWN) : said;
+    return said != NULL && ext_python_heard(self, pillar, grains) ? py_peer(said, SPAN_OWN) : said;
 }
