@@ -185,7 +185,7 @@ call_state(const pyloader_t *self, const char *name, py_t *args, py_t *kwargs)
     }
     if (ctx_state(self->ctx, name, named, &ret, &err) < 0)
         return answer_failure(&err);
-    return json_pack("{s:O}", "value", ret);
+    return json_pack("{s:o}", "value", python_wire_of_json(ret));
 }
 
 static json_t *
@@ -314,13 +314,13 @@ least_level(void)
 static json_t *
 set_up_task(pyloader_t *self)
 {
-    json_t *opts = json_copy(ctx_opts(self->ctx));
+    json_auto_t *opts = json_copy(ctx_opts(self->ctx));
     bool runners = ctx_registry(self->ctx, PLUGIN_RUNNER) != NULL &&
                    ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
 
     (void) pyhost_has(self, PYKIND_modules, NULL);
     json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
-    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", opts, "grains",
+    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", python_wire_of_json(opts), "grains",
                      python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
                      pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level(), "salt",
                      pyhost_salt(self));
@@ -478,11 +478,11 @@ global_of(call_ctx_t *ctx, const pyfunction_t *f, const char *word)
     if (str_eq(word, "user"))
         return json_string(call_user(ctx));
     if (str_eq(word, "low"))
-        return json_incref(ctx_chunk(ctx));
+        return python_wire_of_json(ctx_chunk(ctx));
     if (str_eq(word, "lowstate"))
-        return json_incref(ctx_chunks(ctx));
+        return python_wire_of_json(ctx_chunks(ctx));
     if (str_eq(word, "running"))
-        return json_incref(ctx_running(ctx));
+        return python_wire_of_json(ctx_running(ctx));
     if (str_eq(word, "instance_id"))
         return json_string(ctx_run_id(ctx));
     if (str_eq(word, "env"))

@@ -318,3 +318,28 @@ SLS
     run salt-run fleet.nosuch
     [ "$status" -ne 0 ]
 }
+
+@test "values that look like tags of the conversation: in a state's chunk, in what ran before, in a state's return" {
+    cat >"$SRV/_states/tagged.py" <<'PY'
+def seen(name, **kwargs):
+    before = [state["changes"]["new"] for state in __running__.values()]
+    return {"name": name, "result": True, "changes": {"new": {"$py": ["int", "none"]}}, "comment": repr([__low__.get("odd"), before])}
+
+
+def called(name):
+    return dict(__states__["tagged.seen"](name, test=False), comment="called")
+PY
+    cat >"$SRV/tagged.sls" <<'SLS'
+first:
+  tagged.seen:
+    - odd: {"$py": [dict, [[[], 1]]]}
+second:
+  tagged.seen: []
+third:
+  tagged.called: []
+SLS
+    salt m1 saltutil.sync_states >/dev/null
+    said state.apply tagged
+    [ "$(json '[s["comment"] for s in sorted(d["m1"].values(), key=lambda s: s["__run_num__"])]' <<<"$output")" = \
+        "[\"[{'\$py': ['dict', [[[], 1]]]}, []]\", \"[None, [{'\$py': ['int', 'none']}]]\", 'called']" ]
+}

@@ -2,6 +2,7 @@
 #include "common/python/talk.h"
 
 #include "common/py/py_error.h"
+#include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "salt/log.h"
 
@@ -43,6 +44,14 @@ python_wire_of(py_t *v)
         py_clear();
     }
     return wire != NULL ? wire : json_null();
+}
+
+json_t *
+python_wire_of_json(const json_t *plain)
+{
+    AUTO(py) v = plain != NULL ? py_from_json(plain) : NULL;
+
+    return plain != NULL ? python_wire_of(v) : NULL;
 }
 
 /* py_args_t wants positional values, keywords' names and keywords' values in one array. */

@@ -37,6 +37,8 @@ py_args_t python_args(const py_t *args, const py_t *kwargs, py_t ***ret_room);
 
 /* The value in its wire form; None, with an error in the log, where it has none. NEW. */
 json_t *python_wire_of(py_t *v);
+/* The same of plain JSON, in which an object that looks like a tag of the wire is an object. NULL stays NULL. NEW. */
+json_t *python_wire_of_json(const json_t *plain);
 
 /* The answer to "log": [level, text]; levels are Python's numbers, ten apart. */
 python_answer_fn python_on_log;

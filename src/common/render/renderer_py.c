@@ -22,11 +22,11 @@
 static json_t *
 renderer_py_opts_of(const render_t *self)
 {
-    json_t *opts = json_copy(ctx_opts(self->ctx));
+    json_auto_t *opts = json_copy(ctx_opts(self->ctx));
 
     json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
     json_object_set_new(opts, "test", json_boolean(ctx_test(self->ctx)));
-    return opts;
+    return python_wire_of_json(opts);
 }
 
 static json_t *
