@@ -390,6 +390,7 @@ class World:
         self._add_own_grains()
         self.modules = []
         self.functions = {}
+        self.during = {}  # what the running function's file is given by name
         self._pillar = None
         self.now = "print"  # the module that was called last
         self.calls = 0  # that are under way
@@ -457,7 +458,13 @@ def inject(module, kind):
         module.__opts__["pillar"] = module.__pillar__ = world.pillar()
     for word in KINDS[kind][1]:
         setattr(module, f"__{word}__", world.loaded(kind) if kind == "output" else world.thing(word))
+    give_during(module)
     world.modules.append(module)
+
+
+def give_during(module):
+    for word, value in world.during.items():
+        setattr(module, f"__{word}__", value)
 
 
 @functools.lru_cache(maxsize=None)
@@ -576,10 +583,10 @@ def set_globals(asked):
     base = asked["globals"].get("jid_event")
     if base is not None:
         asked["globals"]["jid_event"] = JidEvent(base)
+    world.during = asked["globals"]
     for module in world.modules:
         module.__opts__["test"] = asked["test"]
-        for word, value in asked["globals"].items():
-            setattr(module, f"__{word}__", value)
+        give_during(module)
 
 
 def invoke(asked):

@@ -343,3 +343,26 @@ SLS
     [ "$(json '[s["comment"] for s in sorted(d["m1"].values(), key=lambda s: s["__run_num__"])]' <<<"$output")" = \
         "[\"[{'\$py': ['dict', [[[], 1]]]}, []]\", \"[None, [{'\$py': ['int', 'none']}]]\", 'called']" ]
 }
+
+@test "a state after one that ended the interpreter: it is given what it is of" {
+    cat >"$SRV/_states/ends.py" <<'PY'
+import os
+
+
+def here(name):
+    os._exit(3)
+
+
+def seen(name):
+    return {"name": name, "result": True, "changes": {}, "comment": __low__["__id__"] + " after " + ",".join(__running__)}
+PY
+    cat >"$SRV/ends.sls" <<'SLS'
+first:
+  ends.here: []
+second:
+  ends.seen: []
+SLS
+    salt m1 saltutil.sync_states >/dev/null
+    said state.apply ends
+    [ "$(json '[s["comment"] for s in d["m1"].values() if s["result"]]' <<<"$output")" = "['second after ends_|-first_|-first_|-here']" ]
+}
