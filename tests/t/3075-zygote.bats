@@ -15,7 +15,7 @@ import salt.utils.json
 
 def where():
     return {"pid": os.getpid(), "parent": os.getppid(), "group": os.getpgrp(), "cwd": os.getcwd(),
-            "env": os.environ.get("OWN"), "core": resource.getrlimit(resource.RLIMIT_CORE)[0],
+            "env": os.environ.get("OWN"), "odd": repr(os.environb.get(b"ODD")), "core": resource.getrlimit(resource.RLIMIT_CORE)[0],
             "as": resource.getrlimit(resource.RLIMIT_AS)[0], "new": sorted(set(sys.modules) - at_import)}
 
 
@@ -93,12 +93,13 @@ gone() { [[ ! -d /proc/$1 ]]; }
 
 @test "its children have the job's environment, folder, limits, and no module of a user's from before" {
     stop m1
-    start_minion m1 'job_memory_max: 3000000000'
+    ODD=$'\xff=' start_minion m1 'job_memory_max: 3000000000'
     wait_connected m1
     sync_own
     until_true 10 zygote_is_there
     salt m1 environ.setenv '{OWN: job}' update_minion=True >/dev/null # in the minion's environment, after the zygote's start
     [[ $(where parent) = "$(zygotes)" ]]
+    [[ $(where odd) = "b'\xff='" ]]
     [[ $(where env) = job && $(where core) = 0 && $(where as) = 3000000000 && $(where cwd) = $(readlink "/proc/$(pid_of m1)/cwd") ]]
     [[ $(where new) = '[]' ]]
 }

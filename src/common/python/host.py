@@ -8,7 +8,7 @@
 #          {"more": [{"text", "file"}, ...]}: more of this program
 #          {"value": V}   {"error": [class, text]}
 #          {"leave": true}: the end, answered by {"used": [names of modules that the zygote may import]}
-#          {"adopt": {"environ": [[name, value], ...]}}: of who asked the zygote for this interpreter
+#          {"adopt": {"environ": [base64 of "NAME=value", ...]}}: of who asked the zygote for this interpreter
 #   there  {"done": V}   {"failed": {"text", "frames": [[line, function], ...]}}, the innermost first
 #          {"call": [function, [V, ...], {name: V}]}   {"has": function}   {"functions": true}
 #          {"log": [level, text]}, which nobody answers
@@ -319,7 +319,9 @@ def leave(asked):
 
 def adopt(given):
     os.environ.clear()
-    os.environ.update(given["environ"])
+    for one in map(base64.b64decode, given["environ"]):
+        name, equals, value = one.partition(b"=")
+        os.environb[name] = value
 
 
 TASKS = {"run": run, "more": more, "leave": leave, "adopt": adopt}

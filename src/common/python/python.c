@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/base64.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -269,17 +270,16 @@ python_receive(python_t *self, int64_t deadline_ms, fail_t *err)
 
 /* ---- forked by the zygote ------------------------------------------------------------------------------ */
 
-/* NEW [["NAME", "value"], ...]: this process's environment. */
+/* NEW ["base64 of NAME=value", ...]: this process's environment, whose texts are any bytes. */
 static json_t *
 python_environment(void)
 {
     json_t *all = json_array();
 
     for (char **e = environ; *e != NULL; e++) {
-        const char *value = strchr(*e, '=');
-        json_t *pair = value != NULL ? json_pack("[s%, s]", *e, (size_t) (value - *e), value + 1) : NULL;
-        if (pair != NULL) /* null: not UTF-8 */
-            json_array_append_new(all, pair);
+        AUTO_FREE char *text = base64_encode(*e, strlen(*e), 0);
+        if (**e != '=' && strchr(*e, '=') != NULL)
+            json_array_append_new(all, json_string(text));
     }
     return all;
 }
