@@ -287,7 +287,11 @@ read_instruction(xml_in_t *self)
         return -1;
     if (found == NULL)
         return 0;
-    AUTO_FREE char *name = xstrndup(found + strlen(word) + 1, strcspn(found + strlen(word) + 1, "'\"?"));
+    const char *name_at = found + strlen(word), *name_end;
+    name_at += name_at < end; /* the quote, if there is one before "?>" */
+    for (name_end = name_at; name_end < end && strchr("'\"?", *name_end) == NULL;)
+        name_end++;
+    AUTO_FREE char *name = xstrndup(name_at, (size_t) (name_end - name_at));
     if (strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "us-ascii") == 0)
         return 0;
     return py_raise_int(&py_ValueError, "the encoding %s is not taken: write the file in UTF-8", name);
