@@ -373,6 +373,9 @@ def stems_of(folder):
         package = os.path.isfile(os.path.join(path, "__init__.py"))
         if name.startswith(("_", ".")) or not (ending or package):
             continue
+        if text_of(name) != name:
+            log.warning("%s is not used: its name is not UTF-8", path)
+            continue
         stem = name if package else name[: -len(ending)]
         if package or stem not in found or ending == ".py":
             found[stem] = path

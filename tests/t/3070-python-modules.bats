@@ -366,3 +366,16 @@ SLS
     said state.apply ends
     [ "$(json '[s["comment"] for s in d["m1"].values() if s["result"]]' <<<"$output")" = "['second after ends_|-first_|-first_|-here']" ]
 }
+
+@test "texts that are no UTF-8 harm nothing else: a file's name, a reason, a name that is asked for" {
+    local folder=$FLEET/m1/var/cache/salt/minion/extmods/modules
+    printf '__virtualname__ = "named"\n\n\ndef __virtual__():\n    return __virtualname__\n\n\ndef here():\n    return True\n' >"$SRV/_modules/under_another.py"
+    printf 'def __virtual__():\n    return False, "no \\udcff here"\n' >"$SRV/_modules/absent.py"
+    printf 'def asks():\n    return "x.\\udcff" in __salt__\n' >"$SRV/_modules/asking.py"
+    salt m1 saltutil.sync_modules >/dev/null
+    cp "$SRV/_modules/greet.py" "$folder"/$'odd\xff.py'
+    [ "$(call named.here)" = true ]
+    grep -q "is not used: its name is not UTF-8" "$FLEET/log/m1"
+    [ "$(call asking.asks)" = false ]
+    rm "$folder"/$'odd\xff.py'
+}

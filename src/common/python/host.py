@@ -110,7 +110,7 @@ def from_object(pairs):
 
 
 def send(message):
-    answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+    answers.write(text_of(json.dumps(message, allow_nan=False, ensure_ascii=False)).encode() + b"\n")
     answers.flush()
 
 
