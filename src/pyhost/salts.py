@@ -61,9 +61,13 @@ def write_whole(path, text):
     """For a cache: a failure is as good as no cache."""
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        private = functools.partial(os.open, mode=0o600)
-        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8", opener=private) as file:
-            file.write(text)
-        os.replace(file.name, path)
+        private, part = functools.partial(os.open, mode=0o600), f"{path}.{os.getpid()}"
+        try:
+            with open(part, "w", encoding="utf-8", opener=private) as file:
+                file.write(text)
+            os.replace(part, path)
+        except OSError:
+            os.unlink(part)
+            raise
     except OSError as e:
         log.debug("%s is not kept: %s", path, e)

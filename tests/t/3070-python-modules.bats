@@ -379,3 +379,15 @@ SLS
     [ "$(call asking.asks)" = false ]
     rm "$folder"/$'odd\xff.py'
 }
+
+@test "bytecode that can't be kept leaves no file behind" {
+    local kept=$FLEET/m1/var/cache/salt/minion/python file
+    salt m1 greet.hello >/dev/null
+    for file in "$kept"/*.py.*; do
+        rm "$file" && mkdir "$file" # which no file replaces
+    done
+    salt m1 saltutil.refresh_modules >/dev/null # none stays that has read them
+    salt m1 greet.hello >/dev/null
+    [ -z "$(find "$kept" -maxdepth 1 -type f)" ]
+    rmdir "$kept"/*.py.*
+}

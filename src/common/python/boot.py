@@ -26,9 +26,12 @@ def program(text, name):
     code = compile(text, name, "exec", dont_inherit=True)
     try:
         os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(stamp + marshal.dumps(code))
-        os.replace(part, kept)
+        try:
+            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(stamp + marshal.dumps(code))
+            os.replace(part, kept)
+        except OSError:  # each start would leave one on a full disk
+            os.unlink(part)
     except OSError:
         pass
     return code
