@@ -93,6 +93,27 @@ case_files(json_t *spec, const char *dir)
     }
 }
 
+/* The case's programs come before the host's. NEW text of PATH as it was. */
+static inline char *
+case_programs(json_t *spec, const char *dir)
+{
+    char *before = xstrdup(getenv("PATH"));
+    AUTO_FREE char *bin = fs_join(dir, "bin");
+    AUTO_FREE char *path = xasprintf("%s:%s", bin, before);
+    const char *name;
+    json_t *text;
+
+    json_object_foreach (value_get(spec, "programs"), name, text) {
+        AUTO_FREE char *file = fs_join(bin, name);
+        assert_int_equal(fs_mkdirs(bin, 0755, NULL), 0);
+        assert_int_equal(fs_write_quick(file, json_string_value(text), json_string_length(text), 0755, NULL),
+                         0);
+    }
+    if (value_get(spec, "programs") != NULL)
+        setenv("PATH", path, 1);
+    return before;
+}
+
 /* Turns the log to the file that the case names, or to none. */
 static inline void
 case_log(json_t *spec)

@@ -47,3 +47,46 @@ gzip_unpack(const void *bytes, size_t n, size_t limit, buf_t *out, fail_t *err)
         return fail_set(err, -EFBIG, "gzip: more than %zu bytes", limit);
     return rc == Z_STREAM_END ? 0 : fail_set(err, -EBADMSG, "gzip: damaged data");
 }
+
+/* Inflates what `z` has as input. Z_OK: more input is wanted. */
+static int
+gzip_drain(z_stream *z, char *room, gzip_put_fn *put, void *cookie, int *ret_rc)
+{
+    int rc;
+
+    do {
+        z->next_out = (Bytef *) room;
+        z->avail_out = STEP;
+        rc = inflate(z, Z_NO_FLUSH);
+        *ret_rc = put(cookie, room, STEP - z->avail_out);
+    } while (rc == Z_OK && *ret_rc == 0 && z->avail_out == 0);
+    return rc == Z_BUF_ERROR ? Z_OK : rc;
+}
+
+int
+gzip_inflate(gzip_more_fn *more, gzip_put_fn *put, void *cookie)
+{
+    AUTO_FREE char *in = xcalloc(1, STEP), *out = xcalloc(1, STEP);
+    z_stream z = { 0 };
+    int state = Z_OK, rc = 0;
+
+    salt_assert(inflateInit2(&z, -MAX_WBITS) == Z_OK);
+    while (state == Z_OK && rc == 0) {
+        ssize_t n = more(cookie, in, STEP);
+        if (n <= 0) {
+            rc = n < 0 ? (int) n : -EBADMSG;
+            break;
+        }
+        z.next_in = (Bytef *) in;
+        z.avail_in = (uInt) n;
+        state = gzip_drain(&z, out, put, cookie, &rc);
+    }
+    (void) inflateEnd(&z);
+    return rc != 0 ? rc : state == Z_STREAM_END ? 0 : -EBADMSG;
+}
+
+uint32_t
+gzip_crc32(uint32_t crc, const void *bytes, size_t n)
+{
+    return (uint32_t) crc32_z(crc, bytes, n);
+}

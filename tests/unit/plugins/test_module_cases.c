@@ -5,6 +5,7 @@
  *   args, kwargs       the call; both may be left out
  *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}, its `file_roots` are
  *                      served; `pub` are __pub_* keywords
+ *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH
  *   host               {op: reply}: what the running minion answers; a reply {"error": text} is a failure
@@ -134,6 +135,7 @@ case_child(registry_t *registry, const char *fun, json_t *spec, const char *dir,
     const char *setup = value_str(spec, "setup", NULL);
 
     case_files(spec, dir);
+    free(case_programs(spec, dir));
     if (setup != NULL && !shell(setup, dir))
         exit(90);
     case_log(spec);

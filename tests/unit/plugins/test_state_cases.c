@@ -221,27 +221,6 @@ can_run(json_t *spec)
     return can;
 }
 
-/* The case's programs come before the host's. NEW text of PATH as it was. */
-static char *
-take_programs(json_t *spec, const char *dir)
-{
-    char *before = xstrdup(getenv("PATH"));
-    AUTO_FREE char *bin = fs_join(dir, "bin");
-    AUTO_FREE char *path = xasprintf("%s:%s", bin, before);
-    const char *name;
-    json_t *text;
-
-    json_object_foreach (value_get(spec, "programs"), name, text) {
-        AUTO_FREE char *file = fs_join(bin, name);
-        assert_int_equal(fs_mkdirs(bin, 0755, NULL), 0);
-        assert_int_equal(fs_write_quick(file, json_string_value(text), json_string_length(text), 0755, NULL),
-                         0);
-    }
-    if (value_get(spec, "programs") != NULL)
-        setenv("PATH", path, 1);
-    return before;
-}
-
 static void
 set_environment(const json_t *spec, bool on)
 {
@@ -303,7 +282,7 @@ in_folder(const registries_t *reg, const char *fun, json_t *raw, look_fn *look, 
     AUTO_FREE char *text = value_dump(raw);
     AUTO_FREE char *there = str_replace(text, "{T}", dir);
     json_auto_t *spec = json_loads(there, 0, NULL);
-    AUTO_FREE char *path = take_programs(spec, dir);
+    AUTO_FREE char *path = case_programs(spec, dir);
     set_environment(spec, true);
     json_auto_t *ret = run_case(reg, fun, spec, dir, &err);
     bool ok = look(spec, ret, &err, dir, cookie);
