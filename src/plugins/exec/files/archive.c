@@ -217,7 +217,8 @@ archive_unrar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 #define CWD_ROW  ROW("cwd", ARG_STR, "null", "Folder to run in")
 #define FILES    "Files and folders: a list, or a text with commas; globs are expanded"
 #define EXCLUDES ROW("excludes", ARG_ANY, "null", "Members to leave out: a list, or a text with commas")
-#define TRIM_ROW ROW("trim_output", ARG_ANY, "false", "Return the first lines only: True for 100, or a number")
+#define TRIM_ROW                                                                                             \
+    ROW("trim_output", ARG_ANY, "false", "Return the first lines only: True for 100, or a number")
 
 static const arg_t tar_args[] = {
     { "options", ARG_STR, ARG_REQUIRED, "Options of tar: xvf" },
@@ -290,7 +291,8 @@ static const func_t funcs[] = {
       "Pack a file by gzip." CLI_EXAMPLE("salt '*' archive.gzip /tmp/sourcefile.txt options='--keep'"),
       .data.text = "gzip" },
     { "rar", archive_pack, rar_args, 0,
-      "Make a rar archive." CLI_EXAMPLE("salt '*' archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2"),
+      "Make a rar archive." CLI_EXAMPLE(
+          "salt '*' archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2"),
       .data.text = "rar a -idp" },
     { "tar", archive_tar, tar_args, 0,
       "Run tar." CLI_EXAMPLE("salt '*' archive.tar cjvf /tmp/tarfile.tar.bz2 /tmp/file_1,/tmp/file_2") },

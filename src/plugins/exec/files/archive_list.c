@@ -17,7 +17,7 @@ typedef struct listing {
     call_ctx_t *ctx;
     json_t *args;
     const char *name;
-    char *cached;              /* owned */
+    char *cached;                 /* owned */
     json_t *dirs, *files, *links; /* owned */
 } listing_t;
 
@@ -58,7 +58,8 @@ unquoted(const char *p)
         }
         const char *found = *++p != '\0' ? strchr(letters, *p) : NULL;
         int octal = 0;
-        if (*p >= '0' && *p <= '3' && sscanf(p, "%3o", (unsigned *) &octal) == 1 && strspn(p, "01234567") >= 3) {
+        if (*p >= '0' && *p <= '3' && sscanf(p, "%3o", (unsigned *) &octal) == 1 &&
+            strspn(p, "01234567") >= 3) {
             buf_putc(&out, (char) octal);
             p += 2;
         } else {
@@ -90,9 +91,10 @@ static int
 list_tar(listing_t *l, fail_t *err)
 {
     const char *options = value_str(l->args, "options", NULL);
-    json_auto_t *ran = archive_run(l->ctx, json_pack("[s, s, s, s, s, s, s]", "tar", "--list", "--verbose",
-                                                     "--numeric-owner", "--absolute-names",
-                                                     "--quoting-style=c", "--file"),
+    json_auto_t *ran = archive_run(l->ctx,
+                                   json_pack("[s, s, s, s, s, s, s]", "tar", "--list", "--verbose",
+                                             "--numeric-owner", "--absolute-names", "--quoting-style=c",
+                                             "--file"),
                                    l->cached, NULL, err);
 
     if (ran == NULL)
@@ -154,7 +156,8 @@ list_zip(listing_t *l, fail_t *err)
     if (rc == -EBADMSG)
         return fail_kind(err, FAIL_COMMAND, rc, "%s is not a ZIP file", l->name);
     if (rc < 0)
-        return fail_kind(err, FAIL_COMMAND, rc, "Failed to list contents of %s: %s", l->name, fail_text(&why));
+        return fail_kind(err, FAIL_COMMAND, rc, "Failed to list contents of %s: %s", l->name,
+                         fail_text(&why));
     for (size_t i = 0; i < zip.n; i++) {
         const zip_entry_t *e = &zip.v[i];
         listing_add(S_ISLNK(e->mode) ? l->links : S_ISDIR(e->mode) ? l->dirs : l->files, e->name, "");
@@ -189,11 +192,12 @@ list_rar(listing_t *l, fail_t *err)
     strv_free(lines);
     if (json_array_size(l->dirs) + json_array_size(l->files) > 0)
         return 0;
-    return fail_kind(err, FAIL_COMMAND, -EBADMSG,
-                     "Failed to list %s, is it a rar file? If so, the installed version of rar may be too old "
-                     "to list data in a parsable format. Installing the rarfile Python module may be an easier "
-                     "workaround if newer rar is not readily available.",
-                     l->name);
+    return fail_kind(
+        err, FAIL_COMMAND, -EBADMSG,
+        "Failed to list %s, is it a rar file? If so, the installed version of rar may be too old "
+        "to list data in a parsable format. Installing the rarfile Python module may be an easier "
+        "workaround if newer rar is not readily available.",
+        l->name);
 }
 
 /* ---- what is returned ------------------------------------------------------------------------- */
@@ -246,7 +250,8 @@ add_common_dir(const json_t *dirs, json_t *top)
     if (n == 0)
         return;
     const char *first = json_string_value(json_array_get(dirs, 0));
-    const char *last = json_string_value(json_array_get(dirs, n - 1)); /* sorted: what both begin with, all do */
+    const char *last = json_string_value(
+        json_array_get(dirs, n - 1)); /* sorted: what both begin with, all do */
     while (first[len] != '\0' && first[len] == last[len])
         len++;
     const char *slash = memchr(first, '/', len);
@@ -339,7 +344,7 @@ with_location(const listing_t *l, const fail_t *why, fail_t *err)
 static int
 listing_cache(listing_t *l, call_ctx_t *ctx, json_t *args, fail_t *err)
 {
-    *l = (listing_t) { .ctx = ctx, .args = args, .name = value_str(args, "name", "") };
+    *l = (listing_t){ .ctx = ctx, .args = args, .name = value_str(args, "name", "") };
     l->dirs = json_array();
     l->files = json_array();
     l->links = json_array();

@@ -173,7 +173,8 @@ archive_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *given = value_get(args, "password");
     AUTO_FREE char *password = value_truthy(given) ? value_pystr(given) : NULL;
     fail_auto_t why = FAIL_INIT;
-    unzip_t u = { .zip = ZIPFILE_INIT, .password = password,
+    unzip_t u = { .zip = ZIPFILE_INIT,
+                  .password = password,
                   .perms = value_bool(args, "extract_perms", true) };
 
     paths = sources_rendered(ctx, args, "zip_file", "dest", err);
@@ -185,7 +186,8 @@ archive_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         rc = unzip_members(&u, excludes, files, &why);
     zipfile_free(&u.zip);
     if (rc < 0)
-        return fail_kind(err, FAIL_COMMAND, rc, "Exception encountered unpacking zipfile: %s", fail_text(&why));
+        return fail_kind(err, FAIL_COMMAND, rc, "Exception encountered unpacking zipfile: %s",
+                         fail_text(&why));
     *ret_value = archive_trimmed(files, value_get(args, "trim_output"));
     return 0;
 }
@@ -277,7 +279,8 @@ check_zip_paths(const json_t *sources, const char *cwd, fail_t *err)
         if (cwd == NULL && *path != '/')
             return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Relative paths require the 'cwd' parameter");
         if (strchr(path, '\n') != NULL)
-            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' has a line break, which zip can't take", path);
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' has a line break, which zip can't take",
+                             path);
     }
     return 0;
 }
@@ -308,7 +311,8 @@ archive_zip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc == 0)
         rc = zip_write(&z, value_str(paths, "zip_file", ""), &why);
     if (rc < 0)
-        return fail_kind(err, FAIL_COMMAND, rc, "Exception encountered creating zipfile: %s", fail_text(&why));
+        return fail_kind(err, FAIL_COMMAND, rc, "Exception encountered creating zipfile: %s",
+                         fail_text(&why));
     *ret_value = json_incref(names);
     return 0;
 }
@@ -333,7 +337,8 @@ static const arg_t unzip_args[] = {
 };
 static const arg_t zip_args[] = {
     FILE_ROW,
-    { "sources", ARG_ANY, ARG_REQUIRED, "Files and folders: a list, or a text with commas; globs are expanded" },
+    { "sources", ARG_ANY, ARG_REQUIRED,
+      "Files and folders: a list, or a text with commas; globs are expanded" },
     TEMPLATE_ROW,
     { "cwd", ARG_STR, "null", "Folder that relative paths are below" },
     RUNAS_ROW,

@@ -14,9 +14,9 @@ archive_guess(const char *name)
     static const struct {
         const char *end, *format;
     } rows[] = {
-        { ".tar", "tar" },     { ".tar.gz", "tar" }, { ".tgz", "tar" },      { ".tar.bz2", "tar" },
-        { ".tbz2", "tar" },    { ".tbz", "tar" },    { ".tar.xz", "tar" },   { ".txz", "tar" },
-        { ".tar.lzma", "tar" }, { ".tlz", "tar" },   { ".zip", "zip" },      { ".rar", "rar" },
+        { ".tar", "tar" },      { ".tar.gz", "tar" }, { ".tgz", "tar" },    { ".tar.bz2", "tar" },
+        { ".tbz2", "tar" },     { ".tbz", "tar" },    { ".tar.xz", "tar" }, { ".txz", "tar" },
+        { ".tar.lzma", "tar" }, { ".tlz", "tar" },    { ".zip", "zip" },    { ".rar", "rar" },
     };
     size_t len = strlen(name);
 

@@ -71,7 +71,8 @@ sources_rendered(call_ctx_t *ctx, json_t *args, const char *first, const char *s
         fail_auto_t why = FAIL_INIT;
         if (*engine == '\0' || !json_is_string(v)) {
             json_object_set(out, names[i], v);
-        } else if (template_render(ctx, args, NULL, json_string_value(v), json_string_length(v), &text, &why) < 0) {
+        } else if (template_render(ctx, args, NULL, json_string_value(v), json_string_length(v), &text,
+                                   &why) < 0) {
             (void) fail_kind(err, FAIL_COMMAND, why.code, "Failed to render file path with error: %s",
                              fail_text(&why));
             json_decref(out);

@@ -77,7 +77,7 @@ read_end64(int fd, uint64_t end, directory_t *dir)
         return true;
     if (!read_at(fd, more, sizeof(more), little(locator + 8, 8)) || little(more, 4) != SIGN_END64)
         return false;
-    *dir = (directory_t) { little(more + 32, 8), little(more + 40, 8), little(more + 48, 8) };
+    *dir = (directory_t){ little(more + 32, 8), little(more + 40, 8), little(more + 48, 8) };
     return true;
 }
 
@@ -94,7 +94,7 @@ find_directory(int fd, uint64_t size, directory_t *dir)
         const unsigned char *end = tail + i;
         if (little(end, 4) != SIGN_END || i + END_LEN + little(end + 20, 2) > n)
             continue;
-        *dir = (directory_t) { little(end + 10, 2), little(end + 12, 4), little(end + 16, 4) };
+        *dir = (directory_t){ little(end + 10, 2), little(end + 12, 4), little(end + 16, 4) };
         return read_end64(fd, size - n + i, dir) && dir->len <= size && dir->offset <= size - dir->len;
     }
     return false;
@@ -218,7 +218,7 @@ cipher_take(cipher_t *c, unsigned char plain)
 static void
 cipher_start(cipher_t *c, const char *password)
 {
-    *c = (cipher_t) { { 0x12345678u, 0x23456789u, 0x34567890u } };
+    *c = (cipher_t){ { 0x12345678u, 0x23456789u, 0x34567890u } };
     for (; *password != '\0'; password++)
         cipher_take(c, (unsigned char) *password);
 }

@@ -16,8 +16,8 @@
 #include "salt/base.h"
 
 typedef struct zip_entry {
-    char *name;    /* as stored; a folder's ends with "/" */
-    mode_t mode;   /* st_mode, 0 when the archive has none */
+    char *name;  /* as stored; a folder's ends with "/" */
+    mode_t mode; /* st_mode, 0 when the archive has none */
     uint32_t crc;
     unsigned flags, method, time;
     uint64_t packed, size, offset;
@@ -38,7 +38,7 @@ bool zip_is_encrypted(const zip_entry_t *entry);
 /* Writes the member's bytes to a descriptor; never more than its stated size. `password` may be NULL. */
 int zip_read(const zipfile_t *self, const zip_entry_t *entry, const char *password, int to, fail_t *err);
 /* The same into memory, at most `limit` bytes. */
-int zip_read_text(const zipfile_t *self, const zip_entry_t *entry, const char *password, size_t limit, buf_t *out,
-                  fail_t *err);
+int zip_read_text(const zipfile_t *self, const zip_entry_t *entry, const char *password, size_t limit,
+                  buf_t *out, fail_t *err);
 
 #endif

@@ -19,10 +19,10 @@ typedef struct extracted {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
     fail_t *err;
-    char *name;             /* ends with "/" */
-    char *source, *shown;   /* the URL or path, and without its password */
-    char *cached, *note;    /* the archive's file; the note of a run that has not ended */
-    char *options;          /* NULL for none */
+    char *name;           /* ends with "/" */
+    char *source, *shown; /* the URL or path, and without its password */
+    char *cached, *note;  /* the archive's file; the note of a run that has not ended */
+    char *options;        /* NULL for none */
     const char *format;
     json_t *contents, *sum, *old_sum; /* owned; sums may be NULL */
     json_t *files;                    /* owned: what was extracted */
@@ -110,7 +110,8 @@ check_name(extracted_t *x)
     size_t n = strlen(name);
 
     if (asked(x, "skip_files_list_verify") && asked(x, "skip_verify"))
-        return archive_say(x, "Only one of \"skip_files_list_verify\" and \"skip_verify\" can be set to True");
+        return archive_say(x,
+                           "Only one of \"skip_files_list_verify\" and \"skip_verify\" can be set to True");
     if (extra(x, "keep_source") != NULL && extra(x, "keep") != NULL)
         state_ret_warn(x->ret, "Both 'keep_source' and 'keep' were used. Since these both do the same thing, "
                                "'keep' was ignored.");
@@ -208,20 +209,23 @@ check_format(extracted_t *x)
         for (char *p = text; *p != '\0'; p++)
             *p = *p >= 'A' && *p <= 'Z' ? (char) (*p - 'A' + 'a') : *p;
     }
-    const char *wanted = value_truthy(given) ? text : archive_guess(*url.path != '\0' ? url.path : url.netloc);
+    const char *wanted = value_truthy(given) ? text
+                                             : archive_guess(*url.path != '\0' ? url.path : url.netloc);
     if (wanted == NULL)
-        return archive_say(x, "Could not guess archive_format from the value of the 'source' argument. Please "
-                              "set this archive_format to one of the following: tar, rar, zip");
+        return archive_say(x,
+                           "Could not guess archive_format from the value of the 'source' argument. Please "
+                           "set this archive_format to one of the following: tar, rar, zip");
     for (size_t i = 0; i < NELEMS(formats); i++) {
         if (strcmp(formats[i], wanted) == 0)
             x->format = formats[i];
     }
     if (x->format != NULL)
         return 0;
-    return archive_say(x,
-                       "Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove "
-                       "this argument and the archive format will be guessed based on file extension.",
-                       wanted);
+    return archive_say(
+        x,
+        "Invalid archive_format '%s'. Either set it to a supported value (tar, rar, zip) or remove "
+        "this argument and the archive format will be guessed based on file extension.",
+        wanted);
 }
 
 static int
@@ -232,15 +236,18 @@ check_zip_options(extracted_t *x)
 
     x->cmd_unzip = tool != NULL ? value_truthy(tool) : x->options != NULL;
     if (x->options != NULL && !x->cmd_unzip)
-        return archive_say(x, "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the "
-                              "'options' argument). Either remove 'use_cmd_unzip', or set it to True.");
+        return archive_say(
+            x, "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the "
+               "'options' argument). Either remove 'use_cmd_unzip', or set it to True.");
     if (x->options != NULL && unzip == NULL)
-        return archive_say(x, "archive.cmd_unzip function not available, unzip might not be installed on minion");
+        return archive_say(
+            x, "archive.cmd_unzip function not available, unzip might not be installed on minion");
     if (asked(x, "password") && x->cmd_unzip)
-        state_ret_warn(x->ret, "Using a password in combination with setting 'use_cmd_unzip' to True is considered "
-                               "insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to "
-                               "False) and allow Salt to extract the archive using Python's built-in ZIP file "
-                               "support.");
+        state_ret_warn(x->ret,
+                       "Using a password in combination with setting 'use_cmd_unzip' to True is considered "
+                       "insecure. It is recommended to remove the 'use_cmd_unzip' argument (or set it to "
+                       "False) and allow Salt to extract the archive using Python's built-in ZIP file "
+                       "support.");
     return 0;
 }
 
@@ -273,10 +280,12 @@ check_options(extracted_t *x)
     if (!zip && asked(x, "password"))
         return archive_say(x, "The 'password' argument is only supported for zip archives");
     if (is_rar && unrar == NULL && rar == NULL)
-        return archive_say(x, "archive.unrar function not available, rar/unrar might not be installed on minion");
+        return archive_say(
+            x, "archive.unrar function not available, rar/unrar might not be installed on minion");
     if (is_rar && !str_empty(x->options))
-        return archive_say(x, "The 'options' argument is only compatible with the following archive formats: tar, "
-                              "zip");
+        return archive_say(
+            x, "The 'options' argument is only compatible with the following archive formats: tar, "
+               "zip");
     return check_trim(x);
 }
 
@@ -369,7 +378,8 @@ skip_by_sum(extracted_t *x)
     if (!asked(x, "skip_files_list_verify"))
         return 0;
     AUTO_FREE char *cached = cached_path(x);
-    AUTO_FREE char *expected = cached == NULL ? fetch_extern_place(x->ctx, x->source, ctx_saltenv(x->ctx)) : NULL;
+    AUTO_FREE char *expected = cached == NULL ? fetch_extern_place(x->ctx, x->source, ctx_saltenv(x->ctx))
+                                              : NULL;
     const char *path = cached != NULL ? cached : expected;
     json_auto_t *kept = path != NULL ? kept_sum(x, path, own_hash_type(x)) : NULL;
 
@@ -394,15 +404,16 @@ cache_source(extracted_t *x)
         return 0;
     }
     if (ctx_test(x->ctx)) {
-        state_ret_set(x->ret, STATE_NONE,
-                      "Archive %s would be cached (if necessary) and checked to discover if extraction is needed",
-                      x->shown);
+        state_ret_set(
+            x->ret, STATE_NONE,
+            "Archive %s would be cached (if necessary) and checked to discover if extraction is needed",
+            x->shown);
         return 1;
     }
     kwargs = json_pack("{s:s, s:O, s:O, s:b, s:s, s:b}", "name", x->source, "source_hash",
-                       value_get(x->args, "source_hash"), "source_hash_name", value_get(x->args, "source_hash_name"),
-                       "skip_verify", asked(x, "skip_verify"), "saltenv", ctx_saltenv(x->ctx), "use_etag",
-                       asked(x, "use_etag"));
+                       value_get(x->args, "source_hash"), "source_hash_name",
+                       value_get(x->args, "source_hash_name"), "skip_verify", asked(x, "skip_verify"),
+                       "saltenv", ctx_saltenv(x->ctx), "use_etag", asked(x, "use_etag"));
     if (ctx_state(x->ctx, "file.cached", kwargs, &ret, &why) < 0)
         return archive_say(x, "Failed to cache %s: %s", x->shown, fail_text(&why));
     if (!value_truthy(value_get(ret, "result"))) {
@@ -419,7 +430,8 @@ cache_source(extracted_t *x)
 static json_t *
 stripped(const extracted_t *x)
 {
-    const char *p = strcmp(x->format, "tar") == 0 && x->options != NULL ? strstr(x->options, "--strip") : NULL;
+    const char *p = strcmp(x->format, "tar") == 0 && x->options != NULL ? strstr(x->options, "--strip")
+                                                                        : NULL;
 
     if (p == NULL)
         return json_null();
@@ -450,7 +462,8 @@ cannot_list(extracted_t *x, const fail_t *why)
     return archive_say(x, "%s\n\n%s (assuming the source file is a valid %s archive):\n%s%s", fail_text(why),
                        tar ? tar_help : "The following workarounds must be used for this state to proceed",
                        x->format, no_if ? "\n- 'if_missing' must be set" : "",
-                       no_place ? "\n- Ownership cannot be managed without setting 'enforce_ownership_on'." : "");
+                       no_place ? "\n- Ownership cannot be managed without setting 'enforce_ownership_on'."
+                                : "");
 }
 
 static int
@@ -475,12 +488,13 @@ list_contents(extracted_t *x)
         return cannot_list(x, &why);
     if (asked(x, "enforce_toplevel") && (json_array_size(value_get(x->contents, "top_level_dirs")) > 1 ||
                                          json_array_size(value_get(x->contents, "top_level_files")) > 0))
-        return archive_say(x,
-                           "Archive does not have a single top-level directory. To allow this archive to be "
-                           "extracted, set 'enforce_toplevel' to False. To avoid a '%s-bomb' it may also be "
-                           "advisable to set a top-level directory by adding it to the 'name' value (for example, "
-                           "setting 'name' to %ssome_dir instead of %s).",
-                           x->format, x->name, x->name);
+        return archive_say(
+            x,
+            "Archive does not have a single top-level directory. To allow this archive to be "
+            "extracted, set 'enforce_toplevel' to False. To avoid a '%s-bomb' it may also be "
+            "advisable to set a top-level directory by adding it to the 'name' value (for example, "
+            "setting 'name' to %ssome_dir instead of %s).",
+            x->format, x->name, x->name);
     if (asked(x, "clean") && asked(x, "clean_parent"))
         return archive_say(x, "Only one of 'clean' and 'clean_parent' can be set to True");
     return 0;
@@ -551,38 +565,43 @@ settle_wrong(extracted_t *x, const json_t *wrong)
     buf_auto_t text = BUF_INIT, list = BUF_INIT;
     AUTO_FREE char *paths = value_joined(wrong, "\n- ");
 
-    buf_printf(&text,
-               "The below paths (relative to %s) exist, but are the incorrect type (file instead of directory, "
-               "symlink instead of file, etc.).",
-               x->name);
+    buf_printf(
+        &text,
+        "The below paths (relative to %s) exist, but are the incorrect type (file instead of directory, "
+        "symlink instead of file, etc.).",
+        x->name);
     buf_printf(&list, "\n\n- %s", paths);
     if (ctx_test(x->ctx) && asked(x, "clean")) {
-        state_ret_set(x->ret, STATE_NONE,
-                      "%s Since the 'clean' option is enabled, the destination paths would be cleared and the "
-                      "archive would be extracted.%s",
-                      buf_str(&text), buf_str(&list));
+        state_ret_set(
+            x->ret, STATE_NONE,
+            "%s Since the 'clean' option is enabled, the destination paths would be cleared and the "
+            "archive would be extracted.%s",
+            buf_str(&text), buf_str(&list));
         return 1;
     }
     if (ctx_test(x->ctx) && asked(x, "clean_parent")) {
-        state_ret_set(x->ret, STATE_NONE,
-                      "%s Since the 'clean_parent' option is enabled, the destination parent directory would be "
-                      "removed first and then re-created and the archive would be extracted",
-                      buf_str(&text));
+        state_ret_set(
+            x->ret, STATE_NONE,
+            "%s Since the 'clean_parent' option is enabled, the destination parent directory would be "
+            "removed first and then re-created and the archive would be extracted",
+            buf_str(&text));
         return 1;
     }
     if (asked(x, "clean"))
         return 0;
     if (!asked(x, "force"))
-        return archive_say(x,
-                           "%s To proceed with extraction, set 'force' to True. Note that this will remove these "
-                           "paths before extracting.%s",
-                           buf_str(&text), buf_str(&list));
+        return archive_say(
+            x,
+            "%s To proceed with extraction, set 'force' to True. Note that this will remove these "
+            "paths before extracting.%s",
+            buf_str(&text), buf_str(&list));
     x->needed = true;
     if (ctx_test(x->ctx))
         return 0;
-    return remove_paths(x, wrong,
-                        "One or more paths existed by were the incorrect type (i.e. file instead of directory or "
-                        "vice-versa), but could not be removed. The following errors were observed:\n");
+    return remove_paths(
+        x, wrong,
+        "One or more paths existed by were the incorrect type (i.e. file instead of directory or "
+        "vice-versa), but could not be removed. The following errors were observed:\n");
 }
 
 static int
@@ -653,8 +672,9 @@ clear_place(extracted_t *x)
     if (asked(x, "clean_parent")) {
         int rc = fop_remove(bare, &why);
         if (rc < 0)
-            return archive_say(x, "Unable to remove the directory %s. The following errors were observed:\n\n- %s",
-                               x->name, fail_text(&why));
+            return archive_say(
+                x, "Unable to remove the directory %s. The following errors were observed:\n\n- %s", x->name,
+                fail_text(&why));
         state_change(x->ret, "removed",
                      value_fmt("Directory %s was removed prior to the extraction", x->name));
     }
@@ -948,7 +968,8 @@ static int
 drop_source(extracted_t *x)
 {
     json_t *keep = extra(x, "keep_source") != NULL ? extra(x, "keep_source") : extra(x, "keep");
-    json_auto_t *kwargs = json_pack("{s:s, s:s}", "name", x->source, "saltenv", ctx_saltenv(x->ctx)), *ret = NULL;
+    json_auto_t *kwargs = json_pack("{s:s, s:s}", "name", x->source, "saltenv", ctx_saltenv(x->ctx)),
+                *ret = NULL;
 
     if (x->local || keep == NULL || value_truthy(keep))
         return 0;
@@ -981,7 +1002,8 @@ static int
 note_sums(extracted_t *x)
 {
     x->old_sum = kept_sum(x, x->cached, own_hash_type(x));
-    if (ctx_test(x->ctx) || !asked(x, "source_hash") || !asked(x, "source_hash_update") || asked(x, "skip_verify"))
+    if (ctx_test(x->ctx) || !asked(x, "source_hash") || !asked(x, "source_hash_update") ||
+        asked(x, "skip_verify"))
         return 0;
     return keep_sum(x);
 }
@@ -1001,8 +1023,8 @@ static int
 archive_extracted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static int (*const steps[])(extracted_t *) = {
-        check_name, check_if_missing, check_owner,  pick_source, check_options, read_sum,
-        skip_by_sum, cache_source,    note_sums,    list_contents, decide,      act,
+        check_name,  check_if_missing, check_owner, pick_source,   check_options, read_sum,
+        skip_by_sum, cache_source,     note_sums,   list_contents, decide,        act,
     };
     extracted_t x = { .ctx = ctx, .args = args, .err = err, .ret = state_ret_args(args) };
     int rc = 0;
@@ -1022,7 +1044,8 @@ archive_extracted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 static const arg_t extracted_args[] = {
     STATE_TEXT("name", ARG_REQUIRED, "Folder to unpack to"),
-    STATE_ANY("source", ARG_REQUIRED, "The archive: path or URL, or a list of which the first that exists is taken"),
+    STATE_ANY("source", ARG_REQUIRED,
+              "The archive: path or URL, or a list of which the first that exists is taken"),
     STATE_ANY("source_hash", "null", "Digest of the archive, or where it stands"),
     STATE_ANY("source_hash_name", "null", "Name of the archive in a file of digests"),
     STATE_ANY("source_hash_update", "false", "Unpack again when the digest has changed"),
