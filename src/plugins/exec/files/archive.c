@@ -134,7 +134,7 @@ archive_pack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The user's own options, split as a shell does. */
 static int
-add_options(json_t *line, const json_t *args, fail_t *err)
+archive_add_options(json_t *line, const json_t *args, fail_t *err)
 {
     char **words = prog_split(value_str(args, "options", ""), err);
 
@@ -162,7 +162,7 @@ archive_cmd_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return err->code;
     if (secret)
         add_password(line, password);
-    if (add_options(line, args, err) < 0 || add_file(line, args, "zip_file", err) < 0)
+    if (archive_add_options(line, args, err) < 0 || add_file(line, args, "zip_file", err) < 0)
         return err->code;
     json_array_append_new(line, json_string("-d"));
     if (add_file(line, args, "dest", err) < 0 || prog_check_operands("excludes", excludes, err) < 0)

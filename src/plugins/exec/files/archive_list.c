@@ -44,7 +44,7 @@ listing_add(json_t *list, const char *name, const char *more)
 
 /* A name that tar quoted as C does: NEW, and *ret_end behind its closing quote; NULL when there is none. */
 static char *
-unquoted(const char *p)
+tar_name(const char *p)
 {
     static const char letters[] = "abfnrtv", bytes[] = "\a\b\f\n\r\t\v";
     buf_auto_t out = BUF_INIT;
@@ -72,7 +72,7 @@ unquoted(const char *p)
 static void
 add_tar_line(listing_t *l, const char *line)
 {
-    AUTO_FREE char *name = unquoted(line);
+    AUTO_FREE char *name = tar_name(line);
 
     if (name == NULL)
         return;

@@ -123,7 +123,7 @@ read_extra(zip_entry_t *entry, const unsigned char *extra, size_t len)
 
 /* One entry at `p`; the bytes that it takes, or 0. */
 static size_t
-read_entry(zip_entry_t *entry, const unsigned char *p, size_t left)
+zip_read_entry(zip_entry_t *entry, const unsigned char *p, size_t left)
 {
     if (left < ENTRY_LEN || little(p, 4) != SIGN_ENTRY)
         return 0;
@@ -154,7 +154,7 @@ read_directory(zipfile_t *self, const directory_t *dir, fail_t *err)
         return not_zip(err);
     self->v = xcalloc((size_t) dir->n + 1, sizeof(*self->v));
     for (size_t at = 0; self->n < dir->n; self->n++) {
-        size_t n = read_entry(&self->v[self->n], bytes + at, (size_t) dir->len - at);
+        size_t n = zip_read_entry(&self->v[self->n], bytes + at, (size_t) dir->len - at);
         if (n == 0)
             return not_zip(err);
         at += n;
@@ -246,7 +246,7 @@ typedef struct reading {
 } reading_t;
 
 static ssize_t
-read_more(void *cookie, void *room, size_t cap)
+zip_read_more(void *cookie, void *room, size_t cap)
 {
     reading_t *r = cookie;
     size_t n = r->left < cap ? (size_t) r->left : cap;
@@ -282,7 +282,7 @@ copy_stored(reading_t *r)
     ssize_t n;
     int rc = 0;
 
-    while (rc == 0 && (n = read_more(r, room, 65536)) != 0)
+    while (rc == 0 && (n = zip_read_more(r, room, 65536)) != 0)
         rc = n < 0 ? (int) n : put_more(r, room, (size_t) n);
     return rc;
 }
@@ -298,7 +298,7 @@ read_crypt_header(reading_t *r, const char *password, fail_t *err)
     if (password == NULL || *password == '\0')
         return fail_set(err, -EACCES, "File '%s' is encrypted, password required for extraction", e->name);
     cipher_start(&r->cipher, password);
-    if (r->left < CRYPT_LEN || read_more(r, head, CRYPT_LEN) != CRYPT_LEN)
+    if (r->left < CRYPT_LEN || zip_read_more(r, head, CRYPT_LEN) != CRYPT_LEN)
         return fail_set(err, -EBADMSG, "Bad CRC-32 for file '%s'", e->name);
     r->encrypted = true;
     cipher_decrypt(&r->cipher, head, CRYPT_LEN);
@@ -322,7 +322,7 @@ zip_run(reading_t *r, const char *password, fail_t *err)
     int rc = zip_is_encrypted(e) ? read_crypt_header(r, password, err) : 0;
     if (rc < 0)
         return rc;
-    rc = e->method == STORED ? copy_stored(r) : gzip_inflate(read_more, put_more, r);
+    rc = e->method == STORED ? copy_stored(r) : gzip_inflate(zip_read_more, put_more, r);
     if (rc < 0 && rc != -EBADMSG)
         return fail_set(err, rc, "cannot write '%s': %s", e->name, strerror(-rc));
     if (rc < 0 || r->done != e->size || r->crc != e->crc)

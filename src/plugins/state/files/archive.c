@@ -265,7 +265,7 @@ check_trim(extracted_t *x)
 }
 
 static int
-check_options(extracted_t *x)
+archive_check_options(extracted_t *x)
 {
     AUTO_FREE char *unrar = fs_which("unrar"), *rar = fs_which("rar");
     json_t *options = arg_of(x, "options");
@@ -1023,8 +1023,18 @@ static int
 archive_extracted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static int (*const steps[])(extracted_t *) = {
-        check_name,  check_if_missing, check_owner, pick_source,   check_options, read_sum,
-        skip_by_sum, cache_source,     note_sums,   list_contents, decide,        act,
+        check_name,
+        check_if_missing,
+        check_owner,
+        pick_source,
+        archive_check_options,
+        read_sum,
+        skip_by_sum,
+        cache_source,
+        note_sums,
+        list_contents,
+        decide,
+        act,
     };
     extracted_t x = { .ctx = ctx, .args = args, .err = err, .ret = state_ret_args(args) };
     int rc = 0;
