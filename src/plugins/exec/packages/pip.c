@@ -215,7 +215,7 @@ check_value(const struct opt *o, const char *text, fail_t *err)
     case URL:
         return is_url(text) ? 0 : fail_kind(err, FAIL_COMMAND, -EINVAL, "'%s' is not a valid URL", text);
     case LINK:
-        return is_url(text) || fs_exists(text)
+        return is_url(text) || !fs_absent(text)
                    ? 0
                    : fail_kind(err, FAIL_COMMAND, -EINVAL, "'%s' is not a valid URL or path", text);
     case EXISTS_ACTION:

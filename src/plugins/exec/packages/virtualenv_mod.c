@@ -158,7 +158,7 @@ virtualenv_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *python = fs_join(venv, "bin/python");
     json_auto_t *line = json_pack("[s, s, s]", python, "-c", ctx_row(ctx)->data.text);
 
-    if (!fs_exists(python))
+    if (fs_absent(python))
         return fail_kind(err, FAIL_COMMAND, -ENOENT,
                          "Path '%s' does not appear to be a virtualenv: bin/python not found.", venv);
     for (size_t i = 0; i < NELEMS(names); i++) {
