@@ -188,7 +188,11 @@ prog_run_all(const prog_t *self, fail_t *err)
     proc_result_t res = { 0 };
     json_t *ret = NULL;
 
-    if (prog_run(self, &res, err) == 0)
+    int rc = prog_run(self, &res, err);
+    if (rc == 0 && res.timed_out)
+        buf_printf(&res.errs, "%s%s was ended, as it took more than %d s", res.errs.len > 0 ? "\n" : "",
+                   self->argv[0], self->timeout_ms / 1000);
+    if (rc == 0)
         ret = json_pack("{s:I, s:i, s:o, s:o}", "pid", (json_int_t) res.pid, "retcode", res.status, "stdout",
                         value_utf8(buf_str(&res.out), stripped_len(&res.out)), "stderr",
                         value_utf8(buf_str(&res.errs), stripped_len(&res.errs)));

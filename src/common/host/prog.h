@@ -52,7 +52,8 @@ void prog_env(prog_t *self, const char *assignment);
 
 /* The exit code and every byte of the output in *res, which the caller frees in any case. */
 int prog_run(const prog_t *self, proc_result_t *res, fail_t *err);
-/* cmd.run_all: {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
+/* cmd.run_all: {"pid", "retcode", "stdout", "stderr"}; stderr says so when the program took too long. NEW, or
+ * NULL with *err. */
 json_t *prog_run_all(const prog_t *self, fail_t *err);
 /* NEW stdout without trailing white space, or NULL with *err. `ret_code` may be NULL. */
 char *prog_stdout(const prog_t *self, int *ret_code, fail_t *err);

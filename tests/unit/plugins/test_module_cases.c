@@ -8,6 +8,8 @@
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH
+ *   over               {path: path of the case}: unit/case_over.h
+ *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   host               {op: reply}: what the running minion answers; a reply {"error": text} is a failure
  * and what must come of it:
  *   return             the exact value
@@ -21,6 +23,7 @@
  * environment picks files.
  */
 #include "unit/case_file.h"
+#include "unit/case_over.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +141,9 @@ case_child(registry_t *registry, const char *fun, json_t *spec, const char *dir,
     free(case_programs(spec, dir));
     if (setup != NULL && !shell(setup, dir))
         exit(90);
+    free(case_programs(spec, dir));
+    if (value_get(spec, "over") != NULL && (!case_over_apart() || !case_over_lay(spec)))
+        exit(92);
     case_log(spec);
     json_t *result = run_call(registry, fun, spec);
     char *text = value_dump(result);
@@ -301,6 +307,8 @@ can_run(json_t *spec)
 {
     const char *needs = value_str(spec, "needs", NULL);
 
+    if (value_get(spec, "over") != NULL && !case_over_possible())
+        return false;
     if (needs == NULL)
         return true;
     if (strcmp(needs, "root") == 0)

@@ -8,6 +8,7 @@
  *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
  *                      file server's base and dev
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
+ *   over               {path: path of the case}: unit/case_over.h
  *   environment        {name: value} of variables for the case
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH; several with
@@ -24,6 +25,7 @@
  * environment picks files.
  */
 #include "unit/case_file.h"
+#include "unit/case_over.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -251,6 +253,10 @@ run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir
         fail_set(err, -EINVAL, "setup failed");
         return NULL;
     }
+    if (value_get(spec, "over") != NULL && !case_over_lay(spec)) {
+        fail_set(err, -EIO, "what the case has does not lie over the machine's");
+        return NULL;
+    }
     case_log(spec);
     fileclient_t *files = fileclient_local(opts, NULL);
     const call_env_t env = { .registry = reg->exec,
@@ -402,17 +408,38 @@ judge_all(json_t *spec, json_t *ret, fail_t *err, const char *dir, void *cookie)
 
 /* Test mode comes first, as the run of an environ.setenv changes this process. */
 static bool
-one_case(const registries_t *reg, const char *fun, json_t *raw)
+whole_case(const registries_t *reg, const char *fun, json_t *raw)
 {
     bool plain = value_get(raw, "test") == NULL && value_get(raw, "before") == NULL &&
                  value_get(raw, "error") == NULL;
     json_auto_t *told = NULL, *done = NULL;
 
-    if (!can_run(raw))
-        return true;
     if (plain)
         told = foretold(reg, fun, raw);
     return in_folder(reg, fun, raw, judge_all, &done) && (!plain || as_foretold(fun, raw, told, done));
+}
+
+/* One with files over the machine's gets a process of its own. */
+static bool
+one_case(const registries_t *reg, const char *fun, json_t *raw)
+{
+    int status = -1;
+
+    if (!can_run(raw))
+        return true;
+    if (value_get(raw, "over") == NULL)
+        return whole_case(reg, fun, raw);
+    if (!case_over_possible())
+        return true;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool ok = case_over_apart() && whole_case(reg, fun, raw);
+        fflush(NULL);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status == 0;
 }
 
 /* ---- the folder -------------------------------------------------------------------------------- */

@@ -1,0 +1,79 @@
+/* case_over.h - files and folders of a case that lie over the machine's, for functions that read and write paths of the
+ * system: {"over": {"/etc": "{T}/etc", "/proc/swaps": "{T}/swaps"}}. The case runs in a process with a mount namespace of
+ * its own, so that the machine keeps what it has. Where the kernel gives none, such a case is left out.
+ */
+#ifndef UNIT_CASE_OVER_H
+#define UNIT_CASE_OVER_H
+
+#include "unit/unit.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "salt/value.h"
+
+static inline bool
+case_over_put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && fs_write_all(fd, text, strlen(text)) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Gives this process mounts of its own; false where it may not. */
+static inline bool
+case_over_apart(void)
+{
+    uid_t uid = geteuid();
+    gid_t gid = getegid();
+
+    if (uid != 0) {
+        AUTO_FREE char *users = xasprintf("0 %u 1", uid), *groups = xasprintf("0 %u 1", gid);
+        if (unshare(CLONE_NEWUSER) != 0 || !case_over_put("/proc/self/setgroups", "deny") ||
+            !case_over_put("/proc/self/uid_map", users) || !case_over_put("/proc/self/gid_map", groups))
+            return false;
+    }
+    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* Lays what `setup` has made over the machine's. */
+static inline bool
+case_over_lay(const json_t *spec)
+{
+    const char *at;
+    json_t *from;
+
+    json_object_foreach (value_get(spec, "over"), at, from) {
+        if (mount(json_string_value(from), at, NULL, MS_BIND, NULL) != 0) {
+            printf("# %s over %s: %s\n", json_string_value(from), at, strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Asked once, in a process that ends. */
+static inline bool
+case_over_possible(void)
+{
+    static int possible = -1;
+    int status;
+
+    if (possible >= 0)
+        return possible;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(case_over_apart() ? 0 : 1);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return (possible = status == 0);
+}
+
+#endif
