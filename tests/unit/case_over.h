@@ -59,6 +59,17 @@ case_over_lay(const json_t *spec)
     return true;
 }
 
+/* Takes it away again, for the next folder of the same process. */
+static inline void
+case_over_lift(const json_t *spec)
+{
+    const char *at;
+    json_t *from;
+
+    json_object_foreach (value_get(spec, "over"), at, from)
+        (void) umount2(at, MNT_DETACH);
+}
+
 /* Asked once, in a process that ends. */
 static inline bool
 case_over_possible(void)

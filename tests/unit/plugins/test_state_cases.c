@@ -292,6 +292,7 @@ in_folder(const registries_t *reg, const char *fun, json_t *raw, look_fn *look, 
     set_environment(spec, true);
     json_auto_t *ret = run_case(reg, fun, spec, dir, &err);
     bool ok = look(spec, ret, &err, dir, cookie);
+    case_over_lift(spec);
     set_environment(spec, false);
     setenv("PATH", path, 1);
     assert_int_equal(fs_remove_tree(dir, &gone), 0);
