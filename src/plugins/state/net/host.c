@@ -1,0 +1,266 @@
+/* host.c - state module `host`: names of addresses in the file of host names, by the module `hosts`. */
+#include <arpa/inet.h>
+
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* What present is to do with one address. */
+typedef struct host_plan {
+    json_t *add, *comment, *remove; /* owned: lists of addresses */
+    json_t *lines;                  /* owned: the comment */
+} host_plan_t;
+
+static void
+plan_free(host_plan_t *plan)
+{
+    json_decref(plan->add);
+    json_decref(plan->comment);
+    json_decref(plan->remove);
+    json_decref(plan->lines);
+}
+
+static bool
+is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+/* The addresses of an argument that is one or a list. NEW. */
+static json_t *
+as_list(const json_t *v)
+{
+    return json_is_array(v) ? json_incref((json_t *) v) : json_pack("[O]", v);
+}
+
+/* An address that the file has and that is wanted. */
+static void
+plan_wanted(host_plan_t *plan, json_t *ret, const json_t *args, const char *ip, const json_t *host)
+{
+    const char *name = value_str(args, "name", ""), *comment = value_str(args, "comment", "");
+    bool other = *comment != '\0' && !str_eq(value_str(host, "comment", NULL), comment);
+    bool named = value_lists(value_get(host, "aliases"), name);
+
+    if (!named && !is_address(ip)) {
+        json_object_set_new(ret, "result", json_false());
+        json_array_append_new(plan->lines, value_fmt("Invalid IP Address for %s (%s)", name, ip));
+        return;
+    }
+    if (!named)
+        json_array_append_new(plan->add, json_string(ip));
+    if (other)
+        json_array_append_new(plan->comment, json_string(ip));
+    if (named && !other)
+        json_array_append_new(plan->lines, value_fmt("Host %s (%s) already present", name, ip));
+}
+
+static void
+plan_host(host_plan_t *plan, json_t *ret, const json_t *args, json_t *hosts)
+{
+    const char *name = value_str(args, "name", ""), *ip;
+    json_auto_t *wanted = as_list(value_get(args, "ip"));
+    json_t *host, *one;
+    size_t i;
+
+    json_array_foreach (wanted, i, one) {
+        if (value_get(hosts, json_string_value(one)) != NULL)
+            continue;
+        json_array_append(plan->add, one);
+        if (*value_str(args, "comment", "") != '\0')
+            json_array_append(plan->comment, one);
+    }
+    json_object_foreach (hosts, ip, host) {
+        if (value_lists(wanted, ip))
+            plan_wanted(plan, ret, args, ip, host);
+        else if (value_lists(value_get(host, "aliases"), name) && value_bool(args, "clean", false))
+            json_array_append_new(plan->remove, json_string(ip));
+        else if (value_lists(value_get(host, "aliases"), name))
+            state_ret_warn(
+                ret,
+                "Host %s present for IP address %s. To get rid of this warning, either run this state with "
+                "'clean' set to True to remove %s from %s, or add %s to the 'ip' argument.",
+                name, ip, name, ip, ip);
+    }
+}
+
+/* One kind of step: the function with its argument, and what is said of it. */
+typedef struct host_step {
+    const char *fun, *argument, *change;
+    const char *told, *done, *failed; /* formats: value and address */
+} host_step_t;
+
+static const host_step_t step_add = { "hosts.add_host",
+                                      "alias",
+                                      "added",
+                                      "Host %s (%s) would be added",
+                                      "Added host %s (%s)",
+                                      "Failed to add host %s (%s)" };
+static const host_step_t step_comment = { "hosts.set_comment",
+                                          "comment",
+                                          "comment_added",
+                                          "Comment for %s (%s) would be added",
+                                          "Set comment for host %s (%s)",
+                                          "Failed to add comment for host %s (%s)" };
+static const host_step_t step_remove = { "hosts.rm_host",
+                                         "alias",
+                                         "removed",
+                                         "Host %s (%s) would be removed",
+                                         "Removed host %s (%s)",
+                                         "Failed to remove host %s (%s)" };
+
+/* A sentence of a step: of a comment the address comes first. NEW. */
+static json_t *
+sentence(const char *format, const char *first, const char *second)
+{
+    AUTO_FREE char *half = str_replace(format, "(%s)", "(\001)");
+    AUTO_FREE char *one = str_replace(half, "%s", first), *both = str_replace(one, "\001", second);
+
+    return json_string(both);
+}
+
+static int
+take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, const char *value, json_t *ret,
+          json_t *lines, fail_t *err)
+{
+    json_auto_t *by_ip = json_object();
+    bool comment = strcmp(step->argument, "comment") == 0, test = ctx_test(ctx);
+    json_t *ip;
+    size_t i;
+
+    json_array_foreach (ips, i, ip) {
+        const char *at = json_string_value(ip);
+        int done = test ? 1 : sub_ask(ctx, err, step->fun, "{s:O, s:s}", "ip", ip, step->argument, value);
+        if (done < 0)
+            return done;
+        json_array_append_new(lines, sentence(test   ? step->told
+                                              : done ? step->done
+                                                     : step->failed,
+                                              comment ? at : value, comment ? value : at));
+        if (done == 0 || test)
+            json_object_set_new(ret, "result", done == 0 ? json_false() : json_null());
+        if (done > 0)
+            json_object_set_new(by_ip, at, json_pack("[s]", value));
+    }
+    if (json_object_size(by_ip) > 0)
+        state_change(ret, step->change, json_incref(by_ip));
+    return 0;
+}
+
+static int
+host_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", ""), *comment = value_str(args, "comment", "");
+    json_t *ret = *ret_value = state_ret_args(args);
+    json_auto_t *hosts = sub_call(ctx, err, "hosts.list_hosts", NULL);
+
+    if (hosts == NULL)
+        return err->code;
+    host_plan_t plan = { json_array(), json_array(), json_array(), json_array() };
+    plan_host(&plan, ret, args, hosts);
+    int rc = take_step(ctx, &step_add, plan.add, name, ret, plan.lines, err);
+    rc = rc == 0 ? take_step(ctx, &step_comment, plan.comment, comment, ret, plan.lines, err) : rc;
+    rc = rc == 0 ? take_step(ctx, &step_remove, plan.remove, name, ret, plan.lines, err) : rc;
+    AUTO_FREE char *all = value_joined(plan.lines, "\n");
+    state_ret_comment(ret, json_string(all));
+    plan_free(&plan);
+    return rc;
+}
+
+/* One address of absent: its sentence goes to `lines`. */
+static int
+take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_t *lines, fail_t *err)
+{
+    const char *at = json_string_value(ip);
+    int there = sub_ask(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
+
+    if (there <= 0) {
+        json_array_append_new(lines, value_fmt("Host %s (%s) already absent", name, at));
+        return there;
+    }
+    if (ctx_test(ctx)) {
+        state_change(ret, "host", json_string(name));
+        json_object_set_new(ret, "result", json_null());
+        json_array_append_new(lines, value_fmt("Host %s (%s) needs to be removed", name, at));
+        return 0;
+    }
+    int done = sub_ask(ctx, err, "hosts.rm_host", "{s:O, s:s}", "ip", ip, "alias", name);
+    if (done > 0) {
+        state_change(ret, "host", json_string(name));
+        json_array_append_new(lines, value_fmt("Removed host %s (%s)", name, at));
+    }
+    return done < 0 ? done : 0;
+}
+
+static int
+host_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args), *ip;
+    json_auto_t *ips = as_list(value_get(args, "ip")), *lines = json_array();
+    size_t i;
+
+    json_array_foreach (ips, i, ip) {
+        if (take_away(ctx, value_str(args, "name", ""), ip, ret, lines, err) < 0)
+            return err->code;
+    }
+    AUTO_FREE char *all = value_joined(lines, "\n");
+    state_ret_comment(ret, json_string(all));
+    return 0;
+}
+
+static int
+host_only(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+    json_auto_t *names = as_list(value_get(args, "hostnames")), *trimmed = json_array(), *is = NULL;
+    json_t *ret = *ret_value = state_ret_args(args), *one;
+    size_t i;
+
+    if ((is = sub_call(ctx, err, "hosts.get_alias", "{s:s}", "ip", name)) == NULL)
+        return err->code;
+    json_array_foreach (names, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        json_array_append_new(trimmed, json_string(str_trim(text)));
+    }
+    AUTO_FREE char *old = value_joined(is, " "), *new = value_joined(trimmed, " ");
+    if (strcmp(old, new) == 0)
+        return state_ret_set(ret, STATE_TRUE, "IP address %s already set to \"%s\"", name, new);
+    state_change_from(ret, name, json_string(old), json_string(new));
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "Would change %s from \"%s\" to \"%s\"", name, old, new);
+    int done = sub_ask(ctx, err, "hosts.set_host", "{s:s, s:s}", "ip", name, "alias", new);
+    if (done > 0)
+        return state_ret_set(ret, STATE_TRUE, "successfully changed %s from \"%s\" to \"%s\"", name, old,
+                             new);
+    state_change_set(ret, json_object());
+    return done < 0
+               ? done
+               : state_ret_set(ret, STATE_FALSE, "hosts.set_host failed to change %s from \"%s\" to \"%s\"",
+                               name, old, new);
+}
+
+/* ---- table ------------------------------------------------------------------------------------ */
+
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The host name")
+#define IP_ROW   ROW("ip", ARG_ANY, ARG_REQUIRED, "The address, or a list of them")
+
+static const arg_t present_args[] = {
+    NAME_ROW,
+    IP_ROW,
+    { "comment", ARG_STR, "\"\"", "A comment behind the names of the address" },
+    { "clean", ARG_BOOL, "false", "Take the name away from other addresses" },
+    ARGS_END
+};
+static const arg_t absent_args[] = { NAME_ROW, IP_ROW, ARGS_END };
+static const arg_t only_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The address" },
+                                   { "hostnames", ARG_ANY, ARG_REQUIRED, "A host name, or a list of them" },
+                                   ARGS_END };
+
+static const func_t funcs[] = {
+    { "absent", host_absent, absent_args, 0, "Ensure that an address has not this name." },
+    { "only", host_only, only_args, 0, "Ensure that an address has these names and no others." },
+    { "present", host_present, present_args, 0, "Ensure that an address has this name." },
+};
+
+PLUGIN(state, host, .doc = "The file of host names", FUNCS(funcs));
