@@ -1,5 +1,6 @@
 /* case_over.h - files and folders of a case that lie over the machine's, for functions that read and write paths of the
- * system: {"over": {"/etc": "{T}/etc", "/proc/swaps": "{T}/swaps"}}. The case runs in a process with a mount namespace of
+ * system: {"over": {"/etc": "{T}/etc", "/proc/swaps": "{T}/swaps",
+ * "/usr/lib": "+{T}/lib"}}; with "+" the folder's files stand beside the machine's. The case runs in a process with a mount namespace of
  * its own, so that the machine keeps what it has. Where the kernel gives none, such a case is left out.
  */
 #ifndef UNIT_CASE_OVER_H
@@ -51,8 +52,11 @@ case_over_lay(const json_t *spec)
     json_t *from;
 
     json_object_foreach (value_get(spec, "over"), at, from) {
-        if (mount(json_string_value(from), at, NULL, MS_BIND, NULL) != 0) {
-            printf("# %s over %s: %s\n", json_string_value(from), at, strerror(errno));
+        const char *what = json_string_value(from);
+        AUTO_FREE char *beside = *what == '+' ? xasprintf("lowerdir=%s:%s", what + 1, at) : NULL;
+        if (mount(beside != NULL ? "overlay" : what, at, beside != NULL ? "overlay" : NULL,
+                  beside != NULL ? MS_RDONLY : MS_BIND, beside) != 0) {
+            printf("# %s over %s: %s\n", what, at, strerror(errno));
             return false;
         }
     }

@@ -10,6 +10,7 @@
  *   needs              "root": skipped for other users; else a program that must be on PATH
  *   over               {path: path of the case}: unit/case_over.h
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
+ *   path               PATH of the case instead
  *   host               {op: reply}: what the running minion answers; a reply {"error": text} is a failure
  * and what must come of it:
  *   return             the exact value
@@ -142,6 +143,8 @@ case_child(registry_t *registry, const char *fun, json_t *spec, const char *dir,
     if (setup != NULL && !shell(setup, dir))
         exit(90);
     free(case_programs(spec, dir));
+    if (value_get(spec, "path") != NULL)
+        setenv("PATH", value_str(spec, "path", ""), 1);
     if (value_get(spec, "over") != NULL && (!case_over_apart() || !case_over_lay(spec)))
         exit(92);
     case_log(spec);
