@@ -331,6 +331,7 @@ static const struct untold {
 } untold[] = {
     { "alternatives.auto", "the change is what the program prints" },
     { "cmd.", "the change is what the program prints" },
+    { "debconf.set", "Salt's words: New value" },
     { "file.append", "Salt's words: the file is new" },
     { "file.comment", "Salt's words: the file would be updated" },
     { "file.copy", "the run tells the owner and mode of the new file" },
