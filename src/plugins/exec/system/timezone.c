@@ -284,7 +284,10 @@ clock_of_adjtime(json_t **ret_value, fail_t *err)
 
     if (there < 0)
         return there;
-    if (there == 0 && fs_exists("/dev/rtc"))
+    int clock = there == 0 ? fs_look("/dev/rtc", err) : 0;
+    if (clock < 0)
+        return clock;
+    if (clock > 0)
         return fop_failed(err, "Unable to get hwclock timezone from " ADJTIME);
     for (char *at = text.data, *line; at != NULL && (line = line_next(&at)) != NULL;)
         last = *line != '\0' ? line : last;

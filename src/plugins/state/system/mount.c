@@ -115,7 +115,7 @@ mapped_device(const char *device)
     AUTO_FREE char *first = xstrndup(group, (size_t) (slash - group));
     AUTO_FREE char *a = str_replace(first, "-", "--"), *b = str_replace(slash + 1, "-", "--");
     char *path = xasprintf("/dev/mapper/%s-%s", a, b);
-    if (fs_exists(path))
+    if (fs_look(path, NULL) > 0)
         return path;
     free(path);
     return NULL;
