@@ -122,7 +122,7 @@
 #define LIMIT_MASTERS           16     /* masters of one minion */
 #define LIMIT_JIDS_SEEN                                                                                      \
     4096 /* jids a minion remembers to drop a repeat; as many whose returns other masters have */
-#define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024)    /* stdout and stderr of a program run by a module */
+#define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */
 #define LIMIT_TOOL_MS           300000 /* a program of the host that changes mounts, clock, locale and the like */
 #define LIMIT_HOST_FILE         (4 * 1024 * 1024)     /* a file under /proc, /sys or /etc, for grains */
 #define LIMIT_FILE_READ         (64 * 1024 * 1024)    /* a file a module reads whole */

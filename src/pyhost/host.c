@@ -320,8 +320,8 @@ set_up_task(pyloader_t *self)
 
     (void) pyhost_has(self, PYKIND_modules, NULL);
     json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
-    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", python_wire_of_json(opts), "grains",
-                     python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
+    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", python_wire_of_json(opts),
+                     "grains", python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
                      pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level(), "salt",
                      pyhost_salt(self));
 }

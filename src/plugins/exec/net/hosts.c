@@ -172,9 +172,9 @@ hosts_has_pair(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* Calls back for each line of an address: `put` adds what takes its place. Other lines are copied. True when there was
  * one. */
 static bool
-change_lines(const char *text, const char *ip,
-             void (*put)(const json_t *args, char *line, bool again, buf_t *out), const json_t *args,
-             buf_t *out)
+hosts_change_lines(const char *text, const char *ip,
+                   void (*put)(const json_t *args, char *line, bool again, buf_t *out), const json_t *args,
+                   buf_t *out)
 {
     bool found = false;
 
@@ -246,7 +246,7 @@ hosts_set_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return file;
     if ((rc = fs_read_any(hosts_path(ctx), LIMIT_FILE_READ, &before, err)) < 0)
         return rc;
-    if (!change_lines(buf_str(&before), IP(args), put_host, args, &after)) {
+    if (!hosts_change_lines(buf_str(&before), IP(args), put_host, args, &after)) {
         if (after.len > 0 && after.data[after.len - 1] != '\n')
             buf_putc(&after, '\n');
         put_host(args, NULL, false, &after);
@@ -269,13 +269,13 @@ hosts_rm_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = fs_read(hosts_path(ctx), LIMIT_FILE_READ, &before, err);
     if (rc < 0)
         return rc;
-    (void) change_lines(buf_str(&before), IP(args), put_without, args, &after);
+    (void) hosts_change_lines(buf_str(&before), IP(args), put_without, args, &after);
     return put_hosts(ctx, &after, err);
 }
 
 /* The host of an address; a new one has no names. BORROWED. */
 static json_t *
-host_of(json_t *hosts, const char *ip)
+hosts_name_of(json_t *hosts, const char *ip)
 {
     if (value_get(hosts, ip) == NULL)
         json_object_set_new(hosts, ip, json_pack("{s:[]}", "aliases"));
@@ -295,7 +295,7 @@ hosts_add_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_true();
     if (pairs(hosts, IP(args), value_get(args, "alias")))
         return 0;
-    json_array_append(value_get(host_of(hosts, IP(args)), "aliases"), value_get(args, "alias"));
+    json_array_append(value_get(hosts_name_of(hosts, IP(args)), "aliases"), value_get(args, "alias"));
     return write_hosts(ctx, hosts, err);
 }
 

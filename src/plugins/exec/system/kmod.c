@@ -27,7 +27,7 @@ conf_file(call_ctx_t *ctx)
 
 /* "bonding mode=4" is the module bonding. NEW. */
 static char *
-module_name(const char *mod)
+kmod_name(const char *mod)
 {
     const char *from = mod + strspn(mod, " \t\r\n");
 
@@ -148,7 +148,7 @@ kept_names(call_ctx_t *ctx, fail_t *err)
     if (fs_read_any(conf_file(ctx), LIMIT_HOST_FILE, &text, err) < 0)
         return NULL;
     for (char *at = text.data, *line; at != NULL && (line = line_next(&at)) != NULL;) {
-        AUTO_FREE char *name = module_name(line);
+        AUTO_FREE char *name = kmod_name(line);
         if (*name != '\0' && *name != '#')
             json_array_append_new(names, json_string(name));
     }
@@ -162,7 +162,7 @@ static int
 keep_module(call_ctx_t *ctx, const char *mod, fail_t *err)
 {
     const char *conf = conf_file(ctx);
-    AUTO_FREE char *name = module_name(mod), *escaped = rx_escape(mod),
+    AUTO_FREE char *name = kmod_name(mod), *escaped = rx_escape(mod),
                    *commented = xasprintf("^#[\t ]*%s[\t ]*$", escaped);
     json_auto_t *kept = kept_names(ctx, err), *all = kept != NULL ? available_modules(err) : NULL,
                 *done = NULL;
@@ -188,7 +188,7 @@ static int
 drop_module(call_ctx_t *ctx, const char *mod, bool comment, fail_t *err)
 {
     const char *conf = conf_file(ctx);
-    AUTO_FREE char *name = module_name(mod), *escaped = rx_escape(mod),
+    AUTO_FREE char *name = kmod_name(mod), *escaped = rx_escape(mod),
                    *line = xasprintf("^[\t ]*%s[\t ]?", escaped);
     json_auto_t *kept = kept_names(ctx, err);
 
@@ -246,7 +246,7 @@ kmod_is_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* What is in one list and not in the other, added to `into`. */
 static void
-difference(const json_t *in, const json_t *not_in, json_t *into)
+kmod_difference(const json_t *in, const json_t *not_in, json_t *into)
 {
     json_t *one;
     size_t i;
@@ -259,7 +259,7 @@ difference(const json_t *in, const json_t *not_in, json_t *into)
 
 /* Runs the program with the words of `mod`: "bonding mode=4". NEW, or NULL with *err. */
 static json_t *
-module_run(call_ctx_t *ctx, const char *program, const char *mod, fail_t *err)
+kmod_run(call_ctx_t *ctx, const char *program, const char *mod, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
@@ -280,7 +280,7 @@ kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool load = ctx_row(ctx)->data.number != 0, persist = value_bool(args, "persist", false);
     json_auto_t *before = loaded_names(ctx, err), *all = json_array();
-    json_auto_t *out = before != NULL ? module_run(ctx, load ? "modprobe" : "rmmod", MOD(args), err) : NULL;
+    json_auto_t *out = before != NULL ? kmod_run(ctx, load ? "modprobe" : "rmmod", MOD(args), err) : NULL;
 
     if (out == NULL)
         return err->code;
@@ -292,11 +292,11 @@ kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *after = loaded_names(ctx, err);
     if (after == NULL)
         return err->code;
-    difference(load ? after : before, load ? before : after, all);
+    kmod_difference(load ? after : before, load ? before : after, all);
     int kept = !persist ? 0
                : load   ? keep_module(ctx, MOD(args), err)
                         : drop_module(ctx, MOD(args), value_bool(args, "comment", true), err);
-    AUTO_FREE char *name = module_name(MOD(args));
+    AUTO_FREE char *name = kmod_name(MOD(args));
     if (kept > 0)
         json_array_append_new(all, json_string(name));
     *ret_value = kept >= 0 ? sorted_once(all) : NULL;

@@ -43,7 +43,7 @@ parts_free(locale_parts_t *p)
 
 /* Cuts the text at the first `at`: what is behind it, NEW, or "". */
 static char *
-cut_behind(char *text, char at)
+localemod_cut(char *text, char at)
 {
     char *found = strchr(text, at);
 
@@ -58,10 +58,10 @@ parts_of(const char *locale)
 {
     locale_parts_t p = { .language = xstrdup(locale) };
 
-    p.charmap = cut_behind(p.language, ' ');
-    p.modifier = cut_behind(p.language, '@');
-    p.codeset = cut_behind(p.language, '.');
-    p.territory = cut_behind(p.language, '_');
+    p.charmap = localemod_cut(p.language, ' ');
+    p.modifier = localemod_cut(p.language, '@');
+    p.codeset = localemod_cut(p.language, '.');
+    p.territory = localemod_cut(p.language, '_');
     return p;
 }
 
@@ -84,7 +84,7 @@ joined(const locale_parts_t *p)
 
 /* As `locale -a` writes it: en_US.utf8. NEW. */
 static char *
-normalized(const char *locale)
+localemod_normalized(const char *locale)
 {
     locale_parts_t p = parts_of(locale);
     size_t n = 0;
@@ -262,7 +262,7 @@ static int
 locale_avail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *all = NULL;
-    AUTO_FREE char *wanted = normalized(LOCALE(args));
+    AUTO_FREE char *wanted = localemod_normalized(LOCALE(args));
     bool found = false;
     json_t *one;
     size_t i;
@@ -270,7 +270,7 @@ locale_avail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (locale_list_avail(ctx, args, &all, err) < 0)
         return err->code;
     json_array_foreach (all, i, one) {
-        AUTO_FREE char *name = normalized(json_string_value(one));
+        AUTO_FREE char *name = localemod_normalized(json_string_value(one));
         found = found || strcmp(name, wanted) == 0;
     }
     *ret_value = json_boolean(found);
@@ -317,7 +317,8 @@ generator(call_ctx_t *ctx, prog_t *prog, const char *locale, const char *definit
 {
     const json_t *grains = ctx_grains(ctx);
     bool ubuntu = str_eq(value_str(grains, "os", ""), "Ubuntu");
-    AUTO_FREE char *gen = fs_which("locale-gen"), *def = fs_which("localedef"), *name = normalized(locale);
+    AUTO_FREE char *gen = fs_which("locale-gen"), *def = fs_which("localedef"),
+                   *name = localemod_normalized(locale);
 
     prog->timeout_ms = LIMIT_TOOL_MS;
     if (gen != NULL) {

@@ -41,7 +41,7 @@ id_text(bool user, const char *given)
 
 /* Options of a mount as a list, uid= and gid= as numbers. NEW. */
 static json_t *
-options_of(const char *text)
+mount_options_of(const char *text)
 {
     char **words = str_split(text, ",", false);
     json_t *list = json_array();
@@ -92,7 +92,7 @@ static json_t *
 short_mount(char **words, const json_t *listed)
 {
     return json_pack("{s:s, s:o, s:s, s:o}", "device", words[0], "alt_device", or_none(listed, words[1]),
-                     "fstype", words[2], "opts", options_of(words[3]));
+                     "fstype", words[2], "opts", mount_options_of(words[3]));
 }
 
 /* blkid's facts of all devices, once for a job. BORROWED. */
@@ -111,7 +111,7 @@ known_devices(call_ctx_t *ctx)
 }
 
 static json_t *
-lower(const json_t *text)
+mount_lower(const json_t *text)
 {
     if (!json_is_string(text))
         return json_null();
@@ -138,10 +138,10 @@ long_mount(char **words, const json_t *listed, const json_t *known)
     AUTO_FREE char *major = xstrndup(words[2], (size_t) (colon - words[2]));
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "mountid", words[0],
                      "parentid", words[1], "major", major, "minor", colon + 1, "root", words[3], "opts",
-                     options_of(words[5]), "fstype", words[dash + 1], "device", shown, "alt_device",
+                     mount_options_of(words[5]), "fstype", words[dash + 1], "device", shown, "alt_device",
                      or_none(listed, words[4]), "superopts",
-                     dash + 3 < n ? options_of(words[dash + 3]) : json_array(), "device_uuid",
-                     lower(value_get(device, "UUID")), "device_label", or_none(device, "LABEL"));
+                     dash + 3 < n ? mount_options_of(words[dash + 3]) : json_array(), "device_uuid",
+                     mount_lower(value_get(device, "UUID")), "device_label", or_none(device, "LABEL"));
 }
 
 /* {point: {device, alt_device, fstype, opts, and with `extended` more}}. NEW, or NULL with *err. */
@@ -171,7 +171,7 @@ active_mounts(call_ctx_t *ctx, bool extended, fail_t *err)
 
 /* 1, 0, or negative with *err. */
 static int
-is_active(call_ctx_t *ctx, const char *name, fail_t *err)
+mount_is_active(call_ctx_t *ctx, const char *name, fail_t *err)
 {
     json_auto_t *mounts = active_mounts(ctx, false, err);
 
@@ -188,7 +188,7 @@ mount_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mount_is_mounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    int there = is_active(ctx, NAME(args), err);
+    int there = mount_is_active(ctx, NAME(args), err);
 
     if (there >= 0)
         *ret_value = json_boolean(there);
@@ -305,7 +305,7 @@ mount_rm_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The arguments as an entry, each one field of the line. NEW, or NULL with *err. */
 static json_t *
-entry_of(const json_t *args, fail_t *err)
+mount_entry_of(const json_t *args, fail_t *err)
 {
     static const char *const names[] = { "device", "name", "fstype", "opts", "dump", "pass_num" };
     json_auto_t *entry = json_object();
@@ -366,7 +366,7 @@ static int
 mount_set_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *config = value_str(args, "config", FSTAB);
-    json_auto_t *entry = entry_of(args, err);
+    json_auto_t *entry = mount_entry_of(args, err);
     json_auto_t *criteria = entry != NULL ? criteria_of(args, entry, err) : NULL;
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
@@ -417,7 +417,7 @@ told(call_ctx_t *ctx, const json_t *args, prog_t *prog, json_t **ret_value, fail
 static char *
 joined_options(const json_t *opts)
 {
-    return json_is_array(opts) ? value_joined(opts, ",")
+    return json_is_array(opts)  ? value_joined(opts, ",")
            : json_is_null(opts) ? xstrdup("")
                                 : value_pystr(opts);
 }
@@ -495,7 +495,7 @@ mount_remount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *opts = joined_options(value_get(args, "opts"));
     AUTO_FREE char *framed = xasprintf(",%s,", opts);
     prog_auto_t prog = PROG_INIT;
-    int there = is_active(ctx, NAME(args), err);
+    int there = mount_is_active(ctx, NAME(args), err);
 
     if (there <= 0)
         return there < 0 ? there : mount_anew(ctx, args, ret_value, err);
@@ -522,7 +522,7 @@ mount_umount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = done != NULL ? json_null() : NULL;
         return done != NULL ? 0 : err->code;
     }
-    int rc = is_active(ctx, NAME(args), err);
+    int rc = mount_is_active(ctx, NAME(args), err);
     if (rc == 0)
         *ret_value = value_fmt("%s does not have anything mounted", NAME(args));
     if (rc <= 0)

@@ -8,7 +8,7 @@
 #define CACHE_INDENT 2
 
 static char *
-cache_path(call_ctx_t *ctx)
+mount_cache_path(call_ctx_t *ctx)
 {
     return fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"), "mounts");
 }
@@ -17,7 +17,7 @@ cache_path(call_ctx_t *ctx)
 static json_t *
 cache_read(call_ctx_t *ctx, fail_t *err)
 {
-    AUTO_FREE char *path = cache_path(ctx), *twice = NULL;
+    AUTO_FREE char *path = mount_cache_path(ctx), *twice = NULL;
     buf_auto_t text = BUF_INIT;
     int there = fs_read_any(path, LIMIT_CONF_FILE, &text, err);
 
@@ -31,7 +31,7 @@ cache_read(call_ctx_t *ctx, fail_t *err)
 static int
 cache_write(call_ctx_t *ctx, json_t *mounts, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = cache_path(ctx);
+    AUTO_FREE char *path = mount_cache_path(ctx);
     json_auto_t *all = json_pack("{s:O}", "mounts", mounts);
     AUTO_FREE char *text = yaml_dump(all, CACHE_INDENT);
     fail_auto_t why = FAIL_INIT;

@@ -180,7 +180,7 @@ static const zone_line_t clock_lines[] = {
 };
 
 static int
-write_line(call_ctx_t *ctx, const zone_line_t *rows, size_t n, const char *value, fail_t *err)
+timezone_write_line(call_ctx_t *ctx, const zone_line_t *rows, size_t n, const char *value, fail_t *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (strstr(family_of(ctx), rows[i].family) == NULL || fs_absent(rows[i].file))
@@ -242,7 +242,8 @@ timezone_set_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return there;
     if (has_timedatectl() && timedatectl_does(ctx, "set-timezone", ZONE(args), &code, err) < 0)
         return err->code;
-    if (link_zone(file, err) < 0 || write_line(ctx, zone_lines, NELEMS(zone_lines), ZONE(args), err) < 0)
+    if (link_zone(file, err) < 0 ||
+        timezone_write_line(ctx, zone_lines, NELEMS(zone_lines), ZONE(args), err) < 0)
         return err->code;
     if ((strstr(family, "Debian") != NULL || strstr(family, "Gentoo") != NULL) &&
         partfile_put("/etc/timezone", line, strlen(line), 0644, err) < 0)
@@ -353,8 +354,8 @@ timezone_set_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
         return err->code;
     if (file == NULL || fs_absent(file))
         return fop_failed(err, "Zone '" ZONES "%s' does not exist", zone);
-    if (link_zone(file, err) < 0 || write_line(ctx, zone_lines, NELEMS(zone_lines), zone, err) < 0 ||
-        write_line(ctx, clock_lines, NELEMS(clock_lines), value, err) < 0)
+    if (link_zone(file, err) < 0 || timezone_write_line(ctx, zone_lines, NELEMS(zone_lines), zone, err) < 0 ||
+        timezone_write_line(ctx, clock_lines, NELEMS(clock_lines), value, err) < 0)
         return err->code;
     *ret_value = json_true();
     return 0;

@@ -9,7 +9,7 @@
 
 /* "NAME SEP VALUE": the name ends before the first separator with blanks around. Both NEW; false for other lines. */
 static bool
-split_option(const char *line, const char *sep, char **ret_name, char **ret_value)
+inifile_split_option(const char *line, const char *sep, char **ret_name, char **ret_value)
 {
     const char *from = line + strspn(line, BLANKS);
     size_t len = strlen(sep);
@@ -73,7 +73,7 @@ reader_put(ini_reader_t *r, const char *name, const char *value)
 }
 
 static void
-read_line(ini_reader_t *r, const char *line, const char *sep)
+inifile_read_line(ini_reader_t *r, const char *line, const char *sep)
 {
     AUTO_FREE char *indent = indent_of(line), *name = NULL, *value = NULL, *key = NULL;
 
@@ -85,7 +85,7 @@ read_line(ini_reader_t *r, const char *line, const char *sep)
             return;
         key = xasprintf("%s\n%s", value_str(r->into, r->last, ""), line);
         json_object_set_new(r->into, r->last, value_utf8(key, strlen(key)));
-    } else if (split_option(line, sep, &name, &value)) {
+    } else if (inifile_split_option(line, sep, &name, &value)) {
         free(r->indent);
         r->indent = STEAL(indent);
         reader_put(r, name, value);
@@ -113,7 +113,7 @@ read_section(char *const *lines, size_t from, size_t to, bool after, bool before
     while (from < to && is_blank(lines[to - 1], before))
         to--;
     for (; from < to; from++)
-        read_line(&r, lines[from], sep);
+        inifile_read_line(&r, lines[from], sep);
     free(r.indent);
     free(r.last);
     return section;
@@ -139,7 +139,7 @@ place_option(json_t *section, const char *name, json_t *value, const char *sep)
         AUTO_FREE char *has = NULL, *was = NULL;
         const char *text = strstr(key, "#comment") != NULL && json_is_string(line) ? json_string_value(line)
                                                                                    : "";
-        if (split_option(text + strspn(text, "#"), sep, &has, &was) && strcmp(has, name) == 0)
+        if (inifile_split_option(text + strspn(text, "#"), sep, &has, &was) && strcmp(has, name) == 0)
             found = xstrdup(key);
     }
     json_object_foreach (later, key, line)

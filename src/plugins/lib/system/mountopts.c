@@ -126,7 +126,7 @@ quiet_options(const json_t *args)
 }
 
 static bool
-has_option(const json_t *list, const char *opt)
+mountopts_has(const json_t *list, const char *opt)
 {
     json_t *one;
     size_t i;
@@ -149,7 +149,8 @@ mountopts_changed(const json_t *opts, const json_t *active, const json_t *args)
     json_array_foreach (opts, i, given) {
         AUTO_FREE char *text = value_pystr(given);
         AUTO_FREE char *opt = as_shown(text, args, quiet);
-        if (!has_option(value_get(active, "opts"), opt) && !has_option(value_get(active, "superopts"), opt) &&
+        if (!mountopts_has(value_get(active, "opts"), opt) &&
+            !mountopts_has(value_get(active, "superopts"), opt) &&
             !among(invisible, value_get(args, "extra_mount_invisible_options"), opt) &&
             !value_lists(hidden, opt) && !value_lists(quiet, opt) &&
             !among(invisible_keys, value_get(args, "extra_mount_invisible_keys"), opt))

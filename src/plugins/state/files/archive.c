@@ -920,7 +920,7 @@ enforce_ownership(extracted_t *x, owners_t *o)
 /* ---- the return ------------------------------------------------------------------------------ */
 
 static void
-tell(extracted_t *x)
+archive_tell(extracted_t *x)
 {
     buf_auto_t text = BUF_INIT;
     AUTO_FREE char *trim = value_pystr(x->trim);
@@ -981,13 +981,13 @@ drop_source(extracted_t *x)
 }
 
 static int
-finish(extracted_t *x)
+archive_finish(extracted_t *x)
 {
     owners_t o = { json_array(), json_array() };
     int rc = enforce_ownership(x, &o);
 
     if (rc == 0) {
-        tell(x);
+        archive_tell(x);
         tell_owners(x, &o);
         rc = drop_source(x);
     }
@@ -1016,7 +1016,7 @@ act(extracted_t *x)
 
     for (size_t i = 0; x->needed && rc == 0 && i < NELEMS(steps); i++)
         rc = steps[i] == foretell && !ctx_test(x->ctx) ? 0 : steps[i](x);
-    return rc != 0 ? rc : finish(x);
+    return rc != 0 ? rc : archive_finish(x);
 }
 
 static int

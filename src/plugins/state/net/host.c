@@ -121,8 +121,8 @@ sentence(const char *format, const char *first, const char *second)
 }
 
 static int
-take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, const char *value, json_t *ret,
-          json_t *lines, fail_t *err)
+host_take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, const char *value, json_t *ret,
+               json_t *lines, fail_t *err)
 {
     json_auto_t *by_ip = json_object();
     bool comment = strcmp(step->argument, "comment") == 0, test = ctx_test(ctx);
@@ -159,9 +159,9 @@ host_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     host_plan_t plan = { json_array(), json_array(), json_array(), json_array() };
     plan_host(&plan, ret, args, hosts);
-    int rc = take_step(ctx, &step_add, plan.add, name, ret, plan.lines, err);
-    rc = rc == 0 ? take_step(ctx, &step_comment, plan.comment, comment, ret, plan.lines, err) : rc;
-    rc = rc == 0 ? take_step(ctx, &step_remove, plan.remove, name, ret, plan.lines, err) : rc;
+    int rc = host_take_step(ctx, &step_add, plan.add, name, ret, plan.lines, err);
+    rc = rc == 0 ? host_take_step(ctx, &step_comment, plan.comment, comment, ret, plan.lines, err) : rc;
+    rc = rc == 0 ? host_take_step(ctx, &step_remove, plan.remove, name, ret, plan.lines, err) : rc;
     AUTO_FREE char *all = value_joined(plan.lines, "\n");
     state_ret_comment(ret, json_string(all));
     plan_free(&plan);
@@ -170,7 +170,7 @@ host_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* One address of absent: its sentence goes to `lines`. */
 static int
-take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_t *lines, fail_t *err)
+host_take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_t *lines, fail_t *err)
 {
     const char *at = json_string_value(ip);
     int there = sub_ask(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
@@ -201,7 +201,7 @@ host_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
 
     json_array_foreach (ips, i, ip) {
-        if (take_away(ctx, value_str(args, "name", ""), ip, ret, lines, err) < 0)
+        if (host_take_away(ctx, value_str(args, "name", ""), ip, ret, lines, err) < 0)
             return err->code;
     }
     AUTO_FREE char *all = value_joined(lines, "\n");

@@ -380,7 +380,7 @@ call_pydsl(call_ctx_t *ctx, const char *name, json_t **ret_value, fail_t *err)
 
 /* Salt's `func` is a function of Python's; here it is the name of one, or of a module's function. */
 static int
-call_function(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+cmd_call_function(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *list = value_get(args, "args"), *kws = value_get(args, "kws");
     const char *name = value_str(args, "func", "");
@@ -402,7 +402,7 @@ cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_incref(ret);
         return 0;
     }
-    int rc = call_function(ctx, args, &result, err);
+    int rc = cmd_call_function(ctx, args, &result, err);
 
     if (rc != 0)
         return rc;

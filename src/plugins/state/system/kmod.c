@@ -38,7 +38,7 @@ say_of(buf_t *comment, const json_t *mods, const char *one, const char *more)
 
 /* Names of `in` that `of` has, or has not; each once. NEW. */
 static json_t *
-those(const json_t *in, const json_t *of, bool has)
+kmod_those(const json_t *in, const json_t *of, bool has)
 {
     json_t *list = json_array(), *one;
     size_t i;
@@ -132,7 +132,7 @@ modules_now(call_ctx_t *ctx, const json_t *args, bool all, fail_t *err)
     if (kept == NULL)
         return NULL;
     if (all)
-        return those(loaded, kept, true);
+        return kmod_those(loaded, kept, true);
     json_array_extend(loaded, kept);
     return STEAL(loaded);
 }
@@ -147,13 +147,13 @@ kmod_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (now == NULL)
         return err->code;
-    json_auto_t *there = those(mods, now, true), *missing = those(mods, now, false);
+    json_auto_t *there = kmod_those(mods, now, true), *missing = kmod_those(mods, now, false);
     say_of(&comment, there, "Kernel module %s is already present", "Kernel modules %s are already present");
     if (json_array_size(missing) > 0) {
         json_auto_t *all = sub_call(ctx, err, "kmod.available", NULL);
         if (all == NULL)
             return err->code;
-        json_auto_t *unknown = those(missing, all, false), *known = those(missing, all, true);
+        json_auto_t *unknown = kmod_those(missing, all, false), *known = kmod_those(missing, all, true);
         if (ctx_test(ctx)) {
             foretell_each(&loads, missing, ret, &comment);
         } else {
@@ -176,7 +176,7 @@ kmod_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (now == NULL)
         return err->code;
-    json_auto_t *there = those(mods, now, true);
+    json_auto_t *there = kmod_those(mods, now, true);
     if (json_array_size(there) == 0)
         say_of(&comment, mods, "Kernel module %s is already removed",
                "Kernel modules %s are already removed");

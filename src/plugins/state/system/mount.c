@@ -30,7 +30,7 @@ device_of(const mounting_t *m)
 }
 
 static const json_t *
-now(const mounting_t *m)
+mount_present(const mounting_t *m)
 {
     return value_get(m->all, m->key);
 }
@@ -86,7 +86,7 @@ static char *
 bound_device(mounting_t *m)
 {
     bool copy = value_bool(m->args, "bind_mount_copy_active_opts", true);
-    const char *shown = value_str(now(m), "device", "");
+    const char *shown = value_str(mount_present(m), "device", "");
     AUTO_FREE char *at = xstrdup(device_of(m));
 
     for (;;) {
@@ -166,9 +166,9 @@ find_wanted(mounting_t *m, fail_t *err)
     const char *device = device_of(m), *fuse = fuse_device(device);
     AUTO_FREE char *real = NULL, *mapped = mapped_device(device);
 
-    if (*device == '/' && value_lists(m->opts, "bind") && now(m) != NULL) {
+    if (*device == '/' && value_lists(m->opts, "bind") && mount_present(m) != NULL) {
         real = bound_device(m);
-        json_array_append_new(value_get(now(m), "opts"), json_string("bind"));
+        json_array_append_new(value_get(mount_present(m), "opts"), json_string("bind"));
     } else if (*device == '/') {
         real = fop_realpath(device);
     } else if (strncasecmp(device, "UUID=", 5) == 0) {
@@ -186,7 +186,7 @@ static void
 find_mounted(mounting_t *m)
 {
     static const char *const more[] = { "alt_device", "device_uuid", "device_label" };
-    const json_t *active = now(m);
+    const json_t *active = mount_present(m);
     const char *device = value_str(active, "device", "");
     AUTO_FREE char *real = fop_realpath(device);
 
@@ -282,7 +282,8 @@ dropped_options(mounting_t *m, fail_t *err)
 static int
 compare_options(mounting_t *m, fail_t *err)
 {
-    json_auto_t *found = mountopts_changed(m->opts, now(m), m->args), *changed = value_sorted_texts(found);
+    json_auto_t *found = mountopts_changed(m->opts, mount_present(m), m->args),
+                *changed = value_sorted_texts(found);
     int rc = json_array_size(changed) > 0 ? remount(m, changed, true, err) : 0;
 
     if (rc != 0 || m->done)
@@ -360,7 +361,7 @@ replace_device(mounting_t *m, fail_t *err)
     if (off == NULL || look_again(m, err) < 0)
         return err->code;
     m->cache = true;
-    return now(m) != NULL ? FINISH(m, STATE_FALSE, "Unable to unmount") : 0;
+    return mount_present(m) != NULL ? FINISH(m, STATE_FALSE, "Unable to unmount") : 0;
 }
 
 /* Something is mounted there. */
@@ -404,7 +405,7 @@ mount_now(mounting_t *m, bool there, fail_t *err)
     if (said == NULL || look_again(m, err) < 0)
         return err->code;
     m->cache = true;
-    if (json_is_string(said) || now(m) == NULL)
+    if (json_is_string(said) || mount_present(m) == NULL)
         return FINISH(m, STATE_FALSE, "%s",
                       json_is_string(said) ? json_string_value(said) : "Target is not mounted");
     state_change(m->ret, "mount", json_true());
@@ -508,9 +509,9 @@ mounted_in_order(mounting_t *m, fail_t *err)
     int rc = look_again(m, err);
 
     rc = rc == 0 ? find_wanted(m, err) : rc;
-    if (rc == 0 && !m->done && now(m) != NULL)
+    if (rc == 0 && !m->done && mount_present(m) != NULL)
         rc = compare_mount(m, err);
-    if (rc == 0 && !m->done && now(m) == NULL) {
+    if (rc == 0 && !m->done && mount_present(m) == NULL) {
         int there = fs_look(m->name, err);
         if (there < 0)
             return there;

@@ -32,7 +32,7 @@ spec_by(call_ctx_t *ctx, const char *device, const char *mount_by, fail_t *err)
 
 /* The mount point without its last slash. NEW. */
 static char *
-file_of(const json_t *args)
+mount_fstab_file(const json_t *args)
 {
     char *file = xstrdup(value_str(args, "fs_file", ""));
     size_t len = strlen(file);
@@ -72,7 +72,7 @@ tell_present(call_ctx_t *ctx, const json_t *args, const char *did, json_t *ret, 
 {
     const char *name = value_str(args, "name", ""), *config = value_str(args, "config", "");
     bool test = ctx_test(ctx), fresh = strcmp(did, "new") == 0, mounts = value_bool(args, "mount", true);
-    AUTO_FREE char *file = file_of(args);
+    AUTO_FREE char *file = mount_fstab_file(args);
 
     json_object_set_new(ret, "result", json_true());
     if (strcmp(did, "present") == 0) {
@@ -96,7 +96,7 @@ static int
 mount_fstab_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *by = value_str(args, "mount_by", "");
-    AUTO_FREE char *file = file_of(args), *spec = spec_by(ctx, name, by, err);
+    AUTO_FREE char *file = mount_fstab_file(args), *spec = spec_by(ctx, name, by, err);
     json_t *ret = *ret_value = state_ret_args(args), *lines = json_array();
 
     json_object_set_new(ret, "comment", lines);
@@ -120,7 +120,7 @@ static int
 mount_fstab_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *config = value_str(args, "config", "");
-    AUTO_FREE char *file = file_of(args),
+    AUTO_FREE char *file = mount_fstab_file(args),
                    *spec = spec_by(ctx, value_str(args, "name", ""), value_str(args, "mount_by", ""), err);
     json_auto_t *fstab = spec != NULL ? sub_call(ctx, err, "mount.fstab", "{s:s}", "config", config) : NULL;
     json_t *ret = *ret_value = state_ret_args(args), *lines = json_array();
