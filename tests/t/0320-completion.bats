@@ -74,7 +74,8 @@ is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'" >&2; return 1; }; }
     is "$(tab salt --stati)" '--static'
     is "$(tab salt-key --include-)" '--include-accepted --include-all --include-denied --include-rejected'
     is "$(tab salt-master --pid)" '--pid-file'
-    is "$(tab salt --return)" ''
+    is "$(tab salt --return)" '--return --return-config --return-kwargs --return_config --return_kwargs'
+    is "$(tab salt --nosuch)" ''
     [ "$(tab salt-run - | wc -w)" -gt 20 ]
 }
 
