@@ -11,6 +11,7 @@ from salt import crypt, output
 from salt.exceptions import CommandExecutionError, CommandNotFoundError, FileLockError, SaltInvocationError
 from salt.utils import context, decorators, files, functools, hashutils, network, path, platform, process, stringutils, user, versions
 from salt.utils import http as salt_http
+from salt.utils import jinja
 
 
 class InFolder(unittest.TestCase):
@@ -208,6 +209,11 @@ class Functions(unittest.TestCase):
         gone = decorators.is_deprecated(names, "Neon")(lambda: 1)
         with self.assertRaises(CommandExecutionError), self.assertLogs("salt.utils.decorators._deprecation", "WARNING"):
             gone()
+
+    def test_a_mapping_whose_text_is_yaml(self):
+        made = jinja.PrintableDict([("b", "x"), ("a", 1), ("c", jinja.PrintableDict(d="y"))])
+        self.assertEqual(str(made), "{'b': 'x', 'a': 1, 'c': {'d': 'y'}}")
+        self.assertEqual(repr(made), str(made))
 
     def test_nested_output(self):
         text = output.out_format({"a": [1, {"b": "x\ny"}], "c": ""}, "nested", {"color": False})
