@@ -45,10 +45,9 @@ NEXT_CALLS = 1000
 
 # Calls into Salt's modules that only look (tests/oracle/python_calls.py compares these functions' answers).
 SALTS = (
-    "salt_version.equal Sodium", "dnsutil.check_ip 10.0.0.1", "dnsutil.parse_hosts /etc/hosts", "aliases.list_aliases", "hosts.list_hosts",
-    "hosts.get_ip localhost", "sqlite3.version", "mount.active", "mount.fstab", "mount.is_mounted /proc", "mount.filesystems", "timezone.get_zone",
-    "hashutil.digest x", "hashutil.base64_b64encode x", "random.hash x", "jinja.filters", "xml.get_value /nosuch a", "ini.get_ini /nosuch",
-    "archive.is_encrypted /nosuch", "logrotate.show_conf /nosuch", "disk.usage", "status.loadavg", "network.interfaces", "slsutil.banner",
+    "salt_version.equal Sodium", "salt_version.less_than Neon", "salt_version.get_release_number Neon", "dnsutil.check_ip 10.0.0.1",
+    "dnsutil.parse_hosts /etc/hosts", "aliases.list_aliases", "aliases.get_target nosuch", "sqlite3.version", "sqlite3.sqlite_version",
+    "xml.get_value /nosuch a", "logrotate.show_conf /nosuch", "incron.list_tab root", "pam.read_file /nosuch", "dnsmasq.version",
 )
 
 
