@@ -367,10 +367,10 @@ def stems_of(folder):
     """{module's name: path} of a folder."""
     found = {}
     endings = [".zip", *importlib.machinery.EXTENSION_SUFFIXES, ".pyc", ".py"]
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        path = os.path.join(folder, name)
-        ending = next((e for e in endings if name.endswith(e)), None)
-        package = os.path.isfile(os.path.join(path, "__init__.py"))
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name) if os.path.isdir(folder) else ():
+        name, path = entry.name, entry.path
+        ending = ".py" if name.endswith(".py") else next((e for e in endings if name.endswith(e)), None)
+        package = entry.is_dir() and os.path.isfile(os.path.join(path, "__init__.py"))
         if name.startswith(("_", ".")) or not (ending or package):
             continue
         if text_of(name) != name:

@@ -310,10 +310,11 @@ def used():
 
 
 def leave(asked):
-    send({"used": used()})
+    names = used()
     if life is not None:
-        # What runs in the background goes on.
+        # What runs in the background goes on. Before the answer, after which the other end lets go of the pipe.
         fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) & ~os.O_ASYNC)
+    send({"used": names})
     os._exit(0)
 
 

@@ -375,15 +375,12 @@ python_leave(python_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *leave = json_pack("{s:b}", "leave", true);
-    int64_t until = clock_mono_ms() + LEAVE_MS;
     const python_how_t how = python_how(self);
 
     if (self->failed || !door_is_open() || python_send(self, leave, &err) < 0)
         return;
-    json_auto_t *said = python_receive(self, until, &err);
+    json_auto_t *said = python_receive(self, clock_mono_ms() + LEAVE_MS, &err);
     door_used(&how, value_get(said, "used"));
-    while (said != NULL && !self->failed)
-        (void) wait_more(self, until, &err);
 }
 
 /* In a forked child only the descriptors are closed: the process belongs to the parent. */
@@ -396,7 +393,7 @@ python_destroy(python_t **self_p)
         return;
     if (self->owner == getpid()) {
         python_leave(self);
-        python_signal(self, SIGKILL);
+        python_signal(self, SIGKILL); /* alone, not its group: a file may have replaced what ends it */
     }
     const int fds[] = { self->fd, self->pidfd, self->life };
     for (size_t i = 0; i < NELEMS(fds); i++)
