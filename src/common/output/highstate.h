@@ -39,7 +39,7 @@ typedef struct hs_state {
 typedef enum hs_result { HS_OK, HS_FAILED, HS_NOT_RUN, HS_OTHER } hs_result_t;
 hs_result_t hs_result(const json_t *result);
 
-/* What stands behind "Changes:" of a state. */
+/* The changes of a state as text, to stand behind "Changes:". */
 typedef struct hs_changes {
     buf_t text;
     bool any; /* there were changes */

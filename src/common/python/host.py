@@ -32,6 +32,7 @@ import traceback
 import types
 
 TAG = "$py"
+USED_MAX = 1000  # modules that an interpreter names at its end
 answers = open(lines.fileno(), "wb", closefd=False)
 
 
@@ -306,7 +307,7 @@ def used():
     if "salt" not in sys.modules:
         return []
     new = {name: module for name, module in list(sys.modules.items()) if name not in at_start}
-    return [name for name, module in new.items() if name.partition(".")[0] == "salt" or is_librarys(module)][:1000]
+    return [name for name, module in new.items() if name.partition(".")[0] == "salt" or is_librarys(module)][:USED_MAX]
 
 
 def leave(asked):

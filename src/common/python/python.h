@@ -1,7 +1,7 @@
 /* python.h - a Python interpreter beside this process: host.py, fed over a socket.
  *
- * It is started when first needed, or forked by the daemon's zygote (door.h), whichever is there; the messages are one
- * JSON value a line, described in host.py. An interpreter of the zygote's has this process's environment, folder,
+ * The interpreter is started when first needed, or forked by the daemon's zygote (door.h) where there is one; the
+ * messages are one JSON value a line, described in host.py. An interpreter of the zygote's has this process's environment, folder,
  * standard error and limits, too. It ends with this process, with all processes of its session.
  *
  * Layer      common/python

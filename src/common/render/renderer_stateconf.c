@@ -245,7 +245,7 @@ stateconf_use(const stateconf_t *self, const run_t *run, py_t *data, bool extrac
     return 0;
 }
 
-/* One pass over the text of `run`, whose data it becomes. */
+/* Renders the text of `run` once; the data are those of `run` then. */
 static int
 pass(const stateconf_t *self, run_t *run, bool extract, fail_t *err)
 {

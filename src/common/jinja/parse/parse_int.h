@@ -69,7 +69,8 @@ void parse_leave(parser_t *p);
 jnode_t *parse_expression(parser_t *p, bool with_cond);
 /* Flags of parse_tuple(): names only; no `x if y`; within parentheses, which may be empty. */
 enum { TUPLE_SIMPLE = 1, TUPLE_NO_COND = 2, TUPLE_PARENTHESES = 4 };
-/* One expression is no tuple. `end_word` (may be NULL) ends it as the end of a tag does: `in` of a loop. */
+/* An expression, or a tuple where commas follow it. `end_word` (may be NULL) ends it as the end of a tag
+ * does: `in` of a loop. */
 jnode_t *parse_tuple(parser_t *p, unsigned flags, const char *end_word);
 /* Filters and tests behind `node`; NULL: the text of a filter block. `inline_start`: the "|" is consumed. */
 jnode_t *parse_filter(parser_t *p, jnode_t *node, bool inline_start);
@@ -77,7 +78,8 @@ jnode_t *parse_filter(parser_t *p, jnode_t *node, bool inline_start);
 jnode_t *parse_target_name(parser_t *p);
 /* Names, tuples of them and, `with_namespace`, attributes of namespaces; anything else raises. */
 jnode_t *parse_target(parser_t *p, const char *end_word, bool with_namespace);
-/* Of a name and of all names in a tuple, once it is known to be a target. */
+/* Sets the context of a name, or of all names in a tuple: the parser learns behind them that they are
+ * targets. */
 void parse_set_ctx(jnode_t *node, jctx_t ctx);
 
 /* ---- statements */
