@@ -193,7 +193,7 @@ check_trim(extracted_t *x)
 }
 
 static int
-check_options(extracted_t *x)
+archive_check_options(extracted_t *x)
 {
     AUTO_FREE char *unrar = fs_which("unrar"), *rar = fs_which("rar");
     json_t *options = extracted_arg(x, "options");
@@ -221,7 +221,7 @@ int
 extracted_check(extracted_t *x)
 {
     static int (*const steps[])(extracted_t *) = { check_name, check_if_missing, check_owner, pick_source,
-                                                   check_options };
+                                                   archive_check_options };
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < NELEMS(steps); i++)
