@@ -18,7 +18,7 @@ control(call_ctx_t *ctx)
 
 /* What the program prints with this option. NEW, or NULL with *err. */
 static char *
-printed(call_ctx_t *ctx, const char *option, fail_t *err)
+apache_says(call_ctx_t *ctx, const char *option, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
@@ -35,7 +35,7 @@ printed(call_ctx_t *ctx, const char *option, fail_t *err)
 static int
 apache_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = printed(ctx, "-v", err);
+    AUTO_FREE char *text = apache_says(ctx, "-v", err);
     char *value = text != NULL ? strstr(text, ": ") : NULL;
 
     if (text == NULL)
@@ -59,7 +59,7 @@ name_of_title(char *title)
 static int
 apache_fullversion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = printed(ctx, "-V", err);
+    AUTO_FREE char *text = apache_says(ctx, "-V", err);
 
     if (text == NULL)
         return err->code;
@@ -84,7 +84,7 @@ apache_fullversion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 apache_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = printed(ctx, "-M", err);
+    AUTO_FREE char *text = apache_says(ctx, "-M", err);
 
     if (text == NULL)
         return err->code;
@@ -104,7 +104,7 @@ apache_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 apache_servermods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = printed(ctx, "-l", err);
+    AUTO_FREE char *text = apache_says(ctx, "-l", err);
 
     if (text == NULL)
         return err->code;
@@ -120,7 +120,7 @@ apache_servermods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 apache_directives(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *printed_text = printed(ctx, "-L", err);
+    AUTO_FREE char *printed_text = apache_says(ctx, "-L", err);
 
     if (printed_text == NULL)
         return err->code;
@@ -161,7 +161,7 @@ add_vhost(char **words, size_t n, json_t *address)
 static int
 apache_vhosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = printed(ctx, "-S", err);
+    AUTO_FREE char *text = apache_says(ctx, "-S", err);
     json_t *address = NULL;
 
     if (text == NULL)
