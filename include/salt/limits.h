@@ -124,6 +124,8 @@
     4096 /* jids a minion remembers to drop a repeat; as many whose returns other masters have */
 #define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */
 #define LIMIT_TOOL_MS           300000 /* a program of the host that changes mounts, clock, locale and the like */
+#define LIMIT_SQL_CONNECT_S     10     /* until a database server has let a client in */
+#define LIMIT_SQL_ANSWER_S      3600 /* for one answer of it: a change of a large table takes long */
 #define LIMIT_HOST_FILE         (4 * 1024 * 1024)     /* a file under /proc, /sys or /etc, for grains */
 #define LIMIT_FILE_READ         (64 * 1024 * 1024)    /* a file a module reads whole */
 #define LIMIT_KEY_FILE          (16 * 1024)           /* a PEM file */

@@ -17,9 +17,10 @@ build() { # Compilers and tools; the libraries, of libcurl the headers alone; wh
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        apache2-utils curl fish gpg gpg-agent iproute2 openssl patch procps strace unzip util-linux xz-utils zip zsh"
+        apache2-utils curl fish gpg gpg-agent iproute2 libmariadb3 mariadb-server-core openssl patch postgresql
+        procps strace unzip util-linux xz-utils zip zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip openssl patch ps setpriv strace unzip xz zip zsh"
+    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip mariadbd openssl patch ps psql setpriv strace unzip xz zip zsh"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"
