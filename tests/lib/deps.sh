@@ -2,6 +2,7 @@
 # deps.sh [build|test|package|rpm|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
+#   servers    real servers for tests, which skip without them; for machines that are thrown away
 #   package    make deb                             installed  make test-installed, make test-bare
 #   rpm        make rpm
 # deps.sh list WORD... - only say which packages these are.
@@ -17,10 +18,15 @@ build() { # Compilers and tools; the libraries, of libcurl the headers alone; wh
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        apache2-utils curl fish gpg gpg-agent iproute2 libmariadb3 mariadb-server-core openssl patch postgresql
-        procps strace unzip util-linux xz-utils zip zsh"
+        apache2-utils curl fish gpg gpg-agent iproute2 iptables openssh-client openssl patch procps strace unzip
+        util-linux xz-utils zip zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip mariadbd openssl patch ps psql setpriv strace unzip xz zip zsh"
+    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip iptables openssl patch ps setpriv
+        ssh-keygen strace unzip xz zip zsh"
+}
+servers() { # Servers that tests run for themselves. Debian starts some of them for good, so nothing but CI asks for these.
+    packages="$packages libmariadb3 mariadb-server-core openssh-server postgresql"
+    programs="$programs mariadbd psql sshd"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"
@@ -38,9 +44,9 @@ list=
 [ "${1:-}" != list ] || { list=1 && shift; }
 for word in "${@:-build}"; do
     case $word in
-    build | package | rpm | installed) $word ;;
+    build | servers | package | rpm | installed) $word ;;
     test) test_ ;;
-    *) echo "deps: $word: build, test, package, rpm or installed" >&2 && exit 2 ;;
+    *) echo "deps: $word: build, test, servers, package, rpm or installed" >&2 && exit 2 ;;
     esac
 done
 

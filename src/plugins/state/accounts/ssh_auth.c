@@ -177,9 +177,8 @@ absent(want_t *w)
 typedef int body_fn(want_t *w);
 
 static int
-ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ssh_auth_one(call_ctx_t *ctx, json_t *args, body_fn *body, json_t **ret_value, fail_t *err)
 {
-    body_fn *const *body = ctx_row(ctx)->data.ptr;
     *ret_value = state_ret_args(args);
     want_t w = { .ctx = ctx, .args = args, .ret = *ret_value, .err = err };
 
@@ -214,7 +213,7 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         }
     }
 
-    int rc = (*body)(&w);
+    int rc = body(&w);
 
     free(w.key);
     free(w.enc);
@@ -224,11 +223,95 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+static int
+ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    body_fn *const *body = ctx_row(ctx)->data.ptr;
+
+    return ssh_auth_one(ctx, args, *body, ret_value, err);
+}
+
+/* ---- manage ----------------------------------------------------------------------------------- */
+
+/* True when one of the SLS's keys, which may be whole lines, has that word. */
+static bool
+has_word(const json_t *keys, const char *word)
+{
+    bool found = false;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (keys, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        char **words = str_split(text, " ", true);
+        for (size_t k = 0; words[k] != NULL; k++)
+            found = found || strcmp(words[k], word) == 0;
+        strv_free(words);
+    }
+    return found;
+}
+
+/* Takes away the user's keys that the SLS does not name. */
+static int
+remove_others(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
+{
+    json_auto_t *have = sub_call(ctx, err, "ssh.auth_keys", "{s:O, s:O, s:O}", "user",
+                                 value_get(args, "user"), "config", value_get(args, "config"),
+                                 "fingerprint_hash_type", value_get(args, "fingerprint_hash_type"));
+    const char *key;
+    json_t *unused;
+
+    if (have == NULL)
+        return err->code;
+    json_object_foreach (have, key, unused) {
+        if (has_word(value_get(args, "ssh_keys"), key))
+            continue;
+        json_auto_t *said = ctx_test(ctx) ? json_string("Key removed")
+                                          : sub_call(ctx, err, "ssh.rm_auth_key", "{s:O, s:s, s:O, s:O}",
+                                                     "user", value_get(args, "user"), "key", key, "config",
+                                                     value_get(args, "config"), "fingerprint_hash_type",
+                                                     value_get(args, "fingerprint_hash_type"));
+        if (said == NULL)
+            return err->code;
+        state_change(ret, key, json_incref(said));
+        if (ctx_test(ctx))
+            state_ret_set(ret, STATE_NONE, "%s Key set for removal", key);
+    }
+    return 0;
+}
+
+/* The user has these keys and no others. Its return has no name, as Salt's. */
+static int
+ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret(""), *keys = value_get(args, "ssh_keys"), *one;
+    size_t i;
+
+    if (!json_is_array(keys))
+        return state_ret_set(ret, STATE_FALSE, "ssh_keys must be a list of keys");
+    if (remove_others(ctx, args, ret, err) != 0)
+        return err->code;
+    json_array_foreach (keys, i, one) {
+        json_auto_t *call = json_copy(args), *did = NULL;
+        AUTO_FREE char *key = value_pystr(one);
+        json_object_set_new(call, "name", value_utf8(key, strlen(key)));
+        if (ssh_auth_one(ctx, call, ssh_auth_present, &did, err) != 0)
+            return err->code;
+        json_object_update(value_get(ret, "changes"), value_get(did, "changes"));
+        const char *before = value_str(ret, "comment", ""), *more = value_str(did, "comment", "");
+        if (!state_changed(did) || ctx_test(ctx))
+            state_ret_comment(ret, value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", more));
+        if (!json_is_true(value_get(did, "result")))
+            json_object_set(ret, "result", value_get(did, "result"));
+    }
+    return 0;
+}
+
 /* ---- table ------------------------------------------------------------------------------------ */
 
+#define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The key: its base64, or a whole line of authorized_keys")
 #define COMMON_ROWS                                                                                          \
-    { "name", ARG_STR, ARG_REQUIRED, "The key: its base64, or a whole line of authorized_keys" },            \
-        { "user", ARG_STR, ARG_REQUIRED, "Who may log in with it" },                                         \
+    { "user", ARG_STR, ARG_REQUIRED, "Who may log in with it" },                                             \
         { "enc", ARG_STR, "\"ssh-rsa\"", "Type of the key" }, { "comment", ARG_STR, "\"\"", "Its comment" }, \
         { "source", ARG_STR, "\"\"", "Take the keys of this file instead: salt://..." },                     \
         { "options", ARG_ANY, "null", "Its options, a list" },                                               \
@@ -236,15 +319,21 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     {                                                                                                        \
         "fingerprint_hash_type", ARG_STR, "null", "sha256 unless told"                                       \
     }
+#define REST_ROW ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE)
 
-static const arg_t present_args[] = {
-    COMMON_ROWS, { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used", TAKES_NONE }, ARGS_END
-};
-static const arg_t absent_args[] = { COMMON_ROWS, ARGS_END };
+static const arg_t present_args[] = { NAME_ROW, COMMON_ROWS, REST_ROW, ARGS_END };
+static const arg_t absent_args[] = { NAME_ROW, COMMON_ROWS, ARGS_END };
+static const arg_t manage_args[] = { { "name", ARG_STR, ARG_REQUIRED, "A name for the state" },
+                                     { "ssh_keys", ARG_ANY, ARG_REQUIRED,
+                                       "All keys that the user is to have" },
+                                     COMMON_ROWS,
+                                     REST_ROW,
+                                     ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", ssh_auth_run, absent_args, 0, "Ensure that a key may not log in.",
       .data.ptr = &(body_fn *const){ absent } },
+    { "manage", ssh_auth_manage, manage_args, 0, "Ensure that these keys may log in, and no others." },
     { "present", ssh_auth_run, present_args, 0, "Ensure that a key may log in.",
       .data.ptr = &(body_fn *const){ ssh_auth_present } },
 };
