@@ -240,8 +240,8 @@ keygen_over(call_ctx_t *ctx, const char *name, const char *path, buf_t *content,
 
 /* Replaces the user's file, and keeps `before` as FILE.old when it is given, as ssh-keygen does. */
 static int
-known_put(const knownhosts_t *self, const partfile_t *file, const buf_t *after, const buf_t *before,
-          fail_t *err)
+knownhosts_put(const knownhosts_t *self, const partfile_t *file, const buf_t *after, const buf_t *before,
+               fail_t *err)
 {
     const landing_t fresh = { .uid = self->uid, .gid = self->gid, .mode = 0600 };
     AUTO_FREE char *old = xasprintf("%s.old", self->path);
@@ -266,7 +266,7 @@ knownhosts_rewrite(call_ctx_t *ctx, const knownhosts_t *self, bool hash, json_t 
         return rc;
     buf_add(&after, buf_str(&before), before.len);
     rc = keygen_over(ctx, hash ? NULL : name, self->path, &after, ret_said, &kept, err);
-    if (rc == 0 && kept && (rc = known_put(self, &file, &after, &before, err)) != 0)
+    if (rc == 0 && kept && (rc = knownhosts_put(self, &file, &after, &before, err)) != 0)
         json_decref(STEAL(*ret_said));
     return rc;
 }
@@ -345,7 +345,7 @@ known_store(call_ctx_t *ctx, const knownhosts_t *self, const json_t *entries, fa
         buf_add(&plain, buf_str(&after), after.len);
         rc = keygen_over(ctx, NULL, self->path, &after, &output, &kept, err);
     }
-    return rc == 0 ? known_put(self, &file, &after, kept ? &plain : NULL, err) : rc;
+    return rc == 0 ? knownhosts_put(self, &file, &after, kept ? &plain : NULL, err) : rc;
 }
 
 /* ---- set ------------------------------------------------------------------------------------ */

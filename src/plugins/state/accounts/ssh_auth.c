@@ -235,7 +235,7 @@ ssh_auth_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* True when one of the SLS's keys, which may be whole lines, has that word. */
 static bool
-has_word(const json_t *keys, const char *word)
+ssh_auth_names(const json_t *keys, const char *word)
 {
     bool found = false;
     json_t *one;
@@ -253,7 +253,7 @@ has_word(const json_t *keys, const char *word)
 
 /* Takes away the user's keys that the SLS does not name. */
 static int
-remove_others(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
+ssh_auth_remove_others(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
 {
     json_auto_t *have = sub_call(ctx, err, "ssh.auth_keys", "{s:O, s:O, s:O}", "user",
                                  value_get(args, "user"), "config", value_get(args, "config"),
@@ -264,7 +264,7 @@ remove_others(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
     if (have == NULL)
         return err->code;
     json_object_foreach (have, key, unused) {
-        if (has_word(value_get(args, "ssh_keys"), key))
+        if (ssh_auth_names(value_get(args, "ssh_keys"), key))
             continue;
         json_auto_t *said = ctx_test(ctx) ? json_string("Key removed")
                                           : sub_call(ctx, err, "ssh.rm_auth_key", "{s:O, s:s, s:O, s:O}",
@@ -289,7 +289,7 @@ ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!json_is_array(keys))
         return state_ret_set(ret, STATE_FALSE, "ssh_keys must be a list of keys");
-    if (remove_others(ctx, args, ret, err) != 0)
+    if (ssh_auth_remove_others(ctx, args, ret, err) != 0)
         return err->code;
     json_array_foreach (keys, i, one) {
         json_auto_t *call = json_copy(args), *did = NULL;
