@@ -22,7 +22,7 @@ program_of(const char *family)
 
 /* Salt's answer to a call without what it needs. */
 static int
-answer(json_t **ret_value, const char *text)
+ipt_answer(json_t **ret_value, const char *text)
 {
     *ret_value = json_string(text);
     return 0;
@@ -110,7 +110,7 @@ ipt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (out == NULL)
         return err->code;
-    int rc = strv_len(words) > 1 ? answer(ret_value, words[1])
+    int rc = strv_len(words) > 1 ? ipt_answer(ret_value, words[1])
                                  : fail_kind(err, FAIL_COMMAND, -EIO, "%s --version tells no version",
                                              program_of(FAMILY(args)));
     strv_free(words);
@@ -126,13 +126,13 @@ ipt_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    *position = value_pystr(value_get(args, "position"));
 
     if (!value_truthy(value_get(args, "full")) || str_starts(rule, "Error: "))
-        return answer(ret_value, rule);
+        return ipt_answer(ret_value, rule);
     if (*TABLE(args) == '\0')
-        return answer(ret_value, "Error: Table needs to be specified");
+        return ipt_answer(ret_value, "Error: Table needs to be specified");
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     if (*command == '\0')
-        return answer(ret_value, "Error: Command needs to be specified");
+        return ipt_answer(ret_value, "Error: Command needs to be specified");
     AUTO_FREE char *program = fs_which(program_of(FAMILY(args)));
     const char *wait = wait_option(ctx, FAMILY(args), err);
     if (wait == NULL)
@@ -149,9 +149,9 @@ ipt_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *rule = value_str(args, "rule", "");
 
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     if (*rule == '\0')
-        return answer(ret_value, "Error: Rule needs to be specified");
+        return ipt_answer(ret_value, "Error: Rule needs to be specified");
     AUTO_FREE char *line = xasprintf("-t %s -C %s %s", TABLE(args), CHAIN(args), rule);
     json_auto_t *out = ipt_run(ctx, program_of(FAMILY(args)), line, TOOL_QUIET, err);
     if (out == NULL)
@@ -197,9 +197,9 @@ ipt_insert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *there = NULL, *now = NULL;
 
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     if (!value_truthy(given))
-        return answer(ret_value, "Error: Position needs to be specified or use append (-A)");
+        return ipt_answer(ret_value, "Error: Position needs to be specified or use append (-A)");
     AUTO_FREE char *position = value_pystr(given);
     long long at = 0;
     if (str_to_int(position, INT32_MIN, -1, &at)) {
@@ -228,7 +228,7 @@ ipt_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *position = value_get(args, "position"), *rule = value_get(args, "rule");
 
     if (value_truthy(position) && value_truthy(rule))
-        return answer(ret_value, "Error: Only specify a position or a rule, not both");
+        return ipt_answer(ret_value, "Error: Only specify a position or a rule, not both");
     AUTO_FREE char *which = value_pystr(value_truthy(position) ? position : rule);
     AUTO_FREE char *line = xasprintf("-D %s %s", CHAIN(args), which);
     return ipt_change(ctx, args, line, ret_value, err);
@@ -250,7 +250,7 @@ ipt_check_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *more = xasprintf("-t %s", TABLE(args)), *line = xasprintf(":%s ", CHAIN(args));
 
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     json_auto_t *text = ipt_save_text(ctx, FAMILY(args), more, err);
     if (text == NULL)
         return err->code;
@@ -265,7 +265,7 @@ ipt_chain_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *line = xasprintf("%s %s", ctx_row(ctx)->data.text, CHAIN(args));
 
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     return ipt_true_or_said(ctx, args, line, ret_value, err);
 }
 
@@ -276,9 +276,9 @@ ipt_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *line = xasprintf("-P %s %s", CHAIN(args), policy);
 
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     if (*policy == '\0')
-        return answer(ret_value, "Error: Policy needs to be specified");
+        return ipt_answer(ret_value, "Error: Policy needs to be specified");
     return ipt_change(ctx, args, line, ret_value, err);
 }
 
@@ -344,7 +344,7 @@ static int
 ipt_get_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     if (*CHAIN(args) == '\0')
-        return answer(ret_value, "Error: Chain needs to be specified");
+        return ipt_answer(ret_value, "Error: Chain needs to be specified");
     json_auto_t *rules = rules_of(ctx, args, err);
     if (rules == NULL)
         return err->code;

@@ -180,7 +180,7 @@ add_part(making_t *m, const char *text)
 
 /* Adds "OPTION VALUE", with "! " before it where the value says so. */
 static void
-add_option(making_t *m, const char *option, const json_t *value)
+rule_option_add(making_t *m, const char *option, const json_t *value)
 {
     AUTO_FREE char *text = value_pystr(value), *plain = is_negated(text) ? affirmed(text) : xstrdup(text);
     AUTO_FREE char *part = xasprintf("%s%s %s", is_negated(text) ? "! " : "", option, plain);
@@ -195,7 +195,7 @@ move_option(making_t *m, const char *key, const char *option)
     json_auto_t *value = taken(m, key);
 
     if (value != NULL)
-        add_option(m, option, value);
+        rule_option_add(m, option, value);
 }
 
 static void
@@ -283,7 +283,7 @@ move_sets(making_t *m)
     size_t i;
 
     json_array_foreach (all, i, one)
-        add_option(m, "--match-set", one);
+        rule_option_add(m, "--match-set", one);
     for (i = json_array_size(m->rule) - json_array_size(all); i < json_array_size(m->rule); i++)
         json_array_set_new(m->rule, i, value_fmt("-m set %s", json_string_value(json_array_get(m->rule, i))));
 }
@@ -328,7 +328,7 @@ move_others(making_t *m)
             AUTO_FREE char *part = xasprintf("%s%s", plain != NULL ? "! " : "", option);
             add_part(m, part);
         } else {
-            add_option(m, option, value);
+            rule_option_add(m, option, value);
         }
     }
 }

@@ -303,7 +303,7 @@ chain_call(want_t *w, const char *fun)
 }
 
 static int
-ipt_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ipt_state_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const chain_words_t *words = ctx_row(ctx)->data.ptr;
     want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
@@ -337,7 +337,7 @@ ipt_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-ipt_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ipt_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
     const char *policy = value_str(w.kwargs, "policy", "");
@@ -374,7 +374,7 @@ ipt_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-ipt_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ipt_state_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
     AUTO_FREE char *told = xasprintf("iptables rules in %s table %s chain %s family needs to be flushed",
@@ -455,16 +455,17 @@ static const arg_t aggregate_args[] = { { "low", ARG_ANY, ARG_REQUIRED, "This ch
 static const func_t funcs[] = {
     { "append", ipt_rules, rule_args, 0, "Ensure that a chain has a rule; a new one comes to its end.",
       .data.ptr = &appends },
-    { "chain_absent", ipt_chain, chain_args, 0, "Ensure that a table has no such chain.",
+    { "chain_absent", ipt_state_chain, chain_args, 0, "Ensure that a table has no such chain.",
       .data.ptr = &unmakes },
-    { "chain_present", ipt_chain, chain_args, 0, "Ensure that a table has a chain.", .data.ptr = &makes },
+    { "chain_present", ipt_state_chain, chain_args, 0, "Ensure that a table has a chain.",
+      .data.ptr = &makes },
     { "delete", ipt_rules, rule_args, 0, "Ensure that a chain has no such rule.", .data.ptr = &deletes },
-    { "flush", ipt_flush, flush_args, 0, "Delete all rules of a chain, or of a table." },
+    { "flush", ipt_state_flush, flush_args, 0, "Delete all rules of a chain, or of a table." },
     { "insert", ipt_rules, rule_args, 0, "Ensure that a chain has a rule; a new one comes to a place.",
       .data.ptr = &inserts },
     { "mod_aggregate", ipt_mod_aggregate, aggregate_args, 0,
       "Do the rules of later states along with this one." },
-    { "set_policy", ipt_set_policy, policy_args, 0, "Ensure that a chain has a policy." },
+    { "set_policy", ipt_state_policy, policy_args, 0, "Ensure that a chain has a policy." },
 };
 
 PLUGIN(state, iptables, .doc = "The packet filter", FUNCS(funcs));
