@@ -99,7 +99,7 @@ known_name(const knownhosts_t *self, const char *host)
 
 /* Lines of three words, as ssh-keygen -F and ssh-keyscan print them. NEW list, or None; NULL with *err. */
 static json_t *
-entries_of(const char *output, const char *hash, fail_t *err)
+knownhosts_parse(const char *output, const char *hash, fail_t *err)
 {
     json_auto_t *list = json_array();
     AUTO_FREE char *text = xstrdup(output);
@@ -143,7 +143,7 @@ knownhosts_entries(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
 {
     json_auto_t *said = known_found(ctx, self, err);
 
-    return said != NULL ? entries_of(json_string_value(said), self->hash, err) : NULL;
+    return said != NULL ? knownhosts_parse(json_string_value(said), self->hash, err) : NULL;
 }
 
 /* A host that says nothing at all is asked again. */
@@ -172,7 +172,7 @@ knownhosts_scan(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
         if ((out = tool_run(ctx, &prog, TOOL_MERGE, err)) == NULL)
             return NULL;
     }
-    return entries_of(value_str(out, "stdout", ""), self->hash, err);
+    return knownhosts_parse(value_str(out, "stdout", ""), self->hash, err);
 }
 
 /* True when one of the entries has that text. */
@@ -273,7 +273,7 @@ knownhosts_rewrite(call_ctx_t *ctx, const knownhosts_t *self, bool hash, json_t 
 
 /* Numbers of the lines that name the host with that type of a key; ssh-keygen -F says them. NEW list. */
 static json_t *
-lines_of(const char *said, const char *enc)
+knownhosts_lines(const char *said, const char *enc)
 {
     json_t *numbers = json_array();
     AUTO_FREE char *text = xstrdup(said);
@@ -338,7 +338,7 @@ known_store(call_ctx_t *ctx, const knownhosts_t *self, const json_t *entries, fa
     if (rc != 0 || (rc = partfile_open(&file, self->path, err)) != 0 ||
         (rc = partfile_read(&file, &before, err)) != 0)
         return rc;
-    numbers = lines_of(json_string_value(said), self->enc);
+    numbers = knownhosts_lines(json_string_value(said), self->enc);
     add_without(buf_str(&before), numbers, &after);
     add_entries(self, entries, &after);
     if (*self->key != '\0' && self->hashed) {

@@ -21,7 +21,7 @@ small(const json_t *value)
 
 /* True when the text is one of these, up to NULL. */
 static bool
-is_one_of(const char *text, const char *const *words)
+se_word_in(const char *text, const char *const *words)
 {
     while (*words != NULL && strcmp(*words, text) != 0)
         words++;
@@ -33,7 +33,7 @@ static const char *const no[] = { "0", "off", "no", "false", "disabled", NULL };
 
 /* NULL for what is no mode. BORROWED. */
 static const char *
-mode_of(const json_t *value)
+se_mode_word(const json_t *value)
 {
     AUTO_FREE char *word = small(value);
 
@@ -51,7 +51,7 @@ se_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args);
     AUTO_FREE char *name = value_pystr(value_get(args, "name"));
-    const char *want = mode_of(value_get(args, "name"));
+    const char *want = se_mode_word(value_get(args, "name"));
 
     if (want == NULL)
         return state_ret_set(ret, STATE_FALSE, "%s is not an accepted mode", name);
@@ -98,8 +98,8 @@ se_boolean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (one == NULL)
         return state_ret_set(ret, STATE_FALSE, "Boolean %s is not available", name);
     const char *want = strcmp(value, "enabled") == 0 || strcmp(value, "disabled") == 0 ? NULL
-                       : is_one_of(value, yes)                                         ? "on"
-                       : is_one_of(value, no)                                          ? "off"
+                       : se_word_in(value, yes)                                        ? "on"
+                       : se_word_in(value, no)                                         ? "off"
                                                                                        : NULL;
     if (want == NULL)
         return state_ret_set(ret, STATE_FALSE, "%s is not a valid value for the boolean", given);
@@ -193,13 +193,13 @@ se_module_toggle(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
     AUTO_FREE char *version = value_pystr(value_get(args, "version"));
     json_auto_t *all = sub_call(ctx, err, "selinux.list_semod", NULL);
     const json_t *one = value_get(all, name);
-    bool on = is_one_of(word, yes);
+    bool on = se_word_in(word, yes);
 
     if (all == NULL)
         return err->code;
     if (one == NULL)
         return state_ret_set(ret, STATE_FALSE, "Module %s is not available", name);
-    if (!on && !is_one_of(word, no))
+    if (!on && !se_word_in(word, no))
         return state_ret_set(ret, STATE_FALSE, "%s is not a valid state for the %s module.", given, name);
     AUTO_FREE char *installed = value_pystr(value_get(one, "Version"));
     if (strcmp(version, "any") != 0 && strcmp(version, installed) != 0)
