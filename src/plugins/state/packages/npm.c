@@ -1,0 +1,306 @@
+/* npm.c - state module `npm`: packages of Node.js. */
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
+#include "salt/state.h"
+
+/* A failure of npm as the state's own. Other failures stay exceptions, as a wrong argument is none of npm's. */
+static int
+npm_failed(json_t *ret, fail_t *err, const char *doing, const char *name)
+{
+    if (err->kind != FAIL_COMMAND && err->kind != FAIL_PROGRAM)
+        return err->code;
+    (void) state_ret_set(ret, STATE_FALSE, "Error %s '%s': %s", doing, name, fail_text(err));
+    fail_clear(err);
+    return 0;
+}
+
+/* A package as a state names it, taken apart. */
+typedef struct wish {
+    char *name, *version; /* owned; version NULL: any */
+} wish_t;
+
+static void
+wish_free(wish_t *wish)
+{
+    free(wish->name);
+    free(wish->version);
+}
+
+/* A folder's package.json says which package it is. */
+static bool
+take_folder(const char *dir, const char *text, wish_t *wish)
+{
+    AUTO_FREE char *folder = *text == '/' ? xstrdup(text) : fs_join(dir, text);
+    AUTO_FREE char *path = fs_join(folder, "package.json");
+    buf_auto_t bytes = BUF_INIT;
+
+    if ((*text != '/' && *text != '.') || fs_read_any(path, LIMIT_HOST_FILE, &bytes, NULL) < 0 ||
+        bytes.len == 0)
+        return false;
+    json_auto_t *package = value_parse(bytes.data, bytes.len, LIMIT_HOST_FILE, path, NULL);
+    if (value_str(package, "name", NULL) == NULL)
+        return false;
+    wish->name = xstrdup(value_str(package, "name", ""));
+    wish->version = value_str(package, "version", NULL) != NULL ? xstrdup(value_str(package, "version", ""))
+                                                                : NULL;
+    return true;
+}
+
+/* "NAME", "@SCOPE/NAME@VERSION", "git://...", "./FOLDER". */
+static wish_t
+wish_of(const char *dir, const char *text)
+{
+    static const char blank[] = " \t\n";
+    wish_t wish = { 0 };
+    size_t scope = *text == '@', n = scope + strcspn(text + scope, "@ \t\n");
+
+    if (take_folder(dir, text, &wish))
+        return wish;
+    wish.name = xstrndup(text, n);
+    if (text[n] == '@' && strcspn(text + n + 1, blank) > 0)
+        wish.version = xstrndup(text + n + 1, strcspn(text + n + 1, blank));
+    return wish;
+}
+
+/* True when a package comes from that URL: npm tells it as `from`, newer ones as `resolved`. */
+static bool
+is_from(const json_t *package, const char *url)
+{
+    const char *wanted = strstr(url, "://") + 3;
+    const char *from = value_str(package, "from", value_str(package, "resolved", ""));
+    const char *place = strstr(from, "://");
+
+    if (place == NULL)
+        return false;
+    size_t n = strcspn(place + 3, "#");
+    AUTO_FREE char *bare = xasprintf("%.*s", (int) n, place + 3);
+    AUTO_FREE char *git = xasprintf("%s%s", bare,
+                                    str_ends(bare, ".git") || !str_starts(url, "git://") ? "" : ".git");
+    return strcmp(wanted, git) == 0 || strcmp(wanted, place + 3) == 0;
+}
+
+/* The installed package, BORROWED, and the name that npm has for it; NULL for none. */
+static json_t *
+npm_find(json_t *installed, const char *name, const char **ret_name)
+{
+    json_t *one = value_get(installed, name);
+    const char *key;
+
+    *ret_name = name;
+    if (value_get(one, "version") != NULL)
+        return one;
+    if (strstr(name, "://") == NULL)
+        return NULL;
+    json_object_foreach (installed, key, one) {
+        if (is_from(one, name)) {
+            *ret_name = key;
+            return one;
+        }
+    }
+    return NULL;
+}
+
+/* Sorts the wished packages into those that are there, as NAME@VERSION, and those to install. */
+static void
+npm_sort(json_t *installed, const json_t *args, const json_t *wanted, json_t *there, json_t *missing)
+{
+    bool force = json_is_true(value_get(args, "force_reinstall"));
+    json_t *pkg;
+    size_t i;
+
+    json_array_foreach (wanted, i, pkg) {
+        wish_t wish = wish_of(value_str(args, "dir", ""), json_string_value(pkg));
+        const char *name;
+        json_t *one = force ? NULL : npm_find(installed, wish.name, &name);
+        const char *version = value_str(one, "version", "");
+        if (one != NULL && (wish.version == NULL || strcmp(wish.version, version) == 0))
+            json_array_append_new(there, value_fmt("%s@%s", name, version));
+        else
+            json_array_append(missing, pkg);
+        wish_free(&wish);
+    }
+}
+
+/* The comment of what is there, and of what is to be installed. */
+static int
+npm_tell(json_t *ret, const json_t *wanted, const json_t *there, const json_t *missing)
+{
+    AUTO_FREE char *all = value_joined(wanted, ", "), *have = value_joined(there, ", "),
+                   *need = value_joined(missing, ", ");
+    bool some = json_array_size(there) > 0, set = json_array_size(missing) > 0;
+    AUTO_FREE char *first = set ? xasprintf("NPM package(s) '%s' are set to be installed", need)
+                                : xstrdup("");
+    AUTO_FREE char *second = some ? xasprintf("Package(s) '%s' satisfied by %s", all, have) : xstrdup("");
+
+    return state_ret_set(ret, set ? STATE_NONE : STATE_TRUE, "%s%s%s", first, set && some ? ". " : "",
+                         second);
+}
+
+static int
+npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args), *pkgs = value_get(args, "pkgs");
+    const char *name = value_str(args, "name", "");
+    json_auto_t *wanted = value_truthy(pkgs) ? json_incref(pkgs) : json_pack("[s]", name);
+    json_auto_t *there = json_array(), *missing = json_array();
+    json_auto_t *installed = sub_call(ctx, err, "npm.list", "{s:O, s:O, s:O, s:i}", "dir",
+                                      value_get(args, "dir"), "runas", value_get(args, "user"), "env",
+                                      value_get(args, "env"), "depth", 0);
+
+    if (installed == NULL)
+        return npm_failed(ret, err, "looking up", name);
+    npm_sort(installed, args, wanted, there, missing);
+    if (json_array_size(missing) > 0)
+        state_change_set(ret, json_pack("{s:[], s:O}", "old", "new", missing));
+    if (ctx_test(ctx) || json_array_size(missing) == 0)
+        return npm_tell(ret, wanted, there, missing);
+    json_auto_t *done = sub_call(ctx, err, "npm.install", "{s:O, s:O, s:O, s:O, s:O}", "dir",
+                                 value_get(args, "dir"), "runas", value_get(args, "user"), "registry",
+                                 value_get(args, "registry"), "env", value_get(args, "env"), "pkgs", wanted);
+    AUTO_FREE char *all = value_joined(wanted, ", "), *need = value_joined(missing, ", ");
+    if (done != NULL)
+        return state_ret_set(ret, STATE_TRUE, "Package(s) '%s' successfully installed", need);
+    state_change_set(ret, json_object());
+    return npm_failed(ret, err, "installing", all);
+}
+
+static int
+npm_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args);
+    const char *name = value_str(args, "name", "");
+    json_auto_t *installed = sub_call(ctx, err, "npm.list", "{s:O, s:O, s:i}", "dir", value_get(args, "dir"),
+                                      "runas", value_get(args, "user"), "depth", 0);
+
+    if (installed == NULL)
+        return npm_failed(ret, err, "uninstalling", name);
+    if (value_get(installed, name) == NULL)
+        return state_ret_set(ret, STATE_TRUE, "Package '%s' is not installed", name);
+    state_change(ret, name, json_string("Removed"));
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "Package '%s' is set to be removed", name);
+    int done = sub_ask(ctx, err, "npm.uninstall", "{s:s, s:O, s:O}", "pkg", name, "dir",
+                       value_get(args, "dir"), "runas", value_get(args, "user"));
+    if (done < 0)
+        return done;
+    if (done > 0)
+        return state_ret_set(ret, STATE_TRUE, "Package '%s' was successfully removed", name);
+    state_change_set(ret, json_object());
+    return state_ret_set(ret, STATE_FALSE, "Error removing package '%s'", name);
+}
+
+/* True when what npm would do, or has done, is nothing: counts since version 7, lists before. */
+static bool
+is_nothing(const json_t *said)
+{
+    static const char *const kinds[] = { "added", "removed", "changed", "updated", "moved" };
+
+    for (size_t i = 0; json_is_object(said) && i < NELEMS(kinds); i++) {
+        if (value_truthy(value_get(said, kinds[i])))
+            return false;
+    }
+    return json_is_object(said) || !value_truthy(said);
+}
+
+/* npm tells what it would do unless it is silent. */
+static int
+npm_bootstrap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args);
+    const char *name = value_str(args, "name", "");
+    json_auto_t *told = sub_call(ctx, err, "npm.install", "{s:s, s:O, s:b, s:b}", "dir", name, "runas",
+                                 value_get(args, "user"), "silent", 0, "dry_run", 1);
+
+    if (told == NULL)
+        return npm_failed(ret, err, "Bootstrapping", name);
+    if (is_nothing(told) && ctx_test(ctx))
+        return state_ret_set(ret, STATE_TRUE, "%s is already bootstrapped", name);
+    if (is_nothing(told))
+        return state_ret_set(ret, STATE_TRUE, "Directory is already bootstrapped");
+    state_change(ret, name, json_string("Bootstrapped"));
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "%s is set to be bootstrapped", name);
+    json_auto_t *done = sub_call(ctx, err, "npm.install", "{s:s, s:O, s:O}", "dir", name, "runas",
+                                 value_get(args, "user"), "silent", value_get(args, "silent"));
+    if (done != NULL)
+        return state_ret_set(ret, STATE_TRUE, "Directory was successfully bootstrapped");
+    state_change_set(ret, json_object());
+    return npm_failed(ret, err, "Bootstrapping", name);
+}
+
+static int
+npm_cache_cleaned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = *ret_value = state_ret_args(args);
+    const char *name = value_str(args, "name", ""), *what = *name != '\0' ? name : "packages";
+    json_auto_t *cached = sub_call(ctx, err, "npm.cache_list", "{s:O, s:O}", "path", value_get(args, "name"),
+                                   "runas", value_get(args, "user"));
+
+    if (cached == NULL && err->kind != FAIL_COMMAND)
+        return err->code;
+    if (cached == NULL) {
+        AUTO_FREE char *why = xstrdup(fail_text(err));
+        fail_clear(err);
+        return state_ret_set(ret, STATE_FALSE, "Error looking up cached %s: %s", what, why);
+    }
+    AUTO_FREE char *part = xasprintf("/%s/", name);
+    const char *list = json_is_string(cached) ? json_string_value(cached) : "";
+    if (*name != '\0' && strstr(list, part) == NULL)
+        return state_ret_set(ret, STATE_TRUE, "Package %s is not in the cache", name);
+    if (*list == '\0')
+        return state_ret_set(ret, STATE_TRUE, "The cache is empty");
+    state_change(ret, *name != '\0' ? name : "cache", json_string("Removed"));
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "Cached %s set to be removed", what);
+    int done = sub_ask(ctx, err, "npm.cache_clean", "{s:O, s:O, s:O}", "path", value_get(args, "name"),
+                       "runas", value_get(args, "user"), "force", value_get(args, "force"));
+    if (done < 0)
+        return done;
+    if (done > 0)
+        return state_ret_set(ret, STATE_TRUE, "Cached %s successfully removed", what);
+    state_change_set(ret, json_object());
+    return state_ret_set(ret, STATE_FALSE, "Error cleaning cached %s", what);
+}
+
+static const char *
+state_npm_unavailable(call_ctx_t *ctx)
+{
+    return ctx_has(ctx, "npm.list") ? NULL : "'npm' binary not found on system";
+}
+
+#define DIR_ROW      ROW("dir", ARG_STR, "null", "Folder of the installation, by default the machine's")
+#define NPM_USER_ROW ROW("user", ARG_STR, "null", "User to run npm as")
+
+static const arg_t installed_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The package: NAME, NAME@VERSION, a URL, a folder" },
+    { "pkgs", ARG_LIST, "null", "Packages, instead of the name" },
+    DIR_ROW,
+    NPM_USER_ROW,
+    { "force_reinstall", ARG_ANY, "false", "Install what is there, too" },
+    { "registry", ARG_STR, "null", "Registry of packages" },
+    { "env", ARG_ANY, "null", "Environment variables: a dictionary, or a list of them" },
+    ARGS_END,
+};
+static const arg_t removed_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The package" }, DIR_ROW, NPM_USER_ROW, ARGS_END
+};
+static const arg_t bootstrap_args[] = { { "name", ARG_STR, ARG_REQUIRED, "Folder of the application" },
+                                        NPM_USER_ROW,
+                                        { "silent", ARG_ANY, "true", "With --silent" },
+                                        ARGS_END };
+static const arg_t cleaned_args[] = { { "name", ARG_STR, "null", "The package, by default all" },
+                                      NPM_USER_ROW,
+                                      { "force", ARG_ANY, "false", "As npm since version 5 wants it" },
+                                      ARGS_END };
+
+static const func_t funcs[] = {
+    { "bootstrap", npm_bootstrap, bootstrap_args, 0, "Ensure that a folder has the packages that it needs." },
+    { "cache_cleaned", npm_cache_cleaned, cleaned_args, 0,
+      "Ensure that a package, or any, is not in the cache." },
+    { "installed", npm_installed, installed_args, 0, "Ensure that packages are installed." },
+    { "removed", npm_removed, removed_args, 0, "Ensure that a package is not installed." },
+};
+
+PLUGIN(state, npm, .doc = "Packages of Node.js", FUNCS(funcs), .unavailable = state_npm_unavailable);
