@@ -250,3 +250,17 @@ EOF
     [ "$(ls -A "${file%/*}" | paste -sd' ')" = "tagged tagged.etag torn" ]
     [ "$(ls -A "${file%/base/*}")" = base ]
 }
+
+@test "states compare an answer, and wait for one" {
+    state() { "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/m1" -l quiet --out=json state.single "$@"; }
+    state http.query "$WEB/plain" status=200 match=just | grep -q 'Match text \\"just\\" was found. Status 200 was found.'
+    state http.query "$WEB/plain" status=2.0 status_type=pcre match='^just t' match_type=pcre | grep -q '"text": "just text"'
+    state http.query "$WEB/plain" 'status=[201, 200]' status_type=list | grep -q '"comment": "Status 200 was found."'
+    run state http.query "$WEB/plain" match=nothing status=200
+    [ "$status" -ne 0 ]
+    grep -q '"result": false' <<<"$output"
+    state http.wait_for_successful_query "$WEB/plain" status=200 wait_for=5 | grep -q '"result": true'
+    run state http.wait_for_successful_query "$WEB/plain" status=404 wait_for=0.2 request_interval=0.05
+    [ "$status" -ne 0 ]
+    grep -q 'Status 404 was not found.' <<<"$output"
+}

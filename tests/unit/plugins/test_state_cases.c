@@ -16,6 +16,7 @@
  *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
  *   error              instead: part of the text of the exception
  *   any                names of keys of `changes` whose value differs from run to run; also "name"
+ *                      and "data"
  *   begins             the comment only has to begin so
  *   differs            why `return` is not what Salt returns
  *   check              shell commands that must succeed afterwards
@@ -174,8 +175,9 @@ level(json_t *spec, json_t *ret)
     if (begins != NULL && str_starts(value_str(ret, "comment", ""), begins))
         json_object_set_new(ret, "comment", json_string(begins));
     json_array_foreach (value_get(spec, "any"), i, key) {
-        if (str_eq(json_string_value(key), "name"))
-            json_object_set_new(ret, "name", json_string("any"));
+        const char *own = json_string_value(key);
+        if ((str_eq(own, "name") || str_eq(own, "data")) && value_get(ret, own) != NULL)
+            json_object_set_new(ret, own, json_string("any"));
         json_t *changes = value_get(ret, "changes");
         if (value_get(changes, json_string_value(key)) != NULL)
             json_object_set_new(changes, json_string_value(key), json_string("any"));
