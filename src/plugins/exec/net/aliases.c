@@ -17,7 +17,7 @@ aliases_path(call_ctx_t *ctx)
 
 /* A line as {"alias", "target", "comment"}: the comment has the blanks before it. NEW. */
 static json_t *
-split_line(const char *line)
+aliases_line(const char *line)
 {
     size_t name = strcspn(line, ":#");
     const char *target = line + name + strspn(line + name, " \t"), *end = target;
@@ -48,7 +48,7 @@ read_aliases(call_ctx_t *ctx, fail_t *err)
         return NULL;
     }
     for (char *at = text.len > 0 ? text.data : NULL, *line; at != NULL && (line = line_next(&at)) != NULL;)
-        json_array_append_new(lines, split_line(line));
+        json_array_append_new(lines, aliases_line(line));
     return lines;
 }
 

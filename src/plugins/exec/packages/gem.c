@@ -182,7 +182,7 @@ is_modern(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* Adds an option with its value, or a switch alone; neither for a value that is false. */
 static void
-add_option(json_t *words, const char *option, const json_t *value)
+gem_option(json_t *words, const char *option, const json_t *value)
 {
     AUTO_FREE char *text = value_pystr(value);
 
@@ -203,7 +203,7 @@ gem_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (modern < 0)
         return modern;
     json_array_extend(words, gems);
-    add_option(words, "--version", value_get(args, "version"));
+    gem_option(words, "--version", value_get(args, "version"));
     if (modern > 0 && (!rdoc || !ri))
         json_array_append_new(words, json_string("--no-document"));
     if (modern == 0 && !rdoc)
@@ -213,8 +213,8 @@ gem_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_truthy(value_get(args, "pre_releases")))
         json_array_append_new(words, json_string(modern > 0 ? "--prerelease" : "--pre"));
     if (!is_secret(value_str(args, "proxy", "")))
-        add_option(words, "-p", value_get(args, "proxy"));
-    add_option(words, "--source", value_get(args, "source"));
+        gem_option(words, "-p", value_get(args, "proxy"));
+    gem_option(words, "--source", value_get(args, "source"));
     *ret_value = run_gem(ctx, args, STEAL(words), err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -250,7 +250,7 @@ gem_update_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* "NAME (VERSION, VERSION)" into {name: [version]}. */
 static void
-take_listed(char *line, json_t *into)
+gem_listed(char *line, json_t *into)
 {
     char *open = strstr(line, " ("), *close = strrchr(line, ')');
     json_t *versions = json_array();
@@ -282,7 +282,7 @@ gem_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *text = xstrdup(json_is_string(out) ? json_string_value(out) : "");
     *ret_value = json_object();
     for (char *at = text, *line; (line = line_next(&at)) != NULL;)
-        take_listed(line, *ret_value);
+        gem_listed(line, *ret_value);
     return 0;
 }
 

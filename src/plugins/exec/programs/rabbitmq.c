@@ -163,7 +163,7 @@ take_user(char *line, json_t *into)
 }
 
 static void
-take_words(char *line, json_t *into)
+rabbit_words(char *line, json_t *into)
 {
     char **words = str_split(line, " \t", true);
 
@@ -177,7 +177,7 @@ static void
 take_vhost(char *line, json_t *into)
 {
     if (json_array_size(into) > 0 || strcmp(line, "name") != 0)
-        take_words(line, into);
+        rabbit_words(line, into);
 }
 
 static void
@@ -259,7 +259,8 @@ rabbit_permissions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 /* The command with a user, and the password on standard input; what it printed without its question. NEW, or NULL with
  * *err. */
 static char *
-with_password(call_ctx_t *ctx, const json_t *args, const char *command, const char *password, fail_t *err)
+rabbit_with_password(call_ctx_t *ctx, const json_t *args, const char *command, const char *password,
+                     fail_t *err)
 {
     const char *name = value_str(args, "name", "");
     json_auto_t *line = json_pack("[s, s, s]", "rabbitmqctl", command, name);
@@ -297,7 +298,7 @@ rabbit_add_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *given = value_get(args, "password");
     AUTO_FREE char *password = json_is_null(given) ? any_password() : value_pystr(given);
-    AUTO_FREE char *text = with_password(ctx, args, "add_user", password, err);
+    AUTO_FREE char *text = rabbit_with_password(ctx, args, "add_user", password, err);
 
     if (text == NULL)
         return err->code;
@@ -319,7 +320,7 @@ static int
 rabbit_change_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *password = value_pystr(value_get(args, "password"));
-    AUTO_FREE char *text = with_password(ctx, args, "change_password", password, err);
+    AUTO_FREE char *text = rabbit_with_password(ctx, args, "change_password", password, err);
 
     *ret_value = text != NULL ? json_pack("{s:s}", "Password Changed", text) : NULL;
     return text != NULL ? 0 : err->code;
@@ -330,7 +331,7 @@ rabbit_check_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 {
     AUTO_FREE char *password = value_pystr(value_get(args, "password"));
     fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *text = with_password(ctx, args, "authenticate_user", password, &why);
+    AUTO_FREE char *text = rabbit_with_password(ctx, args, "authenticate_user", password, &why);
 
     if (text == NULL && why.kind != FAIL_COMMAND)
         return fail_kind(err, why.kind, why.code, "%s", fail_text(&why));
@@ -383,7 +384,7 @@ rabbit_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* In 3.7 the pattern and what the policy applies to have changed places. */
 static json_t *
-policy_of(char **parts, bool modern)
+rabbit_policy(char **parts, bool modern)
 {
     size_t n = strv_len(parts);
 
@@ -414,7 +415,7 @@ policies_of(call_ctx_t *ctx, const json_t *args, const char *vhost, fail_t *err)
             if (value_get(all, parts[0]) == NULL)
                 json_object_set_new(all, parts[0], json_object());
             json_object_set_new(value_get(all, parts[0]), parts[1],
-                                policy_of(parts, *bare == '\0' || pep440_cmp(bare, "3.7") >= 0));
+                                rabbit_policy(parts, *bare == '\0' || pep440_cmp(bare, "3.7") >= 0));
         }
         strv_free(parts);
     }
@@ -600,9 +601,9 @@ static const func_t funcs[] = {
        "force_reset"),
     { "join_cluster", rabbit_join, join_args, 0,
       "Join a cluster." EXAMPLE("join_cluster rabbit.example.com rabbit") },
-    LIST("list_available_plugins", runas_args, "plugins list -m", take_words, true, NULL,
+    LIST("list_available_plugins", runas_args, "plugins list -m", rabbit_words, true, NULL,
          "Return all plugins.", "list_available_plugins"),
-    LIST("list_enabled_plugins", runas_args, "plugins list -m -e", take_words, true, NULL,
+    LIST("list_enabled_plugins", runas_args, "plugins list -m -e", rabbit_words, true, NULL,
          "Return enabled plugins.", "list_enabled_plugins"),
     { "list_permissions", rabbit_permissions, vhost_args, FN_READONLY,
       "Return users' permissions in a virtual host." EXAMPLE("list_permissions /myvhost"),
@@ -622,7 +623,7 @@ static const func_t funcs[] = {
          "list_users"),
     LIST("list_vhosts", runas_args, "list_vhosts -q", take_vhost, true, NULL, "Return virtual hosts.",
          "list_vhosts"),
-    LIST("plugin_is_enabled", name_args, "plugins list -m -e", take_words, true, "name",
+    LIST("plugin_is_enabled", name_args, "plugins list -m -e", rabbit_words, true, "name",
          "Return whether a plugin is enabled.", "plugin_is_enabled rabbitmq_plugin_name"),
     { "policy_exists", rabbit_policy_exists, policy_args, FN_READONLY,
       "Return whether there is a policy." EXAMPLE("policy_exists / HA") },

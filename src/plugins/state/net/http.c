@@ -24,7 +24,7 @@ static const compare_t comparisons[] = {
 };
 
 static void
-say(buf_t *comment, const char *what, const char *value, bool found)
+http_say(buf_t *comment, const char *what, const char *value, bool found)
 {
     AUTO_FREE char *thing = str_replace(what, "%s", value);
 
@@ -44,7 +44,7 @@ compare_list(const json_t *wanted, const char *have, buf_t *comment)
         AUTO_FREE char *text = value_pystr(one);
         if (strcmp(text, have) != 0)
             continue;
-        say(comment, "Status %s", text, true);
+        http_say(comment, "Status %s", text, true);
         found = 1;
     }
     if (found == 0)
@@ -72,7 +72,7 @@ compare_one(const compare_t *c, const json_t *args, const json_t *data, buf_t *c
         found = rx != NULL ? rx_search(rx, have, strlen(have), 0, err) : err->code;
     }
     if (found >= 0)
-        say(comment, rx != NULL ? c->pattern : c->text, text, found > 0);
+        http_say(comment, rx != NULL ? c->pattern : c->text, text, found > 0);
     return found;
 }
 

@@ -6,7 +6,7 @@
 
 /* An operator at the beginning of a version, or NULL. */
 static const char *
-operator_of(const char *version)
+gem_operator(const char *version)
 {
     static const char *const known[] = { ">=", ">", "<=", "<" };
 
@@ -31,7 +31,7 @@ static const char *
 why_enough(const json_t *versions, const json_t *wanted)
 {
     AUTO_FREE char *version = value_pystr(wanted);
-    const char *oper = operator_of(version);
+    const char *oper = gem_operator(version);
     json_t *one;
     size_t i;
 

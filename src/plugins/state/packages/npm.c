@@ -193,7 +193,7 @@ npm_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* True when what npm would do, or has done, is nothing: counts since version 7, lists before. */
 static bool
-is_nothing(const json_t *said)
+npm_nothing(const json_t *said)
 {
     static const char *const kinds[] = { "added", "removed", "changed", "updated", "moved" };
 
@@ -215,9 +215,9 @@ npm_bootstrap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (told == NULL)
         return npm_failed(ret, err, "Bootstrapping", name);
-    if (is_nothing(told) && ctx_test(ctx))
+    if (npm_nothing(told) && ctx_test(ctx))
         return state_ret_set(ret, STATE_TRUE, "%s is already bootstrapped", name);
-    if (is_nothing(told))
+    if (npm_nothing(told))
         return state_ret_set(ret, STATE_TRUE, "Directory is already bootstrapped");
     state_change(ret, name, json_string("Bootstrapped"));
     if (ctx_test(ctx))

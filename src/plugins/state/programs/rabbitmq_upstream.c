@@ -31,7 +31,7 @@ upstream_wanted(const json_t *args)
 
 /* A value as it may be told: without the password in a URL. NEW. */
 static json_t *
-may_be_told(json_t *value)
+upstream_told(json_t *value)
 {
     AUTO_FREE char *text = json_is_string(value) ? str_redacted(json_string_value(value)) : NULL;
 
@@ -47,7 +47,7 @@ upstream_only(json_t *a, const json_t *b)
 
     json_object_foreach (a, key, value) {
         if (value_get(b, key) == NULL || !value_equal(value, value_get(b, key)))
-            json_object_set_new(only, key, may_be_told(value));
+            json_object_set_new(only, key, upstream_told(value));
     }
     return only;
 }

@@ -175,7 +175,7 @@ set_user(call_ctx_t *ctx, const json_t *args, json_t *changes, bool there, bool 
 }
 
 static int
-user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+rabbitmq_user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *password = value_get(args, "password");
     const char *name = value_str(args, "name", "");
@@ -218,7 +218,7 @@ user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+rabbitmq_user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *runas = value_get(args, "runas");
     const char *name = value_str(args, "name", "");
@@ -262,8 +262,8 @@ static const arg_t present_args[] = {
 static const arg_t absent_args[] = { RABBIT_NAME_ROW, RABBIT_RUNAS_ROW, ARGS_END };
 
 static const func_t funcs[] = {
-    { "absent", user_absent, absent_args, 0, "Ensure that a user is not there." },
-    { "present", user_present, present_args, 0,
+    { "absent", rabbitmq_user_absent, absent_args, 0, "Ensure that a user is not there." },
+    { "present", rabbitmq_user_present, present_args, 0,
       "Ensure that a user is there, with password, tags and permissions." },
 };
 

@@ -20,7 +20,7 @@ take_synced(const char *kind, json_t *answer, json_t *ret)
 
 /* The row's kind; NULL: all. */
 static int
-saltutil_sync(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+saltutil_bring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *kind = ctx_row(ctx)->data.text, *name = kind != NULL ? kind : "all";
     AUTO_FREE char *fun = xasprintf("saltutil.sync_%s", name);
@@ -50,12 +50,12 @@ static const arg_t sync_args[] = {
 
 #define SYNC(kind)                                                                                           \
     {                                                                                                        \
-        "sync_" kind, saltutil_sync, sync_args, 0, "Ensure that the minion has the file server's " kind ".", \
-            .data.text = kind                                                                                \
+        "sync_" kind, saltutil_bring, sync_args, 0,                                                          \
+            "Ensure that the minion has the file server's " kind ".", .data.text = kind                      \
     }
 
 static const func_t funcs[] = {
-    { "sync_all", saltutil_sync, sync_args, 0,
+    { "sync_all", saltutil_bring, sync_args, 0,
       "Ensure that the minion has the file server's modules of all kinds." },
     SYNC("beacons"),
     SYNC("clouds"),

@@ -83,7 +83,7 @@ blockdev_tuned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* The type of file system that a device has, "" for none. NEW, or NULL with *err. */
 static char *
-type_of(call_ctx_t *ctx, const char *device, fail_t *err)
+blockdev_type(call_ctx_t *ctx, const char *device, fail_t *err)
 {
     json_auto_t *type = sub_call(ctx, err, "cmd.run", "{s:[s, s, s, s, s, s, s], s:b, s:b, s:i}", "cmd",
                                  "blkid", "-p", "-o", "value", "-s", "TYPE", device, "python_shell", 0,
@@ -102,7 +102,7 @@ blockdev_formatted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
     if (there <= 0)
         return there < 0 ? there : state_ret_set(ret, STATE_FALSE, "%s does not exist", name);
-    AUTO_FREE char *old = type_of(ctx, name, err);
+    AUTO_FREE char *old = blockdev_type(ctx, name, err);
     if (old == NULL)
         return err->code;
     if (strcmp(old, wanted) == 0)
@@ -118,7 +118,7 @@ blockdev_formatted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_object_set(call, "force", value_get(args, "force"));
     if (ctx_call(ctx, "disk.format", NULL, call, &done, err) < 0)
         return err->code;
-    AUTO_FREE char *now = type_of(ctx, name, err);
+    AUTO_FREE char *now = blockdev_type(ctx, name, err);
     if (now == NULL)
         return err->code;
     if (strcmp(now, wanted) == 0)

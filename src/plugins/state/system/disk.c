@@ -66,7 +66,7 @@ disk_number(const json_t *v)
 
 /* One decimal, as Python's round(). */
 static double
-per_cent(double part, double total)
+disk_per_cent(double part, double total)
 {
     AUTO_FREE char *text = xasprintf("%.1f", part / total * 100);
 
@@ -92,8 +92,8 @@ disk_status_path(call_ctx_t *ctx, const json_t *args, json_t *ret, bound_t low, 
         return err->code;
     double total = disk_number(value_get(value_get(data, name), "total"));
     double left = disk_number(value_get(value_get(data, name), "available"));
-    space.used = space.whole ? total - left : total > 0 ? per_cent(total - left, total) : 0;
-    space.available = space.whole ? left : total > 0 ? per_cent(left, total) : 0;
+    space.used = space.whole ? total - left : total > 0 ? disk_per_cent(total - left, total) : 0;
+    space.available = space.whole ? left : total > 0 ? disk_per_cent(left, total) : 0;
     space.whole = space.whole || total <= 0;
     json_object_set(ret, "data", data);
     return judge_space(ret, args, space, low, high);

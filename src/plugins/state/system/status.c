@@ -11,7 +11,7 @@ status_number(const json_t *v)
 }
 
 static int
-status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+state_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args);
     json_t *high = value_get(args, "maximum"), *low = value_get(args, "minimum");
@@ -61,7 +61,7 @@ static const arg_t process_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "loadavg", status_loadavg, loadavg_args, FN_READONLY, "Ensure that a load average is between bounds." },
+    { "loadavg", state_loadavg, loadavg_args, FN_READONLY, "Ensure that a load average is between bounds." },
     { "process", status_process, process_args, FN_READONLY, "Ensure that a process runs." },
 };
 
