@@ -126,7 +126,7 @@ static const arg_t owner_args[] = { { "paths", ARG_ANY, ARG_STAR, "Paths of file
                                     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers",
                                       "*" },
                                     ARGS_END };
-static const arg_t purge_args[] = {
+static const arg_t remove_args[] = {
     { "name", ARG_ANY, "null", "Name of a package, or several, separated by commas" },
     { "pkgs", ARG_ANY, "null", "List of names, or of {name: version}; in place of name" },
     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for other package managers", "*" },
@@ -177,7 +177,16 @@ static const arg_t version_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A ve
                                             "Accepted for other package managers", "*" },
                                           ARGS_END };
 
+#define purge_args     remove_args
+#define file_list_args file_dict_args
+/* Which of them runs is told by its row. */
+#define apt_remove     apt_uninstall
+#define apt_purge      apt_uninstall
+
 static const func_t funcs[] = {
+#define PKG_ROW(name, fn, flags, doc) { #name, apt_##fn, fn##_args, flags, doc },
+#include "plugins/lib/packages/pkg_api.def"
+#undef PKG_ROW
     { "add_repo_key", apt_add_repo_key, add_repo_key_args, 0,
       "Add a key that apt trusts.\n\nReturns whether it is there now." CLI_EXAMPLE(
           "salt '*' pkg.add_repo_key 'salt://apt/sources/test.key'\n    salt '*' pkg.add_repo_key "
@@ -186,10 +195,6 @@ static const func_t funcs[] = {
       "Remove packages that nothing needs any more." CLI_EXAMPLE(
           "salt '*' pkg.autoremove\n    salt '*' pkg.autoremove list_only=True\n    salt '*' pkg.autoremove "
           "purge=True") },
-    { "available_version", apt_latest_version, latest_version_args, 0,
-      "Return the latest version that can be installed, or an empty text when it is installed "
-      "already.\n\nFor several packages a dictionary." CLI_EXAMPLE(
-          "salt '*' pkg.available_version <package name>") },
     { "del_repo", apt_del_repo, del_repo_args, 0,
       "Delete a source from the lists of sources.\n\nA file of sources.list.d that has nothing else goes "
       "away." CLI_EXAMPLE("salt '*' pkg.del_repo \"myrepo definition\"") },
@@ -199,14 +204,6 @@ static const func_t funcs[] = {
     { "expand_repo_def", apt_expand_repo_def, expand_repo_def_args, FN_READONLY,
       "Return the whole description of a source, for comparison in states." CLI_EXAMPLE(
           "salt '*' pkg.expand_repo_def repo='deb http://host/path suite main'") },
-    { "file_dict", apt_file_dict, file_dict_args, FN_READONLY,
-      "List the files that packages own, by package." CLI_EXAMPLE(
-          "salt '*' pkg.file_dict httpd\n    salt '*' pkg.file_dict httpd postfix\n    salt '*' "
-          "pkg.file_dict") },
-    { "file_list", apt_file_list, file_dict_args, FN_READONLY,
-      "List the files that packages own." CLI_EXAMPLE(
-          "salt '*' pkg.file_list httpd\n    salt '*' pkg.file_list httpd postfix\n    salt '*' "
-          "pkg.file_list") },
     { "get_repo", apt_get_repo, del_repo_args, FN_READONLY,
       "Show one source of the lists of sources; an empty dictionary when it is not there." CLI_EXAMPLE(
           "salt '*' pkg.get_repo \"myrepo definition\"") },
@@ -224,29 +221,14 @@ static const func_t funcs[] = {
       "Describe installed packages." CLI_EXAMPLE(
           "salt '*' pkg.info_installed <package1>\n    salt '*' pkg.info_installed <package1> <package2> "
           "<package3> ...\n    salt '*' pkg.info_installed <package1> failhard=false") },
-    { "install", apt_install, install_args, 0,
-      "Install packages.\n\nA version may be a comparison such as '>=1.2'. Returns what changed." CLI_EXAMPLE(
-          "salt '*' pkg.install <package name>\n    salt '*' pkg.install pkgs='[\"foo\", {\"bar\": "
-          "\"1.2.3-0ubuntu0\"}]'\n    salt '*' pkg.install sources='[{\"foo\": \"salt://foo.deb\"},{\"bar\": "
-          "\"salt://bar.deb\"}]'") },
-    { "latest_version", apt_latest_version, latest_version_args, 0,
-      "Return the latest version that can be installed, or an empty text when it is installed "
-      "already.\n\nFor several packages a dictionary." CLI_EXAMPLE(
-          "salt '*' pkg.latest_version <package name>\n    salt '*' pkg.latest_version <package name> "
-          "fromrepo=unstable\n    salt '*' pkg.latest_version <package1> <package2> <package3> ...") },
     { "list_downloaded", apt_list_downloaded, list_downloaded_args, FN_READONLY,
       "List the package files that apt has fetched." CLI_EXAMPLE("salt '*' pkg.list_downloaded") },
-    { "list_pkgs", apt_list_pkgs, list_pkgs_args, FN_READONLY,
-      "List the installed packages and their versions." CLI_EXAMPLE(
-          "salt '*' pkg.list_pkgs\n    salt '*' pkg.list_pkgs versions_as_list=True") },
     { "list_repo_pkgs", apt_list_repo_pkgs, list_repo_pkgs_args, FN_READONLY,
       "List the packages that can be installed, with all their versions." CLI_EXAMPLE(
           "salt '*' pkg.list_repo_pkgs\n    salt '*' pkg.list_repo_pkgs foo bar baz") },
     { "list_repos", apt_list_repos, list_repos_args, FN_READONLY,
       "List the sources of packages, by address." CLI_EXAMPLE(
           "salt '*' pkg.list_repos\n    salt '*' pkg.list_repos disabled=True") },
-    { "list_upgrades", apt_list_upgrades, list_upgrades_args, 0,
-      "List the packages that can be upgraded." CLI_EXAMPLE("salt '*' pkg.list_upgrades") },
     { "mod_repo", apt_mod_repo, mod_repo_args, 0,
       "Change a source, or add it." CLI_EXAMPLE(
           "salt '*' pkg.mod_repo 'myrepo definition' uri=http://new/uri\n    salt '*' pkg.mod_repo 'myrepo "
@@ -254,26 +236,9 @@ static const func_t funcs[] = {
     { "normalize_name", apt_normalize_name, normalize_name_args, FN_READONLY,
       "Return the name without an architecture that is the host's own." CLI_EXAMPLE(
           "salt '*' pkg.normalize_name zsh:amd64") },
-    { "owner", apt_owner, owner_args, FN_READONLY,
-      "Return the package that owns a file, or an empty text.\n\nFor several files a dictionary." CLI_EXAMPLE(
-          "salt '*' pkg.owner /usr/bin/apachectl\n    salt '*' pkg.owner /usr/bin/apachectl "
-          "/usr/bin/basename") },
     { "parse_arch", apt_parse_arch, normalize_name_args, FN_READONLY,
       "Split a name into the package's name and its architecture." CLI_EXAMPLE(
           "salt '*' pkg.parse_arch zsh:amd64") },
-    { "purge", apt_uninstall, purge_args, 0,
-      "Remove packages with their configuration files." CLI_EXAMPLE(
-          "salt '*' pkg.purge <package name>\n    salt '*' pkg.purge <package1>,<package2>,<package3>\n    "
-          "salt '*' pkg.purge pkgs='[\"foo\", \"bar\"]'"),
-      .data.text = "purge" },
-    { "refresh_db", apt_refresh_db, refresh_db_args, 0,
-      "Refresh the lists of packages.\n\nTells of each list: True it is new, None it was up to date, False "
-      "it could not be had." CLI_EXAMPLE("salt '*' pkg.refresh_db") },
-    { "remove", apt_uninstall, purge_args, 0,
-      "Remove packages." CLI_EXAMPLE(
-          "salt '*' pkg.remove <package name>\n    salt '*' pkg.remove <package1>,<package2>,<package3>\n    "
-          "salt '*' pkg.remove pkgs='[\"foo\", \"bar\"]'"),
-      .data.text = "remove" },
     { "services_need_restart", apt_services_need_restart, list_repos_args, FN_READONLY,
       "List services that run on files which packages have replaced.\n\nNeeds checkrestart of the package "
       "debian-goodies." CLI_EXAMPLE("salt '*' pkg.services_need_restart") },
@@ -291,15 +256,6 @@ static const func_t funcs[] = {
       "Let held packages be upgraded again." CLI_EXAMPLE(
           "salt '*' pkg.unhold <package name>\n    salt '*' pkg.unhold pkgs='[\"foo\", \"bar\"]'"),
       .data.number = false },
-    { "upgrade", apt_upgrade, upgrade_args, 0,
-      "Upgrade all packages.\n\nReturns what changed." CLI_EXAMPLE("salt '*' pkg.upgrade") },
-    { "upgrade_available", apt_upgrade_available, upgrade_available_args, 0,
-      "Say whether a package can be upgraded." CLI_EXAMPLE("salt '*' pkg.upgrade_available <package name>") },
-    { "version", apt_version, version_args, FN_READONLY,
-      "Return the version of an installed package, or an empty text.\n\nFor several packages and for "
-      "patterns a dictionary." CLI_EXAMPLE(
-          "salt '*' pkg.version <package name>\n    salt '*' pkg.version <package1> <package2> <package3> "
-          "...\n    salt '*' pkg.version 'python*'") },
     { "version_cmp", apt_version_cmp, version_cmp_args, FN_READONLY,
       "Compare two versions: -1, 0 or 1; None when they can not be compared." CLI_EXAMPLE(
           "salt '*' pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'") },

@@ -13,17 +13,11 @@
 
 #include "common/host/prog.h"
 #include "plugins/lib/packages/dpkg.h"
-#include "salt/plugin.h"
+#include "plugins/lib/packages/pkg_api.h"
 
 const char *apt_root(void);
 /* The database. NEW, or NULL with *err. */
 dpkg_t *apt_dpkg(fail_t *err);
-/* salt.utils.data.is_true. */
-bool apt_true(const json_t *v);
-/* An argument, NULL when it is absent or None. BORROWED. */
-json_t *apt_arg(const json_t *args, const char *name);
-bool apt_arg_true(const json_t *args, const char *name);
-
 /* ---- programs ------------------------------------------------------------------------------ */
 
 /* Begin a command: the environment that keeps apt quiet, and a systemd scope of its own when `scope`, so that
@@ -35,22 +29,14 @@ void apt_env(prog_t *prog, const json_t *env);
 json_t *apt_run(const prog_t *prog, fail_t *err);
 /* Both for one short command: apt_output(ctx, err, "apt-cache", "show", NULL). */
 json_t *apt_output(call_ctx_t *ctx, fail_t *err, ...) __attribute__((sentinel));
-/* CommandExecutionError with its info: "text. Additional info follows:\n\n" and the info as nested shows it.
- */
-int apt_fail_info(fail_t *err, const char *text, const json_t *info);
-
 /* ---- packages ------------------------------------------------------------------------------ */
 
 enum { PKGS_AS_LIST = 1, PKGS_REMOVED = 2, PKGS_PURGE_DESIRED = 4, PKGS_FRESH = 8 };
 /* pkg.list_pkgs: read once per job, until apt_forget. */
 json_t *apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err);
 void apt_forget(call_ctx_t *ctx);
-/* salt.utils.data.compare_dicts. */
-json_t *apt_changes(const json_t *old, const json_t *now);
 /* The grain osarch, or what dpkg says. NEW text. */
 char *apt_osarch(call_ctx_t *ctx);
-/* -EINVAL with *err for a name that would be an option of apt, or more than one word of dpkg's selections. */
-int apt_check_name(const char *argument, const char *name, fail_t *err);
 /* pkg.normalize_name. NEW text. */
 char *apt_normal_name(call_ctx_t *ctx, const char *name);
 /* pkg.refresh_db. */
@@ -65,20 +51,17 @@ json_t *apt_selections(const char *pattern, const char *state, fail_t *err);
 /* pkg.hold and pkg.unhold of a list of names. */
 json_t *apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err);
 
-/* pkg_resource.parse_targets: *ret_params is NEW {name: version or None}, or for files a list of paths; None
+/* pkg_targets() with apt's names: *ret_params is NEW {name: version or None}, or for files a list of paths; None
  * when there is nothing to do. */
 int apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err);
 /* lowpkg.bin_pkg_info: {"name", "version", "arch"} of a package file. */
 json_t *apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err);
-/* cp.cache_file: a local path; "" when it can't be had. NEW text, or NULL with *err. */
-char *apt_cache_file(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err);
-
 /* ---- the functions of the module ----------------------------------------------------------- */
 
 func_fn apt_version, apt_latest_version, apt_upgrade_available, apt_list_pkgs, apt_list_upgrades,
     apt_list_repo_pkgs, apt_version_cmp, apt_normalize_name, apt_parse_arch, apt_refresh_db;
 func_fn apt_install, apt_autoremove, apt_upgrade;
-func_fn apt_uninstall; /* .data.text: "remove" or "purge" */
+func_fn apt_uninstall; /* the name of its row: "remove" or "purge" */
 func_fn apt_hold_call; /* .data.number: whether it holds, or lets go */
 func_fn apt_get_selections, apt_set_selections;
 func_fn apt_file_list, apt_file_dict, apt_owner, apt_show, apt_info_installed, apt_list_downloaded,

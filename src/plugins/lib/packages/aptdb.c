@@ -100,7 +100,7 @@ apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail
 int
 apt_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = apt_refresh(ctx, value_get(args, "cache_valid_time"), apt_arg_true(args, "failhard"), err);
+    *ret_value = apt_refresh(ctx, value_get(args, "cache_valid_time"), pkg_arg_true(args, "failhard"), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -128,7 +128,7 @@ apt_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     const char *fromrepo = value_str(value_get(args, "kwargs"), "fromrepo", NULL);
     prog_auto_t prog = PROG_INIT;
 
-    if (apt_arg_true(args, "refresh")) {
+    if (pkg_arg_true(args, "refresh")) {
         json_auto_t *done = apt_refresh(ctx, value_get(args, "cache_valid_time"), false, err);
         if (done == NULL)
             return err->code;

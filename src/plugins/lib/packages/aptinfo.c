@@ -355,7 +355,7 @@ int
 apt_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *names = value_get(args, "names");
-    json_auto_t *filter = aptinfo_filter_of(apt_arg(args, "filter"));
+    json_auto_t *filter = aptinfo_filter_of(pkg_arg(args, "filter"));
     prog_auto_t prog = PROG_INIT;
     int rc = refuse_kwargs(value_get(args, "kwargs"), err);
 

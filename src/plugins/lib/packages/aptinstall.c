@@ -34,12 +34,12 @@ not_candidate(call_ctx_t *ctx, const char *name, const json_t *version, fail_t *
 static int
 refresh_due(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    const json_t *pkgs = apt_arg(args, "pkgs"), *version = value_get(value_get(args, "kwargs"), "version");
+    const json_t *pkgs = pkg_arg(args, "pkgs"), *version = value_get(value_get(args, "kwargs"), "version");
     json_t *element;
     size_t i;
     int due = 1;
 
-    if (!apt_arg_true(args, "refresh"))
+    if (!pkg_arg_true(args, "refresh"))
         return 0;
     if (value_truthy(version) && value_str(args, "name", NULL) != NULL)
         due = not_candidate(ctx, value_str(args, "name", ""), version, err);
@@ -296,7 +296,7 @@ aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
     json_auto_t *now = apt_pkgs(p->ctx, 0, err);
     if (now == NULL)
         return err->code;
-    *ret_changes = apt_changes(p->old, now);
+    *ret_changes = pkg_changes(p->old, now);
 
     /* Reports packages that a reinstall left at the same version. */
     const char *name;
@@ -353,7 +353,7 @@ aptinstall_install(plan_t *p, const json_t *params, bool refresh, json_t **ret_v
         return rc;
     if (json_array_size(p->errors) > 0) {
         json_auto_t *info = json_pack("{s:O, s:O}", "errors", p->errors, "changes", changes);
-        return apt_fail_info(err, "Problem encountered installing package(s)", info);
+        return pkg_fail_info(err, "Problem encountered installing package(s)", info);
     }
     *ret_value = STEAL(changes);
     return 0;

@@ -218,7 +218,7 @@ static int
 aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
     AUTO_FREE char *path = *key->path == '/' ? xstrdup(key->path)
-                                             : apt_cache_file(ctx, key->path, key->saltenv, err);
+                                             : pkg_cache_file(ctx, key->path, key->saltenv, err);
     if (path == NULL)
         return err->code;
     if (*path == '\0') {
@@ -371,7 +371,7 @@ remove_file(call_ctx_t *ctx, const char *dir, const char *keyid, fail_t *err)
 static char *
 keyid_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    const json_t *kwargs = value_get(args, "kwargs"), *keyid = apt_arg(kwargs, "keyid");
+    const json_t *kwargs = value_get(args, "kwargs"), *keyid = pkg_arg(kwargs, "keyid");
     const char *name = value_str(args, "name", "");
 
     if (!value_truthy(value_get(kwargs, "keyid_ppa"))) {

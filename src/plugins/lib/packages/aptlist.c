@@ -1,6 +1,5 @@
 /* aptlist.c - installed packages (from dpkg's database, once per job) and available versions (from
  * apt-cache). */
-#include <fnmatch.h>
 #include <strings.h>
 
 #include "common/host/rootfs.h"
@@ -47,31 +46,6 @@ aptlist_list_of(const dpkg_pkg_t *pkg)
     return NULL;
 }
 
-/* pkg_resource.stringify: lists of versions become one text. */
-static void
-stringify(json_t *pkgs)
-{
-    const char *name;
-    json_t *versions;
-    void *next;
-
-    json_object_foreach_safe (pkgs, next, name, versions) {
-        json_t *text = json_array_get(versions, 0);
-        if (json_array_size(versions) == 1) {
-            json_object_set(pkgs, name, text);
-            continue;
-        }
-        AUTO_FREE char *joined = xstrdup("");
-        for (size_t i = 0; i < json_array_size(versions); i++) {
-            char *more = xasprintf("%s%s%s", joined, i > 0 ? "," : "",
-                                   json_string_value(json_array_get(versions, i)));
-            free(joined);
-            joined = more;
-        }
-        json_object_set_new(pkgs, name, json_string(joined));
-    }
-}
-
 /* Installed packages of the kinds that `flags` ask for; PKGS_FRESH reads the database again. NEW, or NULL
  * with *err. */
 json_t *
@@ -108,7 +82,7 @@ apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err)
     if (!(flags & (PKGS_REMOVED | PKGS_PURGE_DESIRED)))
         json_object_update(ret, value_get(known, "installed"));
     if (!(flags & PKGS_AS_LIST))
-        stringify(ret);
+        pkg_stringify(ret);
     return ret;
 }
 
@@ -124,11 +98,11 @@ aptlist_flags_of(const json_t *args)
     json_t *use_context = value_get(args, "use_context");
     unsigned flags = 0;
 
-    if (apt_arg_true(args, "versions_as_list"))
+    if (pkg_arg_true(args, "versions_as_list"))
         flags |= PKGS_AS_LIST;
-    if (apt_arg_true(args, "removed"))
+    if (pkg_arg_true(args, "removed"))
         flags |= PKGS_REMOVED;
-    if (apt_arg_true(args, "purge_desired"))
+    if (pkg_arg_true(args, "purge_desired"))
         flags |= PKGS_PURGE_DESIRED;
     if (use_context != NULL && !value_truthy(use_context))
         flags |= PKGS_FRESH;
@@ -142,38 +116,14 @@ apt_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Globs give a dict; one plain name gives its version, as in Salt. */
 int
 apt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *ret = json_object();
-    json_t *names = value_get(args, "names"), *v, *versions;
-    const char *pkg;
-    bool globbed = false;
-    size_t i;
-
     json_auto_t *pkgs = apt_pkgs(ctx, aptlist_flags_of(args) | PKGS_AS_LIST, err);
+
     if (pkgs == NULL)
         return err->code;
-    json_array_foreach (names, i, v) {
-        AUTO_FREE char *name = value_pystr(v);
-        if (strchr(name, '*') == NULL) {
-            versions = value_get(pkgs, name);
-            json_object_set_new(ret, name, versions != NULL ? json_incref(versions) : json_array());
-            continue;
-        }
-        globbed = true;
-        json_object_foreach (pkgs, pkg, versions) {
-            if (fnmatch(name, pkg, 0) == 0)
-                json_object_set(ret, pkg, versions);
-        }
-    }
-    if (!apt_arg_true(args, "versions_as_list"))
-        stringify(ret);
-    if (json_object_size(ret) == 1 && !globbed)
-        *ret_value = json_incref(json_object_iter_value(json_object_iter(ret)));
-    else
-        *ret_value = STEAL(ret);
+    *ret_value = pkg_versions(pkgs, value_get(args, "names"), pkg_arg_true(args, "versions_as_list"));
     return 0;
 }
 
@@ -286,7 +236,7 @@ static json_t *
 latest_of(call_ctx_t *ctx, const json_t *args, const json_t *installed, fail_t *err)
 {
     const char *fromrepo = value_str(args, "fromrepo", NULL);
-    bool show_installed = apt_arg_true(args, "show_installed");
+    bool show_installed = pkg_arg_true(args, "show_installed");
     json_t *names = value_get(args, "names"), *v;
     bool together = json_array_size(names) > 1 && aptlist_is_plain(names);
     AUTO_FREE char *policy = together ? policy_of(ctx, names, fromrepo, err) : NULL;
@@ -323,7 +273,7 @@ apt_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_auto_t *pkgs = apt_pkgs(ctx, PKGS_AS_LIST, err);
     if (pkgs == NULL)
         return err->code;
-    if (apt_arg_true(args, "refresh")) {
+    if (pkg_arg_true(args, "refresh")) {
         json_auto_t *done = apt_refresh(ctx, value_get(args, "cache_valid_time"), false, err);
         if (done == NULL)
             return err->code;

@@ -181,7 +181,7 @@ static int
 key_by_url(const mod_t *m, fail_t *err)
 {
     const char *url = value_str(m->kwargs, "key_url", "");
-    AUTO_FREE char *path = apt_cache_file(m->ctx, url, m->saltenv, err);
+    AUTO_FREE char *path = pkg_cache_file(m->ctx, url, m->saltenv, err);
 
     if (path == NULL)
         return err->code;
@@ -234,7 +234,7 @@ aptmod_add_key(const mod_t *m, fail_t *err)
 static json_t *
 list_arg(const mod_t *m, const char *name, json_t *dflt)
 {
-    const json_t *v = apt_arg(m->kwargs, name);
+    const json_t *v = pkg_arg(m->kwargs, name);
 
     if (v == NULL || json_is_array(v))
         return json_copy(v != NULL ? (json_t *) v : dflt);
@@ -309,7 +309,7 @@ static void
 set_disabled(const mod_t *m, apt_source_t *entry)
 {
     const json_t *disabled = value_get(m->kwargs, "disabled"), *enabled = value_get(m->kwargs, "enabled");
-    bool value = disabled != NULL ? apt_true(disabled) : !apt_true(enabled);
+    bool value = disabled != NULL ? pkg_true(disabled) : !pkg_true(enabled);
 
     if ((disabled == NULL && enabled == NULL) || entry->disabled == value)
         return;
@@ -360,7 +360,7 @@ aptmod_check(const mod_t *m, const json_t *archs, const json_t *comps, fail_t *e
         { "comps", comps, FIELD_LINE "#" },
         { "dist", value_get(m->kwargs, "dist"), FIELD_WORD "#" },
         { "uri", uri, disc ? FIELD_LINE : FIELD_WORD "#" },
-        { "comments", apt_arg(m->kwargs, "comments"), FIELD_LINE },
+        { "comments", pkg_arg(m->kwargs, "comments"), FIELD_LINE },
     };
     int rc = 0;
 
@@ -391,7 +391,7 @@ aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
         apt_sources_add(sources, &fresh);
     }
 
-    const json_t *v = apt_arg(m->kwargs, "comments");
+    const json_t *v = pkg_arg(m->kwargs, "comments");
     buf_auto_t text = BUF_INIT;
 
     if (v != NULL) {

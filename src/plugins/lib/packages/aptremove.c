@@ -25,7 +25,7 @@ aptremove_add_present(json_t *targets, const json_t *params, const json_t *pkgs)
 int
 apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *action = ctx_row(ctx)->data.text;
+    const char *action = ctx_row(ctx)->name;
     json_auto_t *params = NULL, *targets = json_array(), *errors = json_array();
     bool files, purge = str_eq(action, "purge");
     int rc = apt_targets(ctx, args, &params, &files, err);
@@ -61,12 +61,12 @@ apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *now = apt_pkgs(ctx, 0, err), *now_removed = apt_pkgs(ctx, PKGS_REMOVED, err);
     if (now == NULL || now_removed == NULL)
         return err->code;
-    json_auto_t *ret = apt_changes(old, now);
+    json_auto_t *ret = pkg_changes(old, now);
     if (purge)
-        ret = json_pack("{s:o, s:o}", "removed", apt_changes(old_removed, now_removed), "installed", ret);
+        ret = json_pack("{s:o, s:o}", "removed", pkg_changes(old_removed, now_removed), "installed", ret);
     if (json_array_size(errors) > 0) {
         json_auto_t *info = json_pack("{s:O, s:O}", "errors", errors, "changes", ret);
-        return apt_fail_info(err, "Problem encountered removing package(s)", info);
+        return pkg_fail_info(err, "Problem encountered removing package(s)", info);
     }
     *ret_value = STEAL(ret);
     return 0;
@@ -120,7 +120,7 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *now = apt_pkgs(ctx, 0, err);
     if (now == NULL)
         return err->code;
-    *ret_value = apt_changes(old, now);
+    *ret_value = pkg_changes(old, now);
     return 0;
 }
 
@@ -131,7 +131,7 @@ apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (apt_arg_true(args, "refresh")) {
+    if (pkg_arg_true(args, "refresh")) {
         const json_t *valid = value_get(value_get(args, "kwargs"), "cache_valid_time");
         json_auto_t *done = apt_refresh(ctx, valid, false, err);
         if (done == NULL)
@@ -167,10 +167,10 @@ apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *now = out != NULL ? apt_pkgs(ctx, 0, err) : NULL;
     if (now == NULL)
         return err->code;
-    json_auto_t *ret = apt_changes(old, now);
+    json_auto_t *ret = pkg_changes(old, now);
     if (value_int(out, "retcode", 0) != 0) {
         json_auto_t *info = json_pack("{s:O, s:O}", "changes", ret, "result", out);
-        return apt_fail_info(err, "Problem encountered upgrading packages", info);
+        return pkg_fail_info(err, "Problem encountered upgrading packages", info);
     }
     *ret_value = STEAL(ret);
     return 0;

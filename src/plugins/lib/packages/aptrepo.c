@@ -250,7 +250,7 @@ comma_list(const json_t *v)
 static void
 override_text(const json_t *kwargs, const char *name, char **slot)
 {
-    const json_t *v = apt_arg(kwargs, name);
+    const json_t *v = pkg_arg(kwargs, name);
 
     if (v != NULL) {
         AUTO_FREE char *text = value_pystr(v);
@@ -261,7 +261,7 @@ override_text(const json_t *kwargs, const char *name, char **slot)
 static void
 override_list(const json_t *kwargs, const char *name, json_t **slot)
 {
-    const json_t *v = apt_arg(kwargs, name);
+    const json_t *v = pkg_arg(kwargs, name);
 
     if (v != NULL) {
         json_decref(*slot);

@@ -87,7 +87,7 @@ aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *e
         json_array_foreach (names, i, v) {
             AUTO_FREE char *name = value_pystr(v);
             json_t *old = value_get(before, name);
-            if (apt_check_name("selection", name, err) < 0)
+            if (pkg_check_name("selection", name, err) < 0)
                 return err->code;
             if (str_eq(json_string_value(old), state) || ctx_test(ctx))
                 continue;
@@ -163,7 +163,7 @@ static json_t *
 selection_of_file(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
-    AUTO_FREE char *path = apt_cache_file(ctx, value_str(args, "path", ""),
+    AUTO_FREE char *path = pkg_cache_file(ctx, value_str(args, "path", ""),
                                           value_str(args, "saltenv", "base"), err);
 
     if (path == NULL || fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
@@ -188,7 +188,7 @@ selection_given(const json_t *v, fail_t *err)
 int
 apt_set_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const json_t *given = apt_arg(args, "selection");
+    const json_t *given = pkg_arg(args, "selection");
     bool path = *value_str(args, "path", "") != '\0';
     json_auto_t *ret = json_object();
     int rc = 0;
@@ -291,8 +291,8 @@ int
 apt_hold_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool hold = ctx_row(ctx)->data.number;
-    const json_t *pkgs = apt_arg(args, "pkgs"), *sources = apt_arg(args, "sources");
-    const json_t *name = apt_arg(args, "name");
+    const json_t *pkgs = pkg_arg(args, "pkgs"), *sources = pkg_arg(args, "sources");
+    const json_t *name = pkg_arg(args, "name");
 
     if (!value_truthy(name) && !value_truthy(pkgs) && !value_truthy(sources))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "One of name, pkgs, or sources must be specified.");

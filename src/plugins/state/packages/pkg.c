@@ -94,13 +94,16 @@ static void PRINTF(2, 3) add_problem(plan_t *p, const char *fmt, ...)
 static char *
 version_in(plan_t *p, const char *source)
 {
-    AUTO_FREE char *path = apt_cache_file(p->ctx, source, ctx_saltenv(p->ctx), p->err);
+    AUTO_FREE char *path = pkg_cache_file(p->ctx, source, ctx_saltenv(p->ctx), p->err);
 
     if (str_empty(path)) {
         add_problem(p, "Unable to cache %s: %s", source, path == NULL ? fail_text(p->err) : "file not found");
         return NULL;
     }
-    json_auto_t *info = apt_deb_info(p->ctx, path, p->err);
+    /* Other package managers have a module for their files. */
+    json_auto_t *info = !str_eq(value_str(ctx_grains(p->ctx), "os_family", ""), "Debian")
+                            ? sub_call(p->ctx, p->err, "lowpkg.bin_pkg_info", "{s:s}", "path", path)
+                            : apt_deb_info(p->ctx, path, p->err);
     if (info == NULL) {
         add_problem(p, "%s", fail_text(p->err));
         return NULL;

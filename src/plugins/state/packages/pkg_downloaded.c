@@ -157,15 +157,6 @@ pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* ---- what apt does not have ------------------------------------------------------------------- */
-
-static int
-pkg_not_here(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    *ret_value = state_ret_args(args);
-    return state_ret_set(*ret_value, STATE_FALSE, "%s", ctx_row(ctx)->data.text);
-}
-
 /* ---- table ----------------------------------------------------------------------------------- */
 
 static const arg_t downloaded_args[] = {
@@ -177,32 +168,9 @@ static const arg_t downloaded_args[] = {
     { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
     ARGS_END,
 };
-static const arg_t group_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The group" },
-    { "skip", ARG_ANY, "null", "Packages of it to leave out" },
-    { "include", ARG_ANY, "null", "Optional packages of it to take" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
-    ARGS_END,
-};
-static const arg_t patch_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The patch" },
-    { "advisory_ids", ARG_ANY, "null", "A list of them" },
-    { "downloadonly", ARG_ANY, "null", "Only fetch" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "What pkg.install takes", "*" },
-    ARGS_END,
-};
-
 static const func_t funcs[] = {
     { "downloaded", pkg_downloaded, downloaded_args, 0,
       "Ensure that packages are in the package manager's cache." },
-    { "group_installed", pkg_not_here, group_args, 0,
-      "Ensure that a group of packages is installed: not on Debian.",
-      .data.text = "pkg.group_install not available for this platform" },
-    { "patch_downloaded", pkg_not_here, patch_args, 0,
-      "Ensure that a patch is in the package manager's cache: not on Debian.",
-      .data.text = "The pkg.patch_downloaded state is not available on this platform" },
-    { "patch_installed", pkg_not_here, patch_args, 0, "Ensure that a patch is installed: not on Debian.",
-      .data.text = "The pkg.patch_installed state is not available on this platform" },
 };
 
 PLUGIN(state, pkg_downloaded, .provides = "pkg", .doc = "Packages of the system", FUNCS(funcs));

@@ -5,6 +5,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/packages/pkg_api.h"
 #include "salt/state.h"
 
 typedef struct repo {
@@ -35,6 +36,14 @@ pkgrepo_grain(call_ctx_t *ctx, const char *name)
     return value_str(ctx_grains(ctx), name, "");
 }
 
+/* Repositories are sections of files there, and no lines. */
+static bool
+is_rpm(call_ctx_t *ctx)
+{
+    return str_eq(pkgrepo_grain(ctx, "os_family"), "RedHat") ||
+           str_eq(pkgrepo_grain(ctx, "os_family"), "Suse");
+}
+
 static bool
 is_ubuntu(call_ctx_t *ctx)
 {
@@ -54,6 +63,13 @@ pkgrepo_ask(repo_t *r, const char *fun, bool aptkey)
         json_object_set(kwargs, "aptkey", value_get(r->args, "aptkey"));
     }
     return ctx_call(r->ctx, fun, NULL, kwargs, &value, r->err) == 0 ? value : NULL;
+}
+
+/* What the SLS means: apt's module makes it of the line; for others it is the options. NEW, or NULL with *err. */
+static json_t *
+pkgrepo_wanted(repo_t *r)
+{
+    return is_rpm(r->ctx) ? json_copy(r->kwargs) : pkgrepo_ask(r, "pkg.expand_repo_def", false);
 }
 
 /* The module could not do it: 1; other errors are negative. */
@@ -92,6 +108,29 @@ contradiction(const json_t *kw)
     return NULL;
 }
 
+/* Of repositories with options of their own: `humanname` is their name, `copr` the id of a project, and `enabled` counts
+ * instead of `disabled`. */
+static void
+take_rpm(repo_t *r)
+{
+    json_t *given = value_get(r->args, "kwargs"), *copr = value_get(r->args, "copr");
+    json_t *enabled = value_get(given, "enabled"), *disabled = value_get(given, "disabled");
+    bool is_copr = value_truthy(copr) && str_eq(pkgrepo_grain(r->ctx, "os_family"), "RedHat");
+    AUTO_FREE char *text = is_copr ? value_pystr(copr) : NULL;
+    bool on = disabled != NULL ? !pkg_true(disabled) : enabled == NULL || pkg_true(enabled);
+
+    r->source = text != NULL ? xasprintf("copr:%s", text) : xstrdup(r->name);
+    if (text != NULL)
+        json_object_set_new(r->kwargs, "name", json_string(r->name));
+    if (value_get(r->kwargs, "humanname") != NULL)
+        json_object_set(r->kwargs, "name", value_get(r->kwargs, "humanname"));
+    json_object_del(r->kwargs, "humanname");
+    if (value_get(r->kwargs, "name") == NULL)
+        json_object_set_new(r->kwargs, "name", json_string(r->source));
+    json_object_del(r->kwargs, "disabled");
+    json_object_set_new(r->kwargs, "enabled", json_boolean(on));
+}
+
 /* 1: ret is the answer. */
 static int
 take_arguments(repo_t *r)
@@ -112,6 +151,10 @@ take_arguments(repo_t *r)
     json_object_set_new(
         r->kwargs, "disabled",
         json_boolean(enabled != NULL ? !value_truthy(enabled) : value_truthy(value_get(given, "disabled"))));
+    if (is_rpm(r->ctx)) {
+        take_rpm(r);
+        return 0;
+    }
     AUTO_FREE char *text = value_truthy(ppa) ? value_pystr(ppa) : NULL;
     r->source = text != NULL && is_ubuntu(r->ctx) ? xasprintf("ppa:%s", text) : xstrdup(r->name);
     return 0;
@@ -190,11 +233,39 @@ does_not_count(const repo_t *r, const char *key, const char *file)
             (str_eq(key, "signedby") && *value_str(r->wanted, "signedby", "") == '\0'));
 }
 
+/* Comments without their signs. NEW. */
+static char *
+comment_text(const json_t *v)
+{
+    json_auto_t *list = json_is_array(v) ? json_incref((json_t *) v) : json_pack("[O]", v);
+    buf_t out = BUF_INIT;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (list, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        const char *at = text + strspn(text, "#");
+        buf_printf(&out, "%s\n", at + strspn(at, " \t"));
+    }
+    return buf_steal(&out);
+}
+
 static bool
 same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t *have)
 {
+    if (have == NULL && is_rpm(r->ctx)) {
+        /* Options that are not there have their default; a repository without `enabled` is enabled. */
+        bool redhat = str_eq(pkgrepo_grain(r->ctx, "os_family"), "RedHat");
+        return !str_eq(key, "key_url") && !(str_eq(key, "enabled") && !(redhat && pkg_true(wanted)));
+    }
     if (have == NULL)
         return false;
+    if (is_rpm(r->ctx) && (json_is_boolean(wanted) || json_is_boolean(have)))
+        return pkg_true(wanted) == pkg_true(have);
+    if (str_eq(key, "comments") && is_rpm(r->ctx)) {
+        AUTO_FREE char *a = comment_text(wanted), *b = comment_text(have);
+        return str_eq(a, b);
+    }
     if (str_eq(key, "line"))
         return pkgrepo_same_line(r);
     if (str_eq(key, "comps"))
@@ -269,11 +340,32 @@ pkgrepo_tell_changes(repo_t *r, const json_t *now)
 
 /* ---- managed ---------------------------------------------------------------------------------- */
 
+/* The options as pkg.get_repo will read them. NEW. */
+static json_t *
+options_to_come(const repo_t *r)
+{
+    bool suse = str_eq(pkgrepo_grain(r->ctx, "os_family"), "Suse");
+    json_t *ret = json_object(), *v;
+    const char *key;
+
+    json_object_foreach (r->wanted, key, v) {
+        AUTO_FREE char *text = json_is_boolean(v) ? xstrdup(json_is_true(v) ? "1" : "0") : value_pystr(v);
+        bool truth = suse && (str_eq(text, "0") || str_eq(text, "1"));
+        if (str_eq(key, "comments"))
+            json_object_set(ret, key, v);
+        else if (value_truthy(v) || json_is_boolean(v) || json_is_number(v))
+            json_object_set_new(ret, key, truth ? json_boolean(*text == '1') : json_string(text));
+    }
+    return ret;
+}
+
 static int
 pkgrepo_foretell(repo_t *r)
 {
+    json_auto_t *now = is_rpm(r->ctx) ? options_to_come(r) : json_incref(r->wanted);
+
     if (json_object_size(r->have) > 0)
-        pkgrepo_tell_changes(r, r->wanted);
+        pkgrepo_tell_changes(r, now);
     else
         state_change(r->ret, "repo", json_string(r->name));
     return state_ret_set(r->ret, STATE_NONE,
@@ -287,7 +379,7 @@ pkgrepo_foretell(repo_t *r)
 static int
 pkgrepo_configure(repo_t *r)
 {
-    json_auto_t *done = pkgrepo_ask(r, "pkg.mod_repo", true);
+    json_auto_t *done = pkgrepo_ask(r, "pkg.mod_repo", !is_rpm(r->ctx));
     if (done == NULL) {
         (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,
                              fail_text(r->err));
@@ -317,7 +409,7 @@ manage(repo_t *r)
     if (rc != 0)
         return 0;
     r->have = pkgrepo_ask(r, "pkg.get_repo", false);
-    r->wanted = r->have != NULL ? pkgrepo_ask(r, "pkg.expand_repo_def", false) : NULL;
+    r->wanted = r->have != NULL ? pkgrepo_wanted(r) : NULL;
     if (r->wanted == NULL || find_others(r) < 0) {
         rc = pkgrepo_failed(r, "Failed to examine");
         return rc < 0 ? rc : 0;
@@ -387,12 +479,13 @@ take_away(repo_t *r)
     bool key = (keyid != NULL && !json_is_null(keyid)) || (keyid_ppa != NULL && !json_is_null(keyid_ppa));
 
     r->have = pkgrepo_ask(r, "pkg.get_repo", false);
-    r->wanted = r->have != NULL ? pkgrepo_ask(r, "pkg.expand_repo_def", false) : NULL;
+    r->wanted = r->have != NULL ? pkgrepo_wanted(r) : NULL;
     if (r->wanted == NULL)
         return pkgrepo_failed(r, "Failed to configure");
     /* pkg.get_repo compares no architectures: one that is configured for others is another source. */
     if (json_object_size(r->have) == 0 ||
-        !pkgrepo_same_members(value_get(r->wanted, "architectures"), value_get(r->have, "architectures")))
+        (!is_rpm(r->ctx) &&
+         !pkgrepo_same_members(value_get(r->wanted, "architectures"), value_get(r->have, "architectures"))))
         return state_ret_set(r->ret, STATE_TRUE, "Package repo %s is absent", r->name);
     if (ctx_test(r->ctx))
         return state_ret_set(
@@ -415,19 +508,23 @@ static int
 pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *kwargs = value_get(args, "kwargs");
-    const char *ppa = is_ubuntu(ctx) ? value_str(kwargs, "ppa", NULL) : NULL;
-    AUTO_FREE char *name = ppa != NULL ? xasprintf("%s%s", str_starts(ppa, "ppa:") ? "" : "ppa:", ppa)
-                                       : xstrdup(value_str(args, "name", ""));
+    bool redhat = str_eq(pkgrepo_grain(ctx, "os_family"), "RedHat");
+    const char *word = redhat ? "copr" : "ppa",
+               *id = redhat || is_ubuntu(ctx) ? value_str(kwargs, word, NULL) : NULL;
+    AUTO_FREE char *prefix = xasprintf("%s:", word);
+    AUTO_FREE char *name = id != NULL ? xasprintf("%s%s", str_starts(id, prefix) ? "" : prefix, id)
+                                      : xstrdup(value_str(args, "name", ""));
     *ret_value = state_ret_args(args);
     repo_t r = { .ctx = ctx,
                  .args = args,
                  .ret = *ret_value,
                  .name = name,
-                 .source = pkgrepo_stripped(name),
+                 .source = is_rpm(ctx) ? xstrdup(name) : pkgrepo_stripped(name),
                  .kwargs = json_copy(kwargs),
                  .err = err };
 
     json_object_del(r.kwargs, "ppa");
+    json_object_del(r.kwargs, "copr");
     int rc = ctx_has(ctx, "pkg.get_repo")
                  ? take_away(&r)
                  : state_ret_set(r.ret, STATE_FALSE, "Repo management not implemented on this platform");
@@ -438,7 +535,8 @@ pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- table ------------------------------------------------------------------------------------ */
 
 static const arg_t managed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The source as apt's lists have it: deb http://... stable main" },
+    { "name", ARG_STR, ARG_REQUIRED,
+      "The source as apt's lists have it: deb http://... stable main; of dnf and zypper its id" },
     { "ppa", ARG_ANY, "null", "Of Ubuntu: OWNER/NAME in the place of the name" },
     { "copr", ARG_ANY, "null", "Of Red Hat" },
     { "aptkey", ARG_ANY, "true", "Give keys to apt-key where there is one; False: to a file of their own" },
@@ -451,8 +549,9 @@ static const arg_t managed_args[] = {
 };
 static const arg_t absent_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The source" },
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "ppa: of Ubuntu; keyid, keyid_ppa: remove the key too",
-      "ppa keyid keyid_ppa *" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR,
+      "ppa: of Ubuntu; copr: of Red Hat; keyid, keyid_ppa: remove the key too",
+      "ppa copr keyid keyid_ppa *" },
     ARGS_END,
 };
 

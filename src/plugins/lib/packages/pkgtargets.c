@@ -1,4 +1,4 @@
-/* apttargets.c - packages as the user names them: a name with a version, names with commas, a list, or
+/* pkgtargets.c - packages as the user names them: a name with a version, names with commas, a list, or
  * package files. Result is {name: version or null}, or a list of paths; null when there is nothing. */
 #include <strings.h>
 
@@ -6,12 +6,12 @@
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "common/data/yaml.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/packages/pkg_api.h"
 #include "salt/log.h"
 
 /* A list of names and {name: version}, or the YAML text of one. NEW list, NULL when it is neither. */
 static json_t *
-apttargets_as_list(const json_t *v)
+as_list(const json_t *v)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -25,14 +25,14 @@ apttargets_as_list(const json_t *v)
 
 /* Without the native architecture's suffix when names are normalised. NEW. */
 static char *
-target_name(call_ctx_t *ctx, const char *name, bool normalize)
+target_name(call_ctx_t *ctx, const char *name, pkg_normal_fn *normal)
 {
-    return normalize ? apt_normal_name(ctx, name) : xstrdup(name);
+    return normal != NULL ? normal(ctx, name) : xstrdup(name);
 }
 
 /* Adds one element of `pkgs` to `out`; false when it is neither a name nor {name: version}. */
 static bool
-take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
+take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, pkg_normal_fn *normal)
 {
     const char *key = NULL;
     json_t *version = json_null();
@@ -45,7 +45,7 @@ take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
         return false;
     }
     AUTO_FREE char *given = key != NULL ? xstrdup(key) : value_pystr(element);
-    AUTO_FREE char *name = target_name(ctx, given, normalize);
+    AUTO_FREE char *name = target_name(ctx, given, normal);
     AUTO_FREE char *text = json_is_null(version) ? NULL : value_pystr(version);
     json_object_set_new(out, name, text != NULL ? json_string(text) : json_null());
     return true;
@@ -53,14 +53,14 @@ take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, bool normalize)
 
 /* Duplicate names are an error, as they can't be told apart afterwards. */
 static int
-repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params, fail_t *err)
+repack(call_ctx_t *ctx, const json_t *pkgs, pkg_normal_fn *normal, json_t **ret_params, fail_t *err)
 {
-    json_auto_t *list = apttargets_as_list(pkgs), *out = json_object();
+    json_auto_t *list = as_list(pkgs), *out = json_object();
     json_t *element;
     size_t i;
 
     json_array_foreach (list, i, element) {
-        if (!take_pkg(ctx, out, element, normalize)) {
+        if (!take_pkg(ctx, out, element, normal)) {
             json_object_clear(out);
             break;
         }
@@ -82,7 +82,7 @@ repack(call_ctx_t *ctx, const json_t *pkgs, bool normalize, json_t **ret_params,
 
 /* By the protocol, without regard to case. */
 static bool
-apttargets_is_remote(const char *uri)
+is_remote(const char *uri)
 {
     static const char *const protocols[] = { "salt:", "http:", "https:", "ftp:", "s3:", "swift:" };
 
@@ -98,7 +98,7 @@ static int
 take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source, const char *saltenv,
             fail_t *err)
 {
-    if (!apttargets_is_remote(source)) {
+    if (!is_remote(source)) {
         if (*source != '/')
             return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                              "Path %s for package %s is either not absolute or an invalid protocol", source,
@@ -106,7 +106,7 @@ take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source
         json_array_append_new(paths, json_string(source));
         return 0;
     }
-    AUTO_FREE char *path = apt_cache_file(ctx, source, saltenv, err);
+    AUTO_FREE char *path = pkg_cache_file(ctx, source, saltenv, err);
     if (path == NULL)
         return err->code;
     if (*path == '\0')
@@ -118,10 +118,10 @@ take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source
 
 /* Paths of the package files, of which remote ones are fetched into the cache. */
 static int
-apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, const char *saltenv,
-                    json_t **ret_params, fail_t *err)
+files_of(call_ctx_t *ctx, const json_t *sources, pkg_normal_fn *normal, const char *saltenv,
+         json_t **ret_params, fail_t *err)
 {
-    json_auto_t *list = apttargets_as_list(sources), *packed = json_object(), *paths = json_array();
+    json_auto_t *list = as_list(sources), *packed = json_object(), *paths = json_array();
     json_t *element;
     const char *name;
     size_t i;
@@ -134,7 +134,7 @@ apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, cons
             json_object_clear(packed);
             break;
         }
-        AUTO_FREE char *plain = target_name(ctx, key, normalize);
+        AUTO_FREE char *plain = target_name(ctx, key, normal);
         json_object_set(packed, plain, json_object_get(element, key));
     }
     json_object_foreach (packed, name, element) {
@@ -146,35 +146,35 @@ apttargets_files_of(call_ctx_t *ctx, const json_t *sources, bool normalize, cons
 }
 
 static int
-apttargets_of(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
+targets_of(call_ctx_t *ctx, const json_t *args, pkg_normal_fn *normal, json_t **ret_params, bool *ret_files,
+           fail_t *err)
 {
-    const json_t *kwargs = value_get(args, "kwargs"), *pkgs = apt_arg(args, "pkgs");
-    const json_t *sources = apt_arg(args, "sources");
+    const json_t *kwargs = value_get(args, "kwargs"), *pkgs = pkg_arg(args, "pkgs");
+    const json_t *sources = pkg_arg(args, "sources");
     const char *name = value_str(args, "name", "");
-    bool normalize = value_get(kwargs, "normalize") == NULL || value_truthy(value_get(kwargs, "normalize"));
 
     *ret_files = false;
     *ret_params = json_null();
     if (value_truthy(pkgs) && value_truthy(sources)) {
-        log_debug("Only one of \"pkgs\" and \"sources\" can be used.");
+        log_error("Only one of \"pkgs\" and \"sources\" can be used.");
         return 0;
     }
     if (value_truthy(pkgs))
-        return repack(ctx, pkgs, normalize, ret_params, err);
+        return repack(ctx, pkgs, normal, ret_params, err);
     if (value_truthy(sources)) {
         *ret_files = true;
-        return apttargets_files_of(ctx, sources, normalize, value_str(kwargs, "saltenv", "base"), ret_params,
-                                   err);
+        return files_of(ctx, sources, normal,
+                        value_str(args, "saltenv", value_str(kwargs, "saltenv", "base")), ret_params, err);
     }
     if (*name != '\0') {
         /* "a,b" with one version for all. */
-        const json_t *version = apt_arg(kwargs, "version");
+        const json_t *version = pkg_arg(kwargs, "version");
         json_t *out = json_object();
         AUTO_FREE char *text = version != NULL ? value_pystr(version) : NULL;
         char **names = str_split(name, ",", false);
 
         for (size_t i = 0; names[i] != NULL; i++) {
-            AUTO_FREE char *plain = target_name(ctx, names[i], normalize);
+            AUTO_FREE char *plain = target_name(ctx, names[i], normal);
             json_object_set_new(out, plain, text != NULL ? json_string(text) : json_null());
         }
         strv_free(names);
@@ -183,76 +183,20 @@ apttargets_of(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *re
     return 0;
 }
 
-/* Names become words of apt-get's command line, in front of their versions. */
+/* Names become words of a command line, in front of their versions. */
 int
-apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
+pkg_targets(call_ctx_t *ctx, const json_t *args, pkg_normal_fn *normal, json_t **ret_params, bool *ret_files,
+            fail_t *err)
 {
-    const char *argument = value_truthy(apt_arg(args, "pkgs")) ? "pkgs" : "name", *name;
-    int rc = apttargets_of(ctx, args, ret_params, ret_files, err);
+    const char *argument = value_truthy(pkg_arg(args, "pkgs")) ? "pkgs" : "name", *name;
+    int rc = targets_of(ctx, args, normal, ret_params, ret_files, err);
     json_t *v;
 
     json_object_foreach (*ret_params, name, v)
-        rc = rc == 0 ? apt_check_name(argument, name, err) : rc;
+        rc = rc == 0 ? pkg_check_name(argument, name, err) : rc;
     if (rc < 0) {
         json_decref(*ret_params);
         *ret_params = NULL;
     }
     return rc;
-}
-
-/* The last word of the line " Name: value" of `dpkg -I`. NULL when there is no such line. NEW. */
-static char *
-info_line(const char *text, const char *name)
-{
-    AUTO_FREE char *copy = xstrdup(text);
-
-    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
-        line = str_trim(line);
-        const char *rest = line + strlen(name);
-        if (!str_starts(line, name) || rest[strspn(rest, " ")] != ':')
-            continue;
-        const char *blank = strrchr(line, ' ');
-        return xstrdup(blank != NULL ? blank + 1 : line);
-    }
-    return NULL;
-}
-
-/* {name, version, arch} of a package file, by dpkg -I. A foreign architecture becomes part of the name. NEW,
- * or NULL with *err. */
-json_t *
-apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err)
-{
-    static const char *const rows[][2] = { { "name", "Package" },
-                                           { "version", "Version" },
-                                           { "arch", "Architecture" } };
-    json_auto_t *ret = json_object();
-    const char *osarch = value_str(ctx_grains(ctx), "osarch", "");
-
-    int there = fs_look(path, err);
-    if (there == 0)
-        fail_kind(err, FAIL_COMMAND, -ENOENT, "%s does not exist on minion", path);
-    if (there <= 0)
-        return NULL;
-    json_auto_t *out = apt_output(ctx, err, "dpkg", "-I", path, NULL);
-    if (out == NULL)
-        return NULL;
-    const char *errors = value_str(out, "stderr", "");
-    if (value_int(out, "retcode", 0) != 0) {
-        fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Unable to get info for %s%s%s", path,
-                  *errors != '\0' ? ": " : "", errors);
-        return NULL;
-    }
-    for (size_t i = 0; i < NELEMS(rows); i++) {
-        AUTO_FREE char *value = info_line(value_str(out, "stdout", ""), rows[i][1]);
-        if (value == NULL) {
-            fail_kind(err, FAIL_COMMAND, -EINVAL, "Unable to get %s for %s", rows[i][0], path);
-            return NULL;
-        }
-        json_object_set_new(ret, rows[i][0], json_string(value));
-    }
-    const char *arch = value_str(ret, "arch", "");
-    if (str_eq(value_str(ctx_grains(ctx), "cpuarch", ""), "x86_64") && str_eq(osarch, "amd64") &&
-        !str_eq(arch, "all") && !str_eq(arch, osarch))
-        json_object_set_new(ret, "name", value_fmt("%s:%s", value_str(ret, "name", ""), arch));
-    return STEAL(ret);
 }
