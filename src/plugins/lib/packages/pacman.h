@@ -3,7 +3,7 @@
  * Layer      plugins/lib/packages
  * Threads    one at a time
  * Errors     Salt's texts
- * Tests      tests/cases/exec/pkg.*.json, tests/t/4700-packages.bats
+ * Tests      tests/cases/exec/pkg.*.json, tests/t/4900-packages.bats
  */
 #ifndef PLUGINS_LIB_PACKAGES_PACMAN_H
 #define PLUGINS_LIB_PACKAGES_PACMAN_H

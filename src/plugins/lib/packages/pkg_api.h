@@ -7,7 +7,7 @@
  * Threads    a call belongs to one thread
  * Ownership  json_t returns are NEW
  * Errors     as Salt's package modules raise them
- * Tests      tests/cases/exec/pkg.*.json, tests/t/4700-packages.bats
+ * Tests      tests/cases/exec/pkg.*.json, tests/t/4900-packages.bats
  */
 #ifndef PLUGINS_LIB_PACKAGES_PKG_API_H
 #define PLUGINS_LIB_PACKAGES_PKG_API_H

@@ -210,9 +210,10 @@ version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *wa
 
     if (strcmp(oper, "==") == 0 && fnmatch(want, have, FNM_NOESCAPE) == 0)
         return 1;
-    json_auto_t *order = sub_call(ctx, err, "pkg.version_cmp", "{s:s, s:s, s:b}", "pkg1", have, "pkg2", want,
-                                  "ignore_epoch", ignore);
-    if (order == NULL)
+    /* By place, as the names of the two arguments differ between package managers. */
+    json_auto_t *pair = json_pack("[s, s]", have, want), *how = json_pack("{s:b}", "ignore_epoch", ignore);
+    json_auto_t *order = NULL;
+    if (ctx_call(ctx, "pkg.version_cmp", pair, how, &order, err) < 0)
         return err->code;
     return json_is_integer(order) && order_fits(oper, json_integer_value(order));
 }

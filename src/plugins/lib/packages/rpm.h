@@ -8,7 +8,7 @@
  * Threads    one at a time
  * Ownership  json_t returns are NEW
  * Errors     Salt's texts
- * Tests      tests/cases/exec/lowpkg.*.json, tests/t/4700-packages.bats
+ * Tests      tests/cases/exec/lowpkg.*.json, tests/t/4900-packages.bats
  */
 #ifndef PLUGINS_LIB_PACKAGES_RPM_H
 #define PLUGINS_LIB_PACKAGES_RPM_H

@@ -4,7 +4,7 @@
  * Threads    one at a time
  * Ownership  json_t returns are NEW
  * Errors     Salt's texts
- * Tests      tests/cases/exec/pkg.*.json, tests/t/4700-packages.bats
+ * Tests      tests/cases/exec/pkg.*.json, tests/t/4900-packages.bats
  */
 #ifndef PLUGINS_LIB_PACKAGES_YUM_H
 #define PLUGINS_LIB_PACKAGES_YUM_H

@@ -4,7 +4,7 @@
  * Threads    one at a time
  * Ownership  json_t returns are NEW
  * Errors     "Zypper command failure: " and what zypper says, as FAIL_COMMAND
- * Tests      tests/cases/exec/pkg.*.json, tests/t/4700-packages.bats
+ * Tests      tests/cases/exec/pkg.*.json, tests/t/4900-packages.bats
  */
 #ifndef PLUGINS_LIB_PACKAGES_ZYPPER_H
 #define PLUGINS_LIB_PACKAGES_ZYPPER_H

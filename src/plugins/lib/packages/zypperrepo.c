@@ -99,6 +99,15 @@ zypper_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- mod_repo --------------------------------------------------------------------------------- */
 
+/* True for addresses that differ in an empty host alone: "dir:///x" and "dir:/x". */
+static bool
+same_address(const char *a, const char *b)
+{
+    AUTO_FREE char *x = str_replace(a, ":///", ":/"), *y = str_replace(b, ":///", ":/");
+
+    return str_eq(x, y);
+}
+
 /* Adds a repository at an address that no other one has. */
 static int
 add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *repos, const char *root,
@@ -117,7 +126,7 @@ add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *
         return fail_kind(err, FAIL_COMMAND, -EINVAL,
                          "Repository '%s' not found and URL for baseurl/mirrorlist is malformed", repo);
     json_object_foreach ((json_t *) repos, alias, other)
-        if (str_eq(value_str(other, "baseurl", ""), url))
+        if (same_address(value_str(other, "baseurl", ""), url))
             return fail_kind(err, FAIL_COMMAND, -EEXIST, "Repository '%s' already exists as '%s'.", repo,
                              alias);
     if (prog_check_operand("baseurl", url, err) < 0 || prog_check_operand("repo", repo, err) < 0)
