@@ -433,22 +433,23 @@ yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remove ----------------------------------------------------------------------------------- */
 
-/* The words for what is installed of a wish: its name, or with its version when that is there. */
+/* The words for what is installed of a wish: its name, or with those of its versions that are there: "1-1,2-1". */
 static void
 take_removal(call_ctx_t *ctx, const json_t *have, const char *name, const json_t *version, bool split,
              json_t *words)
 {
-    json_t *there = value_get(have, name);
+    json_t *there = value_get(have, name), *v;
+    json_auto_t *versions = value_truthy(version) ? pkg_words(version) : NULL;
     const char *arch;
+    size_t i;
 
-    if (there == NULL)
-        return;
-    if (!value_truthy(version)) {
+    if (there != NULL && versions == NULL)
         json_array_append_new(words, json_string(name));
-    } else if (value_has(there, version)) {
-        const char *text = json_string_value(version), *colon = strchr(text, ':');
+    json_array_foreach (versions, i, v) {
+        const char *text = json_string_value(v), *colon = strchr(text, ':');
         AUTO_FREE char *plain = rpm_split_arch(name, rpm_osarch(ctx), split, &arch);
-        json_array_append_new(words, value_fmt("%s-%s%s", plain, colon != NULL ? colon + 1 : text, arch));
+        if (value_has(there, v))
+            json_array_append_new(words, value_fmt("%s-%s%s", plain, colon != NULL ? colon + 1 : text, arch));
     }
 }
 
