@@ -26,7 +26,7 @@ typedef struct reader {
 
 /* The number of the suffix at a place, its length in *ret_len; negative for none. */
 static int
-suffix_at(const char *at, size_t *ret_len)
+apkver_suffix_at(const char *at, size_t *ret_len)
 {
     for (size_t i = 0; i < NELEMS(suffixes); i++) {
         size_t len = strlen(suffixes[i]);
@@ -112,7 +112,7 @@ cmp_parts(reader_t *a, reader_t *b)
         return (order > 0) - (order < 0);
     }
     case TOKEN_SUFFIX: {
-        int order = suffix_at(a->at, &len_a) - suffix_at(b->at, &len_b);
+        int order = apkver_suffix_at(a->at, &len_a) - apkver_suffix_at(b->at, &len_b);
         a->at += len_a;
         b->at += len_b;
         return (order > 0) - (order < 0);
@@ -130,9 +130,9 @@ cmp_rest(const reader_t *a, const reader_t *b)
 
     if (a->token == b->token)
         return 0;
-    if (a->token == TOKEN_SUFFIX && suffix_at(a->at, &len) < SUFFIX_NONE)
+    if (a->token == TOKEN_SUFFIX && apkver_suffix_at(a->at, &len) < SUFFIX_NONE)
         return -1;
-    if (b->token == TOKEN_SUFFIX && suffix_at(b->at, &len) < SUFFIX_NONE)
+    if (b->token == TOKEN_SUFFIX && apkver_suffix_at(b->at, &len) < SUFFIX_NONE)
         return 1;
     return a->token > b->token ? -1 : 1;
 }

@@ -41,7 +41,7 @@ add_root(prog_t *prog, const json_t *args)
 
 /* What a short command with operands prints. NEW, or NULL with *err. */
 static char *
-text_of(call_ctx_t *ctx, const char *option, const json_t *operands, unsigned flags, fail_t *err)
+pacman_text_of(call_ctx_t *ctx, const char *option, const json_t *operands, unsigned flags, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
@@ -279,7 +279,7 @@ pacman_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 static json_t *
 repo_packages(call_ctx_t *ctx, const json_t *names, const json_t *repos, fail_t *err)
 {
-    AUTO_FREE char *text = text_of(ctx, "-Sl", NULL, TOOL_QUIET, err);
+    AUTO_FREE char *text = pacman_text_of(ctx, "-Sl", NULL, TOOL_QUIET, err);
     json_t *ret = text != NULL ? json_object() : NULL, *v;
     char *words[3];
     size_t i;
@@ -340,7 +340,7 @@ pacman_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 static int
 each_file(call_ctx_t *ctx, const json_t *args, json_t *errors, json_t *files, bool apart, fail_t *err)
 {
-    AUTO_FREE char *text = text_of(ctx, "-Ql", value_get(args, "packages"), TOOL_MERGE, err);
+    AUTO_FREE char *text = pacman_text_of(ctx, "-Ql", value_get(args, "packages"), TOOL_MERGE, err);
 
     if (text == NULL)
         return err->code;
@@ -393,7 +393,7 @@ pacman_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_array_foreach (paths, i, v) {
         AUTO_FREE char *path = value_pystr(v);
         json_auto_t *one = json_pack("[s]", path);
-        AUTO_FREE char *text = text_of(ctx, "-Qqo", one, 0, err);
+        AUTO_FREE char *text = pacman_text_of(ctx, "-Qqo", one, 0, err);
         if (text == NULL)
             return err->code;
         json_object_set_new(ret, path, json_string(text));
@@ -408,9 +408,9 @@ pacman_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* {group: [packages]} of "group package" lines. NEW, or NULL with *err. */
 static json_t *
-groups_of(call_ctx_t *ctx, const char *option, const json_t *names, fail_t *err)
+pacman_groups_of(call_ctx_t *ctx, const char *option, const json_t *names, fail_t *err)
 {
-    AUTO_FREE char *text = text_of(ctx, option, names, TOOL_MERGE, err);
+    AUTO_FREE char *text = pacman_text_of(ctx, option, names, TOOL_MERGE, err);
     json_t *ret = text != NULL ? json_object() : NULL;
     char *words[2];
 
@@ -425,8 +425,8 @@ groups_of(call_ctx_t *ctx, const char *option, const json_t *names, fail_t *err)
 int
 pacman_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *available = groups_of(ctx, "-Sgg", NULL, err);
-    json_auto_t *installed = available != NULL ? groups_of(ctx, "-Qg", NULL, err) : NULL;
+    json_auto_t *available = pacman_groups_of(ctx, "-Sgg", NULL, err);
+    json_auto_t *installed = available != NULL ? pacman_groups_of(ctx, "-Qg", NULL, err) : NULL;
     json_auto_t *whole = json_array(), *partly = json_array();
     json_t *packages;
     const char *group;
@@ -446,10 +446,10 @@ pacman_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* The packages of a group, all of them default ones. NEW, or NULL with *err. */
 static json_t *
-group_members(call_ctx_t *ctx, const char *name, fail_t *err)
+pacman_group_members(call_ctx_t *ctx, const char *name, fail_t *err)
 {
     json_auto_t *names = json_pack("[s]", name);
-    json_auto_t *groups = groups_of(ctx, "-Sgg", names, err);
+    json_auto_t *groups = pacman_groups_of(ctx, "-Sgg", names, err);
 
     if (groups == NULL)
         return NULL;
@@ -459,7 +459,7 @@ group_members(call_ctx_t *ctx, const char *name, fail_t *err)
 int
 pacman_group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *members = group_members(ctx, value_str(args, "name", ""), err);
+    json_t *members = pacman_group_members(ctx, value_str(args, "name", ""), err);
 
     if (members == NULL)
         return err->code;
@@ -472,7 +472,7 @@ int
 pacman_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *known = packages_now(ctx, NULL, err), *there = json_array(), *missing = json_array();
-    json_auto_t *members = known != NULL ? group_members(ctx, value_str(args, "name", ""), err) : NULL;
+    json_auto_t *members = known != NULL ? pacman_group_members(ctx, value_str(args, "name", ""), err) : NULL;
     json_t *v;
     size_t i;
 
@@ -492,7 +492,8 @@ pacman_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 /* Runs the command; its changes, or what went wrong with them. `upgrade`: any exit code but 0 is an error, and the
  * whole result is told. */
 static int
-carry_out(call_ctx_t *ctx, prog_t *prog, const char *failure, bool upgrade, json_t **ret_value, fail_t *err)
+pacman_carry_out(call_ctx_t *ctx, prog_t *prog, const char *failure, bool upgrade, json_t **ret_value,
+                 fail_t *err)
 {
     json_auto_t *old = versions_now(ctx, NULL, err), *out = old != NULL ? tool_run(ctx, prog, 0, err) : NULL;
 
@@ -590,7 +591,7 @@ pacman_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         prog_add(&prog, "--needed");
     prog_add_json(&prog, files ? params : words);
     add_root(&prog, args);
-    return carry_out(ctx, &prog, failure, false, ret_value, err);
+    return pacman_carry_out(ctx, &prog, failure, false, ret_value, err);
 }
 
 int
@@ -604,7 +605,7 @@ pacman_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (pkg_arg_true(args, "refresh"))
         prog_add(&prog, "-y");
     add_root(&prog, args);
-    return carry_out(ctx, &prog, "Problem encountered upgrading packages", true, ret_value, err);
+    return pacman_carry_out(ctx, &prog, "Problem encountered upgrading packages", true, ret_value, err);
 }
 
 int
@@ -631,5 +632,5 @@ pacman_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     prog_adds(&prog, purge ? "-Rsc" : "-R", "--noprogressbar", "--noconfirm", NULL);
     prog_add_json(&prog, words);
-    return carry_out(ctx, &prog, "Problem encountered removing package(s)", false, ret_value, err);
+    return pacman_carry_out(ctx, &prog, "Problem encountered removing package(s)", false, ret_value, err);
 }

@@ -11,7 +11,7 @@
 
 /* A list of names and {name: version}, or the YAML text of one. NEW list, NULL when it is neither. */
 static json_t *
-as_list(const json_t *v)
+pkgtargets_as_list(const json_t *v)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -55,7 +55,7 @@ take_pkg(call_ctx_t *ctx, json_t *out, json_t *element, pkg_normal_fn *normal)
 static int
 repack(call_ctx_t *ctx, const json_t *pkgs, pkg_normal_fn *normal, json_t **ret_params, fail_t *err)
 {
-    json_auto_t *list = as_list(pkgs), *out = json_object();
+    json_auto_t *list = pkgtargets_as_list(pkgs), *out = json_object();
     json_t *element;
     size_t i;
 
@@ -121,7 +121,7 @@ static int
 files_of(call_ctx_t *ctx, const json_t *sources, pkg_normal_fn *normal, const char *saltenv,
          json_t **ret_params, fail_t *err)
 {
-    json_auto_t *list = as_list(sources), *packed = json_object(), *paths = json_array();
+    json_auto_t *list = pkgtargets_as_list(sources), *packed = json_object(), *paths = json_array();
     json_t *element;
     const char *name;
     size_t i;

@@ -29,7 +29,7 @@ end_value(repofile_t *f)
 }
 
 static int
-take_option(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
+repofile_take_option(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
 {
     size_t at = strcspn(line, "=:");
 
@@ -70,7 +70,7 @@ take_section(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
 }
 
 static void
-take_comment(repofile_t *f, const char *line)
+repofile_take_comment(repofile_t *f, const char *line)
 {
     if (f->section == NULL) {
         buf_printf(&f->header, "%s\n", line);
@@ -82,13 +82,13 @@ take_comment(repofile_t *f, const char *line)
 }
 
 static int
-take_line(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
+repofile_take_line(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
 {
     bool inner = isspace((unsigned char) *line) != 0;
     char *text = str_trim(line);
 
     if (*text == '#') {
-        take_comment(f, text);
+        repofile_take_comment(f, text);
         return 0;
     }
     if (*text == '\0' || *text == ';')
@@ -102,7 +102,7 @@ take_line(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
         return take_section(f, text, number, strict, err);
     if (f->section == NULL)
         return 1;
-    return take_option(f, text, number, strict, err);
+    return repofile_take_option(f, text, number, strict, err);
 }
 
 json_t *
@@ -115,7 +115,7 @@ repofile_read(const char *path, bool strict, buf_t *header, fail_t *err)
     size_t number = 0;
 
     for (char *at = copy, *line; rc >= 0 && (line = line_next(&at)) != NULL;) {
-        rc = take_line(&f, line, ++number, strict, err);
+        rc = repofile_take_line(&f, line, ++number, strict, err);
         if (rc == 1) {
             log_error("Failed to parse file %s, error: File contains no section headers.", path);
             json_object_clear(f.sections);
@@ -138,7 +138,7 @@ repofile_read(const char *path, bool strict, buf_t *header, fail_t *err)
 
 /* "# text" lines. */
 static void
-put_comments(buf_t *out, const json_t *comments)
+repofile_put_comments(buf_t *out, const json_t *comments)
 {
     json_t *v;
     size_t i;
@@ -171,7 +171,7 @@ repofile_write(const char *path, const char *header, const json_t *sections, fai
         json_t *comments = value_get(section, "comments");
         json_auto_t *list = comments != NULL && !json_is_array(comments) ? json_pack("[O]", comments)
                                                                          : json_incref(comments);
-        put_comments(&out, list);
+        repofile_put_comments(&out, list);
         buf_putc(&out, '\n');
     }
     return fs_rewrite(path, buf_str(&out), out.len, 0644, err);

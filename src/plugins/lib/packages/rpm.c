@@ -36,7 +36,7 @@ static const char *const arm_32[] = { "armv5tel", "armv5tejl", "armv6l",  "armv6
                                       "armv7l",   "armv7hl",   "armv7hnl" };
 
 static bool
-among(const char *word, const char *const *list, size_t n)
+rpm_among(const char *word, const char *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (str_eq(word, list[i]))
@@ -55,15 +55,15 @@ rpm_is_arch(const char *arch)
         "alphaev68", "alphaev7",  "aarch64",      "sh3",          "sh4",        "sh4a",
     };
 
-    return among(arch, others, NELEMS(others)) || among(arch, x86_32, NELEMS(x86_32)) ||
-           among(arch, arm_32, NELEMS(arm_32));
+    return rpm_among(arch, others, NELEMS(others)) || rpm_among(arch, x86_32, NELEMS(x86_32)) ||
+           rpm_among(arch, arm_32, NELEMS(arm_32));
 }
 
 bool
 rpm_both_32(const char *arch, const char *osarch)
 {
-    return (among(arch, x86_32, NELEMS(x86_32)) && among(osarch, x86_32, NELEMS(x86_32))) ||
-           (among(arch, arm_32, NELEMS(arm_32)) && among(osarch, arm_32, NELEMS(arm_32)));
+    return (rpm_among(arch, x86_32, NELEMS(x86_32)) && rpm_among(osarch, x86_32, NELEMS(x86_32))) ||
+           (rpm_among(arch, arm_32, NELEMS(arm_32)) && rpm_among(osarch, arm_32, NELEMS(arm_32)));
 }
 
 const char *

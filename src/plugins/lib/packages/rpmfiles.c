@@ -27,7 +27,7 @@ rpm_query(call_ctx_t *ctx, const json_t *args, const char *some, const char *all
 
 /* The lines of a text, which is cut. NEW list. */
 static json_t *
-lines_of(char *text)
+rpmfiles_lines_of(char *text)
 {
     json_t *ret = json_array();
 
@@ -40,7 +40,7 @@ lines_of(char *text)
 
 /* {name: version} of "name version" lines; those of unknown packages go to `errors`, which may be NULL. */
 static json_t *
-versions_in(char *text, json_t *errors)
+rpmfiles_versions_in(char *text, json_t *errors)
 {
     json_t *ret = json_object();
 
@@ -66,7 +66,7 @@ rpm_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (text == NULL)
         return err->code;
-    *ret_value = versions_in(text, NULL);
+    *ret_value = rpmfiles_versions_in(text, NULL);
     return 0;
 }
 
@@ -77,7 +77,7 @@ rpm_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (text == NULL)
         return err->code;
-    *ret_value = json_pack("{s:[], s:o}", "errors", "files", lines_of(text));
+    *ret_value = json_pack("{s:[], s:o}", "errors", "files", rpmfiles_lines_of(text));
     return 0;
 }
 
@@ -91,7 +91,7 @@ rpm_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (text == NULL)
         return err->code;
-    json_auto_t *versions = versions_in(text, errors);
+    json_auto_t *versions = rpmfiles_versions_in(text, errors);
     json_object_foreach (versions, name, version) {
         prog_auto_t prog = PROG_INIT;
         if (rpm_begin(&prog, value_get(args, "kwargs"), err) < 0)
@@ -100,7 +100,7 @@ rpm_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *files = rpm_text(ctx, &prog, TOOL_MERGE, err);
         if (files == NULL)
             return err->code;
-        json_object_set_new(packages, name, lines_of(files));
+        json_object_set_new(packages, name, rpmfiles_lines_of(files));
     }
     *ret_value = json_pack("{s:O, s:O}", "errors", errors, "packages", packages);
     return 0;

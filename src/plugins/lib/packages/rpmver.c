@@ -37,7 +37,7 @@ run_of(part_t p, bool digits)
 }
 
 static int
-sign(long long n)
+rpmver_sign(long long n)
 {
     return (n > 0) - (n < 0);
 }
@@ -53,7 +53,7 @@ cmp_runs(part_t a, part_t b, bool digits)
     if (digits && a.len != b.len)
         return a.len > b.len ? 1 : -1;
     int order = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return order != 0 ? sign(order) : sign((long long) a.len - (long long) b.len);
+    return order != 0 ? rpmver_sign(order) : rpmver_sign((long long) a.len - (long long) b.len);
 }
 
 static size_t

@@ -55,7 +55,7 @@ attributes(const char *at, const char *end)
 
 /* The ">" of a tag, which may have others in its values. NULL when it is not closed. */
 static const char *
-tag_end(const char *at)
+xmltags_tag_end(const char *at)
 {
     char quote = '\0';
 
@@ -76,7 +76,7 @@ xmltags_read(const char *xml)
     json_t *ret = json_array();
 
     for (const char *at = xml, *end; (at = strchr(at, '<')) != NULL; at = end) {
-        if ((end = tag_end(at + 1)) == NULL)
+        if ((end = xmltags_tag_end(at + 1)) == NULL)
             break;
         end++;
         if (!isalpha((unsigned char) at[1]))

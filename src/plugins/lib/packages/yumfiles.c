@@ -51,7 +51,7 @@ each_download(const json_t *packages, bool remove, json_t *found, fail_t *err)
 
 /* {package: path}. NEW, or NULL with *err. */
 static json_t *
-download(call_ctx_t *ctx, const json_t *packages, fail_t *err)
+yumfiles_download(call_ctx_t *ctx, const json_t *packages, fail_t *err)
 {
     json_auto_t *found = json_object(), *missing = json_array();
     prog_auto_t prog = PROG_INIT;
@@ -88,7 +88,7 @@ yum_download(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     if (json_array_size(value_get(args, "packages")) == 0)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "No packages were specified");
-    *ret_value = download(ctx, value_get(args, "packages"), err);
+    *ret_value = yumfiles_download(ctx, value_get(args, "packages"), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -116,7 +116,7 @@ yum_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_object_foreach (owners, path, v)
             if (!value_has(packages, v))
                 json_array_append(packages, v);
-        if ((files = download(ctx, packages, err)) == NULL)
+        if ((files = yumfiles_download(ctx, packages, err)) == NULL)
             return err->code;
     }
     json_object_foreach (owners, path, v) {

@@ -100,7 +100,7 @@ head_of(const char *text)
     return ret;
 }
 
-static json_t *group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done, fail_t *err);
+static json_t *yumgroup_group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done, fail_t *err);
 
 /* The members of a group that an environment has. */
 static int
@@ -113,7 +113,7 @@ take_group(call_ctx_t *ctx, json_t *ret, const char *group, json_t *done, fail_t
     if (*group == '\0' || value_lists(done, group))
         return 0;
     json_array_append_new(done, json_string(group));
-    json_auto_t *inner = group_info(ctx, name, true, done, err);
+    json_auto_t *inner = yumgroup_group_info(ctx, name, true, done, err);
     if (inner == NULL)
         return err->code;
     for (size_t i = 0; i < NELEMS(kinds); i++)
@@ -124,7 +124,7 @@ take_group(call_ctx_t *ctx, json_t *ret, const char *group, json_t *done, fail_t
 
 /* pkg.group_info; `done` are the groups that were taken already. */
 static json_t *
-group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done, fail_t *err)
+yumgroup_group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done, fail_t *err)
 {
     if (prog_check_operand("name", name, err) < 0)
         return NULL;
@@ -172,8 +172,8 @@ yum_group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ignored = value_get(args, "ignore_groups");
     json_auto_t *done = json_is_array(ignored) ? json_copy(ignored) : json_array();
 
-    *ret_value = group_info(ctx, value_str(args, "name", ""), value_truthy(value_get(args, "expand")), done,
-                            err);
+    *ret_value = yumgroup_group_info(ctx, value_str(args, "name", ""),
+                                     value_truthy(value_get(args, "expand")), done, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -182,7 +182,8 @@ yum_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *done = json_array(), *ret = json_object();
     const json_t *have = rpm_packages(ctx, NULL, false, err);
-    json_auto_t *info = have != NULL ? group_info(ctx, value_str(args, "name", ""), true, done, err) : NULL;
+    json_auto_t *info = have != NULL ? yumgroup_group_info(ctx, value_str(args, "name", ""), true, done, err)
+                                     : NULL;
     json_t *v;
     size_t k;
 
@@ -234,7 +235,7 @@ yum_group_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_auto_t *wanted = json_array();
     json_array_foreach (groups, i, v) {
         AUTO_FREE char *name = value_pystr(v);
-        json_auto_t *done = json_array(), *info = group_info(ctx, name, false, done, err);
+        json_auto_t *done = json_array(), *info = yumgroup_group_info(ctx, name, false, done, err);
         if (info == NULL)
             return err->code;
         json_array_extend(wanted, value_get(info, "mandatory"));

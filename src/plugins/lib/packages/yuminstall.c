@@ -28,7 +28,7 @@ put(json_t *list, const char *name, const char *word)
 
 /* A package with a version goes to one of the lists, by what is installed. */
 static void
-sort_version(plan_t *p, const char *name, const char *version, const char *word)
+yuminstall_sort_version(plan_t *p, const char *name, const char *version, const char *word)
 {
     json_t *have = name != NULL ? value_get(p->have, name) : NULL, *v;
     bool same = false, upward = false;
@@ -77,7 +77,7 @@ yuminstall_resolve(plan_t *p, const char *full, const char *name, const char *wi
 /* "name-version.arch" without the epoch, which dnf takes in front of the version alone, unless the wish is to be taken
  * as it is written. */
 static void
-sort_name(plan_t *p, const char *full, const json_t *wanted)
+yuminstall_sort_name(plan_t *p, const char *full, const json_t *wanted)
 {
     const char *text = json_string_value(wanted), *arch;
     json_t *split = value_get(p->kwargs, "split_arch");
@@ -96,11 +96,11 @@ sort_name(plan_t *p, const char *full, const json_t *wanted)
         return;
     const char *colon = p->ignore_epoch ? NULL : strchr(version, ':');
     AUTO_FREE char *word = xasprintf("%s-%s%s", name, colon != NULL ? colon + 1 : version, arch);
-    sort_version(p, name, version, word);
+    yuminstall_sort_version(p, name, version, word);
 }
 
 static int
-sort_names(plan_t *p, const json_t *params, fail_t *err)
+yuminstall_sort_names(plan_t *p, const json_t *params, fail_t *err)
 {
     json_auto_t *ask = json_array();
     const char *name;
@@ -115,12 +115,12 @@ sort_names(plan_t *p, const json_t *params, fail_t *err)
         (p->available = yum_repo_pkgs(p->ctx, ask, p->kwargs, false, err)) == NULL)
         return err->code;
     json_object_foreach ((json_t *) params, name, wish)
-        sort_name(p, name, wish);
+        yuminstall_sort_name(p, name, wish);
     return 0;
 }
 
 static int
-sort_files(plan_t *p, const json_t *paths, fail_t *err)
+yuminstall_sort_files(plan_t *p, const json_t *paths, fail_t *err)
 {
     json_t *v;
     size_t i;
@@ -131,7 +131,7 @@ sort_files(plan_t *p, const json_t *paths, fail_t *err)
         if (info == NULL)
             return err->code;
         if (json_is_object(info))
-            sort_version(p, value_str(info, "name", ""), value_str(info, "version", ""), path);
+            yuminstall_sort_version(p, value_str(info, "name", ""), value_str(info, "version", ""), path);
         else
             put(p->install, NULL, path);
     }
@@ -229,7 +229,7 @@ yuminstall_run(plan_t *p, const char *action, const json_t *words, fail_t *err)
 
 /* What was let go is held again, whatever came of it. */
 static int
-run_list(plan_t *p, const char *action, const json_t *list, fail_t *err)
+yuminstall_run_list(plan_t *p, const char *action, const json_t *list, fail_t *err)
 {
     json_auto_t *freed = NULL;
     json_auto_t *words = words_of(p, list, &freed, err);
@@ -303,17 +303,17 @@ yuminstall_install(plan_t *p, const json_t *params, bool files, json_t **ret_val
     if ((p->old = there_now(p, err)) == NULL || (p->have = rpm_pkgs(p->ctx, NULL, true, NULL, err)) == NULL)
         return err->code;
     rc = p->advisory ? sort_advisories(p, params, err)
-         : files     ? sort_files(p, params, err)
-                     : sort_names(p, params, err);
+         : files     ? yuminstall_sort_files(p, params, err)
+                     : yuminstall_sort_names(p, params, err);
     if (rc < 0)
         return rc;
     /* Without the plug-in that locks there are no holds. */
     p->held = yum_holds(p->ctx, NULL, false, &unlocked);
     if (p->held == NULL && unlocked.kind != FAIL_INVOCATION)
         return fail_kind(err, unlocked.kind, unlocked.code, "%s", fail_text(&unlocked));
-    if ((rc = run_list(p, "install", p->install, err)) < 0 ||
-        (rc = run_list(p, "downgrade", p->downgrade, err)) < 0 ||
-        (rc = run_list(p, "reinstall", p->again, err)) < 0)
+    if ((rc = yuminstall_run_list(p, "install", p->install, err)) < 0 ||
+        (rc = yuminstall_run_list(p, "downgrade", p->downgrade, err)) < 0 ||
+        (rc = yuminstall_run_list(p, "reinstall", p->again, err)) < 0)
         return rc;
     return yuminstall_tell(p, ret_value, err);
 }

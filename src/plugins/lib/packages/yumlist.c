@@ -54,7 +54,7 @@ newest_of(call_ctx_t *ctx, const json_t *listed, const char *name, const json_t 
 
 /* What `list available` tells of the names; nothing when it fails, as for names that no repository has. */
 static json_t *
-available(call_ctx_t *ctx, const json_t *names, const json_t *kwargs, const json_t *have, fail_t *err)
+yumlist_available(call_ctx_t *ctx, const json_t *names, const json_t *kwargs, const json_t *have, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
     bool unknown = false;
@@ -100,7 +100,7 @@ yum_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if ((refresh == NULL || pkg_true(refresh)) && yum_refresh(ctx, kwargs, true, &done, err) < 0)
         return err->code;
     json_auto_t *have = rpm_pkgs(ctx, NULL, true, NULL, err);
-    json_auto_t *listed = have != NULL ? available(ctx, names, kwargs, have, err) : NULL;
+    json_auto_t *listed = have != NULL ? yumlist_available(ctx, names, kwargs, have, err) : NULL;
     if (listed == NULL)
         return err->code;
     json_array_foreach (names, i, v) {

@@ -48,7 +48,7 @@ is_strict(const json_t *kwargs)
 }
 
 static json_t *
-folders_of(const json_t *basedir, bool strict, fail_t *err)
+yumrepo_folders_of(const json_t *basedir, bool strict, fail_t *err)
 {
     json_auto_t *given = value_truthy(basedir) ? pkg_words(basedir) : configured_folders(strict, err);
 
@@ -100,7 +100,7 @@ repos_of(const json_t *folders, bool strict, fail_t *err)
 json_t *
 yum_repos(call_ctx_t *ctx, const json_t *basedir, fail_t *err)
 {
-    json_auto_t *folders = folders_of(basedir, true, err);
+    json_auto_t *folders = yumrepo_folders_of(basedir, true, err);
 
     return folders != NULL ? repos_of(folders, true, err) : NULL;
 }
@@ -109,7 +109,7 @@ int
 yum_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool strict = is_strict(value_get(args, "kwargs"));
-    json_auto_t *folders = folders_of(value_get(args, "basedir"), strict, err);
+    json_auto_t *folders = yumrepo_folders_of(value_get(args, "basedir"), strict, err);
 
     *ret_value = folders != NULL ? repos_of(folders, strict, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
@@ -146,7 +146,7 @@ int
 yum_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool strict = is_strict(value_get(args, "kwargs")), alone = true;
-    json_auto_t *folders = folders_of(value_get(args, "basedir"), strict, err);
+    json_auto_t *folders = yumrepo_folders_of(value_get(args, "basedir"), strict, err);
     json_auto_t *repos = folders != NULL ? repos_of(folders, strict, err) : NULL;
     AUTO_FREE char *id = repo_id(value_str(args, "repo", ""));
     const char *name;
@@ -343,7 +343,7 @@ yum_mod_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc == 0)
         rc = split_options(&m, value_get(args, "kwargs"), err);
-    if (rc == 0 && (m.folders = folders_of(value_get(args, "basedir"), m.strict, err)) == NULL)
+    if (rc == 0 && (m.folders = yumrepo_folders_of(value_get(args, "basedir"), m.strict, err)) == NULL)
         rc = err->code;
     if (rc == 0 && (rc = yumrepo_find(&m, err)) == 0 && (rc = yumrepo_change(&m, err)) == 0)
         *ret_value = json_pack("{s:O}", m.path, m.sections);

@@ -54,7 +54,7 @@ is_warning(int code)
 
 /* What zypper says about a failure. NEW text. */
 static char *
-complaint(const json_t *out, bool xml)
+zyppercmd_complaint(const json_t *out, bool xml)
 {
     const char *text = value_str(out, "stdout", ""), *errors = value_str(out, "stderr", "");
     json_auto_t *tags = xml ? xmltags_read(text) : json_array(), *messages = xmltags_named(tags, "message");
@@ -73,7 +73,7 @@ complaint(const json_t *out, bool xml)
 
 /* Tells the master who waits for the lock, and that it is free. Nobody need listen. */
 static void
-tell(call_ctx_t *ctx, const char *tag, bool success, const char *info)
+zyppercmd_tell(call_ctx_t *ctx, const char *tag, bool success, const char *info)
 {
     fail_auto_t none = FAIL_INIT;
     json_auto_t *data = json_pack("{s:b, s:s}", "success", success, "info", info);
@@ -89,7 +89,7 @@ zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 
     for (int n = 0; out != NULL && n < LOCK_TRIES && value_int(out, "retcode", 0) == LOCKED; n++) {
         if (!waited)
-            tell(ctx, "zypper/blocked", false, "Zypper is locked by another process.");
+            zyppercmd_tell(ctx, "zypper/blocked", false, "Zypper is locked by another process.");
         waited = true;
         (void) poll(NULL, 0, LOCK_WAIT_MS);
         json_decref(out);
@@ -100,9 +100,9 @@ zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
     int code = (int) value_int(out, "retcode", 0);
     bool missing = code == NOT_FOUND && (flags & ZYPPER_MAY_MISS),
          bad = !zypper_went_well(code) && !is_warning(code);
-    AUTO_FREE char *said = bad ? complaint(out, (flags & ZYPPER_XML) != 0) : NULL;
+    AUTO_FREE char *said = bad ? zyppercmd_complaint(out, (flags & ZYPPER_XML) != 0) : NULL;
     if (waited)
-        tell(ctx, "zypper/released", !bad, bad ? said : "Zypper has been released");
+        zyppercmd_tell(ctx, "zypper/released", !bad, bad ? said : "Zypper has been released");
     if (!(flags & ZYPPER_MAY_FAIL))
         ctx_set_retcode(ctx, missing ? 0 : code);
     if (bad && !missing && !(flags & ZYPPER_MAY_FAIL)) {

@@ -115,8 +115,8 @@ begin_install(call_ctx_t *ctx, prog_t *prog, const json_t *args, bool force, fai
 
 /* Installs the words; what zypper leaves as it is because its version is lower is in *ret_lower, which is NEW. */
 static int
-install_words(call_ctx_t *ctx, const json_t *args, const json_t *words, bool force, json_t **ret_lower,
-              fail_t *err)
+zypperinstall_install_words(call_ctx_t *ctx, const json_t *args, const json_t *words, bool force,
+                            json_t **ret_lower, fail_t *err)
 {
     static const char mark[] = "The selected package '";
     unsigned flags = ZYPPER_SCOPE |
@@ -232,9 +232,9 @@ zypper_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     json_auto_t *includes = includes_of(args, words), *old = zypper_there(ctx, args, includes, err);
-    if (old == NULL || install_words(ctx, args, words, false, &lower, err) < 0)
+    if (old == NULL || zypperinstall_install_words(ctx, args, words, false, &lower, err) < 0)
         return err->code;
-    if (json_array_size(lower) > 0 && install_words(ctx, args, lower, true, &none, err) < 0)
+    if (json_array_size(lower) > 0 && zypperinstall_install_words(ctx, args, lower, true, &none, err) < 0)
         return err->code;
     rpm_forget(ctx);
     json_auto_t *now = zypper_there(ctx, args, includes, err);

@@ -241,7 +241,7 @@ zypper_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* True when a name matches one of the patterns; without any every name does. */
 static bool
-is_wanted(const json_t *patterns, const char *name)
+zypperlist_is_wanted(const json_t *patterns, const char *name)
 {
     json_t *v;
     size_t i;
@@ -278,7 +278,7 @@ zypper_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     json_array_foreach (found, i, tag) {
         const char *where = xmltags_attr(tag, "repository");
         if (!str_eq(xmltags_attr(tag, "kind"), "package") || (*from != '\0' && !str_eq(where, from)) ||
-            !is_wanted(names, xmltags_attr(tag, "name")))
+            !zypperlist_is_wanted(names, xmltags_attr(tag, "name")))
             continue;
         if (value_get(by_repo, where) == NULL)
             json_object_set_new(by_repo, where, json_object());

@@ -88,7 +88,7 @@ zypperlock_target(const json_t *v, char **ret_version)
 }
 
 static json_t *
-answer(const char *name, bool result, const char *was, const char *now, json_t *comment)
+zypperlock_answer(const char *name, bool result, const char *was, const char *now, json_t *comment)
 {
     json_t *changes = was != NULL ? json_pack("{s:s, s:s}", "new", now, "old", was) : json_object();
 
@@ -101,10 +101,11 @@ static json_t *
 zypperlock_hold(const char *name, const char *version, const json_t *lock, json_t *words)
 {
     if (lock != NULL)
-        return answer(name, true, NULL, NULL, value_fmt("Package %s is already set to be held.", name));
+        return zypperlock_answer(name, true, NULL, NULL,
+                                 value_fmt("Package %s is already set to be held.", name));
     json_array_append_new(
         words, value_fmt("%s%s%s", name, version != NULL ? "=" : "", version != NULL ? version : ""));
-    return answer(name, true, "", "hold", value_fmt("Package %s is now being held.", name));
+    return zypperlock_answer(name, true, "", "hold", value_fmt("Package %s is now being held.", name));
 }
 
 static json_t *
@@ -113,14 +114,15 @@ zypperlock_unhold(const char *name, const char *version, const json_t *lock, jso
     const char *held = value_str(lock, "version", NULL);
 
     if (lock == NULL)
-        return answer(name, true, NULL, NULL, value_fmt("Package %s was already unheld.", name));
+        return zypperlock_answer(name, true, NULL, NULL, value_fmt("Package %s was already unheld.", name));
     held = held != NULL ? held + strspn(held, "= ") : NULL;
     if (version != NULL && !str_eq(held, version))
-        return answer(name, false, NULL, NULL,
-                      value_fmt("Unable to unhold package %s as it is held with the other version.", name));
+        return zypperlock_answer(
+            name, false, NULL, NULL,
+            value_fmt("Unable to unhold package %s as it is held with the other version.", name));
     json_array_append_new(words,
                           value_fmt("%s%s%s", name, held != NULL ? "=" : "", held != NULL ? held : ""));
-    return answer(name, true, "hold", "", value_fmt("Package %s is no longer held.", name));
+    return zypperlock_answer(name, true, "hold", "", value_fmt("Package %s is no longer held.", name));
 }
 
 /* Adds or removes locks by one command for all of them; nothing is done in test mode. */

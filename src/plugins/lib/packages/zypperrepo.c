@@ -14,7 +14,7 @@
 
 /* An option as Salt reads it: "1" and "0" are truths, "NONE" is None. */
 static json_t *
-option_value(json_t *v)
+zypperrepo_option_value(json_t *v)
 {
     const char *text = json_is_string(v) ? json_string_value(v) : "";
 
@@ -25,7 +25,7 @@ option_value(json_t *v)
 
 /* {alias: options and "alias"} of all files. NEW, or NULL with *err. */
 static json_t *
-configured(const char *root, fail_t *err)
+zypperrepo_configured(const char *root, fail_t *err)
 {
     AUTO_FREE char *folder = root_path(root, REPOS);
     json_auto_t *ret = json_object();
@@ -44,7 +44,7 @@ configured(const char *root, fail_t *err)
             json_t *repo = json_pack("{s:s}", "alias", alias);
             json_object_foreach (section, key, v)
                 if (!str_eq(key, "comments"))
-                    json_object_set_new(repo, key, option_value(v));
+                    json_object_set_new(repo, key, zypperrepo_option_value(v));
             json_object_set_new(ret, alias, repo);
         }
     }
@@ -55,14 +55,14 @@ configured(const char *root, fail_t *err)
 int
 zypper_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = configured(zypper_root(args), err);
+    *ret_value = zypperrepo_configured(zypper_root(args), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
 int
 zypper_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *repos = configured(zypper_root(args), err);
+    json_auto_t *repos = zypperrepo_configured(zypper_root(args), err);
     json_t *repo = value_get(repos, value_str(args, "repo", ""));
 
     if (repos == NULL)
@@ -75,7 +75,7 @@ zypper_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static json_t *
 remove_repo(call_ctx_t *ctx, const char *repo, const char *root, fail_t *err)
 {
-    json_auto_t *repos = configured(root, err);
+    json_auto_t *repos = zypperrepo_configured(root, err);
 
     if (repos != NULL && value_get(repos, repo) == NULL)
         fail_kind(err, FAIL_COMMAND, -ENOENT, "Repository '%s' not found.", repo);
@@ -132,7 +132,7 @@ add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *
     if (prog_check_operand("baseurl", url, err) < 0 || prog_check_operand("repo", repo, err) < 0)
         return err->code;
     json_auto_t *done = zypper_elements(ctx, 0, root, err, "ar", url, repo, NULL);
-    json_auto_t *now = done != NULL ? configured(root, err) : NULL;
+    json_auto_t *now = done != NULL ? zypperrepo_configured(root, err) : NULL;
     if (now != NULL && value_get(now, repo) == NULL)
         return fail_kind(err, FAIL_COMMAND, -EREMOTEIO,
                          "Failed add new repository '%s' for unspecified reason. Please check zypper logs.",
@@ -142,7 +142,7 @@ add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *
 
 /* Options of `zypper mr` from the keywords; their number. */
 static size_t
-add_options(prog_t *prog, const json_t *kwargs)
+zypperrepo_add_options(prog_t *prog, const json_t *kwargs)
 {
     static const char *const truths[][3] = { { "enabled", "--enable", "--disable" },
                                              { "refresh", "--refresh", "--no-refresh" },
@@ -178,7 +178,7 @@ change_options(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const ch
     if (zypper_begin(ctx, &prog, flags, root, err) < 0)
         return err->code;
     prog_add(&prog, "mr");
-    *ret_n = add_options(&prog, kwargs);
+    *ret_n = zypperrepo_add_options(&prog, kwargs);
     if (prog_operand(&prog, "repo", repo, err) < 0)
         return err->code;
     json_auto_t *out = *ret_n > 0 ? zypper_run(ctx, &prog, flags, err) : json_null();
@@ -189,7 +189,8 @@ int
 zypper_mod_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *repo = value_str(args, "repo", ""), *root = zypper_root(args);
-    json_auto_t *kwargs = json_copy(value_get(args, "kwargs")), *repos = configured(root, err), *done = NULL;
+    json_auto_t *kwargs = json_copy(value_get(args, "kwargs")), *repos = zypperrepo_configured(root, err),
+                *done = NULL;
     json_t *have = value_get(repos, repo), *base = value_get(kwargs, "baseurl");
     bool added = false, gone = have != NULL && base != NULL && !value_equal(base, value_get(have, "baseurl"));
     size_t n = 0;
