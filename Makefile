@@ -62,6 +62,7 @@ PLUGINS := $(filter-out src/plugins/main_%,$(call sources,$(call folders,src/plu
 KEYRING := $(call sources,$(call folders,src/keyring))
 UPLINK  := $(call sources,$(call folders,src/uplink))
 RUNNERS := $(call sources,$(call folders,src/runners))
+AUTH    := $(filter-out src/auth/main_%,$(call sources,$(call folders,src/auth)))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
 BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
@@ -73,6 +74,9 @@ PYTHON         := $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%) $(PYTHON_BUILT)
 
 .PHONY: all
 all: $(BIN)
+# Programs that others start: no commands.
+PRIVATE := $(BUILD)/bin/salt-auth
+$(BUILD)/bin/salt-master: | $(PRIVATE)
 # Interpreters of the programs look for it beside them.
 $(BIN): | $(PYTHON)
 $(PYTHON_FILES:src/pyhost/%=$(BUILD)/python/%): $(BUILD)/python/%: src/pyhost/%
@@ -134,6 +138,7 @@ $(BUILD)/libkeyring.a: $(call objects,$(KEYRING)); $(archive)
 $(BUILD)/libuplink.a: $(call objects,$(UPLINK)); $(archive)
 $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
+$(BUILD)/libauth.a: $(call objects,$(AUTH)); $(archive)
 
 # What a program has of plug-ins: objects whose tables are collected from file names wait for them.
 AGENT_ROWS  := $(BUILD)/obj/src/plugins/main_agent.o
@@ -145,6 +150,8 @@ H := $(BUILD)/libhalite.a
 obj1 = $(call objects,$(1))
 $(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+$(BUILD)/bin/salt-auth: $(call obj1,src/auth/main_auth.c) $(BUILD)/libauth.a $(BUILD)/libplugins.a $H
+	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
@@ -161,7 +168,7 @@ $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(B
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))
 UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $H
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $(BUILD)/libauth.a $H
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))

@@ -38,10 +38,16 @@
 #define LIMIT_LOCAL_CLIENTS    2048               /* operators' connections at one time */
 #define LIMIT_LOCAL_USER_MSG                                                                                 \
     (4 * 1024 * 1024) /* one request of an operator who is neither root nor the master's user */
-#define LIMIT_LOCAL_USER_LINES      64   /* such an operator's connections at one time */
-#define LIMIT_MASTER_FILES          80   /* descriptors without which a master does not start */
-#define LIMIT_MINION_FILES          32   /* the same of a minion */
-#define LIMIT_PENDING_KEYS          1000 /* keys that wait for acceptance */
+#define LIMIT_AUTH_MSG              (64 * 1024) /* a question to salt-auth, or its answer */
+#define LIMIT_AUTH_NAME             256         /* bytes of a user's name that logs in */
+#define LIMIT_AUTH_ATTEMPTS         256         /* logins under way */
+#define LIMIT_AUTH_TRIES            512         /* users of whom failed logins are counted */
+#define LIMIT_AUTH_CHILDREN         32          /* logins that salt-auth asks its systems for at one time */
+#define LIMIT_TOKENS                100000      /* tokens that hold */
+#define LIMIT_LOCAL_USER_LINES      64          /* such an operator's connections at one time */
+#define LIMIT_MASTER_FILES          80          /* descriptors without which a master does not start */
+#define LIMIT_MINION_FILES          32          /* the same of a minion */
+#define LIMIT_PENDING_KEYS          1000        /* keys that wait for acceptance */
 #define LIMIT_MINION_LINES          16 /* connections of one key to the ROUTER: the minion's and salt-call's */
 #define LIMIT_STRANGER_LINES        8  /* the same of a key that is not accepted */
 #define LIMIT_MINION_SUBS           4  /* connections of one key to the PUB */

@@ -5,8 +5,8 @@
 
 #include <poll.h>
 
+#include "cli/eauth.h"
 #include "cli/interrupt.h"
-#include "cli/patience.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
@@ -28,7 +28,7 @@ struct jobline {
 jobline_t *
 jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
 {
-    local_client_t *line = local_connect(sock_dir, err);
+    local_client_t *line = eauth_connect(sock_dir, timeout_ms, err);
 
     if (line == NULL)
         return NULL;
@@ -36,7 +36,6 @@ jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
     self->sock_dir = xstrdup(sock_dir);
     self->timeout_ms = timeout_ms;
     self->line = line;
-    patience_set(line, timeout_ms);
     return self;
 }
 
@@ -114,10 +113,9 @@ connect_again(jobline_t *self, fail_t *err)
     int rc = 0;
 
     local_client_destroy(&self->line);
-    self->line = local_connect(self->sock_dir, err);
+    self->line = eauth_connect(self->sock_dir, self->timeout_ms, err);
     if (self->line == NULL)
         return err->code;
-    patience_set(self->line, self->timeout_ms);
     for (size_t i = 0; rc == 0 && i < self->n_jobs; i++) {
         /* Asks the new line for a job's news. A job that the master does not know any more is abandoned,
          * not an error. */

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/key_cli.h"
-#include "cli/patience.h"
+#include "cli/eauth.h"
 #include "common/host/passwd.h"
 #include "common/base/str.h"
 #include "common/cli/ttyguard.h"
@@ -176,11 +176,7 @@ key_audit(const key_cli_t *cli, json_t **line_p)
 local_client_t *
 key_line(const key_cli_t *cli, fail_t *err)
 {
-    local_client_t *line = local_connect(value_str(cli->opts, "sock_dir", ""), err);
-
-    if (line != NULL)
-        patience_set(line, 1000 * value_int(cli->opts, "timeout", 5));
-    return line;
+    return eauth_connect(value_str(cli->opts, "sock_dir", ""), 1000 * value_int(cli->opts, "timeout", 5), err);
 }
 
 /* True for errors that mean that no master runs, after which files may be changed. */

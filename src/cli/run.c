@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
+#include "cli/eauth.h"
 #include "cli/interrupt.h"
 #include "cli/live.h"
 #include "cli/opts.h"
-#include "cli/patience.h"
 #include "cli/show.h"
 #include "cli/startup.h"
 #include "common/base/clock.h"
@@ -363,10 +363,9 @@ cli_run_configured(run_t *self)
     if (show_init(&self->show, self->start.values, self->start.opts, &err) < 0)
         return optparse_error(&opts_run, "%s", fail_text(&err));
     self->fun = res->n_args > 0 ? res->args[0] : "";
-    self->line = local_connect(value_str(self->start.opts, "sock_dir", ""), &err);
+    self->line = eauth_connect(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start), &err);
     if (self->line == NULL)
         return cli_run_broken(self, &err);
-    patience_set(self->line, startup_timeout_ms(&self->start));
     return run_connected(self);
 }
 

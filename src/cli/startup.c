@@ -2,6 +2,8 @@
  * option's value, else the configuration's. */
 #include "cli/startup.h"
 
+#include "cli/eauth.h"
+
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -49,6 +51,7 @@ startup_configure(startup_t *self)
         return EXIT_NO_MASTER;
     }
     self->opts = conf_opts(self->conf);
+    eauth_set(self->values, self->opts);
 
     /* Opens the log as the configuration says. */
     log_level_t level = LEVEL_WARNING;

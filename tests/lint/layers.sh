@@ -25,6 +25,7 @@ src/minion              salt/ common/ pyhost/ uplink/ minion/
 src/master              salt/ common/ keyring/ master/
 src/runners             salt/ common/ runners/ plugins/lib/http/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
+src/auth                salt/ common/ auth/ plugins/lib/http/
 src/cli                 salt/ common/ cli/ keyring/
 '
 git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '

@@ -23,14 +23,18 @@ const opt_row_t opt_common[] = {
     OPT_ROW_END
 };
 
-#define NO_EAUTH                                                                                             \
-    "there is no external authentication: the kernel says who asks, and the master's option publisher_acl "  \
-    "what he may do"
 #define AUTH(auth, token)                                                                                    \
-    { auth, OPT_STR, .refused = NO_EAUTH }, { token, OPT_FLAG, .refused = NO_EAUTH },                        \
-        { "--username", OPT_STR, .refused = NO_EAUTH },                                                      \
+    { "Authentication Options", OPT_GROUP,                                                                   \
+      .help = "Who asks, where that is not the user of this host: the master's option external_auth." },     \
+        { auth, OPT_STR, .dest = "eauth", .metavar = "EAUTH",                                                \
+          .help = "Log in by this system: pam, file, ldap, sharedsecret, rest." },                           \
+        { token, OPT_FLAG, .dest = "mktoken",                                                                \
+          .help = "Keep a token of the login in token_file, ~/.salt_token, for the commands that follow." }, \
+        { "--username", OPT_STR, .help = "Who logs in; without it, that is asked for." },                    \
     {                                                                                                        \
-        "--password", OPT_STR, .refused = NO_EAUTH                                                           \
+        "--password", OPT_STR,                                                                               \
+            .help = "The password; without it, it is asked for, and others do not see it in the list of "    \
+                    "processes."                                                                             \
     }
 const opt_row_t opt_auth[] = { AUTH("-a --auth --eauth --external-auth", "-T --make-token"), OPT_ROW_END };
 const opt_row_t opt_auth_key[] = { AUTH("--auth --eauth --external-auth", "--make-token"), OPT_ROW_END };

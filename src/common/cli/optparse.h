@@ -79,7 +79,7 @@ extern const opt_row_t opt_output[];      /* --out ... --state-verbose */
 extern const opt_row_t opt_targets[];     /* -E -L -G -P -N -R -C -I -J -S: `tgt_type`; --delimiter */
 extern const opt_row_t opt_arguments[];   /* --args-stdin (read by optparse_run itself), --no-parse */
 extern const opt_row_t opt_daemon[];      /* -d, --pid-file, -u */
-extern const opt_row_t opt_auth[];        /* Salt's external authentication: refused */
+extern const opt_row_t opt_auth[];        /* external authentication */
 extern const opt_row_t opt_auth_key[];    /* the same for salt-key, whose -a accepts keys */
 
 #endif

@@ -28,9 +28,11 @@ struct conf_rule {
     bool lone;                /* a text alone is a list of one */
     bool some;                /* an empty list is refused, as it has no effect */
     bool loose;               /* any other value is accepted; its owner checks it */
+    bool none;                /* null is accepted */
     text_fn *key;             /* of a mapping: any key that this takes, */
     const conf_rule_t *values;
-    const field_t *fields; /* or these only; `loose` also admits others that resemble none */
+    const conf_rule_t *marked; /* of keys that begin with ^; NULL: they are like others */
+    const field_t *fields;     /* or these only; `loose` also admits others that resemble none */
 };
 
 static bool conf_rules_refuse(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
@@ -212,6 +214,42 @@ check_target(json_t *opts, const char *text, fail_t *err)
     return target != NULL;
 }
 
+/* Checks an argument's pattern; one that matches every text is written as null or ".*". */
+static bool
+check_value(json_t *opts, const char *text, fail_t *err)
+{
+    bool all;
+
+    return match_pcre_check(text, false, &all, err);
+}
+
+/* Checks a rule that is a text: a function, or "@runner", "@jobs". */
+static bool
+check_called(json_t *opts, const char *text, fail_t *err)
+{
+    if (*text == '@')
+        return conf_rules_check_name(opts, text + 1, err);
+    return check_prefix_only(opts, text, err);
+}
+
+/* Checks the key of a rule: a target, or "@runner", "@jobs". */
+static bool
+check_scope(json_t *opts, const char *text, fail_t *err)
+{
+    return *text == '@' && is_only(text + 1, NAME_CHARS) ? conf_rules_check_name(opts, text + 1, err)
+                                                         : check_target(opts, text, err);
+}
+
+/* Checks who it is for: a name, a pattern of names, "GROUP%", "*", or a parameter "^name". */
+static bool
+check_key(json_t *opts, const char *text, fail_t *err)
+{
+    if (*text == '^' || str_ends(text, "%"))
+        return check_filled(text, true, err) &&
+               (text[1] != '\0' || conf_rules_refuse(err, "'%s' has no name", text));
+    return check_filled(text, true, err) && match_expr_check(text, err);
+}
+
 /* Names of states, as they are compared. */
 static bool
 check_state(json_t *opts, const char *text, fail_t *err)
@@ -368,6 +406,38 @@ const conf_rule_t conf_rule_acl = { .what = "a mapping of users to lists of func
                                     .key = check_user,
                                     .values = &grants };
 
+/* SYSTEM: {USER: [FUNCTION, "@MODULE", {TARGET or "@MODULE": [FUNCTION, {FUNCTION: CONDITIONS}]}], ^PARAMETER: value} */
+static const conf_rule_t one_value = { .what = "a regular expression", .text = check_value, .none = true };
+static const conf_rule_t by_place = { .what = "a list of regular expressions", .items = &one_value };
+static const conf_rule_t by_name = { .what = "a mapping of names to regular expressions",
+                                     .key = check_glob,
+                                     .values = &one_value };
+static const field_t demands[] = { { "args", &by_place }, { "kwargs", &by_name }, { NULL, NULL } };
+static const conf_rule_t demand = { .what = "a mapping of args and kwargs", .fields = demands };
+static const conf_rule_t condition = { .what = "a mapping of args and kwargs, or a list of such",
+                                       .items = &demand,
+                                       .fields = demands };
+static const conf_rule_t call = { .what = "a function, or a mapping of one to conditions",
+                                  .text = check_prefix_only,
+                                  .key = check_prefix_only,
+                                  .values = &condition };
+static const conf_rule_t calls = { .what = "a list of functions", .items = &call, .lone = true };
+static const conf_rule_t eauth_rule = {
+    .what = "a function, or a mapping of one target to a list of functions",
+    .text = check_called,
+    .key = check_scope,
+    .values = &calls
+};
+static const conf_rule_t eauth_rules = { .what = "a list of functions", .items = &eauth_rule };
+static const conf_rule_t parameter = { .what = "a value", .loose = true };
+static const conf_rule_t eauth_users = { .what = "a mapping of users to lists of functions",
+                                         .key = check_key,
+                                         .values = &eauth_rules,
+                                         .marked = &parameter };
+const conf_rule_t conf_rule_eauth = { .what = "a mapping of systems to mappings of users",
+                                      .key = conf_rules_check_name,
+                                      .values = &eauth_users };
+
 static LIST(users, "a list of users", one_user);
 static LIST(forbidden, "a list of functions", one_forbidden);
 static const field_t forbids[] = { { "users", &users }, { "modules", &forbidden }, { NULL, NULL } };
@@ -474,9 +544,12 @@ check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t 
         return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key,
                                  buf_str(&known), hint);
     }
+    const conf_rule_t *values = field != NULL                         ? field->rule
+                                : rule->marked != NULL && *key == '^' ? rule->marked
+                                                                      : rule->values;
     if (field == NULL && !rule->key(look->opts, key, look->err))
         return false;
-    if (check_rule(look, field != NULL ? field->rule : rule->values, v))
+    if (check_rule(look, values, v))
         return true;
     fail_prefix(look->err, "%.100s: ", key);
     return false;
@@ -513,7 +586,7 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
                 return false;
         return true;
     }
-    if (rule->loose)
+    if (rule->loose || (rule->none && json_is_null(v)))
         return true;
     if (json_is_string(v))
         return conf_rules_refuse(look->err, "wants %s, not the text '%.100s'", rule->what,

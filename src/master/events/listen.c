@@ -33,6 +33,8 @@ struct listener {
     bool brief;                       /* a turn is bounded in the ring, too: */
     bool looked;                      /* a tag was compared in this turn */
     bool more;                        /* the turn ended before anything was found */
+    listen_may_fn *may;               /* NULL: it may see everything */
+    void *cookie;
 };
 
 /* ---- the request ----------------------------------------------------------------------------- */
@@ -147,6 +149,7 @@ listener_again(listener_t **self_p, const json_t *request, fail_t *err)
         listener_t *fresh = listener_new((*self_p)->front, request, (*self_p)->brief, err);
         if (fresh == NULL)
             return false;
+        listener_filter(fresh, (*self_p)->may, (*self_p)->cookie);
         listener_destroy(self_p);
         *self_p = fresh;
         return true;
@@ -157,6 +160,13 @@ listener_again(listener_t **self_p, const json_t *request, fail_t *err)
     globs_destroy(&(*self_p)->tags);
     (*self_p)->tags = tags;
     return true;
+}
+
+void
+listener_filter(listener_t *self, listen_may_fn *may, void *cookie)
+{
+    self->may = may;
+    self->cookie = cookie;
 }
 
 size_t
@@ -194,7 +204,9 @@ wants(listener_t *self, const eframe_t *frame)
             return false;
         self->since[0] = '\0';
     }
-    return globs_all(self->tags) || globs_match(self->tags, tag, eframe_tag(frame, tag));
+    size_t len = eframe_tag(frame, tag);
+    return (globs_all(self->tags) || globs_match(self->tags, tag, len)) &&
+           (self->may == NULL || self->may(self->front, self->cookie, frame, tag));
 }
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
@@ -209,7 +221,7 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
         ring_block_t *block = self->at.block;
         size_t count = 0, at = self->at.offset;
         eframe_t frame;
-        if (globs_all(self->tags) && !self->since[0] && at < block->len) {
+        if (globs_all(self->tags) && !self->since[0] && self->may == NULL && at < block->len) {
             iov[0] = (struct iovec){ block->bytes + at, block->len - at };
             self->end = block->len;
             return 1;
@@ -376,7 +388,7 @@ count_rest(listener_t *self, int64_t until)
     eframe_t frame;
     if (block->len == 0)
         return;
-    if (globs_all(self->tags) && !self->since[0]) {
+    if (globs_all(self->tags) && !self->since[0] && self->may == NULL) {
         uint64_t first = before(&self->at) + 1;
         miss(self, first, block->last, block->last + 1 - first);
         return;
@@ -423,7 +435,8 @@ frames_after(front_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail
 /* Both limits, of bytes and time, stop after a whole block, so each request makes progress. The end is
  * numbers_last: later events must not be told yet. */
 json_t *
-listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
+listen_journal(front_t *self, const json_t *request, bool brief, listen_may_fn *may, void *cookie,
+               fail_t *err)
 {
     json_int_t last = (json_int_t) numbers_last(self), from = value_int(request, "from", 1),
                to = value_int(request, "to", last);
@@ -446,7 +459,9 @@ listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
              at += frame.len) {
             if (frame.seq > end)
                 break;
-            json_t *event = globs_match(tags, tag, eframe_tag(&frame, tag)) ? eframe_value(&frame) : NULL;
+            bool wanted = globs_match(tags, tag, eframe_tag(&frame, tag)) &&
+                          (may == NULL || may(self, cookie, &frame, tag));
+            json_t *event = wanted ? eframe_value(&frame) : NULL;
             if (event != NULL)
                 json_array_append_new(events, event);
         }

@@ -15,6 +15,7 @@
 
 #include "common/base/buf.h"
 #include "master/events/bus.h"
+#include "master/events/eframe.h"
 
 /* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?}. `brief`: bound the time spent
  * on its patterns. NEW, or NULL with *err. */
@@ -23,6 +24,9 @@ void listener_destroy(listener_t **self_p);
 /* Apply the request again: new patterns from the present place, or, with since_seq or since, a new start.
  * False with *err: unchanged. */
 bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
+/* Of the events that its patterns want, only those that `may` shows: `frame` is BORROWED. Time is bounded as of brief ones. */
+typedef bool listen_may_fn(front_t *front, void *cookie, const eframe_t *frame, const char *tag);
+void listener_filter(listener_t *self, listen_may_fn *may, void *cookie);
 size_t listener_patterns(const listener_t *self); /* number of its patterns */
 /* True when it reads from the ring. */
 bool listener_is_live(const listener_t *self);
@@ -43,7 +47,9 @@ void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size
  * altogether; after that every event of the block counts as missed. */
 void listen_dropped(void *front, ring_block_t *block);
 /* The request `journal`: {from, to?, tags?} -> NEW {events, next}; `next` is where to continue, or 0. A reply
- * holds about LIMIT_JOURNAL_PIECE at most and, when `brief`, takes about 20 ms. */
-json_t *listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err);
+ * holds about LIMIT_JOURNAL_PIECE at most and, when `brief`, takes about 20 ms. `may` (NULL: all)
+ * is that of listener_filter. */
+json_t *listen_journal(front_t *self, const json_t *request, bool brief, listen_may_fn *may, void *cookie,
+                       fail_t *err);
 
 #endif

@@ -8,18 +8,18 @@
 #include "master/front/hooks.h"
 #include "master/operators/lconn.h"
 #include "master/operators/lsock.h"
+#include "master/operators/sight.h"
 #include "master/jobs/notes.h"
 #include "master/front/part.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-typedef enum access { ACCESS_READ, ACCESS_PUB, ACCESS_ADMIN } access_t;
 typedef enum audited { AUDITED_QUIET, AUDITED_AUDIT } audited_t;
 
-#define REQUEST(name, access, audit, doc) { #name, ACCESS_##access, AUDITED_##audit, &request_##name },
+#define REQUEST(name, access, audit, doc) { #name, ACL_##access, AUDITED_##audit, &request_##name },
 static const struct operation {
     const char *name;
-    access_t access;
+    acl_access_t access;
     audited_t audited;
     const request_row_t *row;
 } rows[] = {
@@ -91,7 +91,7 @@ operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *req
 {
     fail_auto_t err = FAIL_INIT;
     json_t *reply = NULL;
-    bool allowed = acl_lets(self, c, op->name, op->access == ACCESS_READ, request, &err) == 0;
+    bool allowed = acl_lets(self, c, op->name, op->access, request, &err) == 0;
     if (allowed && !is_taken_back(c, op->audited == AUDITED_AUDIT, op->name, &err))
         reply = requests_done(self, c, op->row, request, &err);
     if (!allowed || op->audited == AUDITED_AUDIT)
@@ -104,6 +104,8 @@ operate(front_t *self, lconn_t *c, const struct operation *op, const json_t *req
         request_done_t done = { request, jid, value_bool(reply, "again", false) };
         json_int_t n = value_int(request, "n", 0);
         bool ok = reply != NULL;
+        if (*jid != '\0' && lconn_as(c) != NULL)
+            sight_begun(self, c, jid);
         if (ok && row->waits != NULL && row->waits(request))
             later_answer(self, request_message(n, reply, &err), c);
         else
@@ -122,6 +124,10 @@ requests_handle(front_t *self, lconn_t *c, const json_t *asked)
     /* Users must not explore pillars with patterns: their pillar targets match exactly. */
     if (!lconn_is_admin(c))
         json_object_set_new(request, "pillar_exact", json_true());
+    /* Who asks is the connection's, whatever the request says. */
+    (void) json_object_del(request, "as");
+    if (lconn_as(c) != NULL)
+        json_object_set(request, "as", (json_t *) lconn_as(c));
     for (size_t i = 0; i < NELEMS(rows); i++)
         if (str_eq(rows[i].name, name)) {
             operate(self, c, &rows[i], request);
@@ -146,9 +152,9 @@ handle_text(front_t *self, lconn_t *c, const char *text, size_t len)
 static int
 requests_start(front_t *self, fail_t *err)
 {
-    static const lsock_server_t server = { .handle = requests_handle,
-                                           .handle_text = handle_text,
-                                           .may_read = acl_may_read };
+    static const lsock_server_t server = {
+        .handle = requests_handle, .handle_text = handle_text, .may_come = acl_may_come, .shows = sight_shows
+    };
     lsock_serve(self, &server);
     return 0;
 }

@@ -43,6 +43,7 @@ batch_new(const json_t *spec, size_t of, double timeout_s, fail_t *err)
     self->silent_ms = silent_ms;
     self->failhard = value_bool(spec, "failhard", false);
     self->users = value_bool(spec, "users", false);
+    self->as = json_incref(value_get(spec, "as"));
     self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
     return self;
 }
@@ -54,6 +55,7 @@ batch_destroy(batch_t **self_p)
 
     if (self == NULL)
         return;
+    json_decref(self->as);
     free(self->halted);
     free(self->resting);
     free(self);

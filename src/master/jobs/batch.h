@@ -19,6 +19,7 @@ typedef struct batch {
     bool awaits;  /* of an earlier run of the master: begins none before its minions had time to come back */
     bool users;   /* begun by somebody without administrator's rights, as publisher_acl says */
     bool doubted; /* whether its user may still begin it is to be looked at */
+    json_t *as;   /* owned: who its user has become (acl.h); NULL: a user of this host */
     char *halted; /* owned: why it begins no more; NULL: it goes on */
     size_t n_failed;     /* failed returns of an earlier run of the master */
     int64_t progress_us; /* wall clock: when it last began some, or was halted */
@@ -28,7 +29,7 @@ typedef struct batch {
     size_t n_resting;
 } batch_t;
 
-/* `spec` {size: number of minions or part of `of` (batchsize.h), wait?: s, failhard?, users?, timeout?: s;
+/* `spec` {size: number of minions or part of `of` (batchsize.h), wait?: s, failhard?, users?, as?, timeout?: s;
  * default `timeout_s`}. NEW, or NULL with *err (-EINVAL: what is wrong with which member). */
 batch_t *batch_new(const json_t *spec, size_t of, double timeout_s, fail_t *err);
 void batch_destroy(batch_t **self_p);

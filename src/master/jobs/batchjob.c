@@ -165,8 +165,10 @@ batchjob_check_user(front_t *self, job_t *job)
     job->batch->doubted = false;
     json_auto_t *rest = doubted ? batch_rest(self, job) : NULL;
     if (json_array_size(value_get(rest, "tgt")) > 0 &&
-        acl_lets_user(self, value_str(job->info, "user", ""), rest, &err) < 0)
-        batchjob_halt(self, job, "its user may not begin it any more: see publisher_acl");
+        acl_lets_user(self, value_str(job->info, "user", ""), job->batch->as, rest, &err) < 0)
+        batchjob_halt(self, job,
+                      job->batch->as != NULL ? "its user may not begin it any more: see external_auth"
+                                             : "its user may not begin it any more: see publisher_acl");
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */

@@ -85,6 +85,9 @@ batch_spec(const front_t *self, const json_t *request, bool bounded)
             json_integer(conf_int(self->conf, "timeout") + conf_int(self->conf, "gather_job_timeout")));
     if (bounded)
         json_object_set_new(whole, "users", json_true());
+    /* Set by the master alone (requests.c). */
+    if (bounded && value_get(request, "as") != NULL)
+        json_object_set(whole, "as", value_get(request, "as"));
     return whole;
 }
 

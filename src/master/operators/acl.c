@@ -1,9 +1,9 @@
-/* acl.c - see acl.h. publisher_acl maps users to functions, optionally within a compound target: {user:
- * [function pattern, or {target: [function pattern]}]}. A request is allowed if one entry matches each of its
- * functions, those that its arguments name (inner.h) included; a target restriction is checked by matching both
- * targets and comparing the minions. */
+/* acl.c - see acl.h. Whose rules they are is said here, and what a request's functions, arguments and minions are; the
+ * rules are looked at by common/rules. A request is allowed if each of its functions is, those that its arguments name
+ * (inner.h) included; a target restriction is checked by matching both targets and comparing the minions. */
 #include "master/operators/acl.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "master/operators/inner.h"
@@ -16,84 +16,51 @@
 
 #define WORDS_MAX 500 /* bytes of a function or target in an error */
 
-/* True when one of the function patterns matches. A single string is a regular expression, list items may be
- * globs as well. */
-static bool
-acl_functions(const json_t *patterns, const char *fun, match_work_t *work)
+/* Who asks, and with what rules. */
+typedef struct asker {
+    const char *user;
+    const json_t *as; /* BORROWED; NULL: a user of this host */
+    json_t *rules;    /* owned */
+    bool admin;
+} asker_t;
+
+#define asker_auto_t __attribute__((cleanup(asker_free))) asker_t
+
+static void
+asker_free(asker_t *self)
 {
-    size_t i;
-    json_t *one;
-    fail_auto_t err = FAIL_INIT;
-    if (json_is_string(patterns))
-        return match_work_take(work, LIMIT_WORK_PATTERN) &&
-               match_pcre(json_string_value(patterns), fun, &err);
-    json_array_foreach (patterns, i, one)
-        if (json_is_string(one) && match_work_take(work, LIMIT_WORK_PATTERN) &&
-            (match_glob(json_string_value(one), fun) || match_pcre(json_string_value(one), fun, &err)))
-            return true;
-    return false;
+    json_decref(self->rules);
 }
 
-/* True when the rule's target has minions and contains all minions of the request. Compared by minions, not
- * by text: "web* or db1" starts like "web*". */
-static bool
-covers(front_t *self, const char *scope, const json_t *request, match_work_t *work)
+/* A request's minions, matched once for all rules that ask. */
+typedef struct scope {
+    front_t *front;
+    const json_t *request;
+    match_work_t *work;
+    uint32_t *wants; /* owned */
+    size_t n_wants;
+    bool matched;
+} scope_t;
+
+#define scope_auto_t __attribute__((cleanup(scope_free))) scope_t
+
+static void
+scope_free(scope_t *self)
 {
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *rule = json_pack("{s:s, s:s}", "tgt", scope, "tgt_type", "compound");
-    json_auto_t *missing = NULL, *unmet = NULL;
-    AUTO_FREE uint32_t *may = NULL, *wants = NULL;
-    size_t n_may = 0, n_wants = 0, i = 0, k = 0;
-    if (targets_match_within(self, rule, work, &may, &n_may, &missing, &err) < 0 ||
-        targets_match_within(self, request, work, &wants, &n_wants, &unmet, &err) < 0) {
-        /* Either target may be invalid, and a user may send such requests at will: rate-limited. */
-        noise_warn(self, "publisher_acl: whether '%s' covers a request can't be told, so it does not: %s",
-                   scope, fail_text(&err));
-        return false;
-    }
-    for (; i < n_wants && k < n_may; k++)
-        i += wants[i] == may[k];
-    return n_may > 0 && i == n_wants;
+    free(self->wants);
 }
 
-static bool
-acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *request, match_work_t *work)
-{
-    const char *scope;
-    json_t *functions;
-    if (json_is_string(entry))
-        return acl_functions(entry, fun, work);
-    json_object_foreach ((json_t *) entry, scope, functions)
-        if (acl_functions(functions, fun, work) && covers(self, scope, request, work))
-            return true;
-    return false;
-}
+/* ---- rules ------------------------------------------------------------------------------------- */
 
 /* As in Salt: a user must be named literally, unless client_acl_verify allows patterns. */
 static bool
-acl_names(front_t *self, const char *who, const char *user)
+acl_names(const front_t *self, const char *who, const char *user)
 {
     return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_name(who, user));
 }
 
 static bool
-allows(front_t *self, const char *user, const char *fun, const json_t *request, match_work_t *work)
-{
-    const char *who;
-    json_t *entries, *entry;
-    size_t i;
-    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
-        if (!acl_names(self, who, user))
-            continue;
-        json_array_foreach (entries, i, entry)
-            if (acl_entry(self, entry, fun, request, work))
-                return true;
-    }
-    return false;
-}
-
-static bool
-acl_has(front_t *self, const char *user)
+acl_has(const front_t *self, const char *user)
 {
     const char *who;
     json_t *entries;
@@ -103,57 +70,176 @@ acl_has(front_t *self, const char *user)
     return false;
 }
 
+/* publisher_acl's for a user of this host. NEW. */
+static json_t *
+acl_local_rules(const front_t *self, const char *user, json_t *by)
+{
+    json_t *rules = json_array(), *entries, *entry;
+    const char *who;
+    size_t i;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
+        if (!acl_names(self, who, user))
+            continue;
+        json_array_foreach (entries, i, entry) {
+            json_array_append(rules, entry);
+            json_array_append_new(by, json_string(who));
+        }
+    }
+    return rules;
+}
+
+json_t *
+acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
+{
+    json_t *kept = value_get(as, "rules");
+    json_auto_t *by = json_array();
+    json_t *rules = NULL;
+    if (as == NULL)
+        rules = acl_local_rules(self, user, by);
+    else if (kept != NULL)
+        rules = json_incref(kept);
+    if (ret_by != NULL && rules != NULL)
+        *ret_by = json_incref(by);
+    if (rules != NULL)
+        return rules;
+    rules = rules_of_user(value_get(conf_get(self->conf, "external_auth"), value_str(as, "eauth", "")), user,
+                          value_get(as, "groups"), conf_bool(self->conf, "permissive_acl"), ret_by);
+    json_t *one;
+    size_t i;
+    json_array_foreach (value_get(as, "granted"), i, one) {
+        json_array_append(rules, one);
+        if (ret_by != NULL)
+            json_array_append_new(*ret_by, json_string(value_str(as, "eauth", "")));
+    }
+    return rules;
+}
+
+/* NEW rules inside, for asker_free. */
+static asker_t
+acl_asker(front_t *self, const char *user, const json_t *as, bool admin)
+{
+    return (asker_t){ user, as, admin ? json_array() : acl_rules(self, user, as, NULL), admin };
+}
+
+static asker_t
+asker_of(front_t *self, const lconn_t *c)
+{
+    return acl_asker(self, lconn_user(c), lconn_as(c), lconn_is_admin(c));
+}
+
 bool
 acl_may_read(front_t *self, const lconn_t *c)
 {
-    return lconn_is_admin(c) || acl_has(self, lconn_user(c));
+    return lconn_is_admin(c) || lconn_as(c) != NULL || acl_has(self, lconn_user(c));
+}
+
+bool
+acl_is_open(const front_t *self)
+{
+    return json_object_size(conf_get(self->conf, "publisher_acl")) > 0 ||
+           json_object_size(conf_get(self->conf, "external_auth")) > 0;
+}
+
+bool
+acl_may_come(front_t *self, const lconn_t *c)
+{
+    return acl_may_read(self, c) || json_object_size(conf_get(self->conf, "external_auth")) > 0;
+}
+
+/* ---- one function ------------------------------------------------------------------------------- */
+
+/* True when the rule's target has minions and contains all minions of the request. Compared by minions, not
+ * by text: "web* or db1" starts like "web*". */
+static bool
+covers(void *cookie, const char *target)
+{
+    scope_t *self = cookie;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *rule = json_pack("{s:s, s:s}", "tgt", target, "tgt_type", "compound");
+    json_auto_t *missing = NULL, *unmet = NULL;
+    AUTO_FREE uint32_t *may = NULL;
+    size_t n_may = 0, i = 0;
+    int rc = targets_match_within(self->front, rule, self->work, &may, &n_may, &missing, &err);
+    if (rc == 0 && !self->matched) {
+        rc = targets_match_within(self->front, self->request, self->work, &self->wants, &self->n_wants,
+                                  &unmet, &err);
+        self->matched = rc == 0;
+    }
+    if (rc < 0) {
+        /* Either target may be invalid, and a user may send such requests at will: rate-limited. */
+        noise_warn(self->front,
+                   "whether the rule's target '%s' covers a request can't be told, so it does not: %s",
+                   target, fail_text(&err));
+        return false;
+    }
+    for (size_t k = 0; i < self->n_wants && k < n_may; k++)
+        i += self->wants[i] == may[k];
+    return n_may > 0 && i == self->n_wants;
+}
+
+/* Salt's minions report about jobs by this function, which it lets everybody call who may call something. */
+#define ALWAYS "saltutil.find_job"
+
+static bool
+allows(const asker_t *who, const char *fun, const json_t *arg, scope_t *scope, rules_found_t *ret_found)
+{
+    const rules_ask_t ask = { .form = RULES_LOCAL,
+                              .fun = fun,
+                              .arg = arg,
+                              .loose = who->as == NULL,
+                              .unite = conf_bool(scope->front->conf, "auth.enable_expanded_auth_matching"),
+                              .covers = covers,
+                              .cookie = scope,
+                              .work = scope->work };
+    return rules_allow(who->rules, &ask, ret_found);
+}
+
+/* The arguments of the function at this place of the request. BORROWED. */
+static const json_t *
+acl_arguments(const json_t *request, size_t i)
+{
+    const json_t *arg = value_get(request, "arg");
+    return json_is_array(value_get(request, "fun")) ? json_array_get(arg, i) : arg;
 }
 
 /* NEW list of what the arguments of these functions name; NULL with *err. */
 static json_t *
 acl_named(const front_t *self, const json_t *request, const json_t *asked, match_work_t *work, fail_t *err)
 {
-    json_t *arg = value_get(request, "arg"), *one;
-    bool several = json_is_array(value_get(request, "fun"));
     json_auto_t *named = json_array();
+    json_t *one;
     size_t i;
     json_array_foreach (asked, i, one)
-        if (json_is_string(one) &&
-            inner_functions(self->modules, json_string_value(one), several ? json_array_get(arg, i) : arg,
-                            work, named, err) < 0)
+        if (json_is_string(one) && inner_functions(self->modules, json_string_value(one),
+                                                   acl_arguments(request, i), work, named, err) < 0)
             return NULL;
     return json_incref(named);
 }
 
-/* True when an entry of publisher_acl allows each of these functions. */
+/* True when a rule allows each of these functions; `named`: arguments name them, and what they are called with is not
+ * known. */
 static bool
-acl_allows_all(front_t *self, const char *user, const json_t *funs, const json_t *request, match_work_t *work)
+acl_allows_all(front_t *self, const asker_t *who, const json_t *funs, const json_t *request, bool named,
+               match_work_t *work)
 {
+    scope_auto_t scope = { self, request, work, NULL, 0, false };
     json_t *one;
     size_t i;
-    json_array_foreach (funs, i, one)
-        if (!json_is_string(one) || !allows(self, user, json_string_value(one), request, work))
+    json_array_foreach (funs, i, one) {
+        const char *fun = json_string_value(one);
+        if (fun == NULL)
             return false;
+        if (who->as != NULL && str_eq(fun, ALWAYS) && json_array_size(who->rules) > 0)
+            continue;
+        if (!allows(who, fun, named ? NULL : acl_arguments(request, i), &scope, NULL))
+            return false;
+    }
     return true;
-}
-
-/* Whether an expression of the blacklist means the word; what can't be looked at any more is taken for named. */
-static bool
-on_blacklist(front_t *self, const char *list, const char *word, match_work_t *work)
-{
-    json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
-    json_auto_t *all = json_is_string(exprs) ? json_pack("[O]", exprs) : json_incref(exprs);
-    size_t i;
-    json_array_foreach (all, i, one)
-        if (json_is_string(one) &&
-            (!match_work_take(work, LIMIT_WORK_PATTERN) || match_expr(json_string_value(one), word)))
-            return true;
-    return false;
 }
 
 /* Salt's words, with what was asked. */
 static int
-acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
+acl_refuse(const asker_t *who, const char *op, const json_t *request, fail_t *err)
 {
     /* "'test.ping' on 'web*'" of a job, else the operation's name in quotes. */
     const json_t *fun = value_get(request, "fun"), *tgt = value_get(request, "tgt");
@@ -161,31 +247,40 @@ acl_refuse(const char *user, const char *op, const json_t *request, fail_t *err)
     AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
     AUTO_FREE char *asked = whom != NULL ? xasprintf("'%.*s' on '%.*s'", WORDS_MAX, name, WORDS_MAX, whom)
                                          : xasprintf("'%.*s'", WORDS_MAX, name);
-
+    if (who->as != NULL && (str_eq(op, "runner") || str_eq(op, "wheel")))
+        return fail_set(err, -EACCES,
+                        "Authentication failure of type \"%s\" occurred for user %s: %s is not allowed; see "
+                        "external_auth",
+                        str_empty(value_str(who->as, "hash", "")) ? "eauth" : "token", who->user, asked);
+    if (who->as != NULL)
+        return fail_set(err, -EACCES,
+                        "Authorization error occurred. User %s: %s is not allowed; see external_auth",
+                        who->user, asked);
     return fail_set(err, -EACCES,
                     "Authentication failure of type \"user\" occurred for user %s: %s is not allowed; see "
                     "publisher_acl",
-                    user, asked);
+                    who->user, asked);
 }
 
 /* The verdict counts what the budget allowed to try: a pattern that was not tried has not matched. */
 static int
-acl_verdict(front_t *self, const char *user, bool admin, const json_t *funs, const json_t *request,
+acl_verdict(front_t *self, const asker_t *who, const json_t *funs, const json_t *request, bool named,
             match_work_t *work, fail_t *err)
 {
-    if (!admin && !acl_allows_all(self, user, funs, request, work))
-        return acl_refuse(user, "publish", request, err);
+    if (!who->admin && !acl_allows_all(self, who, funs, request, named, work))
+        return acl_refuse(who, "publish", request, err);
 
     /* publisher_acl_blacklist applies to everyone's jobs, root's included. */
+    const json_t *list = conf_get(self->conf, "publisher_acl_blacklist");
     json_t *one;
     size_t i;
-    bool blocked = on_blacklist(self, "users", user, work);
+    bool blocked = rules_forbid(value_get(list, "users"), who->user, work);
     json_array_foreach (funs, i, one)
-        blocked = blocked ||
-                  (json_is_string(one) && on_blacklist(self, "modules", json_string_value(one), work));
+        blocked = blocked || (json_is_string(one) &&
+                              rules_forbid(value_get(list, "modules"), json_string_value(one), work));
     if (!blocked)
         return 0;
-    log_error("%s may not run what publisher_acl_blacklist names", user);
+    log_error("%s may not run what publisher_acl_blacklist names", who->user);
     return fail_set(err, -EACCES, "Authorization error occurred.");
 }
 
@@ -216,11 +311,11 @@ acl_inner_request(const front_t *self, const json_t *request, const json_t *aske
 /* Arguments are looked at last, when it is known that the user may call the functions that have them: reading
  * them may take long. */
 static int
-acl_publishes(front_t *self, const char *user, bool admin, const json_t *request, fail_t *err)
+acl_publishes(front_t *self, const asker_t *who, const json_t *request, fail_t *err)
 {
     match_work_t work; /* of all rules, functions and arguments */
-    if (!admin && !acl_has(self, user))
-        return acl_refuse(user, "publish", request, err);
+    if (!who->admin && json_array_size(who->rules) == 0 && (who->as != NULL || !acl_has(self, who->user)))
+        return acl_refuse(who, "publish", request, err);
 
     /* The functions of a request, as a list. */
     json_t *fun = value_get(request, "fun");
@@ -233,30 +328,206 @@ acl_publishes(front_t *self, const char *user, bool admin, const json_t *request
 
     if (asked == NULL)
         return err->code;
-    targets_work(self, admin, &work);
-    int rc = acl_verdict(self, user, admin, asked, request, &work, err);
-    bool looks = !admin || value_get(conf_get(self->conf, "publisher_acl_blacklist"), "modules");
+    targets_work(self, who->admin, &work);
+    int rc = acl_verdict(self, who, asked, request, false, &work, err);
+    bool looks = !who->admin || value_get(conf_get(self->conf, "publisher_acl_blacklist"), "modules");
     if (rc < 0 || !looks)
         return rc;
     json_auto_t *named = acl_named(self, request, asked, &work, err);
     if (named == NULL)
         return err->code;
     json_auto_t *inner = acl_inner_request(self, request, asked, named);
-    return acl_verdict(self, user, admin, named, inner, &work, err);
+    return acl_verdict(self, who, named, inner, true, &work, err);
 }
 
 int
-acl_lets_user(front_t *self, const char *user, const json_t *request, fail_t *err)
+acl_lets_user(front_t *self, const char *user, const json_t *as, const json_t *request, fail_t *err)
 {
-    return acl_publishes(self, user, false, request, err);
+    asker_auto_t who = acl_asker(self, user, as, false);
+    return acl_publishes(self, &who, request, err);
 }
 
-int
-acl_lets(front_t *self, const lconn_t *c, const char *op, bool reads, const json_t *request, fail_t *err)
+/* ---- other requests ------------------------------------------------------------------------------ */
+
+/* What somebody who has logged in needs for a request that reads or changes something: a rule for this function, which
+ * gives or does the same. NULL: any rule; what is shown is chosen elsewhere. */
+static const struct substitute {
+    const char *op;
+    rules_form_t form;
+    const char *fun;
+} substitutes[] = {
+    { "status", RULES_LOCAL, NULL },
+    { "match", RULES_LOCAL, NULL },
+    { "names", RULES_LOCAL, NULL },
+    { "events", RULES_LOCAL, NULL },
+    { "journal", RULES_LOCAL, NULL },
+    { "follow", RULES_RUNNER, "jobs.lookup_jid" },
+    { "verdicts", RULES_RUNNER, "jobs.lookup_jid" },
+    { "active", RULES_RUNNER, "jobs.active" },
+    { "batch", RULES_RUNNER, "batch.status" },
+    { "batch_stop", RULES_RUNNER, "batch.stop" },
+    { "minions", RULES_RUNNER, "manage.status" },
+    { "fire", RULES_RUNNER, "event.send" },
+    { "token_list", RULES_RUNNER, "auth.list_tokens" },
+    { "key_names", RULES_WHEEL, "key.list_all" },
+    { "grains", RULES_LOCAL, "grains.items" },
+    { "mine", RULES_LOCAL, "mine.get" },
+};
+
+static const struct substitute *
+acl_substitute(const char *op)
 {
+    for (size_t i = 0; i < NELEMS(substitutes); i++)
+        if (str_eq(substitutes[i].op, op))
+            return &substitutes[i];
+    return NULL;
+}
+
+/* A job that he began is his to follow. */
+static bool
+is_own_job(front_t *self, const asker_t *who, const json_t *request)
+{
+    const char *jid = value_str(request, "jid", "");
+    job_t *job = *jid != '\0' ? jobs_get(self->jobs, jid) : NULL;
+    json_auto_t *row = job == NULL && *jid != '\0' ? store_job_head(self->reader, jid, NULL) : NULL;
+    return str_eq(value_str(job != NULL ? job->info : row, "user", ""), who->user);
+}
+
+/* By what rule somebody who has logged in makes a request that publishes no job. */
+static bool
+acl_lets_other(front_t *self, const asker_t *who, const char *op, const json_t *request, match_work_t *work,
+               fail_t *err)
+{
+    bool runs = str_eq(op, "runner"), wheels = str_eq(op, "wheel");
+    const struct substitute *sub = acl_substitute(op);
+    if (!runs && !wheels && sub == NULL)
+        return false;
+    if (sub != NULL && sub->fun == NULL)
+        return json_array_size(who->rules) > 0;
+    if (sub != NULL && (str_eq(op, "follow") || str_eq(op, "verdicts")) && is_own_job(self, who, request))
+        return true;
+    scope_auto_t scope = { self, request, work, NULL, 0, false };
+    const rules_ask_t ask = { .form = runs     ? RULES_RUNNER
+                                      : wheels ? RULES_WHEEL
+                                               : sub->form,
+                              .fun = sub != NULL ? sub->fun : value_str(request, "fun", ""),
+                              .arg = sub != NULL ? NULL : value_get(request, "arg"),
+                              .unite = conf_bool(self->conf, "auth.enable_expanded_auth_matching"),
+                              .covers = covers,
+                              .cookie = &scope,
+                              .work = work };
+    return rules_allow(who->rules, &ask, NULL);
+}
+
+/* Fields of a request that are for root's own programs: who has logged in can't have them. */
+static bool
+is_plain(const json_t *request)
+{
+    static const char *const fields[] = { "note", "within", "peer" };
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if (value_get(request, fields[i]) != NULL)
+            return false;
+    return true;
+}
+
+static int
+acl_lets_become(front_t *self, const asker_t *who, const char *op, const json_t *request, fail_t *err)
+{
+    match_work_t work;
+    if (value_num(who->as, "expire", 0) > 0 &&
+        (double) clock_wall_us() / 1e6 >= value_num(who->as, "expire", 0))
+        return fail_set(err, -EACCES,
+                        "Authentication failure of type \"token\" occurred for user %s: it has expired",
+                        who->user);
+    if (value_get(conf_get(self->conf, "external_auth"), value_str(who->as, "eauth", "")) == NULL)
+        return fail_set(err, -EACCES,
+                        "Authentication failure of type \"token\" occurred for user %s: external_auth "
+                        "does not name %s any more",
+                        who->user, value_str(who->as, "eauth", ""));
     if (str_eq(op, "publish"))
-        return acl_publishes(self, lconn_user(c), lconn_is_admin(c), request, err);
-    if (lconn_is_admin(c) || (reads && acl_may_read(self, c)))
+        return acl_publishes(self, who, request, err);
+    targets_work(self, false, &work);
+    if (is_plain(request) && acl_lets_other(self, who, op, request, &work, err))
         return 0;
-    return acl_refuse(lconn_user(c), op, request, err);
+    return acl_refuse(who, op, request, err);
+}
+
+int
+acl_lets(front_t *self, const lconn_t *c, const char *op, acl_access_t access, const json_t *request,
+         fail_t *err)
+{
+    if (access == ACL_ANY && acl_may_come(self, c))
+        return 0;
+    asker_auto_t who = asker_of(self, c);
+    if (who.as != NULL)
+        return acl_lets_become(self, &who, op, request, err);
+    if (str_eq(op, "publish"))
+        return acl_publishes(self, &who, request, err);
+    if (who.admin || (access == ACL_READ && acl_may_read(self, c)))
+        return 0;
+    return acl_refuse(&who, op, request, err);
+}
+
+/* ---- explaining ----------------------------------------------------------------------------------- */
+
+static const char *
+explain_why(const asker_t *who, const json_t *request, bool allowed, bool forbidden)
+{
+    if (forbidden)
+        return "publisher_acl_blacklist names it, which goes before all rules";
+    if (who->admin)
+        return "root and the master's user may do everything";
+    if (allowed)
+        return "this rule allows it";
+    if (json_array_size(who->rules) == 0)
+        return "the user has no rule";
+    return "none of the user's rules allows it";
+}
+
+json_t *
+acl_explain(front_t *self, const json_t *request, fail_t *err)
+{
+    static const char *const forms[] = { "local", "runner", "wheel" };
+    const char *user = value_str(request, "user", ""), *fun = value_str(request, "fun", "");
+    const json_t *as = value_get(request, "eauth") != NULL ? request : NULL;
+    json_auto_t *by = NULL;
+    match_work_t work;
+    size_t form = 0;
+    while (form < NELEMS(forms) && !str_eq(forms[form], value_str(request, "form", "local")))
+        form++;
+    if (form == NELEMS(forms) || *user == '\0' || *fun == '\0') {
+        (void) fail_set(err, -EINVAL, "'user' and 'fun' are texts, and 'form' is local, runner or wheel");
+        return NULL;
+    }
+    asker_auto_t who = { user, as, acl_rules(self, user, as, &by), false };
+    who.admin = as == NULL && lconn_is_admin_name(self, user);
+    targets_work(self, true, &work);
+    scope_auto_t scope = { self, request, &work, NULL, 0, false };
+    rules_found_t found = { 0, NULL, NULL };
+    const rules_ask_t ask = { .form = (rules_form_t) form,
+                              .fun = fun,
+                              .arg = value_get(request, "arg"),
+                              .loose = as == NULL,
+                              .unite = conf_bool(self->conf, "auth.enable_expanded_auth_matching"),
+                              .covers = covers,
+                              .cookie = &scope,
+                              .work = &work };
+    const json_t *list = conf_get(self->conf, "publisher_acl_blacklist");
+    bool forbidden = form == RULES_LOCAL && (rules_forbid(value_get(list, "users"), user, &work) ||
+                                             rules_forbid(value_get(list, "modules"), fun, &work));
+    bool ruled = (as != NULL || form == RULES_LOCAL) && rules_allow(who.rules, &ask, &found);
+    json_t *told = json_pack("{s:b, s:s, s:s}", "allowed", !forbidden && (who.admin || ruled), "option",
+                             forbidden    ? "publisher_acl_blacklist"
+                             : as != NULL ? "external_auth"
+                                          : "publisher_acl",
+                             "why", explain_why(&who, request, ruled, forbidden));
+    if (ruled && !forbidden && !who.admin) {
+        json_object_set(told, "key", json_array_get(by, found.at));
+        json_object_set(told, "rule", json_array_get(who.rules, found.at));
+        if (found.target != NULL)
+            json_object_set_new(told, "target", json_string(found.target));
+        if (found.call != NULL)
+            json_object_set_new(told, "call", json_string(found.call));
+    }
+    return told;
 }

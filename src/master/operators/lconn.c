@@ -13,7 +13,9 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "master/front/hooks.h"
 #include "master/front/noise.h"
+#include "master/front/part.h"
 #include "master/events/numbers.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -68,7 +70,7 @@ unread_beside(const lconn_t *c)
 {
     size_t n = 0;
     for (const lconn_t *other = c->owner->conns; other; other = other->next)
-        n += other != c && other->uid == c->uid && !other->dead ? lconn_unread(other) : 0;
+        n += other != c && lconn_is_kin(other, c->uid, c->as) && !other->dead ? lconn_unread(other) : 0;
     return n;
 }
 
@@ -118,14 +120,14 @@ send_events(lconn_t *c)
 
 /* The user's share of this turn; NULL when too many users had one. */
 static share_t *
-lconn_share(lsock_t *self, uid_t uid)
+lconn_share(lsock_t *self, const lconn_t *c)
 {
     for (size_t i = 0; i < self->n_shares; i++)
-        if (self->shares[i].uid == uid)
+        if (lconn_is_kin(c, self->shares[i].uid, self->shares[i].as))
             return &self->shares[i];
     if (self->n_shares == NELEMS(self->shares))
         return NULL;
-    self->shares[self->n_shares] = (share_t){ .uid = uid };
+    self->shares[self->n_shares] = (share_t){ .uid = c->uid, .as = c->as };
     return &self->shares[self->n_shares++];
 }
 
@@ -135,7 +137,7 @@ may_catch_up(lconn_t *c)
 {
     if (lconn_is_admin(c))
         return true;
-    share_t *share = lconn_share(c->owner, c->uid);
+    share_t *share = lconn_share(c->owner, c);
     if (share == NULL || share->caught)
         return false;
     share->caught = true;
@@ -279,6 +281,8 @@ lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
     if (c->listener != NULL)
         return listener_again(&c->listener, request, err);
     c->listener = listener_new(c->owner->front, request, !lconn_is_admin(c), err);
+    if (c->listener != NULL && c->as != NULL)
+        listener_filter(c->listener, c->owner->server->shows, c);
     c->owner->n_listeners += c->listener != NULL ? 1 : 0;
     return c->listener != NULL;
 }
@@ -292,7 +296,7 @@ lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err)
     if (lconn_is_admin(c))
         return true;
     for (const lconn_t *other = c->owner->conns; other; other = other->next)
-        if (other != c && other->uid == c->uid && other->listener != NULL)
+        if (other != c && lconn_is_kin(other, c->uid, c->as) && other->listener != NULL)
             n += listener_patterns(other->listener);
     if (n <= LIMIT_USER_TAGS)
         return true;
@@ -361,6 +365,8 @@ lconn_sign(lconn_t *c, json_t *line)
         (void) str_copy(c->program, sizeof(c->program), read ? buf_str(&text) : "?");
         c->program[strcspn(c->program, "\n")] = '\0';
     }
+    if (c->as != NULL)
+        json_object_set(line, "eauth", value_get(c->as, "eauth"));
     json_auto_t *program = value_utf8(c->program, strlen(c->program));
     (void) json_object_update_new(line, json_pack("{s:i, s:s, s:i, s:O}", "uid", (int) c->uid, "user",
                                                   c->user, "pid", (int) c->pid, "program", program));
@@ -375,7 +381,68 @@ lsock_is_admin(uid_t uid)
 bool
 lconn_is_admin(const lconn_t *c)
 {
-    return lsock_is_admin(c->uid);
+    return c->as == NULL && lsock_is_admin(c->uid);
+}
+
+uid_t
+lconn_uid(const lconn_t *c)
+{
+    return c->uid;
+}
+
+bool
+lconn_is_admin_name(const front_t *front, const char *user)
+{
+    const lsock_t *self = front->own[PART_lsock];
+    return str_eq(user, self->root_name) || str_eq(user, self->own_name);
+}
+
+const json_t *
+lconn_as(const lconn_t *c)
+{
+    return c->as;
+}
+
+bool
+lconn_is_kin(const lconn_t *c, uid_t uid, const json_t *as)
+{
+    return c->uid == uid && (c->as == NULL) == (as == NULL) &&
+           (as == NULL || (str_eq(value_str(c->as, "user", ""), value_str(as, "user", "")) &&
+                           str_eq(value_str(c->as, "eauth", ""), value_str(as, "eauth", ""))));
+}
+
+bool
+lconn_become(lconn_t *c, json_t **as_p, fail_t *err)
+{
+    json_auto_t *as = STEAL(*as_p);
+    size_t n = 0;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        n += other != c && !other->dead && lconn_is_kin(other, c->uid, as);
+    if (n >= LIMIT_LOCAL_USER_LINES) {
+        (void) fail_set(err, -EUSERS, "%s has %zu connections already, as many as may be: close some",
+                        value_str(as, "user", ""), n);
+        return false;
+    }
+    free(c->user);
+    c->user = xstrdup(value_str(as, "user", ""));
+    c->named = true;
+    /* What it listens to was chosen by other rules, and returns to be replayed are of another's jobs. */
+    c->owner->n_listeners -= c->listener != NULL ? 1 : 0;
+    listener_destroy(&c->listener);
+    catchup_destroy(&c->behind);
+    hook_line_closed(c->owner->front, c);
+    json_decref(c->as);
+    c->as = STEAL(as);
+    return true;
+}
+
+void
+lconn_end_token(front_t *front, const char *hash)
+{
+    const lsock_t *self = front->own[PART_lsock];
+    for (lconn_t *c = self->conns; c; c = c->next)
+        if (c->as != NULL && str_eq(value_str(c->as, "hash", ""), hash))
+            lconn_kill(c);
 }
 
 /* ---- input ------------------------------------------------------------------------------------ */
@@ -406,7 +473,7 @@ has_turn(lconn_t *c)
 {
     if (lconn_is_admin(c))
         return true;
-    share_t *share = lconn_unread(c) > USER_UNREAD ? NULL : lconn_share(c->owner, c->uid);
+    share_t *share = lconn_unread(c) > USER_UNREAD ? NULL : lconn_share(c->owner, c);
     if (share == NULL || share->asked)
         return false;
     share->asked = true;
@@ -464,7 +531,7 @@ asks_too_much(const lconn_t *c)
     if (lconn_is_admin(c) || n <= USER_UNREAD)
         return false;
     for (const lconn_t *other = c->owner->conns; other; other = other->next)
-        n += other != c && other->uid == c->uid && !other->dead ? other->in.len : 0;
+        n += other != c && lconn_is_kin(other, c->uid, c->as) && !other->dead ? other->in.len : 0;
     return n > LIMIT_LOCAL_QUEUE;
 }
 

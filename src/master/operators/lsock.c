@@ -15,6 +15,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "master/operators/acl.h"
 #include "master/minions/gate.h"
 #include "master/front/hooks.h"
 #include "master/front/noise.h"
@@ -131,6 +132,7 @@ lsock_close(lconn_t *c)
     (void) close(c->fd);
     buf_free(&c->in);
     buf_free(&c->out);
+    json_decref(c->as);
     free(c->user);
     free(c);
 }
@@ -239,7 +241,7 @@ may_come(lsock_t *self, uid_t uid)
     if (lsock_is_admin(uid))
         return true;
     for (const lconn_t *c = self->conns; c; c = c->next) {
-        own += c->uid == uid;
+        own += lconn_is_kin(c, uid, NULL);
         users += !lconn_is_admin(c);
     }
     return own < LIMIT_LOCAL_USER_LINES && users < users_places(self);
@@ -351,11 +353,12 @@ lsock_tick(front_t *front, int64_t now_ms)
     lsock_listen(self, true);
 }
 
-/* Mode of the socket file: 0660, or 0666 when publisher_acl names users; each request is checked. */
+/* Mode of the socket file: 0660, or 0666 when publisher_acl names users or others may log in; each request is
+ * checked. */
 static mode_t
 lsock_mode(const lsock_t *self)
 {
-    return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
+    return acl_is_open(self->front) ? 0666 : 0660;
 }
 
 /* Users who are no longer in publisher_acl are disconnected. */
@@ -365,7 +368,7 @@ lsock_reload(front_t *front)
     lsock_t *self = lsock_own(front);
     (void) chmod(self->path, lsock_mode(self));
     for (lconn_t *c = self->conns; c; c = c->next) {
-        if (!c->named || c->dead || self->server->may_read(front, c))
+        if (!c->named || c->dead || self->server->may_come(front, c))
             continue;
         log_info("local socket: %s is in publisher_acl no more; its connection is closed", c->user);
         lconn_kill(c);

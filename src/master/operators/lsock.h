@@ -8,13 +8,16 @@
 #ifndef MASTER_OPERATORS_LSOCK_H
 #define MASTER_OPERATORS_LSOCK_H
 
+#include "master/events/listen.h"
 #include "master/front/front.h"
 
 typedef struct lsock_server {
     void (*handle)(front_t *front, lconn_t *c, const json_t *request);
     /* Handle a request as text: true when it was handled and answered. */
     bool (*handle_text)(front_t *front, lconn_t *c, const char *text, size_t len);
-    bool (*may_read)(front_t *front, const lconn_t *c); /* true when its user may make requests at all */
+    bool (*may_come)(front_t *front, const lconn_t *c); /* true when its user may make requests at all */
+    listen_may_fn
+        *shows; /* of events, to a connection that has become somebody; the cookie is the connection */
 } lsock_server_t;
 
 void lsock_serve(front_t *front, const lsock_server_t *server); /* BORROWED */

@@ -28,6 +28,7 @@ struct lconn {
     pid_t pid;
     char *user;                /* the uid until the name is known */
     bool named;                /* the name is known */
+    json_t *as;                /* owned: who it has become; NULL: it speaks for its uid */
     bool asking;               /* the name is looked up; nothing is read meanwhile */
     char program[PROGRAM_MAX]; /* name of the process at its first audited request; "": not read */
     buf_t in, out;
@@ -43,8 +44,9 @@ struct lconn {
 /* A user's part of this turn, over all connections. */
 typedef struct share {
     uid_t uid;
-    bool asked;  /* a request */
-    bool caught; /* a replay piece */
+    const json_t *as; /* BORROWED from a connection, which lives until the turn ends */
+    bool asked;       /* a request */
+    bool caught;      /* a replay piece */
 } share_t;
 
 typedef struct lsock {
@@ -75,6 +77,9 @@ void lconn_kill(lconn_t *c);   /* end it */
 void lconn_flush(lconn_t *c);  /* send what there is, within its turn */
 void lconn_frames(lconn_t *c); /* handle buffered requests, within its turn */
 void lconn_read(lconn_t *c);
+/* True for connections of one process owner that speak for the same user: they share turns and bounds, so that a
+ * program that serves many users is not held up by one of them. */
+bool lconn_is_kin(const lconn_t *c, uid_t uid, const json_t *as);
 bool lsock_is_admin(uid_t uid); /* root, or the master's user */
 
 #endif

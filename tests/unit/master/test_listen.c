@@ -169,7 +169,7 @@ static void
 assert_journal(fixture_t *f, size_t events, json_int_t next)
 {
     json_auto_t *request = json_object();
-    json_auto_t *reply = listen_journal(&f->front, request, false, NULL);
+    json_auto_t *reply = listen_journal(&f->front, request, false, NULL, NULL, NULL);
 
     assert_int_equal(json_array_size(value_get(reply, "events")), events);
     assert_int_equal(value_int(reply, "next", -1), next);

@@ -1,0 +1,217 @@
+/* main_auth.c - salt-auth: checks passwords for the master, which starts it (master/operators/authline.h has the messages).
+ *
+ * Each login is a process of its own, which answers by itself; one that takes too long, or dies, is answered for here. It
+ * ends when the master's end of the line closes. */
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "auth/system.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/str.h"
+#include "common/host/proc.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define AUTH_FD 3
+
+static const struct {
+    const char *name;
+    system_fn *fn;
+} systems[] = {
+#define SYSTEM(name) { #name, system_##name },
+#include "auth/systems.def"
+#undef SYSTEM
+};
+
+/* A login under way. */
+typedef struct child {
+    pid_t pid; /* 0: free */
+    json_int_t id;
+    int64_t end_ms; /* monotonic */
+} child_t;
+
+static child_t children[LIMIT_AUTH_CHILDREN];
+
+static child_t *
+auth_free_child(void)
+{
+    for (size_t i = 0; i < NELEMS(children); i++)
+        if (children[i].pid == 0)
+            return &children[i];
+    return NULL;
+}
+
+/* TAKES answer. */
+static void
+auth_answer(json_t *answer)
+{
+    AUTO_FREE char *text = value_dump(answer);
+
+    json_decref(answer);
+    if (send(AUTH_FD, text, strlen(text), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+        log_error("an answer to the master is lost: %s", strerror(errno));
+}
+
+static json_t *
+auth_no(json_int_t id, const char *why)
+{
+    json_t *said = value_utf8(why, strlen(why));
+
+    return json_pack("{s:I, s:b, s:o}", "id", id, "ok", false, "why", said);
+}
+
+/* ---- in the child ----------------------------------------------------------------------------------- */
+
+static json_t *
+auth_check(const json_t *question)
+{
+    const char *name = value_str(question, "system", "");
+    const json_t *load = value_get(question, "load");
+    const login_t login = { value_str(load, "username", ""), value_str(load, "password", ""),
+                            value_get(question, "config"), value_get(question, "options") };
+    json_int_t id = value_int(question, "id", 0);
+    json_auto_t *found = json_object();
+    fail_auto_t err = FAIL_INIT;
+    size_t i = 0;
+
+    while (i < NELEMS(systems) && !str_eq(systems[i].name, name))
+        i++;
+    if (i == NELEMS(systems))
+        return auth_no(id, "there is no such system: salt-master.conf(5) has a list, at external_auth");
+    if (systems[i].fn(&login, found, &err) <= 0)
+        return auth_no(id, err.code != 0 ? fail_text(&err) : "wrong user or password");
+    (void) json_object_update_new(found, json_pack("{s:I, s:b}", "id", id, "ok", true));
+    return json_incref(found);
+}
+
+static void
+auth_child(const json_t *question)
+{
+    proc_fresh_signals(NULL);
+    (void) setpgid(0, 0);
+    auth_answer(auth_check(question));
+    _exit(0);
+}
+
+/* ---- in the parent ----------------------------------------------------------------------------------- */
+
+static void
+auth_begin(const json_t *question)
+{
+    child_t *child = auth_free_child();
+    pid_t pid = fork();
+
+    if (pid == 0)
+        auth_child(question);
+    *child = (child_t){ pid < 0 ? 0 : pid, value_int(question, "id", 0),
+                        clock_mono_ms() + DEADLINE_S * 1000 };
+    if (pid < 0)
+        auth_answer(auth_no(child->id, "fork has failed"));
+}
+
+/* False when the master has ended. */
+static bool
+auth_take(void)
+{
+    static char text[LIMIT_AUTH_MSG];
+    fail_auto_t err = FAIL_INIT;
+    ssize_t n = recv(AUTH_FD, text, sizeof(text), 0);
+
+    if (n <= 0)
+        return n < 0 && errno == EINTR;
+    json_auto_t *question = value_parse(text, (size_t) n, sizeof(text), "the master", &err);
+    explicit_bzero(text, (size_t) n);
+    if (question != NULL)
+        auth_begin(question);
+    else
+        log_error("%s", fail_text(&err));
+    return true;
+}
+
+static void
+auth_reap(int signals)
+{
+    struct signalfd_siginfo info;
+    int status;
+    pid_t pid;
+
+    (void) !read(signals, &info, sizeof(info));
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (size_t i = 0; i < NELEMS(children); i++) {
+            if (children[i].pid != pid)
+                continue;
+            (void) kill(-pid, SIGKILL); /* what it has started */
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                auth_answer(auth_no(children[i].id, "the system took too long, or its library has crashed"));
+            children[i].pid = 0;
+        }
+}
+
+/* Milliseconds until the next deadline; -1: there is none. Ends what is beyond its own. */
+static int
+auth_pause(void)
+{
+    int64_t now = clock_mono_ms(), least = -1;
+
+    for (size_t i = 0; i < NELEMS(children); i++) {
+        int64_t left = children[i].end_ms - now;
+        if (children[i].pid == 0)
+            continue;
+        if (left <= 0)
+            (void) kill(-children[i].pid, SIGKILL);
+        if (left > 0 && (least < 0 || left < least))
+            least = left;
+    }
+    return (int) least;
+}
+
+static void
+auth_serve(int signals)
+{
+    for (bool goes_on = true; goes_on;) {
+        bool room = auth_free_child() != NULL;
+        struct pollfd polled[] = { { signals, POLLIN, 0 }, { room ? AUTH_FD : -1, POLLIN, 0 } };
+        if (poll(polled, NELEMS(polled), auth_pause()) < 0)
+            continue;
+        if (polled[0].revents != 0)
+            auth_reap(signals);
+        if (polled[1].revents != 0)
+            goes_on = auth_take();
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct rlimit none = { 0, 0 };
+    sigset_t set;
+
+    memory_begin();
+    (void) setlocale(LC_ALL, "C");
+    (void) setenv("LC_ALL", "C", 1);
+    log_init("salt-auth", LEVEL_WARNING, false);
+    if (send(AUTH_FD, "", 0, MSG_NOSIGNAL) < 0 && errno == ENOTSOCK) {
+        (void) fprintf(stderr, "salt-auth: salt-master starts this program; it is no command\n");
+        return EXIT_FAILURE;
+    }
+    /* A process that was told passwords leaves no memory to others. */
+    (void) setrlimit(RLIMIT_CORE, &none);
+    (void) prctl(PR_SET_DUMPABLE, 0);
+    (void) sigemptyset(&set);
+    (void) sigaddset(&set, SIGCHLD);
+    (void) sigprocmask(SIG_BLOCK, &set, NULL);
+    int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0)
+        return EXIT_FAILURE;
+    auth_serve(signals);
+    return 0;
+}

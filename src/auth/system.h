@@ -1,0 +1,39 @@
+/* system.h - the systems of external_auth: each is a file of `systems` with one function, and a row of systems.def.
+ *
+ * A function runs in a process of its own for one login, and may block: DEADLINE_S ends it, with what it has started. It
+ * knows the password, so it gives it to no program's arguments and to no log.
+ *
+ * Layer      auth
+ * Threads    one
+ * Ownership  all of the login is BORROWED
+ * Tests      tests/t/1310-eauth.bats, tests/unit/auth
+ */
+#ifndef AUTH_SYSTEM_H
+#define AUTH_SYSTEM_H
+
+#include "salt/base.h"
+
+#define DEADLINE_S 30
+
+typedef struct login {
+    const char *user, *password;
+    const json_t *config;  /* the system's parameters in external_auth, without ^ */
+    const json_t *options; /* the master's options auth.SYSTEM.*, and sharedsecret */
+} login_t;
+
+/* 1: the password is right; `found` (an object) may get "groups", a list of the user's, and "rules", which he has besides
+ * those of the configuration. 0: it is not. Negative with *err: that can't be told, and the login fails. In both cases
+ * *err may have a text for the master's log. */
+typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
+
+#define SYSTEM(name) system_fn system_##name;
+#include "auth/systems.def"
+#undef SYSTEM
+
+/* Both texts are the same. The time it takes tells nothing but their lengths. */
+bool auth_same(const char *a, const char *b);
+
+/* True when `hash` is of this password: {SHA}, $apr1$ and what crypt(3) knows ($2y$, $5$, $6$, $1$, DES). */
+bool htpasswd_verify(const char *password, const char *hash);
+
+#endif
