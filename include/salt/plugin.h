@@ -71,7 +71,8 @@ enum {
     FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
     FN_SECRET = 1 << 5,      /* runner or wheel: only the caller gets the return; events and jobs don't */
     FN_CALLS = 1 << 11,      /* calls functions that its arguments name: master/operators/inner.h */
-    FN_REACHES = 1 << 12     /* and does so on minions that its arguments name */
+    FN_REACHES = 1 << 12,    /* and does so on minions that its arguments name */
+    FN_PRIVATE = 1 << 13 /* runner or wheel: its arguments are secrets, which events and jobs do not show */
 };
 
 typedef struct func {

@@ -194,12 +194,14 @@ main(int argc, char **argv)
 {
     const struct rlimit none = { 0, 0 };
     sigset_t set;
+    int type = 0;
+    socklen_t len = sizeof(type);
 
     memory_begin();
     (void) setlocale(LC_ALL, "C");
     (void) setenv("LC_ALL", "C", 1);
     log_init("salt-auth", LEVEL_WARNING, false);
-    if (send(AUTH_FD, "", 0, MSG_NOSIGNAL) < 0 && errno == ENOTSOCK) {
+    if (getsockopt(AUTH_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0 || type != SOCK_SEQPACKET) {
         (void) fprintf(stderr, "salt-auth: salt-master starts this program; it is no command\n");
         return EXIT_FAILURE;
     }

@@ -70,7 +70,8 @@ eauth_field(json_t *request, const char *name, bool hidden)
     const char *text = said != NULL ? said : typed;
     const struct passwd *pw = !hidden && *text == '\0' ? getpwuid(geteuid()) : NULL;
 
-    json_object_set_new(request, name, pw != NULL ? json_string(pw->pw_name) : value_utf8(text, strlen(text)));
+    json_object_set_new(request, name,
+                        pw != NULL ? json_string(pw->pw_name) : value_utf8(text, strlen(text)));
     if (typed != NULL)
         explicit_bzero(typed, strlen(typed));
 }
@@ -191,7 +192,9 @@ eauth_connect(const char *sock_dir, int64_t timeout_ms, fail_t *err)
 }
 
 bool
-eauth_is_set(void)
+eauth_is_set(const char *sock_dir)
 {
-    return value_str(given, "eauth", NULL) != NULL || login != NULL;
+    json_auto_t *kept = eauth_is_master(sock_dir) ? NULL : eauth_kept();
+
+    return value_str(given, "eauth", NULL) != NULL || kept != NULL;
 }

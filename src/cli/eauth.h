@@ -18,6 +18,6 @@ void eauth_set(const json_t *values, const json_t *opts);
 /* A line to the master on which the user is who he says; each request waits as patience.h says. NEW, or NULL with *err. */
 local_client_t *eauth_connect(const char *sock_dir, int64_t timeout_ms, fail_t *err);
 /* True when -a is given, or a token is used. */
-bool eauth_is_set(void);
+bool eauth_is_set(const char *sock_dir);
 
 #endif

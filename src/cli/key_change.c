@@ -17,8 +17,8 @@ enum { KEYS_AT_ONCE = 200 };
 /* ---- choose -------------------------------------------------------------------------------------- */
 
 /* Key states that the --include options add to the action's own. */
-static unsigned
-key_change_included(key_cli_t *cli, key_act_t act)
+unsigned
+key_included(key_cli_t *cli, key_act_t act)
 {
     static const struct {
         const char *option;
@@ -133,8 +133,8 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
 }
 
 /* Say of each id what became of it. Returns how many failed. */
-static size_t
-key_change_tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
+size_t
+key_tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
 {
     json_auto_t *lookup = json_object();
     size_t i, failed = 0;
@@ -176,7 +176,8 @@ key_audit(const key_cli_t *cli, json_t **line_p)
 local_client_t *
 key_line(const key_cli_t *cli, fail_t *err)
 {
-    return eauth_connect(value_str(cli->opts, "sock_dir", ""), 1000 * value_int(cli->opts, "timeout", 5), err);
+    return eauth_connect(value_str(cli->opts, "sock_dir", ""), 1000 * value_int(cli->opts, "timeout", 5),
+                         err);
 }
 
 /* True for errors that mean that no master runs, after which files may be changed. */
@@ -217,13 +218,13 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
     if (table == NULL)
         return key_out_fail("%s", fail_text(&err));
     json_auto_t *found = key_change_named(cli, table, verb->act);
-    json_auto_t *chosen = keyselect_only(found, key_change_included(cli, verb->act));
+    json_auto_t *chosen = keyselect_only(found, key_included(cli, verb->act));
 
     if (json_object_size(chosen) == 0) {
         /* "The key glob ... does not match": a failure where the user named keys, not for "all that there
          * are". */
         key_act_t act = verb->act;
-        AUTO_FREE char *text = keyselect_no_match(act, key_change_included(cli, act), cli->match);
+        AUTO_FREE char *text = keyselect_no_match(act, key_included(cli, act), cli->match);
         rc = cli->structured ? key_out_show(cli, chosen) : 0;
         key_out_say(cli, "%s\n", text);
         return rc != 0 ? rc : cli->all ? 0 : 1;
@@ -254,10 +255,10 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
         json_auto_t *done = json_array();
 
         if (fn(cli, line, act, state, ids, done, &why) < 0) {
-            (void) key_change_tell(cli, act, done, done);
+            (void) key_tell(cli, act, done, done);
             return key_out_fail("%s", fail_text(&why));
         }
-        failed += key_change_tell(cli, act, ids, done);
+        failed += key_tell(cli, act, ids, done);
     }
     return failed > 0 ? 1 : 0;
 }

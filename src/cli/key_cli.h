@@ -56,6 +56,13 @@ int key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb);
 int key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb);
 int key_run_import(key_cli_t *cli, const key_verb_t *verb);
 int key_run_rotate(key_cli_t *cli, const key_verb_t *verb);
+/* Any of them, in the name of who logs in: key_eauth.c. */
+int key_run_eauth(key_cli_t *cli, const key_verb_t *verb);
+
+/* States from which the action takes keys, with the --include options. */
+unsigned key_included(key_cli_t *cli, key_act_t act);
+/* Says of each id whether it is among those done. Returns how many are not. */
+size_t key_tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done);
 
 typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_answer_t;
 /* "Proceed?" on the terminal. Enter alone is an answer; the end of input is none, and said. */

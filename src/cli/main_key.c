@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/eauth.h"
 #include "cli/key_cli.h"
 #include "cli/opts.h"
 #include "cli/startup.h"
@@ -117,6 +118,10 @@ main_key_run(startup_t *start)
         if (rc >= 0)
             return rc;
         cli.opts = start->opts;
+        if (eauth_is_set(value_str(start->opts, "sock_dir", ""))) {
+            rc = key_out_init(&cli);
+            return rc != 0 ? rc : key_run_eauth(&cli, verb);
+        }
         rc = main_key_become(json_string_value(startup_setting(start, "user")),
                              value_str(start->opts, "pki_dir", ""));
         return rc != 0 ? rc : run_with_store(&cli, verb);

@@ -32,7 +32,7 @@ const opt_spec_t opts_run = {
                 "  salt-run state.event pretty=True\n"
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
-                "  batch cache config ddns doc error event fileserver git_pillar http\n"
+                "  acl auth batch cache config ddns doc error event fileserver git_pillar http\n"
                 "  jobs manage mine network orchestrate pillar reactor salt saltutil state\n"
                 "  store survey test\n",
     .tables = tables,

@@ -363,7 +363,8 @@ cli_run_configured(run_t *self)
     if (show_init(&self->show, self->start.values, self->start.opts, &err) < 0)
         return optparse_error(&opts_run, "%s", fail_text(&err));
     self->fun = res->n_args > 0 ? res->args[0] : "";
-    self->line = eauth_connect(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start), &err);
+    self->line = eauth_connect(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start),
+                               &err);
     if (self->line == NULL)
         return cli_run_broken(self, &err);
     return run_connected(self);

@@ -97,13 +97,28 @@ with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_le
     return buf_steal(&out);
 }
 
+/* The arguments as events, jobs and the store have them. NEW. */
+static json_t *
+arg_told(const json_t *task)
+{
+    return value_bool(task, "private", false) ? json_pack("[s]", "VALUE_TRIMMED")
+                                              : json_incref(value_get(task, "arg"));
+}
+
+static json_t *
+arg_shown(const json_t *task)
+{
+    json_auto_t *told = arg_told(task);
+    return args_shown(told);
+}
+
 /* NEW data of a function's events. */
 static json_t *
 event_data(const json_t *task)
 {
     return json_pack("{s:s+, s:s, s:s, s:o}", "fun", value_bool(task, "wheel", false) ? "wheel." : "runner.",
                      value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
-                     value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
+                     value_str(task, "user", ""), "fun_args", arg_shown(task));
 }
 
 static char *
@@ -206,8 +221,8 @@ workers_row(workers_t *self, const json_t *task)
     const char *id = conf_str(self->front->conf, "id");
     json_t *fun = value_fmt("%s.%s", value_bool(task, "wheel", false) ? "wheel" : "runner",
                             value_str(task, "fun", ""));
-    return json_pack("{s:s, s:o, s:O, s:s, s:s, s:s, s:[s]}", "jid", value_str(task, "jid", ""), "fun", fun,
-                     "arg", value_get(task, "arg"), "tgt", id, "tgt_type", "glob", "user",
+    return json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:[s]}", "jid", value_str(task, "jid", ""), "fun", fun,
+                     "arg", arg_told(task), "tgt", id, "tgt_type", "glob", "user",
                      value_str(task, "user", ""), "minions", id);
 }
 
@@ -246,7 +261,7 @@ keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret
     bool noted = value_get(task, "note");
     json_t *row = workers_row(self, task);
     json_t *answer = json_pack("{s:s, s:O, s:s, s:o}", "jid", jid, "fun", value_get(row, "fun"), "user",
-                               value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
+                               value_str(task, "user", ""), "fun_args", arg_shown(task));
     if (noted)
         json_decref(row);
     else
@@ -488,6 +503,8 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
     json_t *task = json_pack("{s:b, s:s, s:s, s:o, s:s, s:I, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
                              "tag", tag, "user", user, "depth", depth, "arg",
                              arg != NULL ? json_incref(arg) : json_array());
+    if (registry_any(wheel ? self->front->wheels : self->front->runners, fun, FN_PRIVATE))
+        json_object_set_new(task, "private", json_true());
     if (note != NULL)
         json_object_set(task, "note", note);
     /* The arguments contain text of a minion's. */
@@ -543,7 +560,7 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
     /* Record the task for the next master, in case this one is killed. */
     AUTO_FREE char *key = run_key(task), *arg = value_dump(value_get(task, "arg"));
     json_auto_t *kept = json_copy((json_t *) task);
-    if (strlen(arg) > RUN_ARG_MAX)
+    if (strlen(arg) > RUN_ARG_MAX || value_bool(task, "private", false))
         json_object_set_new(kept, "arg", json_array());
     AUTO_FREE char *text = value_dump(kept);
     (void) store_put_meta(self->front->store, key, text);
@@ -625,8 +642,11 @@ active_ones(const workers_t *self)
     json_t *all = json_array();
     for (size_t i = 0; i < self->n_pool; i++) {
         const run_t *run = self->pool[i].run;
-        if (run != NULL && !value_bool(run->task, "wheel", false))
-            json_array_append_new(all, json_copy(run->task));
+        if (run == NULL || value_bool(run->task, "wheel", false))
+            continue;
+        json_t *one = json_copy(run->task);
+        json_object_set_new(one, "arg", arg_told(run->task));
+        json_array_append_new(all, one);
     }
     return all;
 }
