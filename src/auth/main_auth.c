@@ -94,9 +94,10 @@ auth_check(const json_t *question)
 }
 
 static void
-auth_child(const json_t *question)
+auth_child(const json_t *question, pid_t parent)
 {
     proc_fresh_signals(NULL);
+    proc_end_with(parent);
     (void) setpgid(0, 0);
     auth_answer(auth_check(question));
     _exit(0);
@@ -108,10 +109,12 @@ static void
 auth_begin(const json_t *question)
 {
     child_t *child = auth_free_child();
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
 
     if (pid == 0)
-        auth_child(question);
+        auth_child(question, parent);
+    if (pid > 0)
+        (void) setpgid(pid, pid);
     *child = (child_t){ pid < 0 ? 0 : pid, value_int(question, "id", 0),
                         clock_mono_ms() + DEADLINE_S * 1000 };
     if (pid < 0)
@@ -137,14 +140,16 @@ auth_take(void)
     return true;
 }
 
-static void
+/* False for the master's wish that all ends. */
+static bool
 auth_reap(int signals)
 {
     struct signalfd_siginfo info;
     int status;
     pid_t pid;
 
-    (void) !read(signals, &info, sizeof(info));
+    if (read(signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo == SIGTERM)
+        return false;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         for (size_t i = 0; i < NELEMS(children); i++) {
             if (children[i].pid != pid)
@@ -154,6 +159,7 @@ auth_reap(int signals)
                 auth_answer(auth_no(children[i].id, "the system took too long, or its library has crashed"));
             children[i].pid = 0;
         }
+    return true;
 }
 
 /* Milliseconds until the next deadline; -1: there is none. Ends what is beyond its own. */
@@ -183,10 +189,13 @@ auth_serve(int signals)
         if (poll(polled, NELEMS(polled), auth_pause()) < 0)
             continue;
         if (polled[0].revents != 0)
-            auth_reap(signals);
-        if (polled[1].revents != 0)
+            goes_on = auth_reap(signals);
+        if (goes_on && polled[1].revents != 0)
             goes_on = auth_take();
     }
+    for (size_t i = 0; i < NELEMS(children); i++)
+        if (children[i].pid > 0)
+            (void) kill(-children[i].pid, SIGKILL);
 }
 
 int
@@ -210,6 +219,7 @@ main(int argc, char **argv)
     (void) prctl(PR_SET_DUMPABLE, 0);
     (void) sigemptyset(&set);
     (void) sigaddset(&set, SIGCHLD);
+    (void) sigaddset(&set, SIGTERM);
     (void) sigprocmask(SIG_BLOCK, &set, NULL);
     int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,9 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define AUTH_FD 3 /* the program's end of the line, in the program */
+#define END_STEPS   100
+#define END_STEP_MS 10
+#define AUTH_FD     3 /* the program's end of the line, in the program */
 
 struct authline {
     zloop_t *loop;
@@ -50,9 +53,15 @@ authline_close(authline_t *self)
     zloop_poller_end(self->loop, &self->item);
     (void) close(self->item.fd);
     self->item.fd = -1;
+    /* Asked to end, it ends what it has begun as well. */
+    (void) kill(self->pid, SIGTERM);
+    bool ended = false;
+    for (int i = 0; i < END_STEPS && !(ended = waitpid(self->pid, NULL, WNOHANG) != 0); i++)
+        (void) poll(NULL, 0, END_STEP_MS);
+    if (ended)
+        return;
     (void) kill(self->pid, SIGKILL);
-    while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    (void) waitpid(self->pid, NULL, 0);
 }
 
 void
