@@ -91,6 +91,7 @@ install_all() {
         put_conf "$f" "$SYSCONF/$f"
         install -d "$DESTDIR$SYSCONF/$f.d"
     done
+    put 0755 "$BUILD/bin/salt-auth" "$PREFIX/lib/halite/salt-auth"
     placed conf/package/restart-after-jobs | put 0755 - "$PREFIX/lib/halite/restart-after-jobs"
     # The package salt, for modules and scripts on machines without Salt's own.
     while read -r f; do put 0644 "$f" "$PREFIX/lib/halite/python/${f#src/pyhost/}"; done < <(find src/pyhost/salt -name '*.py' | sort)

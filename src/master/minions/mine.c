@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "common/rules/rules.h"
 #include "master/front/hooks.h"
 #include "master/minions/known.h"
 #include "master/operators/lconn.h"
@@ -77,21 +78,27 @@ minions_mine_visible(look_t *look, json_t *entry)
 /* Steps charged per rule: its expressions are compiled for each name. */
 #define RULE_STEPS 200
 
+/* Rules of the mine have no targets. */
+static bool
+covers_none(void *cookie, const char *target)
+{
+    return false;
+}
+
 /* Check the option mine_get: {expression of ids: [expression of names]}. Without it everything is allowed. */
 static bool
 name_allowed(const look_t *look, const char *name)
 {
     fail_auto_t err = FAIL_INIT;
-    json_t *rules = conf_get(look->front->conf, "mine_get"), *names, *one;
+    json_t *rules = conf_get(look->front->conf, "mine_get"), *names;
+    const rules_ask_t ask = { .fun = name, .covers = covers_none, .work = look->work };
     const char *ids;
-    size_t i;
     if (!json_is_object(rules))
         return true;
     json_object_foreach (rules, ids, names)
-        json_array_foreach (names, i, one)
-            if (json_is_string(one) && match_work_take(look->work, RULE_STEPS) &&
-                match_pcre(ids, look->id, &err) && match_pcre(json_string_value(one), name, &err))
-                return true;
+        if (match_work_take(look->work, RULE_STEPS) && match_pcre(ids, look->id, &err) &&
+            rules_allow(names, &ask, NULL))
+            return true;
     return false;
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# 1312-eauth-pam.bats - logins by PAM: passwords, accounts and groups of a host of the test's own (files over /etc in a mount
-# namespace that the master alone has).
+# logins.bats - published ways past Salt's logins. PAM: passwords, accounts and groups of a host of the test's own (files over /etc
+# in a mount namespace that the master alone has).
 
 bats_require_minimum_version 1.5.0
-load lib
+load ../t/lib
 
 setup_file() {
     [ "$(id -u)" -eq 0 ] && unshare -m true || return 0
@@ -40,7 +40,7 @@ setup_file() {
     } >"$FLEET/inside"
     printf "#!/bin/sh\nexec unshare -m sh '%s' \"\$@\"\n" "$FLEET/inside" >"$FLEET/bin/salt-master"
     chmod +x "$FLEET/bin/salt-master"
-    HALITE_BIN=$FLEET/bin start_master "auth.pam.service: salt-test" "external_auth:" "  pam:" "    pamops%: [test.ping]" "    pammore%: ['@jobs']" "    pamold: ['.*']" "    pamlock: ['.*']" "    root: ['.*']"
+    HALITE_BIN=$FLEET/bin start_master "auth.pam.service: salt-test" "token_expire_user_override: {pam: [pamann]}" "external_auth:" "  pam:" "    pamops%: [test.ping]" "    pammore%: ['@jobs']" "    pamold: ['.*']" "    pamlock: ['.*']" "    root: ['.*']"
 }
 teardown_file() { [ -z "${FLEET:-}" ] || fleet_down; }
 setup() {
@@ -74,6 +74,28 @@ refused() {
 @test "CVE-2016-3176: the caller does not choose the service" {
     refused "$(login pamann wrong ',"service":"open"')"
     refused "$(login pamann wrong ',"options":{"auth.pam.service":"open"},"config":{"service":"open"}')"
+}
+
+@test "CVE-2021-3144: a token that has expired works no more, nor does a connection that speaks by it" {
+    run ask "$(login pamann secret ',"token_expire":1')"
+    token=$(field token <<<"$output")
+    [ -n "$token" ]
+    is_over() { not ask "{\"op\":\"become\",\"token\":\"$token\"}"; }
+    until_true 10 is_over
+    # Others' choice of a time does not count.
+    run ask '{"op":"become","token":"'"$token"'"}'
+    [[ $output == *'Authentication failure of type "token" occurred'* ]]
+}
+
+@test "CVE-2020-25592: only a token that the master has given, only credentials that a system takes" {
+    for request in '{"op":"become","token":""}' '{"op":"become","token":"0000000000000000000000000000000000000000000000000000000000000000"}' '{"op":"become","token":null}' '{"op":"become","token":["x"]}' \
+        '{"op":"become"}' '{"op":"become","eauth":"pam"}' '{"op":"become","eauth":"../pam","username":"pamann","password":"secret"}' '{"op":"become","eauth":"no","username":"pamann","password":"secret"}' \
+        '{"op":"login","eauth":"pam","username":["pamann"],"password":"secret"}' '{"op":"login","eauth":"pam","username":"pamann","password":["secret"]}' '{"op":"login","eauth":"pam","username":"pamann","password":true}' \
+        '{"op":"login","eauth":"pam","username":"pamann\\u0000","password":"secret"}' '{"op":"login","eauth":{"pam":1},"username":"pamann","password":"secret"}' '{"op":"login","key":"x","user":"root","username":"root","eauth":"pam","password":""}'; do
+        run ask "$request"
+        [ "$status" -ne 0 ]
+    done
+    ask '{"op":"status"}' | grep -q '"ok":true'
 }
 
 @test "a system that hangs stops neither the master nor others' logins" {
