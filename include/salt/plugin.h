@@ -10,13 +10,12 @@
 #ifndef SALT_PLUGIN_H
 #define SALT_PLUGIN_H
 
-#include "salt/base.h"
 #include "salt/grain.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
 typedef struct call_ctx call_ctx_t;
-struct py;         /* a value of common/py/py.h */
+struct py;         /* of common/py/py.h */
 struct fileclient; /* common/files/fileclient.h */
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -70,9 +69,9 @@ enum {
     FN_PEER_FILES = 1 << 9,  /* makes JSON or text of a template, which may print others' data */
     FN_HISTORY = 1 << 10,    /* runner: shows kept jobs; its own run is not kept as one more */
     FN_SECRET = 1 << 5,      /* runner or wheel: only the caller gets the return; events and jobs don't */
+    FN_PRIVATE = 1 << 13,    /* the same of its arguments */
     FN_CALLS = 1 << 11,      /* calls functions that its arguments name: master/operators/inner.h */
     FN_REACHES = 1 << 12,    /* and does so on minions that its arguments name */
-    FN_PRIVATE = 1 << 13 /* runner or wheel: its arguments are secrets, which events and jobs do not show */
 };
 
 typedef struct func {

@@ -41,7 +41,7 @@ key_wheel_match(local_client_t *line, const char *fun, const char *match, fail_t
 /* ---- looking ----------------------------------------------------------------------------------------- */
 
 static int
-eauth_list(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t *err)
+eauth_list_keys(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t *err)
 {
     json_auto_t *table = key_wheel(line, "key.list_all", json_object(), err);
     json_auto_t *listed = table != NULL ? keyselect_status(table, cli->match) : NULL;
@@ -133,7 +133,7 @@ key_run_eauth(key_cli_t *cli, const key_verb_t *verb)
     static const struct {
         int (*verb)(key_cli_t *cli, const key_verb_t *verb);
         int (*fn)(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t *err);
-    } rows[] = { { key_run_list, eauth_list },
+    } rows[] = { { key_run_list, eauth_list_keys },
                  { key_run_print, eauth_print },
                  { key_run_finger, eauth_print },
                  { key_run_change, eauth_change } };

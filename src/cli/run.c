@@ -273,6 +273,13 @@ show_docs(run_t *self)
 
 /* ---- what happens here, not in the master ---------------------------------------------------- */
 
+/* The line of who has logged in; each request's time is set by its user. */
+static local_client_t *
+open_line(const char *sock_dir, fail_t *err)
+{
+    return eauth_connect(sock_dir, 0, err);
+}
+
 /* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends
  * without a word. */
 static int
@@ -287,6 +294,7 @@ listen_to_events(run_t *self, json_t *arg)
     json_decref(args);
     json_decref(kwargs);
     interrupt_default();
+    watch_open_by(open_line);
     local_client_destroy(&self->line);
     int rc = bound != NULL ? watch_run(bound, self->start.opts, stdout, &err) : err.code;
     if (rc < 0 && rc != -EPIPE)

@@ -5,7 +5,7 @@
 #include "salt/value.h"
 
 static int
-acl_explain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+acl_asked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const fields[] = { "user", "fun", "tgt", "tgt_type", "form" };
     json_t *request = json_object(), *arg = json_copy(value_get(args, "arg")),
@@ -53,7 +53,7 @@ static const arg_t explain_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "explain", acl_explain, explain_args, FN_READONLY | FN_ACCESS_ADMIN,
+    { "explain", acl_asked, explain_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Tell whether a user may call a function on minions, and which rule of publisher_acl, publisher_acl_blacklist or "
       "external_auth decides." CLI_EXAMPLE(
           "salt-run acl.explain ann test.ping 'web*'\n    salt-run acl.explain ann jobs.active eauth=pam form=runner") },

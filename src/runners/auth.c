@@ -53,7 +53,7 @@ auth_list_tokens(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-auth_revoke(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+auth_revoke_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *user = value_str(args, "user", ""), *hash = value_str(args, "hash", "");
     const char *eauth = value_str(args, "eauth", "");
@@ -89,7 +89,7 @@ static const func_t funcs[] = {
     { "list_tokens", auth_list_tokens, NULL, FN_READONLY | FN_ACCESS_ADMIN,
       "List the tokens that hold: whose, since when and until when, and their hashes." CLI_EXAMPLE(
           "salt-run auth.list_tokens") },
-    { "revoke", auth_revoke, revoke_args, FN_ACCESS_ADMIN,
+    { "revoke", auth_revoke_all, revoke_args, FN_ACCESS_ADMIN,
       "Revoke all tokens of a user, or one by its hash; returns how many there were." CLI_EXAMPLE(
           "salt-run auth.revoke ann\n    salt-run auth.revoke ann eauth=pam") },
 };

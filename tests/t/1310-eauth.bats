@@ -160,9 +160,10 @@ PY
     t=$(token file ann ann-pw)
     ask_long() { "$HALITE_TOOLS/local" --follow 0 60 "$SOCK_DIR" "$(become "$t")" '{"op":"events","tag":"*"}'; }
     ask_long >"$FLEET/long" 2>&1 3>&- &
+    local pid=$!
     until_true 10 grep -q '"seq"' "$FLEET/long"
     [ "$(salt-run auth.revoke ann --out=json)" -ge 1 ]
-    wait $! || :
+    wait "$pid" || :
     may_not "$t" "$(publish w1 test.ping)" 'occurred'
     # A time of the user's own, where he may choose it.
     r=$(user '{"op":"login","eauth":"file","username":"ann","password":"ann-pw","token_expire":1}')
@@ -265,6 +266,21 @@ PY
     run as salt-key --auth file --username ann --password ann-pw -L
     [ "$status" -ne 0 ]
     [ -z "$(grep -l -- ann-pw "$FLEET/log/master")" ]
+}
+
+@test "salt-run -a state.event shows what the user's rules let him see" {
+    $(halite_unprivileged) "$HALITE_BIN/salt-run" -a file --username ann --password ann-pw state.event 'salt/job/*/ret/*' count=1 >"$FLEET/watched" 2>&1 3>&- &
+    local pid=$!
+    until_true 10 eval "salt d1 test.arg hidden >/dev/null; salt w1 test.arg shown >/dev/null; grep -q shown '$FLEET/watched'"
+    wait "$pid"
+    run grep hidden "$FLEET/watched"
+    [ -z "$output" ]
+}
+
+@test "rules mean what Salt's checker makes of them (random ones, where HALITE_SALT names a Salt)" {
+    [ -n "${HALITE_SALT:-}" ] || skip "HALITE_SALT names no package of Salt"
+    [ -x "$BUILD/tests/unit/common/test_who_may" ] || skip "the unit tests are not built: make $BUILD/tests/unit/common/test_who_may"
+    HALITE_RULES=$BUILD/tests/unit/common/test_who_may python3 -B "$HALITE_SRC/tests/oracle/rules.py" 5000 "$RANDOM" >&2
 }
 
 @test "acl.explain says which rule decides" {

@@ -29,6 +29,7 @@ struct conf_rule {
     bool some;                /* an empty list is refused, as it has no effect */
     bool loose;               /* any other value is accepted; its owner checks it */
     bool none;                /* null is accepted */
+    bool single;              /* a mapping has one key */
     text_fn *key;             /* of a mapping: any key that this takes, */
     const conf_rule_t *values;
     const conf_rule_t *marked; /* of keys that begin with ^; NULL: they are like others */
@@ -216,7 +217,7 @@ check_target(json_t *opts, const char *text, fail_t *err)
 
 /* Checks an argument's pattern; one that matches every text is written as null or ".*". */
 static bool
-check_value(json_t *opts, const char *text, fail_t *err)
+check_argument(json_t *opts, const char *text, fail_t *err)
 {
     bool all;
 
@@ -380,7 +381,6 @@ TEXT(one_allowed, "a glob of functions", conf_rules_check_allowed);
 TEXT(one_expr, "a glob or a regular expression", check_expr);
 TEXT(one_regex, "a regular expression", check_regex);
 TEXT(one_user, "a user's name or a pattern of names", check_user);
-TEXT(one_function, "a function or a pattern of functions", conf_rules_check_function);
 TEXT(one_forbidden, "a function or a pattern of functions", conf_rules_check_forbidden);
 TEXT(one_prefix, "a regular expression", check_prefix_only);
 TEXT(one_extmod, "a module's name", check_extmod);
@@ -395,7 +395,26 @@ LIST(conf_rule_regexes, "a list of regular expressions", one_regex);
 const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
 const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
 
-/* USER: [FUNCTION, {TARGET: [FUNCTION]}] */
+/* {args: [regex or null], kwargs: {NAME: regex or null}}, or a list of such: what arguments a function may have. */
+static const conf_rule_t one_value = { .what = "a regular expression", .text = check_argument, .none = true };
+static const conf_rule_t by_place = { .what = "a list of regular expressions", .items = &one_value };
+static const conf_rule_t by_name = { .what = "a mapping of names to regular expressions",
+                                     .key = check_glob,
+                                     .values = &one_value };
+static const field_t demands[] = { { "args", &by_place }, { "kwargs", &by_name }, { NULL, NULL } };
+static const conf_rule_t demand = { .what = "a mapping of args and kwargs", .fields = demands };
+static const conf_rule_t condition = { .what = "a mapping of args and kwargs, or a list of such",
+                                       .items = &demand,
+                                       .fields = demands };
+
+/* USER: [FUNCTION, {TARGET: [FUNCTION, {FUNCTION: CONDITIONS}]}] */
+static const conf_rule_t one_function = {
+    .what = "a function or a pattern of functions, or a mapping of one to conditions",
+    .text = conf_rules_check_function,
+    .key = check_prefix_only,
+    .single = true,
+    .values = &condition
+};
 static LIST(functions, "a list of functions", one_function);
 static const conf_rule_t grant = { .what = "a function, or a mapping of targets to lists of functions",
                                    .text = conf_rules_check_function,
@@ -407,25 +426,17 @@ const conf_rule_t conf_rule_acl = { .what = "a mapping of users to lists of func
                                     .values = &grants };
 
 /* SYSTEM: {USER: [FUNCTION, "@MODULE", {TARGET or "@MODULE": [FUNCTION, {FUNCTION: CONDITIONS}]}], ^PARAMETER: value} */
-static const conf_rule_t one_value = { .what = "a regular expression", .text = check_value, .none = true };
-static const conf_rule_t by_place = { .what = "a list of regular expressions", .items = &one_value };
-static const conf_rule_t by_name = { .what = "a mapping of names to regular expressions",
-                                     .key = check_glob,
-                                     .values = &one_value };
-static const field_t demands[] = { { "args", &by_place }, { "kwargs", &by_name }, { NULL, NULL } };
-static const conf_rule_t demand = { .what = "a mapping of args and kwargs", .fields = demands };
-static const conf_rule_t condition = { .what = "a mapping of args and kwargs, or a list of such",
-                                       .items = &demand,
-                                       .fields = demands };
 static const conf_rule_t call = { .what = "a function, or a mapping of one to conditions",
                                   .text = check_prefix_only,
                                   .key = check_prefix_only,
+                                  .single = true,
                                   .values = &condition };
 static const conf_rule_t calls = { .what = "a list of functions", .items = &call, .lone = true };
 static const conf_rule_t eauth_rule = {
     .what = "a function, or a mapping of one target to a list of functions",
     .text = check_called,
     .key = check_scope,
+    .single = true,
     .values = &calls
 };
 static const conf_rule_t eauth_rules = { .what = "a list of functions", .items = &eauth_rule };
@@ -581,6 +592,10 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
         /* Checks the keys and values of a mapping. */
         const char *key;
         json_t *value;
+        if (rule->single && json_object_size(v) != 1)
+            return conf_rules_refuse(look->err,
+                                     "a mapping of one name to its rules, not of %zu: begin a new item",
+                                     json_object_size(v));
         json_object_foreach ((json_t *) v, key, value)
             if (!check_pair(look, rule, key, value))
                 return false;

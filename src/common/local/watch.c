@@ -152,6 +152,14 @@ watch_left_ms(const watch_t *self)
     return self->until_ms < 0 ? -1 : left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
 
+static watch_open_fn *opener; /* of the program */
+
+void
+watch_open_by(watch_open_fn *open)
+{
+    opener = open;
+}
+
 static int
 listen_now(watch_t *self, fail_t *err)
 {
@@ -159,8 +167,9 @@ listen_now(watch_t *self, fail_t *err)
     json_t *request = json_pack("{s:s, s:[s]}", "op", "events", "tags", plain_glob(self->tagmatch));
 
     local_client_destroy(&self->line);
-    self->line = self->minion ? local_connect_minion(self->sock_dir, err)
-                              : local_connect(self->sock_dir, err);
+    self->line = self->minion     ? local_connect_minion(self->sock_dir, err)
+                 : opener != NULL ? opener(self->sock_dir, err)
+                                  : local_connect(self->sock_dir, err);
     if (self->line == NULL) {
         json_decref(request);
         return err->code;

@@ -32,6 +32,10 @@ extern const arg_t watch_args[], watch_args_minion[];
  * with *err. */
 int watch_run(const json_t *args, const json_t *opts, FILE *out, fail_t *err);
 
+/* The program opens lines to the master in its own way, as after a login. */
+typedef struct local_client *watch_open_fn(const char *sock_dir, fail_t *err);
+void watch_open_by(watch_open_fn *open);
+
 /* Parse "10m", "90s", "2h", "1d" or "1.5h" to seconds; false for other texts. */
 bool watch_age(const char *text, double *ret_s);
 

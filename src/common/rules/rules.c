@@ -268,7 +268,7 @@ rules_is_his_group(const char *key, const json_t *groups)
 }
 
 static void
-rules_add(json_t *rules, json_t *by, const char *key, const json_t *some)
+rules_append(json_t *rules, json_t *by, const char *key, const json_t *some)
 {
     json_t *one;
     size_t i;
@@ -296,10 +296,10 @@ rules_of_user(const json_t *system, const char *user, const json_t *groups, bool
         else
             named = (his = match_name(key, user)) || named;
         if (his)
-            rules_add(rules, by, key, some);
+            rules_append(rules, by, key, some);
     }
     if (permissive || !named)
-        rules_add(rules, by, "*", json_object_get(system, "*"));
+        rules_append(rules, by, "*", json_object_get(system, "*"));
     if (ret_by != NULL)
         *ret_by = STEAL(by);
     return rules;

@@ -15,15 +15,18 @@ test_hashes(void **state)
         { "Password", "$apr1$8Salt.xx$5GkzoSHCf9oOiLJ1Lgde9.", false },
         { "", "$apr1$8Salt.xx$FpZ2iqGnDW/TNADkacorp0", true },
         { "a", "$apr1$8Salt.xx$7gtylzMR/qy/3tix1GcWO.", true },
-        { "a very long password of more than sixteen letters", "$apr1$8Salt.xx$4EjkUP8/6OwWt1vA9kJfS0", true },
+        { "a very long password of more than sixteen letters", "$apr1$8Salt.xx$4EjkUP8/6OwWt1vA9kJfS0",
+          true },
         { "password", "$apr1$ab$vZXhMKiOqO1yMl8FLQFrs0", true },
         { "password", "$apr1$", false },
         { "password", "$apr1$$", false },
         { "password", "$1$abcdefgh$G//4keteveJp0qb8z2DxG/", true },
         { "password", "$5$abcdefgh$ZLdkj8mkc2XVSrPVjskDAgZPGjtj1VGVaa1aUkrMTU/", true },
-        { "password", "$6$abcdefgh$yVfUwsw5T.JApa8POvClA1pQ5peiq97DUNyXCZN5IrF.BMSkiaLQ5kvpuEm/VQ1Tvh/KV2TcaWh8qinoW5dhA1",
+        { "password",
+          "$6$abcdefgh$yVfUwsw5T.JApa8POvClA1pQ5peiq97DUNyXCZN5IrF.BMSkiaLQ5kvpuEm/VQ1Tvh/KV2TcaWh8qinoW5dhA1",
           true },
-        { "passwore", "$6$abcdefgh$yVfUwsw5T.JApa8POvClA1pQ5peiq97DUNyXCZN5IrF.BMSkiaLQ5kvpuEm/VQ1Tvh/KV2TcaWh8qinoW5dhA1",
+        { "passwore",
+          "$6$abcdefgh$yVfUwsw5T.JApa8POvClA1pQ5peiq97DUNyXCZN5IrF.BMSkiaLQ5kvpuEm/VQ1Tvh/KV2TcaWh8qinoW5dhA1",
           false },
         { "password", "$2b$05$abcdefghijklmnopqrstuuWG29KuyeAicPCJODk1zjyGvyQUU2awu", true },
         { "password", "abJnggxhB/yWI", true },
@@ -75,8 +78,9 @@ test_file(void **state)
 {
     char name[] = "/tmp/halite-users.XXXXXX";
     int fd = mkstemp(name);
-    static const char text[] = "ann:ann-pw\nbob:e10adc3949ba59abbe56e057f20f883e:x\nann:second\n"
-                               "1|carl|827ccb0eea8a706c4c34a16891f84e7b\ndan:salt:6ccd4a8cf15e5a2b59e7f1c8f2a37b4e\n";
+    static const char text[] =
+        "ann:ann-pw\nbob:e10adc3949ba59abbe56e057f20f883e:x\nann:second\n"
+        "1|carl|827ccb0eea8a706c4c34a16891f84e7b\ndan:salt:6ccd4a8cf15e5a2b59e7f1c8f2a37b4e\n";
 
     assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text));
     close(fd);
@@ -89,7 +93,8 @@ test_file(void **state)
     assert_int_equal(file_says("{\"hashtype\": \"md5\"}", "bob", "e10adc3949ba59abbe56e057f20f883e"), 0);
     assert_true(file_says("{\"hashtype\": \"nosuch\"}", "bob", "123456") < 0);
     /* A line without the field ends the search, as in Salt. */
-    assert_true(file_says("{\"field_separator\": \"|\", \"username_field\": \"2\", \"password_field\": 3}", "carl", "12345") < 0);
+    assert_true(file_says("{\"field_separator\": \"|\", \"username_field\": \"2\", \"password_field\": 3}",
+                          "carl", "12345") < 0);
     assert_true(file_says("{\"filetype\": \"nosuch\"}", "ann", "ann-pw") < 0);
     assert_true(file_says("{\"filetype\": \"htdigest\"}", "dan", "x") < 0);
     assert_int_equal(file_says("{\"filetype\": \"htdigest\", \"realm\": \"salt\"}", "dan", "x"), 0);

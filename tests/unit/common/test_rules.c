@@ -136,6 +136,51 @@ test_publisher_acl(void **state)
          "'E@db[0-9]+': 'test.*'}]}\n"),
         "nodegroups: {webs: 'web*'}\npublisher_acl: {fred: [{'N@webs': [test.ping]}]}\n",
         "client_acl: {}\nclient_acl_blacklist: {}\n",
+        "publisher_acl: {fred: [{'web*': ['t.x', {cmd.run: {args: [ls], kwargs: {cwd: null}}}]}]}\n",
+    };
+
+    check_wrong(CONF_MASTER, rows, NELEMS(rows));
+    check_right(CONF_MASTER, right, NELEMS(right));
+}
+
+static void
+test_external_auth(void **state)
+{
+    static const wrong_t rows[] = {
+        { "external_auth: {pam: {fred: ['']}}", "option 'external_auth': pam: fred: item 1: an empty text" },
+        { "external_auth: {pam: {fred: test.ping}}",
+          "fred: wants a list of functions, not the text 'test.ping'" },
+        { "external_auth: {pam: [fred]}", "pam: wants a mapping of users to lists of functions, not a list" },
+        { "external_auth: [pam]", "option 'external_auth' wants a mapping" },
+        { "external_auth: {'pam ': {fred: [test.ping]}}", "has a blank" },
+        { "external_auth: {pam: {fred: ['*']}}", "fred: item 1: " },
+        { "external_auth: {pam: {fred: ['t*']}}", "matches everything" },
+        { "external_auth: {pam: {fred: ['@']}}", "an empty text" },
+        { "external_auth: {pam: {fred: ['@run ner']}}", "has a blank" },
+        { "external_auth: {pam: {fred: [{'web* and': [test.ping]}]}}", "the target 'web* and': " },
+        { "external_auth: {pam: {fred: [{'a': [x.y], 'b': [x.y]}]}}",
+          "a mapping of one name to its rules, not of 2" },
+        { "external_auth: {pam: {fred: [{'a': [{x.y: {argz: [1]}}]}]}}", "argz" },
+        { "external_auth: {pam: {fred: [{'a': [{x.y: {args: x}}]}]}}",
+          "args: wants a list of regular expressions" },
+        { "external_auth: {pam: {fred: [{'a': [{x.y: {args: [5]}}]}]}}",
+          "wants a regular expression, not a whole number" },
+        { "external_auth: {pam: {fred: [{'a': [{x.y: {kwargs: {k: '('}}}]}]}}", "kwargs: k: " },
+        { "external_auth: {pam: {fred: [{'@runner': [{x.y: {}, z.w: {}}]}]}}", "a mapping of one name" },
+        { "external_auth: {pam: {'(fred': [test.ping]}}", "pam: " },
+        { "external_auth: {pam: {'%': [test.ping]}}", "'%' has no name" },
+        { "external_auth: {pam: {'': [test.ping]}}", "an empty text" },
+        { "publisher_acl: {fred: [{'web*': [{cmd.run: {argz: [ls]}}]}]}", "argz" },
+        { "publisher_acl: {fred: [{'web*': [{'': {}}]}]}", "an empty text" },
+    };
+    static const char *const right[] = {
+        "external_auth: {}\n",
+        "external_auth: {pam: {}}\n",
+        ("external_auth: {pam: {fred: ['.*', '@runner', '@wheel', '@jobs', {'web* or G@os:Debian': [state.apply]}, {'a': x.y}], "
+         "'ops%': [], '*': [test.ping], 'dev.*': []}, file: {^filename: /x, ^username_field: 2, ann: []}}\n"),
+        ("external_auth: {pam: {fred: [{'@runner': ['jobs.*', {cache.grains: {kwargs: {tgt: null}}}]}, "
+         "{'web*': [{cmd.run: [{args: ['ls']}, {args: [null, '.*'], kwargs: {cwd: '/tmp'}}]}]}]}}\n"),
+        "nodegroups: {webs: 'web*'}\nexternal_auth: {ldap: {fred: [{'N@webs': [test.ping]}]}}\n",
     };
 
     check_wrong(CONF_MASTER, rows, NELEMS(rows));
@@ -390,4 +435,5 @@ test_all_have_rules(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(IN_FOLDER(test_publisher_acl), IN_FOLDER(test_blacklist), IN_FOLDER(test_master_lists),
-          IN_FOLDER(test_minion_lists), IN_FOLDER(test_lines), cmocka_unit_test(test_all_have_rules))
+          IN_FOLDER(test_external_auth), IN_FOLDER(test_minion_lists), IN_FOLDER(test_lines),
+          cmocka_unit_test(test_all_have_rules))
