@@ -83,7 +83,7 @@ PY
 
 @test "several failures in a row make the next one wait" {
     local i
-    for i in 1 2 3 4 5; do run user "$(login file dora wrong$i)"; done
+    for i in {1..5}; do run user "$(login file dora wrong$i)"; done
     run user "$(login file dora wrong)"
     [[ $output == *'too many failed logins: the next one may be tried in'* ]]
     # Others are not held up.

@@ -20,7 +20,7 @@
 #define FAIL_MORE   500    /* and up to so much later, at random */
 #define ANSWER_MS   60000  /* salt-auth has its own deadline (auth_system.h), which is shorter */
 #define TRIES_FREE  5      /* failures in a row without a wait */
-#define TRIES_MS    1000   /* the first wait */
+#define TRIES_MS    4000   /* the first wait, which begins before the failure is answered */
 #define TRIES_MAX   60000  /* the longest one */
 #define TRIES_QUIET 600000 /* after so long failures are forgotten */
 #define EXPIRE_MS   60000
