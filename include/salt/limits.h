@@ -161,9 +161,14 @@
 #define LIMIT_RUNNER_DEPTH     16      /* runners that start one another in a row */
 #define LIMIT_NOTE_LEN         1024    /* each of a note's three texts */
 #define LIMIT_RUNNER_QUEUE     1000    /* runners that wait for their turn */
-#define LIMIT_REACTOR_WINDOW   604800  /* seconds that a rule of the reactor may look back */
-#define LIMIT_REACTOR_CONDS    64      /* conditions of one rule */
-#define LIMIT_REACTOR_GROUPS   10000   /* groups that one rule remembers */
+#define LIMIT_BEACON_RATE      100     /* events of one beacon a second, */
+#define LIMIT_BEACON_BURST     1000    /* and at once; further ones are counted, and told as one */
+#define LIMIT_BEACON_MS        60000   /* one look that runs programs, functions or Python */
+#define LIMIT_BEACON_READ      (64 * 1024)        /* bytes that one look takes from a descriptor or a log */
+#define LIMIT_BEACON_WATCHES   8192               /* folders and files that one beacon watches */
+#define LIMIT_REACTOR_WINDOW   604800             /* seconds that a rule of the reactor may look back */
+#define LIMIT_REACTOR_CONDS    64                 /* conditions of one rule */
+#define LIMIT_REACTOR_GROUPS   10000              /* groups that one rule remembers */
 #define LIMIT_REACTOR_MEMORY   (16 * 1024 * 1024) /* bytes of JSON that one rule remembers, roughly */
 #define LIMIT_REACTOR_EVENTS   100                /* events that a held reaction shows */
 #define LIMIT_REACTOR_BYTES    (64 * 1024 * 1024) /* of events that are reacted to at one time */

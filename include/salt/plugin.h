@@ -10,6 +10,7 @@
 #ifndef SALT_PLUGIN_H
 #define SALT_PLUGIN_H
 
+#include "salt/beacon.h"
 #include "salt/grain.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -120,9 +121,10 @@ typedef struct plugin {
     grain_fn *collect;
     grain_cost_t cost;
     const char *const *keys; /* grains produced, NULL-terminated */
-    const char *origin;      /* path of the file it was read from; NULL: built in */
-    bool whole;              /* replaces a built-in module whole: what it has not is not there */
-    bool broken;             /* its file can't be loaded; the reason is an error's text */
+    const beacon_row_t *beacon;
+    const char *origin; /* path of the file it was read from; NULL: built in */
+    bool whole;         /* replaces a built-in module whole: what it has not is not there */
+    bool broken;        /* its file can't be loaded; the reason is an error's text */
 } plugin_t;
 
 #define PLUGIN(kind_, id, ...)                                                                               \

@@ -494,8 +494,9 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
     outbox_pump(self);
 }
 
-bool
-outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
+/* Queues an event; `bare`: see outbox_beacon. */
+static bool
+outbox_put_event(outbox_t *self, const char *tag, json_t *data, json_t *more, json_t *bare)
 {
     /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a
      * crash, which goes on at the end of the reserve, never uses a number twice. One write per
@@ -507,9 +508,9 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
             log_warning("%s", fail_text(&err));
     }
 
-    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "oldest",
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*, s:O*}", "n", self->next_n + 1, "oldest",
                                    self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
-                                   "more", more);
+                                   "more", more, "bare", bare);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
     /* Masters refuse messages with more values. */
@@ -530,6 +531,18 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     outbox_append(self, it);
     outbox_pump(self);
     return true;
+}
+
+bool
+outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
+{
+    return outbox_put_event(self, tag, data, more, NULL);
+}
+
+bool
+outbox_beacon(outbox_t *self, const char *tag, json_t *data)
+{
+    return outbox_put_event(self, tag, data, NULL, json_true());
 }
 
 void

@@ -47,6 +47,8 @@ void outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker);
 /* Queues an event. The members of `more` travel beside the data (the start event's grains); NULL: none.
  * False: dropped, because it exceeds the message limits or LIMIT_EVENTS_KEPT(_BYTES) wait already. */
 bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);
+/* The same for an event of a beacon, whose data the master takes as the event's own. */
+bool outbox_beacon(outbox_t *self, const char *tag, json_t *data);
 /* Removes what a master has stored: lists of jids and of event numbers; either may be NULL. Unknown ones are
  * ignored. */
 void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);

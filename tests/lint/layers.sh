@@ -17,6 +17,7 @@ src/plugins/exec        salt/ common/ plugins/lib/
 src/plugins/state       salt/ common/ plugins/lib/
 src/plugins/lib         salt/ common/ plugins/lib/
 src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/grain/
+src/plugins/beacon      salt/ common/ plugins/lib/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/pyhost              salt/ common/ pyhost/
 src/keyring             salt/ common/ keyring/

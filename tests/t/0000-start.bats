@@ -216,9 +216,9 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [ "$(grep -c "option 'external_auth'" "$log")" -eq 1 ]
     grep -q "INFO.*option 'worker_threads' has no effect in Halite" "$log"
     run ! grep -q max_minions "$log"
-    start_minion m1 'beacons: {load: []}' 'multiprocessing: False'
+    start_minion m1 'engines: [{script: {}}]' 'multiprocessing: False'
     until_log "$FLEET/log/m1" "INFO.*option 'multiprocessing' has no effect in Halite"
-    grep -q "line [0-9]*: option 'beacons' has no effect in Halite: a job of the schedule" "$FLEET/log/m1"
+    grep -q "line [0-9]*: option 'engines' has no effect in Halite: " "$FLEET/log/m1"
 }
 
 @test "values that are none of those there are: neither daemon starts" {

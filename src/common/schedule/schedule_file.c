@@ -6,25 +6,15 @@
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/conf/conf_drop.h"
 #include "common/data/yaml.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
-/* The path without its last part; "." when it has only one. NEW. */
-static char *
-schedule_file_parent(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? xstrndup(path, slash > path ? (size_t) (slash - path) : 1) : xstrdup(".");
-}
-
 char *
 schedule_file(const json_t *opts)
 {
-    AUTO_FREE char *base = schedule_file_parent(value_str(opts, "conf_file", ""));
-    AUTO_FREE char *folder = schedule_file_parent(value_str(opts, "default_include", "minion.d/*.conf"));
-    AUTO_FREE char *dir = folder[0] == '/' ? xstrdup(folder) : fs_join(base, folder);
-    return fs_join(dir, "_schedule.conf");
+    return conf_drop_path(opts, "_schedule.conf");
 }
 
 json_t *
@@ -49,9 +39,7 @@ int
 schedule_file_save(const json_t *opts, const json_t *schedule, fail_t *err)
 {
     AUTO_FREE char *path = schedule_file(opts);
-    AUTO_FREE char *dir = schedule_file_parent(path);
     json_auto_t *all = json_pack("{s:O}", "schedule", schedule);
     AUTO_FREE char *text = yaml_dump(all, 2);
-    int rc = fs_mkdirs(dir, 0755, err);
-    return rc < 0 ? rc : fs_write_atomic(path, text, strlen(text), 0600, err);
+    return conf_drop_write(path, text, err);
 }

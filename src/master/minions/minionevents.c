@@ -2,6 +2,7 @@
  * once, and acknowledged after their commit. An event without room is left unacknowledged, and its number
  * (lost_event) blocks later ones until it is sent again. */
 #include "common/base/plainjson.h"
+#include "common/base/str.h"
 #include "common/net/tags.h"
 #include "master/minions/acks.h"
 #include "master/events/bus.h"
@@ -62,6 +63,28 @@ mark_lost(peer_t *peer, json_int_t n, bool lost)
         *minionevents_lost(peer) = lost ? n : 0;
 }
 
+/* NEW data of an event of a minion, whose words stand below "data"; what its beacons fire is the data itself, as in Salt, under
+ * tags of their own. Either way the id is the master's word. */
+static json_t *
+minionevents_data(const peer_t *peer, const json_t *body)
+{
+    const char *id = peer->minion->id, *tag = value_str(body, "tag", "");
+    json_t *payload = value_get(body, "data");
+    if (value_bool(body, "bare", false) && str_starts(tag, "salt/beacon/") && json_is_object(payload)) {
+        json_t *bare = json_copy(payload);
+        json_object_del(bare, "jid"); /* names a job's event */
+        json_object_set_new(bare, "id", json_string(id));
+        return bare;
+    }
+    json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", id, "tag", tag, "data",
+                             payload != NULL ? json_incref(payload) : json_object(), "cmd", "_minion_event");
+    if (!peer->is_call)
+        json_object_set_new(data, "pretag", json_null());
+    json_auto_t *more = facts_claims(value_get(body, "more"));
+    (void) json_object_update_missing(data, more);
+    return data;
+}
+
 /* The message event: validate it, check its order, fire it with Salt's fields, and acknowledge it after the
  * commit. */
 static void
@@ -88,13 +111,7 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
         mark_lost(peer, n, true);
         return;
     }
-    json_t *payload = value_get(body, "data");
-    json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", m->id, "tag", tag, "data",
-                             payload != NULL ? json_incref(payload) : json_object(), "cmd", "_minion_event");
-    if (!peer->is_call)
-        json_object_set_new(data, "pretag", json_null());
-    json_auto_t *more = facts_claims(value_get(body, "more"));
-    (void) json_object_update_missing(data, more);
+    json_t *data = minionevents_data(peer, body);
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
     mark_lost(peer, n, ticket == 0);

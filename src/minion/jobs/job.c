@@ -30,6 +30,7 @@
 #include "minion/jobs/jobcache.h"
 #include "minion/jobs/returners.h"
 #include "uplink/jobret.h"
+#include "minion/parts/beacon_run.h"
 #include "minion/parts/pillar_local.h"
 #include "minion/parts/reactor_run.h"
 #include "uplink/remotefiles.h"
@@ -255,6 +256,21 @@ child_react(call_ctx_t *ctx, const json_t *job)
     return json_pack("{s:o, s:i, s:b}", "return", did, "retcode", failed > 0, "success", failed == 0);
 }
 
+/* Looks for a beacon (beacon_run.h) in place of a function. */
+static json_t *
+child_look(const child_t *self, call_ctx_t *ctx, const json_t *job)
+{
+    const job_env_t *env = self->env;
+    json_t *look = value_get(job, "look");
+    const beacon_row_t *row = beacon_run_row(env->beacon_plugins, env->n_beacon_plugins,
+                                             value_str(look, "module", ""));
+    if (row != NULL)
+        return json_pack("{s:o, s:i, s:b}", "return", beacon_run_look(ctx, row, look), "retcode", 0,
+                         "success", true);
+    beacon_run_python(ctx);
+    return json_pack("{s:n, s:i, s:b}", "return", "retcode", 0, "success", true);
+}
+
 static int
 child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
@@ -304,6 +320,8 @@ job_child_run(child_t *self, const json_t *job)
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     if (value_get(job, "react") != NULL)
         return child_react(ctx, job);
+    if (value_get(job, "look") != NULL)
+        return child_look(self, ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
     json_t *result = json_pack("{s:O, s:i, s:b, s:s*}", "return", res.value, "retcode", res.retcode,
@@ -418,7 +436,8 @@ job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_
     if (ret == NULL)
         _exit(0);
     int rc = parting_return() ? child_say(&self, ret) : child_leave(env, job, ret);
-    child_returners(&self, job, ret);
+    if (!value_bool(job, "aside", false))
+        child_returners(&self, job, ret);
     _exit(rc == 0 ? 0 : 1);
 }
 

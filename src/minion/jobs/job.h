@@ -27,6 +27,8 @@ typedef struct job_env {
     registry_t *registry, *states;
     const plugin_t *const *grain_plugins; /* to gather grains again; NULL with 0: not possible */
     size_t n_grain_plugins;
+    const plugin_t *const *beacon_plugins;
+    size_t n_beacon_plugins;
     json_t *opts, *grains;
     json_t *pillar; /* in memory, as common/py/py_wire.h has it; NULL: not known yet */
     const char *id;

@@ -173,6 +173,28 @@ start_job(jobserver_t *self, json_t *job)
     jobserver_down(self, &frame);
 }
 
+job_proc_t *
+jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err)
+{
+    if (self->n_aside >= JOBS_ASIDE || self->stop) {
+        json_decref(job);
+        return (void) fail_set(err, -EAGAIN, "%d children beside the jobs are at work", JOBS_ASIDE), NULL;
+    }
+    json_object_set_new(job, "own", json_true());
+    json_object_set_new(job, "aside", json_true());
+    json_object_set_new(job, "master", json_integer(-1));
+    self->env.grains = self->grains;
+    self->env.pillar = self->pillar;
+    job_proc_t *proc = job_start(&self->env, &job, err);
+    if (proc == NULL)
+        return NULL;
+    proc->deadline_ms = limit_ms > 0 ? clock_mono_ms() + limit_ms : 0;
+    proc->next = self->jobs;
+    self->jobs = proc;
+    self->n_aside++;
+    return proc;
+}
+
 /* process_count_max, at most LIMIT_JOBS_RUNNING. */
 static size_t
 jobs_max(const jobserver_t *self)
@@ -228,7 +250,7 @@ end_job(jobserver_t *self, job_proc_t **at)
 {
     job_proc_t *proc = *at;
     *at = proc->next;
-    self->n_jobs--;
+    *(value_bool(proc->job, "aside", false) ? &self->n_aside : &self->n_jobs) -= 1;
     jobserver_return(self, proc);
     EACH_PART(self, job_over, proc->job, proc);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
@@ -331,6 +353,8 @@ take_conf(jobserver_t *self)
                              .states = self->tables.states,
                              .grain_plugins = self->tables.grain_plugins,
                              .n_grain_plugins = self->tables.n_grain_plugins,
+                             .beacon_plugins = self->tables.beacon_plugins,
+                             .n_beacon_plugins = self->tables.n_beacon_plugins,
                              .opts = self->opts,
                              .grains = self->grains,
                              .id = conf_str(self->conf, "id"),
@@ -413,8 +437,8 @@ parts_ready(jobserver_t *self, const struct pollfd *fds)
 static void
 jobserver_turn(jobserver_t *self)
 {
-    struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING];
-    job_proc_t *who[LIMIT_JOBS_RUNNING];
+    struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING + JOBS_ASIDE];
+    job_proc_t *who[LIMIT_JOBS_RUNNING + JOBS_ASIDE];
     size_t first_job = 1 + self->n_parts, n = 0;
     fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
     parts_ask(self, fds + 1, false);

@@ -193,7 +193,8 @@ mbus_job_returned(void *part, json_t *job, const jobret_t *ret)
 {
     mbus_t *self = part;
     AUTO_FREE char *tag = xasprintf("salt/job/%s/ret/%s", value_str(job, "jid", ""), self->js->env.id);
-    json_auto_t *data = mbus_is_heard(self, tag) ? jobret_value(ret) : NULL;
+    bool is_job = !value_bool(job, "aside", false);
+    json_auto_t *data = is_job && mbus_is_heard(self, tag) ? jobret_value(ret) : NULL;
     if (data != NULL)
         mbus_show_job(self, tag, data);
 }

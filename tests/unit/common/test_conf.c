@@ -416,9 +416,9 @@ test_options_without_effect(void **state)
     assert_note(conf, "master, line 8: option 'zmq_backlog' has no effect in Halite");
     assert_int_equal(conf_int(conf, "zmq_backlog"), 5000);
     conf = load_text(s, CONF_MINION,
-                     "beacons: {load: []}\nschedule: {}\nmultiprocessing: False\npeer: {a: [b]}\n");
+                     "engines: [{a: {}}]\nschedule: {}\nmultiprocessing: False\npeer: {a: [b]}\n");
     assert_int_equal(json_array_size(s->warnings), 1);
-    assert_warning(s, "minion, line 1: option 'beacons' has no effect in Halite: a job of the schedule");
+    assert_warning(s, "minion, line 1: option 'engines' has no effect in Halite: ");
     assert_note(conf, "minion, line 3: option 'multiprocessing'");
 }
 

@@ -9,6 +9,7 @@
  *                      file server's base and dev
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   over               {path: path of the case}: unit/case_over.h
+ *   host               {op: reply}: what the running minion answers
  *   environment        {name: value} of variables for the case
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH; several with
@@ -54,6 +55,18 @@ world_pillar(void *cookie, json_t *ask, fail_t *err)
     json_t *pillar = value_get(cookie, "pillar");
 
     return pillar != NULL ? py_from_json(pillar) : py_dict();
+}
+
+/* What the running minion answers, by the request's "op". */
+static int
+world_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    json_t *reply = value_get(value_get(cookie, "host"), value_str(request, "op", ""));
+
+    if (reply == NULL)
+        return fail_set(err, -ENOTSUP, "no reply to %s in this case", value_str(request, "op", "?"));
+    *ret_value = json_incref(reply);
+    return 0;
 }
 
 /* ---- one case -------------------------------------------------------------------------------- */
@@ -269,6 +282,7 @@ run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir
                              .grains = world_grains,
                              .pillar = world_pillar,
                              .files = files,
+                             .host = value_get(spec, "host") != NULL ? world_host : NULL,
                              .cookie = spec };
     call_ctx_t *ctx = call_ctx_new(&env);
     json_t *ret = run_chunks(ctx, chunks, err);

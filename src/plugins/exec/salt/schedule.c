@@ -7,6 +7,7 @@
 #include "common/schedule/moment.h"
 #include "common/schedule/schedule.h"
 #include "common/schedule/schedule_file.h"
+#include "plugins/lib/salt/inorder.h"
 #include "plugins/lib/salt/scheduling.h"
 #include "salt/value.h"
 
@@ -76,29 +77,6 @@ whole_list(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* ---- seeing ----------------------------------------------------------------------------------- */
 
-/* As PyYAML writes a dict. NEW. */
-static json_t *
-exec_schedule_in_order(const json_t *v)
-{
-    size_t i;
-    json_t *one;
-
-    if (json_is_array(v)) {
-        json_t *out = json_array();
-        json_array_foreach (v, i, one)
-            json_array_append_new(out, exec_schedule_in_order(one));
-        return out;
-    }
-    if (!json_is_object(v))
-        return json_incref((json_t *) v);
-    json_auto_t *keys = value_sorted_keys(v);
-    json_t *out = json_object();
-    json_array_foreach (keys, i, one)
-        json_object_set_new(out, json_string_value(one),
-                            exec_schedule_in_order(value_get(v, json_string_value(one))));
-    return out;
-}
-
 /* YAML text with "saved" for each job, or the dict itself. */
 static int
 schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -124,7 +102,7 @@ schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (json_is_object(v))
             json_object_set_new(v, "saved", json_boolean(value_get(saved, name) != NULL));
     json_auto_t *whole = json_pack("{s:O}", "schedule", all);
-    json_auto_t *sorted = exec_schedule_in_order(whole);
+    json_auto_t *sorted = inorder(whole);
     AUTO_FREE char *text = yaml_dump(sorted, 0);
     *ret_value = json_string(text);
     return 0;

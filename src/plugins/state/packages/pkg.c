@@ -6,6 +6,7 @@
 #include "plugins/lib/packages/apt.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/salt/modbeacon.h"
 #include "salt/state.h"
 
 enum { SUMMARY_SHORT = 20 }; /* texts and lists up to here are shown whole, as Salt does */
@@ -658,12 +659,29 @@ static const arg_t watch_args[] = {
     ARGS_END,
 };
 
+static int
+pkg_mod_beacon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const funs[] = { "installed", "removed", NULL };
+    static const modbeacon_t how = { "pkg", "pkg", funs, "mod_beacon state function" };
+    json_t *pkgs = value_get(value_get(args, "kwargs"), "pkgs");
+    if (!modbeacon_wanted(&how, args, ret_value))
+        return 0;
+    json_t *keys = json_pack(
+        "{s:o, s:i}", "pkgs",
+        json_is_array(pkgs) ? json_incref(pkgs) : json_pack("[O]", value_get(args, "name")), "interval", 60);
+    return modbeacon_present(ctx, &how, args, keys, ret_value, err);
+}
+
+static const arg_t mod_beacon_args[] = { MODBEACON_ARGS, ARGS_END };
+
 static const func_t funcs[] = {
     { "installed", pkg_installed, installed_args, 0,
       "Ensure that packages are installed, at these versions." },
     { "mod_aggregate", pkg_mod_aggregate, aggregate_args, 0,
       "Do the packages of later states along with these." },
     { "mod_init", pkg_mod_init, init_args, 0, "Have the lists refreshed once." },
+    { "mod_beacon", pkg_mod_beacon, mod_beacon_args, 0, "What ``beacon`` does: watch the package." },
     { "mod_watch", pkg_mod_watch, watch_args, 0, "What ``watch`` does: the same again." },
 };
 

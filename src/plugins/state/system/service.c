@@ -3,6 +3,7 @@
 #include "common/base/clock.h"
 #include "plugins/lib/call/sub.h"
 #include "plugins/lib/service/service_api.h"
+#include "plugins/lib/salt/modbeacon.h"
 #include "salt/state.h"
 
 /* Arguments of the SLS that only systemd's functions take, and which do. */
@@ -459,6 +460,25 @@ service_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return watched(&s, row->fun, row->verb, participle);
 }
 
+static int
+service_mod_beacon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char *const funs[] = { "running", "dead", NULL };
+    static const modbeacon_t how = { "service", "service", funs, "beacon state function" };
+    json_t *file = value_get(value_get(args, "beacon_data"), "uncleanshutdown");
+    if (!modbeacon_wanted(&how, args, ret_value))
+        return 0;
+    json_t *data = json_pack("{s:o, s:o, s:o}", "onchangeonly",
+                             modbeacon_data(args, "onchangeonly", json_true()), "delay",
+                             modbeacon_data(args, "delay", json_integer(0)), "emitatstartup",
+                             modbeacon_data(args, "emitatstartup", json_false()));
+    if (file != NULL)
+        json_object_set(data, "uncleanshutdown", file);
+    json_t *keys = json_pack("{s:{s:o}, s:o}", "services", value_str(args, "name", ""), data, "interval",
+                             modbeacon_data(args, "interval", json_integer(60)));
+    return modbeacon_present(ctx, &how, args, keys, ret_value, err);
+}
+
 /* ---- table ----------------------------------------------------------------------------------- */
 
 #define NAME_ROW ROW("name", ARG_STR, ARG_REQUIRED, "The service")
@@ -489,12 +509,15 @@ static const arg_t watch_args[] = {
     ARGS_END,
 };
 
+static const arg_t mod_beacon_args[] = { MODBEACON_ARGS, ARGS_END };
+
 static const func_t funcs[] = {
     { "dead", service_life, life_args, 0, "Ensure that a service does not run.", .data.ptr = &dying },
     { "disabled", service_disabled, boot_args, 0, "Ensure that a service does not start at boot." },
     { "enabled", service_enabled, boot_args, 0, "Ensure that a service starts at boot." },
     { "masked", service_mask, mask_args, 0, "Ensure that a service can't be started. Only with systemd.",
       .data.number = true },
+    { "mod_beacon", service_mod_beacon, mod_beacon_args, 0, "What ``beacon`` does: watch the service." },
     { "mod_watch", service_mod_watch, watch_args, 0,
       "What ``watch`` does: restart, reload or stop the service." },
     { "running", service_life, life_args, 0, "Ensure that a service runs.", .data.ptr = &living },

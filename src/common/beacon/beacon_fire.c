@@ -1,0 +1,111 @@
+/* beacon_fire.c - what a look found becomes events: tags, ids, edges, bounds. */
+#include "common/beacon/beacon.h"
+
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum {
+    MERGED_MS = 1000, /* events that are merged in a second are told together */
+    MERGED_TAGS = 16  /* tags that are told with their counts */
+};
+
+/* NEW data of an event, with the id; what is not an object, which files in Python return, is its `data`. */
+static json_t *
+fire_data(json_t *found, const char *id)
+{
+    json_t *data = json_is_object(found) ? json_copy(found) : json_pack("{s:O}", "data", found);
+    json_object_del(data, "tag");
+    if (value_get(data, "id") == NULL)
+        json_object_set_new(data, "id", json_string(id));
+    return data;
+}
+
+/* NEW "salt/beacon/ID/NAME/" with the item's own end. A tag that is no text is written as Python's str(). */
+static char *
+fire_tag(const beacon_t *self, const char *id, const json_t *found)
+{
+    json_t *tag = value_get(found, "tag");
+    AUTO_FREE char *end = tag != NULL ? value_pystr(tag) : xstrdup("");
+    return xasprintf("salt/beacon/%s/%s/%s", id, self->name, end);
+}
+
+/* True when onchangeonly leaves the item out: the last look found it too, or there was none and `emitatstartup` is false. Notes
+ * it in `seen`. */
+static bool
+fire_is_old(const beacon_t *self, const json_t *found, json_t *seen)
+{
+    json_t *key = value_get(found, self->row->key != NULL ? self->row->key : "tag");
+    AUTO_FREE char *text = key != NULL ? value_pystr(key) : xstrdup("");
+    json_object_set_new(seen, text, json_true());
+    if (self->seen == NULL)
+        return !value_bool(self->config, "emitatstartup", true);
+    return value_get(self->seen, text) != NULL;
+}
+
+/* Counts an event that is too many. */
+static void
+fire_merge(beacon_t *self, const json_t *found, int64_t now_ms)
+{
+    json_t *tag = value_get(found, "tag");
+    AUTO_FREE char *text = tag != NULL ? value_pystr(tag) : xstrdup("");
+    if (self->merged == NULL)
+        self->merged = json_object();
+    if (self->n_merged++ == 0)
+        self->merged_ms = now_ms + MERGED_MS;
+    if (value_get(self->merged, text) != NULL || json_object_size(self->merged) < MERGED_TAGS)
+        json_object_set_new(self->merged, text, json_integer(value_int(self->merged, text, 0) + 1));
+}
+
+json_t *
+beacon_events(beacon_t *self, const char *id, json_t *found, int64_t now_ms)
+{
+    json_auto_t *taken = found, *seen = json_object();
+    json_t *out = json_array(), *one;
+    bool folds = self->row != NULL && self->row->open != NULL;
+    map_t *once = map_new(NULL);
+    size_t i;
+    json_array_foreach (taken, i, one) {
+        if (self->edges && fire_is_old(self, one, seen))
+            continue;
+        if (folds) {
+            AUTO_FREE char *text = value_dump(one);
+            if (map_get(once, text) != NULL)
+                continue;
+            map_set(once, text, one);
+        }
+        if (!rate_spare(&self->rate, now_ms)) {
+            fire_merge(self, one, now_ms);
+            continue;
+        }
+        AUTO_FREE char *tag = fire_tag(self, id, one);
+        json_array_append_new(out, json_pack("{s:s, s:o}", "tag", tag, "data", fire_data(one, id)));
+    }
+    map_destroy(&once);
+    if (self->edges) {
+        json_decref(self->seen);
+        self->seen = json_incref(seen);
+    }
+    return out;
+}
+
+json_t *
+beacon_merged(beacon_t *self, const char *id, int64_t now_ms)
+{
+    if (self->merged_ms == 0 || now_ms < self->merged_ms)
+        return NULL;
+    json_t *news = json_pack("{s:o, s:{s:s, s:I, s:o}}", "tag",
+                             value_fmt("salt/beacon/%s/%s/merged", id, self->name), "data", "id", id,
+                             "merged", (json_int_t) self->n_merged, "tags", STEAL(self->merged));
+    self->n_merged = 0;
+    self->merged_ms = 0;
+    return news;
+}
+
+json_t *
+beacon_error(const beacon_t *self, const char *id, const char *text)
+{
+    return json_pack("{s:o, s:{s:s, s:s, s:s, s:{}}}", "tag", value_fmt("salt/beacon/%s/%s/", id, self->name),
+                     "data", "id", id, "error", text, "beacon_name", self->module, "data");
+}

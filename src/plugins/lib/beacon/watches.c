@@ -1,0 +1,307 @@
+/* watches.c - see watches.h. A tree is walked a part at a time, so that a large one keeps nobody waiting. */
+#include "plugins/lib/beacon/watches.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/match/regex.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+enum {
+    STEP = 256,        /* folders that one look begins to watch */
+    MISSING_MS = 1000, /* between looks for paths that are not there */
+};
+
+typedef struct root {
+    char *path; /* owned */
+    uint32_t mask;
+    bool recurse, auto_add, missing;
+    rx_t **excludes; /* owned, n_excludes of them */
+    size_t n_excludes;
+} root_t;
+
+typedef struct watch {
+    int wd;
+    size_t root;
+    char *path; /* owned */
+} watch_t;
+
+struct watches {
+    int fd;
+    root_t *roots; /* owned */
+    size_t n_roots;
+    map_t *all; /* owned: wd as text -> watch_t */
+    json_t
+        *pending; /* owned [[path, root, fresh], ...]: folders that are to be watched; fresh: made just now */
+    bool full;    /* LIMIT_BEACON_WATCHES was said */
+};
+
+static void
+watch_free(void *p)
+{
+    watch_t *watch = p;
+    free(watch->path);
+    free(watch);
+}
+
+watches_t *
+watches_new(fail_t *err)
+{
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (fd < 0)
+        return (void) fail_set(err, -errno, "inotify_init: %s; see fs.inotify.max_user_instances",
+                               strerror(errno)),
+               NULL;
+    watches_t *self = xcalloc(1, sizeof(*self));
+    self->fd = fd;
+    self->all = map_new(watch_free);
+    self->pending = json_array();
+    return self;
+}
+
+void
+watches_destroy(watches_t **self_p)
+{
+    watches_t *self = STEAL(*self_p);
+    if (self == NULL)
+        return;
+    (void) close(self->fd);
+    for (size_t i = 0; i < self->n_roots; i++) {
+        for (size_t k = 0; k < self->roots[i].n_excludes; k++)
+            rx_destroy(&self->roots[i].excludes[k]);
+        free(self->roots[i].excludes);
+        free(self->roots[i].path);
+    }
+    free(self->roots);
+    map_destroy(&self->all);
+    json_decref(self->pending);
+    free(self);
+}
+
+int
+watches_fd(const watches_t *self)
+{
+    return self->fd;
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------- */
+
+static bool
+watches_excludes(const root_t *root, const char *path)
+{
+    for (size_t i = 0; i < root->n_excludes; i++)
+        if (rx_match(root->excludes[i], path, strlen(path), 0, NULL) == 1)
+            return true;
+    return false;
+}
+
+/* Watches one file or folder; false when it is not there. */
+static bool
+watches_one(watches_t *self, size_t at, const char *path)
+{
+    const root_t *root = &self->roots[at];
+    char key[16];
+    if (watches_excludes(root, path))
+        return true;
+    if (map_len(self->all) >= LIMIT_BEACON_WATCHES) {
+        if (!self->full)
+            log_error("%s: %d files and folders are watched already; the others are not", root->path,
+                      LIMIT_BEACON_WATCHES);
+        self->full = true;
+        return true;
+    }
+    int wd = inotify_add_watch(self->fd, path, root->mask);
+    if (wd < 0) {
+        if (!fs_is_absence(-errno))
+            log_error("%s can't be watched: %s%s", path, strerror(errno),
+                      errno == ENOSPC ? "; see fs.inotify.max_user_watches" : "");
+        return false;
+    }
+    watch_t *watch = xcalloc(1, sizeof(*watch));
+    *watch = (watch_t){ wd, at, xstrdup(path) };
+    (void) snprintf(key, sizeof(key), "%d", wd);
+    map_set(self->all, key, watch);
+    return true;
+}
+
+static void
+watches_queue(watches_t *self, const char *path, size_t root, bool fresh)
+{
+    if (json_array_size(self->pending) < LIMIT_BEACON_WATCHES)
+        json_array_append_new(self->pending, json_pack("[s, I, b]", path, (json_int_t) root, fresh));
+}
+
+/* Begins with a path of a spec, when it is there. Links are watched, and not walked. */
+static void
+watches_begin(watches_t *self, size_t at)
+{
+    root_t *root = &self->roots[at];
+    struct stat st;
+    root->missing = !watches_one(self, at, root->path);
+    if (!root->missing && root->recurse && lstat(root->path, &st) == 0 && S_ISDIR(st.st_mode))
+        watches_queue(self, root->path, at, false);
+}
+
+/* Goes on with a folder: those in it are watched, and of a new one, what was made in it meanwhile is told. */
+static void
+watches_folder(watches_t *self, const json_t *item, watch_fn *fn, void *cookie)
+{
+    const char *path = json_string_value(json_array_get(item, 0));
+    size_t root = (size_t) json_integer_value(json_array_get(item, 1));
+    bool fresh = json_is_true(json_array_get(item, 2));
+    fail_auto_t why = FAIL_INIT;
+    char **names = NULL;
+    if (fs_names(path, &names, &why) < 0)
+        return;
+    for (size_t i = 0; names[i] != NULL; i++) {
+        AUTO_FREE char *inner = fs_join(path, names[i]);
+        struct stat st;
+        if (lstat(inner, &st) != 0)
+            continue;
+        if (fresh && fn != NULL) {
+            const watch_event_t event = { root, path, names[i],
+                                          IN_CREATE | (S_ISDIR(st.st_mode) ? IN_ISDIR : 0), 0 };
+            fn(cookie, &event);
+        }
+        if (S_ISDIR(st.st_mode) && watches_one(self, root, inner))
+            watches_queue(self, inner, root, fresh);
+    }
+    strv_free(names);
+}
+
+/* Goes on with folders that are to be watched. */
+static void
+watches_step(watches_t *self, watch_fn *fn, void *cookie)
+{
+    for (size_t i = 0; i < STEP && json_array_size(self->pending) > 0; i++) {
+        json_auto_t *item = json_incref(json_array_get(self->pending, 0));
+        json_array_remove(self->pending, 0);
+        watches_folder(self, item, fn, cookie);
+    }
+}
+
+void
+watches_add(watches_t *self, const watch_spec_t *spec)
+{
+    json_t *one;
+    size_t i;
+    self->roots = xrealloc(self->roots, (self->n_roots + 1) * sizeof(*self->roots));
+    root_t *root = &self->roots[self->n_roots];
+    *root = (root_t){ .path = xstrdup(spec->path),
+                      .mask = spec->mask | (spec->auto_add ? IN_CREATE : 0),
+                      .recurse = spec->recurse,
+                      .auto_add = spec->auto_add };
+    for (size_t len = strlen(root->path); len > 1 && root->path[len - 1] == '/'; len--)
+        root->path[len - 1] = '\0';
+    root->excludes = xcalloc(json_array_size(spec->excludes) + 1, sizeof(*root->excludes));
+    json_array_foreach (spec->excludes, i, one) {
+        fail_auto_t why = FAIL_INIT;
+        rx_t *rx = json_is_string(one) ? rx_new(json_string_value(one), 0, &why) : NULL;
+        if (rx != NULL)
+            root->excludes[root->n_excludes++] = rx;
+        else
+            log_warning("%s: an exclusion is left out: %s", spec->path, fail_text(&why));
+    }
+    watches_begin(self, self->n_roots++);
+    watches_step(self, NULL, NULL);
+}
+
+/* Stops watching what has this path, or is below it. */
+static void
+watches_forget(watches_t *self, const char *path)
+{
+    size_t len = strlen(path), i = 0;
+    const char *key;
+    void *value;
+    while (map_next(self->all, &i, &key, &value)) {
+        const watch_t *watch = value;
+        if (!str_starts(watch->path, path) || (watch->path[len] != '\0' && watch->path[len] != '/'))
+            continue;
+        (void) inotify_rm_watch(self->fd, watch->wd);
+        (void) map_del(self->all, key);
+    }
+}
+
+void
+watches_again(watches_t *self, size_t root)
+{
+    watches_forget(self, self->roots[root].path);
+    watches_begin(self, root);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+/* Keeps the set of watches true to what an event tells. */
+static void
+watches_follow(watches_t *self, const watch_event_t *event, int wd)
+{
+    const root_t *root = &self->roots[event->root];
+    AUTO_FREE char *path = fs_join(event->path, event->name);
+    if (event->mask & IN_IGNORED) {
+        char key[16];
+        (void) snprintf(key, sizeof(key), "%d", wd);
+        bool whole = str_eq(event->path, root->path);
+        (void) map_del(self->all, key);
+        if (whole)
+            self->roots[event->root].missing = true;
+    } else if (event->mask & IN_ISDIR && event->mask & IN_MOVED_FROM)
+        watches_forget(self, path);
+    else if (event->mask & IN_ISDIR && event->mask & (IN_CREATE | IN_MOVED_TO) && root->auto_add &&
+             *event->name != '\0' && watches_one(self, event->root, path))
+        watches_queue(self, path, event->root, event->mask & IN_CREATE);
+}
+
+/* Tells one event of the kernel. */
+static void
+watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, void *cookie)
+{
+    char key[16];
+    (void) snprintf(key, sizeof(key), "%d", raw->wd);
+    const watch_t *watch = map_get(self->all, key);
+    if (raw->mask & IN_Q_OVERFLOW) {
+        const watch_event_t lost = { 0, "", "", raw->mask, 0 };
+        fn(cookie, &lost);
+    }
+    if (watch == NULL)
+        return; /* of a watch that was given up */
+    AUTO_FREE char *path = xstrdup(watch->path);
+    const watch_event_t event = { watch->root, path, raw->len > 0 ? raw->name : "", raw->mask, raw->cookie };
+    fn(cookie, &event);
+    watches_follow(self, &event, raw->wd);
+}
+
+int
+watches_read(watches_t *self, watch_fn *fn, void *cookie, fail_t *err)
+{
+    AUTO_FREE char *room = xcalloc(1, LIMIT_BEACON_READ);
+    ssize_t n = read(self->fd, room, LIMIT_BEACON_READ);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return fail_set(err, -errno, "inotify: %s", strerror(errno));
+    for (ssize_t at = 0; at < n;) {
+        struct inotify_event *raw = (struct inotify_event *) (void *) (room + at);
+        watches_tell(self, raw, fn, cookie);
+        at += (ssize_t) (sizeof(*raw) + raw->len);
+    }
+    watches_step(self, fn, cookie);
+    for (size_t i = 0; i < self->n_roots; i++)
+        if (self->roots[i].missing)
+            watches_begin(self, i);
+    return 0;
+}
+
+int
+watches_again_ms(const watches_t *self)
+{
+    if (json_array_size(self->pending) > 0)
+        return 0;
+    for (size_t i = 0; i < self->n_roots; i++)
+        if (self->roots[i].missing)
+            return MISSING_MS;
+    return -1;
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# 5600-beacons.bats - what happens on a minion comes in as events: configuration, life, changes, storms, Python.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+    SRV=$FLEET/srv
+    W=$FLEET/watched
+    mkdir -p "$SRV/reactor" "$SRV/_beacons" "$W"
+}
+
+teardown() { fleet_down; }
+
+# The minion's configuration is read again.
+reload() { kill -HUP "$(pid_of "$1")"; }
+# set_beacons ID TEXT: its file of beacons.
+set_beacons() {
+    mkdir -p "$FLEET/etc/$1/minion.d"
+    printf '%s\n' "$2" >"$FLEET/etc/$1/minion.d/beacons.conf"
+}
+said() { grep -qE -- "$2" "$FLEET/log/$1"; }
+
+@test "from a file's change to the job of a reaction; interval, enabled, run_once, reload" {
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}" "reactor: ['salt/beacon/m1/inotify/*': [salt://reactor/changed.sls]]"
+    cat >"$SRV/reactor/changed.sls" <<SLS
+told:
+  local.cmd.run:
+    - tgt: {{ data['id'] }}
+    - arg: ['echo {{ data["change"] }} {{ data["path"] }} >>$FLEET/told']
+SLS
+    listen all 'salt/beacon/*'
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create, delete]}}], memusage: [percent: 0%, interval: 1], swapusage: [percent: 0, run_once: True], load: [averages: {1m: [1000, 2000]}, enabled: False]}"
+    wait_connected m1
+    wait_event all 'salt/beacon/m1/memusage/.*"memusage":[0-9]'
+    wait_event all 'salt/beacon/m1/swapusage/.*"swapusage":[0-9]'
+    touch "$W/one"
+    wait_event all "salt/beacon/m1/inotify/$W.*\"path\":\"$W/one\",\"change\":\"IN_CREATE\""
+    until_true 10 grep -q "IN_CREATE $W/one" "$FLEET/told"
+    until_true 10 eval '[ "$(heard all "beacon/m1/memusage/")" -ge 3 ]'
+    [ "$(heard all 'beacon/m1/swapusage/')" = 1 ]
+    [ "$(heard all 'beacon/m1/load/')" = 0 ]
+
+    # Another file of configuration: what is gone looks no more, what is wrong is said.
+    sed -i '/^beacons:/d' "$FLEET/etc/m1/minion"
+    set_beacons m1 'beacons: {load: {averages: {1m: [1000, 2000]}}, memusage: [{}], diskusage: text}'
+    reload m1
+    wait_event all 'salt/beacon/m1/load/.*"1m":.*"5m":.*"15m":'
+    until_true 5 said m1 'Beacon memusage configuration invalid, not running'
+    said m1 'Configuration for memusage beacon requires percent.'
+    said m1 'Configuration for diskusage beacon must be a list.'
+    n=$(heard all beacon/m1/memusage/)
+    touch "$W/two"
+    until_true 10 eval '[ "$(heard all "beacon/m1/load/")" -ge 2 ]'
+    [ "$(heard all beacon/m1/memusage/)" = "$n" ]
+    [ "$(heard all '/two')" = 0 ]
+}
+
+@test "the module: add, modify, switch, save, delete, reset; the pillar's can't be changed; the state" {
+    mkdir -p "$FLEET/pillar"
+    echo "{base: {'*': [p]}}" >"$FLEET/pillar/top.sls"
+    echo "beacons: {ps: [processes: {nothing-of-the-kind: stopped}, interval: 1]}" >"$FLEET/pillar/p.sls"
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}" "pillar_roots: {base: [$FLEET/pillar]}"
+    listen all 'salt/beacon/*'
+    start_minion m1
+    wait_connected m1
+    wait_event all 'salt/beacon/m1/ps/.*"nothing-of-the-kind":"Stopped"'
+
+    call() { salt m1 "$@" --out=newline_values_only; }
+    run -0 call beacons.add memusage '[{percent: 0%}, {interval: 1}]' test=True
+    [[ $output == *"Beacon: memusage would be added."* ]]
+    run -1 call beacons.add memusage '[{interval: 1}]'
+    [[ $output == *"Beacon memusage configuration invalid, not adding."*"requires percent."* ]]
+    run -1 call beacons.add nobeacon '[]'
+    [[ $output == *'Beacon "nobeacon" is not available.'* ]]
+    run -0 call beacons.add memusage '[{percent: 0%}, {interval: 1}]'
+    [[ $output == *"Added beacon: memusage."* ]]
+    wait_event all 'salt/beacon/m1/memusage/'
+    run -0 call beacons.add memusage '[{percent: 0%}]'
+    [[ $output == *"Beacon memusage is already configured."* ]]
+    run -0 salt m1 beacons.modify memusage '[{percent: 1%}, {interval: 2}]' --out=json --static
+    [[ $output == *'"diff": "--- \n+++ \n@@ -1,2 +1,2 @@\n-percent:0%\n-interval:1\n+percent:1%\n+interval:2\n"'* ]]
+    run -1 call beacons.modify ps '[{processes: {x: stopped}}]'
+    [[ $output == *"Cannot modify beacon item ps, it is configured in pillar."* ]]
+    run -0 call beacons.disable_beacon memusage
+    [[ $output == *"Disabled beacon memusage on minion."* ]]
+    run -0 call beacons.save
+    [[ $output == *"Beacons saved to $FLEET/etc/m1/minion.d/beacons.conf."* ]]
+    same_as "$(cat "$FLEET/etc/m1/minion.d/beacons.conf")" <<OUT
+beacons:
+  memusage:
+  - percent: 1%
+  - interval: 2
+  - enabled: false
+OUT
+    run -0 call beacons.list
+    [[ $output == *"beacons:"*"memusage:"*"ps:"*"nothing-of-the-kind: stopped"* ]]
+    run -0 call beacons.enable_beacon memusage
+    n=$(heard all beacon/m1/memusage/)
+    until_true 10 eval '[ "$(heard all beacon/m1/memusage/)" -gt "$n" ]'
+    run -0 call beacons.disable
+    run -0 call beacons.list include_pillar=False
+    [[ $output == *"enabled: false"* ]]
+    run -0 call beacons.enable
+    run -0 call beacons.delete memusage
+    [[ $output == *"Deleted beacon: memusage."* ]]
+    run -0 call beacons.reset
+    [[ $output == *"Beacon configuration reset."* ]]
+    run -0 call beacons.list_available
+    for name in inotify diskusage load ps service; do grep -qx -- "- $name" <<<"$output"; done
+
+    # States, and a file's own beacon.
+    cat >"$SRV/watch.sls" <<SLS
+disk:
+  beacon.present:
+    - save: True
+    - $W: 0%
+    - beacon_module: diskusage
+$W/kept:
+  file.managed:
+    - contents: x
+    - beacon: True
+    - beacon_data: {mask: [create, delete, modify], interval: 1}
+SLS
+    run -0 salt m1 state.apply watch
+    [[ $output == *"Adding disk to beacons"*"Beacon disk saved"* ]]
+    [[ $output == *"beacon_inotify_$W/kept"* ]]
+    grep -q 'beacon_module: diskusage' "$FLEET/etc/m1/minion.d/beacons.conf"
+    echo more >>"$W/kept"
+    wait_event all "salt/beacon/m1/beacon_inotify_$W/kept/.*\"change\":\"IN_MODIFY\""
+    run -0 salt m1 state.apply watch
+    [[ $output == *"Job disk in correct state"* ]]
+}
+
+@test "a master that is away gets the events when it is back" {
+    start_master "auto_accept: True"
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}]}"
+    wait_connected m1
+    stop master
+    sleep 1
+    touch "$W/while-away"
+    start_master "auto_accept: True"
+    listen all 'salt/beacon/*'
+    until_true 20 eval 'grep -rqs while-away "$FLEET/master/var/cache/salt/master"'
+}
+
+@test "a storm: 10,000 files in a second are few events, all are counted, and a job is not kept waiting" {
+    start_master "auto_accept: True"
+    listen all 'salt/beacon/*'
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}]}"
+    wait_connected m1
+    until_true 10 ping_ok m1
+    python3 - "$W" <<'PY' &
+import os, sys
+for i in range(10000):
+    os.close(os.open(f"{sys.argv[1]}/f{i}", os.O_CREAT | os.O_WRONLY))
+PY
+    maker=$!
+    began=${EPOCHREALTIME/./}
+    run -0 salt m1 test.ping
+    [ "$(ms_since "$began")" -lt 2000 ]
+    wait "$maker"
+    wait_event all 'salt/beacon/m1/inotify/merged.*"merged":[0-9]+'
+    counted() {
+        fired=$(heard all '"change":"IN_CREATE"')
+        merged=$(grep -oE '"merged":[0-9]+' "$FLEET/log/listen-all" | cut -d: -f2 | paste -sd+ | bc)
+        [ $((fired + merged)) = 10000 ]
+    }
+    until_true 15 counted
+    [ "$fired" -lt 4000 ]
+}
+
+@test "quiet during a state run" {
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}"
+    listen all 'salt/beacon/*'
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}, disable_during_state_run: True]}"
+    wait_connected m1
+    touch "$W/before"
+    wait_event all "$W/before"
+    printf '%s/by-state:\n  file.managed: [contents: x]\n' "$W" >"$SRV/s.sls"
+    run -0 salt m1 state.apply s
+    seen() {
+        touch "$W/after-$RANDOM"
+        [ "$(heard all "$W/after")" -gt 0 ]
+    }
+    until_true 10 seen
+    [ "$(heard all by-state)" = 0 ]
+}
+
+@test "Python: a user's beacon keeps its context, its failures are events, and its crash is only its own" {
+    type -P python3 >/dev/null || skip "python3 is not there"
+    cat >"$SRV/_beacons/counts.py" <<'PY'
+import os
+
+
+def validate(config):
+    return isinstance(config, list) and config != [], "counts needs a list"
+
+
+def beacon(config):
+    __context__["n"] = __context__.get("n", 0) + 1
+    if os.path.exists(config[0]["crash"]):
+        os._exit(3)
+    if os.path.exists(config[0]["raise"]):
+        raise ValueError("as asked")
+    return [{"n": __context__["n"], "tag": "seen"}]
+PY
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}"
+    listen all 'salt/beacon/*'
+    start_minion m1
+    wait_connected m1
+    run -0 salt m1 saltutil.sync_beacons
+    run -0 salt m1 beacons.add counts "[{crash: $FLEET/crash, raise: $FLEET/raise}, {interval: 1}]"
+    [[ $output == *"Added beacon: counts."* ]]
+    wait_event all 'salt/beacon/m1/counts/seen.*"n":1'
+    wait_event all 'salt/beacon/m1/counts/seen.*"n":2'
+    touch "$FLEET/raise"
+    wait_event all 'salt/beacon/m1/counts/.*"error":".*as asked"'
+    rm "$FLEET/raise"
+    touch "$FLEET/crash"
+    wait_event all 'salt/beacon/m1/counts/.*"error":"[^"]*(ended|exit)'
+    rm "$FLEET/crash"
+    n=$(heard all 'counts/seen')
+    until_true 30 eval '[ "$(heard all counts/seen)" -gt "$n" ]'
+    ping_ok m1
+}
