@@ -34,7 +34,8 @@ class Salt(dict):
             return lambda service: subprocess.run(["systemctl", "is-active", service], capture_output=True).returncode == 0
         found = importlib.import_module("salt.modules." + module)
         found.__salt__, found.__grains__, found.__opts__ = self, {"kernel": "Linux", "os": "Debian"}, {}
-        return getattr(found, function)
+        names = {alias: own for own, alias in getattr(found, "__func_alias__", {}).items()}
+        return getattr(found, names.get(function, function))
 
 
 def load(name, root):

@@ -225,3 +225,44 @@ PY
     until_true 30 eval '[ "$(heard all counts/seen)" -gt "$n" ]'
     ping_ok m1
 }
+
+# doc_part N: the Nth indented part of the manual's example.
+doc_part() { awk -v n="$1" '/^## Example/ {on = 1} on && /^    / {if (!in_it) k++; in_it = 1; if (k == n) print substr($0, 5)} on && !/^    / && !/^$/ {in_it = 0}' "$ROOT_DIR/docs/beacons.md"; }
+
+@test "the manual's example: a run in test mode by the schedule fires its drift, and the reaction repairs it" {
+    ROOT_DIR=$BATS_TEST_DIRNAME/../..
+    mkdir -p "$FLEET/pillar"
+    echo "{base: {'*': [drift]}}" | tee "$FLEET/pillar/top.sls" >"$SRV/top.sls"
+    doc_part 1 | sed 's/hours: 1/seconds: 2/; /splay/d' >"$FLEET/pillar/drift.sls"
+    doc_part 3 >"$SRV/reactor/drift.sls"
+    printf '%s/kept:\n  file.managed: [contents: as it should be]\n' "$W" >"$SRV/drift.sls"
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}" "pillar_roots: {base: [$FLEET/pillar]}" \
+        "$(doc_part 2 | sed "s|/srv/reactor|$SRV/reactor|")"
+    listen all
+    start_minion m1
+    wait_connected m1
+    until_true 20 grep -q 'as it should be' "$W/kept"
+    wait_event all 'drift/m1.*"states":\["file_'
+    echo spoilt >"$W/kept"
+    until_true 20 grep -q 'as it should be' "$W/kept"
+}
+
+@test "the seed's reaction to diskusage, and its beacon of latency as printed" {
+    cat >"$SRV/reactor/disk_alert.sls" <<SLS
+disk_alert:
+  local.cmd.run:
+    - tgt: {{ data['id'] }}
+    - arg: ['echo disk {{ data["diskusage"] }} {{ data["mount"] }} >>$FLEET/told']
+SLS
+    cp "$BATS_TEST_DIRNAME/seeds/deepdive/salt/_beacons/app_latency.py" "$SRV/_beacons/"
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}" "reactor: ['salt/beacon/*/diskusage/*': [$SRV/reactor/disk_alert.sls]]"
+    listen all 'salt/beacon/*'
+    start_minion m1 "beacons: {diskusage: [/: 0%, interval: 2]}"
+    wait_connected m1
+    until_true 15 grep -qE '^disk [0-9.]+ /$' "$FLEET/told"
+    python3 -c 'import requests' 2>/dev/null || skip "python3-requests is not there"
+    run -0 salt m1 saltutil.sync_beacons
+    run -0 salt m1 beacons.add app_latency '[{url: "http://localhost:9/"}, {interval: 1}]'
+    [[ $output == *"Added beacon: app_latency."* ]]
+    wait_event all 'salt/beacon/m1/app_latency/unreachable.*"url":"http://localhost:9/"'
+}

@@ -63,7 +63,7 @@ python_look(call_ctx_t *ctx, json_t *asked)
     const char *name = value_str(asked, "name", ""), *module = value_str(asked, "module", "");
     json_t *list = value_get(asked, "list");
     if (value_bool(asked, "close", false)) {
-        json_auto_t *closed = python_call(ctx, module, "close", list, &err);
+        json_decref(python_call(ctx, module, "close", list, &err));
         return json_pack("{s:[]}", "events");
     }
     if (!value_bool(asked, "validated", false)) {
