@@ -144,8 +144,7 @@ json_t *ctx_grains(call_ctx_t *ctx);
 void ctx_refresh_grains(call_ctx_t *ctx); /* gathers them again, where that is possible */
 void ctx_grains_changed(call_ctx_t *ctx); /* call it after changing ctx_grains() in place */
 json_t *ctx_pillar(call_ctx_t *ctx);
-/* The same as Python's values. BORROWED dict. */
-struct py *ctx_native_grains(call_ctx_t *ctx);
+struct py *ctx_native_grains(call_ctx_t *ctx); /* the same as Python's values; BORROWED dict */
 struct py *ctx_native_pillar(call_ctx_t *ctx);
 /* Compiles the pillar again. `ask` (object, BORROWED; NULL: as configured): {saltenv, pillarenv, pillar:
  * override}. NEW dict, or NULL with *err. Only ctx_set_pillar() makes it ctx_pillar(). */
@@ -190,8 +189,7 @@ void *ctx_private(call_ctx_t *ctx);
 
 /* All functions of a kind (common/plugin/registry.h), for `sys` and the like. BORROWED; NULL: none here. */
 struct registry *ctx_registry(call_ctx_t *ctx, plugin_kind_t kind);
-/* The name of a plug-in's module as users write it. */
-const char *plugin_name(const plugin_t *p);
+const char *plugin_name(const plugin_t *p); /* of its module, as users write it */
 /* The path that a plug-in was read from, or "built in". */
 const char *plugin_origin(const plugin_t *p);
 /* A function's doc as `sys.doc` shows it: a line break, lines indented by four, a line of four spaces. NEW. */

@@ -85,8 +85,8 @@ def run(name, case, folder):
         if name == "service":
             module.time.time = lambda: clock + at
         found = []
-        for _ in range(3 if name == "inotify" else 1):
-            time.sleep(0.05)
+        for _ in range(3 if name in ("inotify", "watchdog") else 1):
+            time.sleep(0.6 if name == "watchdog" else 0.05)
             found += module.beacon(json.loads(json.dumps(config)))
         found = [dict(f) for f in found]
         want = look["events"]

@@ -3,7 +3,7 @@
 #include "salt/plugin.h"
 
 static char *
-pkg_validate(const json_t *list, const json_t *config)
+beacon_pkg_validate(const json_t *list, const json_t *config)
 {
     if (!json_is_array(value_get(config, "pkgs")))
         return xstrdup("Configuration for pkg beacon requires list of pkgs.");
@@ -12,7 +12,8 @@ pkg_validate(const json_t *list, const json_t *config)
 
 /* NEW return of a function of the module `pkg` on one package, or NULL with *err. */
 static json_t *
-pkg_ask(beacon_look_t *look, const char *fun, const char *name, const char *key, bool value, fail_t *err)
+beacon_pkg_ask(beacon_look_t *look, const char *fun, const char *name, const char *key, bool value,
+               fail_t *err)
 {
     json_auto_t *args = json_pack("[s]", name), *kwargs = json_pack("{s:b}", key, value);
     json_t *said = NULL;
@@ -20,20 +21,20 @@ pkg_ask(beacon_look_t *look, const char *fun, const char *name, const char *key,
 }
 
 static int
-pkg_look(beacon_look_t *look, fail_t *err)
+beacon_pkg_look(beacon_look_t *look, fail_t *err)
 {
     bool refresh = value_bool(look->config, "refresh", false);
     json_t *one;
     size_t i;
     json_array_foreach (value_get(look->config, "pkgs"), i, one) {
         const char *name = json_is_string(one) ? json_string_value(one) : "";
-        json_auto_t *version = pkg_ask(look, "pkg.version", name, "use_context", false, err);
+        json_auto_t *version = beacon_pkg_ask(look, "pkg.version", name, "use_context", false, err);
         if (version == NULL)
             return err->code;
         const char *state = "not-installed";
         json_auto_t *shown = json_null();
         if (value_truthy(version)) {
-            json_auto_t *latest = pkg_ask(look, "pkg.latest_version", name, "refresh", refresh, err);
+            json_auto_t *latest = beacon_pkg_ask(look, "pkg.latest_version", name, "refresh", refresh, err);
             if (latest == NULL)
                 return err->code;
             refresh = false; /* one refresh of the lists is enough for all packages of a look */
@@ -50,7 +51,7 @@ pkg_look(beacon_look_t *look, fail_t *err)
 }
 
 static const beacon_row_t row = {
-    .validate = pkg_validate, .look = pkg_look, .every_s = 3600, .calls = true, .edges = true
+    .validate = beacon_pkg_validate, .look = beacon_pkg_look, .every_s = 3600, .calls = true, .edges = true
 };
 
 PLUGIN(beacon, pkg, .doc = "Packages: fires when one was installed or removed, or when an upgrade appears.",

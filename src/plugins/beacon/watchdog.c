@@ -57,9 +57,9 @@ watchdog_open(beacon_look_t *look, fail_t *err)
     if (watches == NULL)
         return NULL;
     json_object_foreach (value_get(look->config, "directories"), path, how) {
-        const watch_spec_t spec = {
-            .path = path, .mask = IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO
-        };
+        const watch_spec_t spec = { .path = path,
+                                    .mask = IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE |
+                                            IN_MOVED_FROM | IN_MOVED_TO };
         watches_add(watches, &spec);
     }
     watchdog_t *self = xcalloc(1, sizeof(*self));
@@ -78,8 +78,10 @@ watchdog_add(beacon_look_t *look, size_t root, size_t kind, const char *path)
     json_t *mask = value_get(json_object_iter_value(at), "mask");
     if (json_array_size(mask) > 0 && !value_lists(mask, kinds[kind].word))
         return;
-    json_array_append_new(look->events, json_pack("{s:s, s:s, s:s}", "tag", "watchdog", "path", path,
-                                                  "change", kinds[kind].change));
+    json_auto_t *event = json_pack("{s:s, s:s, s:s}", "tag", "watchdog", "path", path, "change",
+                                   kinds[kind].change);
+    if (!json_equal(event, json_array_get(look->events, json_array_size(look->events) - 1)))
+        json_array_append(look->events, event); /* the same thing twice in a row is told once */
 }
 
 /* A folder changed with what is in it. */
@@ -125,7 +127,7 @@ watchdog_event(void *cookie, const watch_event_t *event)
     for (size_t i = 0; i < 3; i++)
         if (event->mask & kinds[i].bits)
             watchdog_add(look, event->root, i, path);
-    if (event->mask & (IN_CREATE | IN_DELETE | IN_MOVED_TO))
+    if (event->mask & (IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_CLOSE_WRITE))
         watchdog_folder_of(look, event->root, path);
 }
 

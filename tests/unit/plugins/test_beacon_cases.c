@@ -5,6 +5,7 @@
  *   invalid            the exact text that refuses it; nothing looks then
  *   root               true: the case's folder stands for the host's root, {T}/proc/meminfo for /proc/meminfo
  *   files, programs, setup, grains, opts   as in cases of functions; clock: monotonic ms of the first look, 1000 more for each further one
+ *   apart              true: in a network namespace of its own; left out where the kernel gives none
  *   looks              [{do: shell commands, events: [data, ...]}, ...]: what each look finds. A value "*" is any value, and "unordered":
  *                      true of a look lets events come in any order
  *   error              the exact text of the failure of the last look
@@ -14,6 +15,7 @@
 #include "unit/case_file.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,6 +158,8 @@ run_case(const plugin_t *plugin, json_t *spec, const char *dir)
         return false;
     }
     if (invalid != NULL)
+        return true;
+    if (value_bool(spec, "apart", false) && unshare(CLONE_NEWNET) != 0)
         return true;
     case_files(spec, dir);
     if (setup != NULL && !shell(setup, dir))

@@ -102,7 +102,7 @@ utmp_validate(const utmp_kind_t *kind, const json_t *config)
 /* ---- records ------------------------------------------------------------------------------------------ */
 
 static json_t *
-utmp_text(const char *bytes, size_t room)
+utmp_field(const char *bytes, size_t room)
 {
     return value_utf8(bytes, strnlen(bytes, room));
 }
@@ -112,9 +112,9 @@ static json_t *
 utmp_event(const record_t *r)
 {
     return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "type", (int) r->type, "PID",
-                     (int) r->pid, "line", utmp_text(r->line, sizeof(r->line)), "inittab",
-                     utmp_text(r->inittab, sizeof(r->inittab)), "user", utmp_text(r->user, sizeof(r->user)),
-                     "hostname", utmp_text(r->host, sizeof(r->host)), "exit_status", (int) r->exits[0],
+                     (int) r->pid, "line", utmp_field(r->line, sizeof(r->line)), "inittab",
+                     utmp_field(r->inittab, sizeof(r->inittab)), "user", utmp_field(r->user, sizeof(r->user)),
+                     "hostname", utmp_field(r->host, sizeof(r->host)), "exit_status", (int) r->exits[0],
                      "session", (int) r->exits[1], "time", (int) r->session, "addr", (int) r->seconds);
 }
 
