@@ -2,7 +2,7 @@
 # deps.sh [build|test|package|rpm|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
-#   servers    real servers for tests, which skip without them; for machines that are thrown away
+#   servers    real servers and package managers for tests, which skip without them; for CI
 #   package    make deb                             installed  make test-installed, make test-bare
 #   rpm        make rpm
 # deps.sh list WORD... - only say which packages these are.
@@ -18,15 +18,17 @@ build() { # Compilers and tools; the libraries, of libcurl the headers alone; wh
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        apache2-utils curl fish gpg gpg-agent iproute2 iptables openssh-client openssl patch procps strace unzip
+        apache2-utils curl fish gpg gpg-agent iproute2 iptables openssh-client openssl patch procps ruby strace unzip
         util-linux xz-utils zip zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip iptables openssl patch ps setpriv
+    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent htpasswd ip iptables openssl patch ps ruby setpriv
         ssh-keygen strace unzip xz zip zsh"
 }
-servers() { # Servers that tests run for themselves. Debian starts some of them for good, so nothing but CI asks for these.
-    packages="$packages libmariadb3 mariadb-server-core openssh-server postgresql"
-    programs="$programs mariadbd psql sshd"
+servers() { # Servers that tests run for themselves, and other systems' package managers. Debian starts some of the servers for
+    # good, so nothing but CI asks for these: tests say that they skip without them.
+    packages="$packages libmariadb3 mariadb-server-core openssh-server postgresql slapd
+        dnf rpm createrepo-c zypper pacman-package-manager"
+    programs="$programs mariadbd psql sshd slapd dnf createrepo_c zypper pacman"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"
