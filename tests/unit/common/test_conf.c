@@ -404,21 +404,21 @@ test_options_without_effect(void **state)
 {
     stage_t *s = *state;
     conf_t *conf = load_text(s, CONF_MASTER,
-                             "external_auth: {pam: {fred: [test.*]}}\nmax_minions: 5\nengines: []\npeer:\n"
-                             "cache: localfs\njob_cache: True\nschedule: {a: {function: test.ping}}\n"
+                             "fips_mode: True\nmax_minions: 5\nqueue_dirs: []\nmaster_tops:\n"
+                             "cache: localfs\njob_cache: True\nrunner_returns: False\n"
                              "zmq_backlog: 5000\nworker_threads: 5\nsock_pool_size: 1\n");
 
     assert_int_equal(json_array_size(s->warnings), 3);
-    assert_warning(s, "master, line 1: option 'external_auth' has no effect in Halite: publisher_acl says");
+    assert_warning(s, "master, line 1: option 'fips_mode' has no effect in Halite: its cryptography");
     assert_warning(s, "master, line 2: option 'max_minions' has no effect in Halite: ");
-    assert_warning(s, "master, line 7: option 'schedule' has no effect in Halite: let cron");
+    assert_warning(s, "master, line 7: option 'runner_returns' has no effect in Halite: runners always");
     assert_int_equal(json_array_size(conf_notes(conf)), 1);
     assert_note(conf, "master, line 8: option 'zmq_backlog' has no effect in Halite");
     assert_int_equal(conf_int(conf, "zmq_backlog"), 5000);
     conf = load_text(s, CONF_MINION,
-                     "engines: [{a: {}}]\nschedule: {}\nmultiprocessing: False\npeer: {a: [b]}\n");
+                     "snapper_states: True\nschedule: {}\nmultiprocessing: False\nmax_minions: 5\n");
     assert_int_equal(json_array_size(s->warnings), 1);
-    assert_warning(s, "minion, line 1: option 'engines' has no effect in Halite: ");
+    assert_warning(s, "minion, line 1: option 'snapper_states' has no effect in Halite: ");
     assert_note(conf, "minion, line 3: option 'multiprocessing'");
 }
 

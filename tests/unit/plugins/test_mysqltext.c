@@ -148,14 +148,6 @@ test_statements(void **state)
     assert_true(json_equal(got, want));
 }
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_objects),    cmocka_unit_test(test_privileges),
-        cmocka_unit_test(test_require), cmocka_unit_test(test_covers),     cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_hash),    cmocka_unit_test(test_statements),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(test_names), cmocka_unit_test(test_objects), cmocka_unit_test(test_privileges),
+          cmocka_unit_test(test_require), cmocka_unit_test(test_covers), cmocka_unit_test(test_versions),
+          cmocka_unit_test(test_hash), cmocka_unit_test(test_statements))

@@ -89,13 +89,5 @@ test_versions(void **state)
     assert_true(pgtext_version("1.5", "1.6dev") < 0);
 }
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sql),   cmocka_unit_test(test_csv),       cmocka_unit_test(test_acl),
-        cmocka_unit_test(test_scram), cmocka_unit_test(test_passwords), cmocka_unit_test(test_versions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(test_sql), cmocka_unit_test(test_csv), cmocka_unit_test(test_acl),
+          cmocka_unit_test(test_scram), cmocka_unit_test(test_passwords), cmocka_unit_test(test_versions))

@@ -93,11 +93,4 @@ test_apk(void **state)
     check(apkver_cmp, rows, NELEMS(rows));
 }
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rpm), cmocka_unit_test(test_alpm),
-                                        cmocka_unit_test(test_apk) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(test_rpm), cmocka_unit_test(test_alpm), cmocka_unit_test(test_apk))
