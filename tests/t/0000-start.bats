@@ -208,17 +208,17 @@ has() { grep -qF -- "$1" <<<"$output"; }
 }
 
 @test "options of Salt that Halite does not have are told, with file, line and what to use" {
-    start_master 'external_auth: {pam: {fred: [test.*]}}' 'schedule: {a: {function: test.ping}}' \
+    start_master 'fips_mode: True' 'runner_returns: False' \
         'worker_threads: 20' 'max_minions: 0'
     local log="$FLEET/log/master"
-    grep -q "$MASTER_CONF, line [0-9]*: option 'external_auth' has no effect in Halite: publisher_acl says" "$log"
-    grep -q "WARNING.*option 'schedule' has no effect in Halite: let cron" "$log"
-    [ "$(grep -c "option 'external_auth'" "$log")" -eq 1 ]
+    grep -q "$MASTER_CONF, line [0-9]*: option 'fips_mode' has no effect in Halite: its cryptography" "$log"
+    grep -q "WARNING.*option 'runner_returns' has no effect in Halite: runners always" "$log"
+    [ "$(grep -c "option 'fips_mode'" "$log")" -eq 1 ]
     grep -q "INFO.*option 'worker_threads' has no effect in Halite" "$log"
     run ! grep -q max_minions "$log"
-    start_minion m1 'engines: [{script: {}}]' 'multiprocessing: False'
+    start_minion m1 'snapper_states: True' 'multiprocessing: False'
     until_log "$FLEET/log/m1" "INFO.*option 'multiprocessing' has no effect in Halite"
-    grep -q "line [0-9]*: option 'engines' has no effect in Halite: " "$FLEET/log/m1"
+    grep -q "line [0-9]*: option 'snapper_states' has no effect in Halite: " "$FLEET/log/m1"
 }
 
 @test "values that are none of those there are: neither daemon starts" {
