@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "common/base/str.h"
-#include "runners/lib/nsupdate.h"
+#include "common/host/nsupdate.h"
 #include "salt/plugin.h"
 
 /* Length of a name without its final dots. */
@@ -33,17 +33,6 @@ fqdn_of(const char *name, const char *zone)
     while (n > 0 && name[n - 1] == '.')
         n--;
     return n > 0 ? xasprintf("%.*s.%s", (int) n, name, zone) : xstrdup(zone);
-}
-
-/* Data may have spaces, but it is one line. */
-static int
-check_data(const char *data, fail_t *err)
-{
-    bool good = data[0] != '\0';
-
-    for (const char *c = data; *c != '\0'; c++)
-        good = good && (unsigned char) *c >= ' ' && *c != 0x7f;
-    return good ? 0 : fail_kind(err, FAIL_INVOCATION, -EINVAL, "data: '%s' is not a record's data", data);
 }
 
 /* NEW {fqdn: text}. TAKES text. */
@@ -92,7 +81,7 @@ find_data(json_t *found, const char *data)
 static json_t *
 ddns_own_create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
-    json_auto_t *found = check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
+    json_auto_t *found = zone_check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
     AUTO_FREE char *why = NULL;
 
     if (found == NULL)
@@ -114,7 +103,7 @@ ddns_own_create(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *
 static json_t *
 ddns_own_update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool replace, fail_t *err)
 {
-    json_auto_t *found = check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
+    json_auto_t *found = zone_check_data(r->data, err) == 0 ? zone_query(zone, r->fqdn, r->type, err) : NULL;
     AUTO_FREE char *why = NULL;
 
     if (found == NULL)
@@ -136,7 +125,7 @@ ddns_own_update(call_ctx_t *ctx, const zone_t *zone, const record_t *r, bool rep
 static json_t *
 ddns_own_delete(call_ctx_t *ctx, const zone_t *zone, const record_t *r, fail_t *err)
 {
-    json_auto_t *found = r->data == NULL || check_data(r->data, err) == 0
+    json_auto_t *found = r->data == NULL || zone_check_data(r->data, err) == 0
                              ? zone_query(zone, r->fqdn, r->type != NULL ? r->type : "ANY", err)
                              : NULL;
     AUTO_FREE char *why = NULL;

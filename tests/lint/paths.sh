@@ -63,7 +63,6 @@ src/uplink/spool.c jids are digits (clock_is_jid)
 src/uplink/upload.c a file of this host that the operator names
 src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
 src/runners/lib/keyfiles.c pki_dir; an archive that an administrator names
-src/runners/lib/nsupdate.c a key file that the operator names
 src/runners/network.c /etc/ethers and the like
 '
 found=$(git ls-files -co --exclude-standard $scope | xargs awk -v calls="$calls" '

@@ -117,3 +117,21 @@ EOF
     [ "$status" -ne 0 ]
     grep -q "The name server 127.0.0.1 port 9 does not answer" <<<"$output"
 }
+
+@test "the minion's module and states change the same server" {
+    local call=("$HALITE_BIN/salt-call" --local -c "$FLEET/local" --out=json --out-indent=-1)
+    mkdir -p "$FLEET/local"
+    echo "root_dir: $FLEET/local" >"$FLEET/local/minion"
+    run -0 "${call[@]}" ddns.add_host example.test web7 60 192.168.7.7 nameserver=127.0.0.1 port="$DNS_PORT"
+    same_as "$output" <<<'{"local": true}'
+    [ "$(look A web7.example.test)" = 192.168.7.7 ]
+    [ "$(look PTR 7.7.168.192.in-addr.arpa)" = web7.example.test. ]
+    run -0 "${call[@]}" ddns.update example.test web7 60 A 192.168.7.7 nameserver=127.0.0.1 port="$DNS_PORT"
+    same_as "$output" <<<'{"local": null}'
+    run -0 "${call[@]}" state.single ddns.present web8 zone=example.test ttl=60 data=192.168.7.8 nameserver=127.0.0.1 port="$DNS_PORT"
+    [ "$(look A web8.example.test)" = 192.168.7.8 ]
+    run -0 "${call[@]}" state.single ddns.absent web8 zone=example.test nameserver=127.0.0.1 port="$DNS_PORT"
+    [ -z "$(look A web8.example.test)" ]
+    run -0 "${call[@]}" ddns.delete_host example.test web7 nameserver=127.0.0.1 port="$DNS_PORT"
+    [ -z "$(look A web7.example.test)$(look PTR 7.7.168.192.in-addr.arpa)" ]
+}

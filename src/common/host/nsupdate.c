@@ -1,7 +1,7 @@
 /* nsupdate.c - see nsupdate.h. Queries run dig, updates run nsupdate with a script on its standard input. All
  * words are checked before, so that neither program takes one for an option, nor nsupdate one for another
  * command. The TSIG key is part of the script, so it never shows in a process list. */
-#include "runners/lib/nsupdate.h"
+#include "common/host/nsupdate.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -222,6 +222,17 @@ zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err)
     if ((*ret_why = refusal_in(said)) != NULL)
         return 0;
     return fail_kind(err, FAIL_COMMAND, -EIO, "nsupdate: %s", said);
+}
+
+/* Data may have spaces, but it is one line. */
+int
+zone_check_data(const char *data, fail_t *err)
+{
+    bool good = data[0] != '\0';
+
+    for (const char *c = data; *c != '\0'; c++)
+        good = good && (unsigned char) *c >= ' ' && *c != 0x7f;
+    return good ? 0 : fail_kind(err, FAIL_INVOCATION, -EINVAL, "data: '%s' is not a record's data", data);
 }
 
 /* Ignores case, quotes and a final dot. */
