@@ -65,7 +65,10 @@ RUNNERS := $(call sources,$(call folders,src/runners))
 AUTH    := $(filter-out src/auth/main_%,$(call sources,$(call folders,src/auth)))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
-BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
+# Programs that a daemon starts: no user calls them, and they have no manual page.
+PRIVATE := salt-follower
+BIN     := $(addprefix $(BUILD)/bin/,$(BINS) $(PRIVATE))
+FOLLOWER := $(filter-out src/follower/main_%,$(call sources,src/follower))
 
 # The package salt for users' modules and scripts, and the one file of it that the build writes.
 PYTHON_FILES   := $(sort $(shell find src/pyhost/salt -name '*.py'))
@@ -139,6 +142,7 @@ $(BUILD)/libuplink.a: $(call objects,$(UPLINK)); $(archive)
 $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
 $(BUILD)/libauth.a: $(call objects,$(AUTH)); $(archive)
+$(BUILD)/libfollower.a: $(call objects,$(FOLLOWER)); $(archive)
 
 # What a program has of plug-ins: objects whose tables are collected from file names wait for them.
 AGENT_ROWS  := $(BUILD)/obj/src/plugins/main_agent.o
@@ -156,6 +160,8 @@ $(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
+$(BUILD)/bin/salt-follower: $(call obj1,src/follower/main_follower.c) $(AGENT_ROWS) $(BUILD)/libfollower.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
+	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
@@ -168,7 +174,7 @@ $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(B
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))
 UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $(BUILD)/libauth.a $H
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $(BUILD)/libauth.a $(BUILD)/libfollower.a $H
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))

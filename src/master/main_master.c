@@ -51,7 +51,7 @@ static int
 master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file,
                          fail_t *err)
 {
-    size_t n_runners, n_wheels, n_modules, n_states;
+    size_t n_runners, n_wheels, n_modules, n_states, n_returners;
     const plugin_t *const *runner_rows = builtin_plugins(PLUGIN_RUNNER, &n_runners);
     const plugin_t *const *wheel_rows = builtin_plugins(PLUGIN_WHEEL, &n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
@@ -60,9 +60,13 @@ master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, co
     AUTO(registry) modules = registry_new(PLUGIN_EXEC, module_rows, n_modules);
     const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
-    const masterctx_tables_t host = {
-        .modules = modules, .states = states, .runners = runners, .grains = master_main_master_grains
-    };
+    const plugin_t *const *returner_rows = builtin_plugins(PLUGIN_RETURNER, &n_returners);
+    AUTO(registry) returners = registry_built_in(PLUGIN_RETURNER, returner_rows, n_returners);
+    const masterctx_tables_t host = { .modules = modules,
+                                      .states = states,
+                                      .runners = runners,
+                                      .returners = returners,
+                                      .grains = master_main_master_grains };
     front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
     int code = front != NULL ? front_run(front) : master_main_master_fail(err);
     bool ended = front_destroy(&front);

@@ -50,7 +50,7 @@ typedef struct caller {
     callsession_t *master;
     fileclient_t *files;
     py_t *pillar; /* owned: the pillar in memory, once a function asked for it */
-    registry_t *registry, *states;
+    registry_t *registry, *states, *returners;
     show_t show;
     char jid[CLOCK_STAMP_LEN];
 } caller_t;
@@ -291,6 +291,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
     log_job(self->jid);
     call_env_t env = { .registry = self->registry,
                        .states = self->states,
+                       .returners = self->returners,
                        .opts = conf_opts(self->conf),
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
@@ -477,8 +478,11 @@ main(int argc, char **argv)
         self.registry = registry_new(PLUGIN_EXEC, rows, n);
         rows = builtin_plugins(PLUGIN_STATE, &n);
         self.states = registry_new(PLUGIN_STATE, rows, n);
+        rows = builtin_plugins(PLUGIN_RETURNER, &n);
+        self.returners = registry_built_in(PLUGIN_RETURNER, rows, n);
         code = with_master(&self, opts.args, opts.n_args);
         registry_destroy(&self.registry);
+        registry_destroy(&self.returners);
         registry_destroy(&self.states);
     }
     json_decref(self.grains);

@@ -72,15 +72,17 @@ static int
 main_minion_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again,
                   fail_t *err)
 {
-    size_t n_exec, n_states, n_grains, n_beacons;
+    size_t n_exec, n_states, n_grains, n_beacons, n_returners;
     const plugin_t *const *exec_rows = builtin_plugins(PLUGIN_EXEC, &n_exec);
     const plugin_t *const *state_rows = builtin_plugins(PLUGIN_STATE, &n_states);
     const plugin_t *const *grain_rows = builtin_plugins(PLUGIN_GRAIN, &n_grains);
     const plugin_t *const *beacon_rows = builtin_plugins(PLUGIN_BEACON, &n_beacons);
     AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
-    const jobserver_tables_t tables = { exec,        states,    grain_rows,  n_grains,
-                                        beacon_rows, n_beacons, minion_parts };
+    const plugin_t *const *returner_rows = builtin_plugins(PLUGIN_RETURNER, &n_returners);
+    AUTO(registry) returners = registry_built_in(PLUGIN_RETURNER, returner_rows, n_returners);
+    const jobserver_tables_t tables = { exec,        states,    grain_rows,   n_grains,
+                                        beacon_rows, n_beacons, minion_parts, returners };
     AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, &tables, err);
     if (server == NULL)
         return main_minion_fail(err);

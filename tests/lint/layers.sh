@@ -14,12 +14,14 @@ src/common              salt/ common/
 src/common/host         salt/ common/base/ common/host/
 src/plugins             salt/ plugins/
 src/plugins/exec        salt/ common/ plugins/lib/
+src/plugins/returner    salt/ common/ plugins/lib/
 src/plugins/state       salt/ common/ plugins/lib/
 src/plugins/lib         salt/ common/ plugins/lib/
 src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/grain/
 src/plugins/beacon      salt/ common/ plugins/lib/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/pyhost              salt/ common/ pyhost/
+src/follower            salt/ common/ follower/
 src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/
 src/minion              salt/ common/ pyhost/ uplink/ minion/

@@ -68,6 +68,8 @@ main(int argc, char **argv)
     bad |= check_table(PLUGIN_STATE, rows, n);
     rows = builtin_plugins(PLUGIN_RUNNER, &n);
     bad |= check_table(PLUGIN_RUNNER, rows, n);
+    rows = builtin_plugins(PLUGIN_RETURNER, &n);
+    bad |= check_table(PLUGIN_RETURNER, rows, n);
     rows = builtin_plugins(PLUGIN_WHEEL, &n);
     bad |= check_table(PLUGIN_WHEEL, rows, n);
     rows = builtin_plugins(PLUGIN_GRAIN, &n);

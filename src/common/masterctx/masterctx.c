@@ -125,6 +125,7 @@ masterctx_new(const masterctx_env_t *env)
     call_env_t call = { .registry = env->tables->modules,
                         .states = env->tables->states,
                         .runners = env->tables->runners,
+                        .returners = env->tables->returners,
                         .opts = self->opts,
                         .id = value_str(self->opts, "id", ""),
                         .jid = env->jid,

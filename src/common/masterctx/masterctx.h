@@ -18,7 +18,7 @@
 
 /* Shared by the whole process. */
 typedef struct masterctx_tables {
-    registry_t *modules, *states, *runners;
+    registry_t *modules, *states, *runners, *returners;
     json_t *(*grains)(json_t *opts); /* NEW: of this host; any thread. NULL: none */
 } masterctx_tables_t;
 

@@ -345,7 +345,7 @@ ctx_private(call_ctx_t *ctx)
 registry_t *
 ctx_registry(call_ctx_t *ctx, plugin_kind_t kind)
 {
-    registry_t *const all[] = { ctx->env.registry, ctx->env.states, ctx->env.runners };
+    registry_t *const all[] = { ctx->env.registry, ctx->env.states, ctx->env.runners, ctx->env.returners };
 
     for (size_t i = 0; i < NELEMS(all); i++)
         if (all[i] != NULL && registry_kind(all[i]) == kind)

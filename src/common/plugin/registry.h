@@ -18,6 +18,8 @@ typedef struct registry registry_t;
 /* NEW, of all rows of sources.def. The array is kept by pointer. Several plug-ins may provide one module
  * name: a function is that of the first usable one that has it. */
 registry_t *registry_new(plugin_kind_t kind, const plugin_t *const *tables, size_t n);
+/* NEW, of what is linked in alone: for kinds whose files in Python are called by userfile.h. */
+registry_t *registry_built_in(plugin_kind_t kind, const plugin_t *const *tables, size_t n);
 /* The same of these sources, in order of precedence. TAKES them; NULLs are left out. */
 registry_t *registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n);
 void registry_destroy(registry_t **self_p);

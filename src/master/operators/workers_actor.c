@@ -107,6 +107,7 @@ run_task(const workers_env_t *env, const json_t *task)
     json_auto_t *opts = workers_actor_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .modules = env->modules,
+                        .returners = env->host != NULL ? env->host->returners : NULL,
                         .opts = opts,
                         .jid = value_str(task, "jid", ""),
                         .user = value_str(task, "user", ""),

@@ -294,6 +294,7 @@ child_env(child_t *self, const json_t *job, fileclient_t *files)
 {
     return (call_env_t){ .registry = self->env->registry,
                          .states = self->env->states,
+                         .returners = self->env->returners,
                          .opts = self->env->opts,
                          .id = self->env->id,
                          .jid = value_str(job, "jid", ""),

@@ -24,7 +24,7 @@
 
 /* The environment that every job runs in. BORROWED; the child has a copy. */
 typedef struct job_env {
-    registry_t *registry, *states;
+    registry_t *registry, *states, *returners;
     const plugin_t *const *grain_plugins; /* to gather grains again; NULL with 0: not possible */
     size_t n_grain_plugins;
     const plugin_t *const *beacon_plugins;

@@ -351,6 +351,7 @@ take_conf(jobserver_t *self)
     self->opts = conf_opts(self->conf);
     self->env = (job_env_t){ .registry = self->tables.registry,
                              .states = self->tables.states,
+                             .returners = self->tables.returners,
                              .grain_plugins = self->tables.grain_plugins,
                              .n_grain_plugins = self->tables.n_grain_plugins,
                              .beacon_plugins = self->tables.beacon_plugins,

@@ -34,6 +34,7 @@ typedef struct jobserver_tables {
     const plugin_t *const *beacon_plugins;
     size_t n_beacon_plugins;
     const minion_part_t *const *parts; /* ends with NULL */
+    registry_t *returners;
 } jobserver_tables_t;
 
 typedef struct jobserver {

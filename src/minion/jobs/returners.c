@@ -1,9 +1,11 @@
 /* returners.c - see returners.h. */
 #include "minion/jobs/returners.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
-#include "common/py/py_json.h"
-#include "common/python/userfile.h"
+#include "common/plugin/returning.h"
+#include "common/py/py_error.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -30,39 +32,57 @@ returners_ret(call_ctx_t *ctx, const json_t *job, const json_t *ret)
     return whole;
 }
 
+/* Says in the log and by an event that a return has not come to a returner. */
 static void
-returners_one(call_ctx_t *ctx, const char *name, py_t *args)
+returners_failed(call_ctx_t *ctx, const char *name, const json_t *ret, const char *text)
 {
-    const userfile_t what = { .kind = "returners", .module = name, .fun = "returner", .log_fails = true };
     fail_auto_t err = FAIL_INIT;
-    AUTO(py) kwargs = py_dict();
-    AUTO(py) said = userfile_call(ctx, &what, args, kwargs, NULL, &err);
+    AUTO_FREE char *tag = xasprintf("salt/returner/%s/failed", name);
+    json_auto_t *data = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "returner", name, "id", ctx_id(ctx), "jid",
+                                  value_str(ret, "jid", ""), "fun", value_get(ret, "fun"), "error", text);
 
-    if (said != NULL)
+    log_error("%s", text);
+    if (ctx_fire(ctx, tag, data, &err) < 0)
+        log_debug("no event tells that the returner %s failed: %s", name, fail_text(&err));
+}
+
+static void
+returners_one(call_ctx_t *ctx, const char *name, const json_t *ret, json_t *args)
+{
+    const py_limits_t limits = { .deadline_ms = clock_mono_ms() + LIMIT_RETURNER_MS };
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *text = NULL;
+    py_scope_t scope;
+
+    py_scope_enter(&scope, &limits);
+    int rc = returning_call(ctx, name, "returner", args, NULL, &err);
+    py_scope_leave(&scope);
+    if (rc == 0)
         return;
     if (err.kind != FAIL_UNAVAILABLE)
-        log_error("The return failed for job %s: returner %s: %s", ctx_jid(ctx), name, fail_text(&err));
+        text = xasprintf("The return failed for job %s: returner %s: %s", value_str(ret, "jid", ""), name,
+                         fail_text(&err));
     else if (*fail_text(&err) != '\0')
-        log_error("Returner %s could not be loaded: '%s' __virtual__ returned False: %s", name, name,
-                  fail_text(&err));
+        text = xasprintf("Returner %s could not be loaded: '%s' __virtual__ returned False: %s", name, name,
+                         fail_text(&err));
     else
-        log_error("Returner %s could not be loaded: '%s.returner' is not available.", name, name);
+        text = xasprintf("Returner %s could not be loaded: '%s.returner' is not available.", name, name);
+    returners_failed(ctx, name, ret, text);
 }
 
 void
 returners_call(call_ctx_t *ctx, const char *names, const json_t *job, const json_t *ret)
 {
-    json_auto_t *whole = returners_ret(ctx, job, ret), *called = json_object();
-    AUTO(py) args = py_list();
+    json_auto_t *called = json_object(), *args = json_array();
     char **list = str_split(names, ",", true);
 
-    py_append_new(args, py_from_json(whole));
+    json_array_append_new(args, returners_ret(ctx, job, ret));
     for (size_t i = 0; list[i] != NULL; i++) {
         const char *name = str_trim(list[i]);
         if (json_object_get(called, name) != NULL)
             continue;
         json_object_set_new(called, name, json_true());
-        returners_one(ctx, name, args);
+        returners_one(ctx, name, ret, args);
     }
     strv_free(list);
 }

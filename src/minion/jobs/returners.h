@@ -1,5 +1,6 @@
-/* returners.h - gives a job's return to returners, which are files in Python (common/python/userfile.h). The master gets the
- * return in any case, and first: a returner that fails is an error of the log.
+/* returners.h - gives a job's return to returners, built in or files in Python (common/plugin/returning.h). The master gets the
+ * return in any case, and first: a returner that fails is an error of the log, and the event salt/returner/NAME/failed. Each has
+ * LIMIT_RETURNER_MS.
  *
  * Layer      minion
  * Threads    the process that ran the job

@@ -1,0 +1,32 @@
+/* keeper.h - keeps programs running: starts each, and starts it again when it has ended, after a pause that doubles.
+ *
+ * The programs end with their keeper, however that ends (PR_SET_PDEATHSIG of the thread that calls keeper_tick()).
+ *
+ * Layer      common/host
+ * Threads    one, which lives as long as the process
+ * Tests      tests/unit/common/test_keeper.c
+ */
+#ifndef COMMON_HOST_KEEPER_H
+#define COMMON_HOST_KEEPER_H
+
+#include "salt/base.h"
+
+typedef struct keeper keeper_t;
+
+keeper_t *keeper_new(void); /* NEW */
+/* Ends all: SIGTERM, and after two seconds SIGKILL. */
+void keeper_destroy(keeper_t **self_p);
+/* Run `path` with one argument, from the next tick on. Texts are copied. */
+void keeper_add(keeper_t *self, const char *name, const char *path, const char *argument);
+/* End all of them, and forget them. */
+void keeper_clear(keeper_t *self);
+/* Start those that are due, and see who has ended: call it every few hundred milliseconds. */
+void keeper_tick(keeper_t *self, int64_t now_ms);
+/* NEW {name: {"pid": 0 while it pauses, "starts": N, "ended"?: "exit code 1"}}. */
+json_t *keeper_status(const keeper_t *self);
+bool keeper_is_empty(const keeper_t *self);
+
+/* The path of a private program of Halite: beside this one, or in ../lib/halite. NEW; NULL: it is not there. */
+char *keeper_program(const char *name);
+
+#endif

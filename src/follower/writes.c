@@ -1,0 +1,79 @@
+/* writes.c - what a follower stores of an event. Pure. */
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "follower/follow.h"
+
+/* True when one of the globs fits. */
+static bool
+writes_listed(const json_t *globs, const char *tag)
+{
+    const json_t *glob;
+    size_t i;
+
+    json_array_foreach ((json_t *) globs, i, glob) {
+        if (json_is_string(glob) && match_glob(json_string_value(glob), tag))
+            return true;
+    }
+    return false;
+}
+
+bool
+writes_wanted(const json_t *opts, const char *tag)
+{
+    const json_t *white = value_get(opts, "event_return_whitelist"), *black = value_get(opts, "event_return_blacklist");
+
+    return (json_array_size(white) == 0 || writes_listed(white, tag)) && !writes_listed(black, tag);
+}
+
+json_t *
+writes_load(const json_t *data)
+{
+    static const char *const fields[] = { "fun", "arg", "tgt", "tgt_type", "jid", "user" };
+    json_t *load = json_pack("{s:s}", "cmd", "publish"), *v;
+
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        v = value_get(data, fields[i]);
+        if (v == NULL && str_eq(fields[i], "arg"))
+            v = value_get(data, "fun_args");
+        if (v != NULL)
+            json_object_set(load, fields[i], v);
+    }
+    json_object_set_new(load, "ret", json_string(""));
+    v = value_get(data, "metadata");
+    json_object_set_new(load, "kwargs", v != NULL ? json_pack("{s:O}", "metadata", v) : json_object());
+    if (value_get(data, "tgt") == NULL && value_get(data, "id") != NULL) {
+        json_object_set(load, "tgt", value_get(data, "id"));
+        json_object_set_new(load, "tgt_type", json_string("glob"));
+    }
+    return load;
+}
+
+/* "salt/job/JID/new" or "salt/job/JID/ret/ID": which of both, 'n' or 'r'; 0 for another tag. */
+static char
+writes_part(const char *tag)
+{
+    const char *jid = str_starts(tag, "salt/job/") ? tag + strlen("salt/job/") : "";
+    const char *rest = strchr(jid, '/');
+
+    if (rest == NULL)
+        return 0;
+    return str_eq(rest, "/new") ? 'n' : str_starts(rest, "/ret/") ? 'r' : 0;
+}
+
+json_t *
+writes_of(const char *kind, const char *tag, json_t *data)
+{
+    char part = writes_part(tag);
+
+    if (str_eq(kind, "event_return"))
+        return json_pack("{s:{s:s, s:O}}", "event", "tag", tag, "data", data);
+    if (value_str(data, "jid", NULL) == NULL)
+        return NULL;
+    if (part == 'n')
+        return json_pack("{s:O, s:o, s:O?}", "jid", value_get(data, "jid"), "load", writes_load(data), "minions",
+                         value_get(data, "minions"));
+    if (part != 'r' || str_eq(kind, "ext_job_cache") || value_str(data, "id", NULL) == NULL ||
+        value_get(data, "return") == NULL)
+        return NULL;
+    return json_pack("{s:O}", "ret", data);
+}
