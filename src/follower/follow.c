@@ -62,7 +62,7 @@ give_batch(follow_t *self, fail_t *err)
 static int
 give_one(follow_t *self, json_t *write, fail_t *err)
 {
-    json_t *ret = value_get(write, "ret");
+    json_t *ret = value_get(write, "ret"); /* a load beside it is for those that have none */
     json_auto_t *args = ret != NULL
                             ? json_pack("[O]", ret)
                             : json_pack("[O, O, O?]", value_get(write, "jid"), value_get(write, "load"),

@@ -75,5 +75,5 @@ writes_of(const char *kind, const char *tag, json_t *data)
     if (part != 'r' || str_eq(kind, "ext_job_cache") || value_str(data, "id", NULL) == NULL ||
         value_get(data, "return") == NULL)
         return NULL;
-    return json_pack("{s:O}", "ret", data);
+    return json_pack("{s:O, s:o}", "ret", data, "load", writes_load(data));
 }

@@ -37,7 +37,7 @@ static void
 returners_failed(call_ctx_t *ctx, const char *name, const json_t *ret, const char *text)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *tag = xasprintf("salt/returner/%s/failed", name);
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/returner/%s/failed", ctx_id(ctx), name);
     json_auto_t *data = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "returner", name, "id", ctx_id(ctx), "jid",
                                   value_str(ret, "jid", ""), "fun", value_get(ret, "fun"), "error", text);
 

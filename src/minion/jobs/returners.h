@@ -1,5 +1,5 @@
 /* returners.h - gives a job's return to returners, built in or files in Python (common/plugin/returning.h). The master gets the
- * return in any case, and first: a returner that fails is an error of the log, and the event salt/returner/NAME/failed. Each has
+ * return in any case, and first: a returner that fails is an error of the log, and the event salt/minion/ID/returner/NAME/failed. Each has
  * LIMIT_RETURNER_MS.
  *
  * Layer      minion

@@ -1,0 +1,268 @@
+/* pglink.c - see pglink.h. */
+#include "plugins/lib/database/pglink.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+
+/* ---- the library ------------------------------------------------------------------------------ */
+
+typedef struct pg_handle pg_handle_t; /* PGconn */
+typedef struct pg_result pg_result_t; /* PGresult */
+
+/* ConnStatusType, ExecStatusType, and the codes of PQresultErrorField. */
+enum { PG_CONNECTION_OK = 0 };
+enum { PG_EMPTY = 0, PG_COMMAND_OK = 1, PG_TUPLES_OK = 2, PG_PIPELINE_SYNC = 10, PG_PIPELINE_ABORTED = 11 };
+enum { PG_SQLSTATE = 'C', PG_PRIMARY = 'M' };
+
+static struct pg_lib {
+    pg_handle_t *(*connectdbParams)(const char *const *keywords, const char *const *values, int expand);
+    void (*finish)(pg_handle_t *);
+    int (*status)(const pg_handle_t *);
+    char *(*errorMessage)(const pg_handle_t *);
+    int (*socket)(const pg_handle_t *);
+    int (*setnonblocking)(pg_handle_t *, int on);
+    int (*flush)(pg_handle_t *);
+    int (*consumeInput)(pg_handle_t *);
+    int (*isBusy)(pg_handle_t *);
+    int (*sendQueryParams)(pg_handle_t *, const char *sql, int n, const unsigned *types, const char *const *values,
+                           const int *lengths, const int *formats, int result_format);
+    pg_result_t *(*getResult)(pg_handle_t *);
+    int (*resultStatus)(const pg_result_t *);
+    char *(*resultErrorField)(const pg_result_t *, int code);
+    void (*clear)(pg_result_t *);
+    int (*ntuples)(const pg_result_t *);
+    int (*nfields)(const pg_result_t *);
+    char *(*getvalue)(const pg_result_t *, int row, int column);
+    int (*getisnull)(const pg_result_t *, int row, int column);
+    int (*getlength)(const pg_result_t *, int row, int column);
+    char *(*cmdTuples)(pg_result_t *);
+    int (*enterPipelineMode)(pg_handle_t *);
+    int (*exitPipelineMode)(pg_handle_t *);
+    int (*pipelineSync)(pg_handle_t *);
+} pg_lib;
+static bool pg_lib_loaded;
+
+#define PG_SYMBOL(name) ROW("PQ" #name, offsetof(struct pg_lib, name))
+static const struct {
+    const char *name;
+    size_t at;
+} pg_symbols[] = {
+    PG_SYMBOL(connectdbParams), PG_SYMBOL(finish),          PG_SYMBOL(status),           PG_SYMBOL(errorMessage),
+    PG_SYMBOL(socket),          PG_SYMBOL(setnonblocking),  PG_SYMBOL(flush),            PG_SYMBOL(consumeInput),
+    PG_SYMBOL(isBusy),          PG_SYMBOL(sendQueryParams), PG_SYMBOL(getResult),        PG_SYMBOL(resultStatus),
+    PG_SYMBOL(resultErrorField), PG_SYMBOL(clear),          PG_SYMBOL(ntuples),          PG_SYMBOL(nfields),
+    PG_SYMBOL(getvalue),        PG_SYMBOL(getisnull),       PG_SYMBOL(getlength),        PG_SYMBOL(cmdTuples),
+    PG_SYMBOL(enterPipelineMode), PG_SYMBOL(exitPipelineMode), PG_SYMBOL(pipelineSync),
+};
+
+/* Who connects has one thread: a job's child, a follower, or a runner's under the lock of its caller. */
+static int
+pg_load(fail_t *err)
+{
+    void *library = pg_lib_loaded ? NULL : dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+
+    for (size_t i = 0; library != NULL && i < NELEMS(pg_symbols); i++) {
+        void *found = dlsym(library, pg_symbols[i].name);
+        if (found == NULL)
+            return fail_kind(err, FAIL_COMMAND, -ENOENT, "The library libpq is older than PostgreSQL 14: it has no %s",
+                             pg_symbols[i].name);
+        memcpy((char *) &pg_lib + pg_symbols[i].at, &found, sizeof(found));
+    }
+    pg_lib_loaded = pg_lib_loaded || library != NULL;
+    return pg_lib_loaded
+               ? 0
+               : fail_kind(err, FAIL_COMMAND, -ENOENT,
+                           "The library libpq, which speaks to PostgreSQL, is not there: install the package libpq5 "
+                           "(Debian, Ubuntu, SUSE) or libpq (Fedora, RHEL)");
+}
+
+/* ---- the connection --------------------------------------------------------------------------- */
+
+struct pglink {
+    pg_handle_t *handle;
+    size_t queued;
+    bool pipeline, bad;
+};
+
+/* The library's message of the connection, one line of it. */
+static int
+pglink_failed(pglink_t *self, int code, fail_t *err)
+{
+    AUTO_FREE char *text = xstrdup(pg_lib.errorMessage(self->handle));
+
+    self->bad = true;
+    text[strcspn(text, "\n")] = '\0';
+    return fail_kind(err, FAIL_COMMAND, code, "PostgreSQL: %s", *text != '\0' ? text : strerror(-code));
+}
+
+pglink_t *
+pglink_open(const json_t *settings, fail_t *err)
+{
+    enum { SETTINGS_MAX = 32 };
+    const char *names[SETTINGS_MAX + 2], *values[SETTINGS_MAX + 2], *name;
+    AUTO_FREE char *seconds = xasprintf("%d", LIMIT_SQL_CONNECT_S);
+    size_t n = 0;
+    json_t *v;
+
+    if (pg_load(err) < 0)
+        return NULL;
+    json_object_foreach ((json_t *) settings, name, v) {
+        if (n < SETTINGS_MAX && json_is_string(v)) {
+            names[n] = name;
+            values[n++] = json_string_value(v);
+        }
+    }
+    names[n] = "connect_timeout";
+    values[n++] = seconds;
+    names[n] = values[n] = NULL;
+    pglink_t *self = xcalloc(1, sizeof(*self));
+    self->handle = pg_lib.connectdbParams(names, values, 0);
+    salt_assert(self->handle != NULL);
+    if (pg_lib.status(self->handle) == PG_CONNECTION_OK && pg_lib.setnonblocking(self->handle, 1) == 0)
+        return self;
+    (void) pglink_failed(self, -EIO, err);
+    pglink_destroy(&self);
+    return NULL;
+}
+
+void
+pglink_destroy(pglink_t **self_p)
+{
+    pglink_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    pg_lib.finish(self->handle);
+    free(self);
+}
+
+bool
+pglink_is_bad(const pglink_t *self)
+{
+    return self->bad || pg_lib.status(self->handle) != PG_CONNECTION_OK;
+}
+
+/* ---- statements ------------------------------------------------------------------------------- */
+
+/* Sends what is waiting and reads until a result is there. */
+static int
+pglink_wait(pglink_t *self, int64_t until_ms, fail_t *err)
+{
+    for (;;) {
+        int unsent = pg_lib.flush(self->handle);
+        if (unsent < 0)
+            return pglink_failed(self, -EIO, err);
+        if (unsent == 0 && pg_lib.isBusy(self->handle) == 0)
+            return 0;
+        struct pollfd fd = { .fd = pg_lib.socket(self->handle), .events = (short) (POLLIN | (unsent ? POLLOUT : 0)) };
+        int64_t left_ms = until_ms - clock_mono_ms();
+        int n = left_ms > 0 ? poll(&fd, 1, (int) left_ms) : 0;
+        if (n == 0) {
+            self->bad = true;
+            return fail_kind(err, FAIL_COMMAND, -ETIMEDOUT, "PostgreSQL: no answer within %d s", LIMIT_SQL_STORE_S);
+        }
+        if (n < 0 && errno != EINTR)
+            return fail_set(err, -errno, "PostgreSQL: poll: %s", strerror(errno));
+        if ((fd.revents & ~POLLOUT) != 0 && pg_lib.consumeInput(self->handle) == 0)
+            return pglink_failed(self, -EIO, err);
+    }
+}
+
+static int
+pg_refused(const pg_result_t *result, fail_t *err)
+{
+    static const char *const classes[] = { "22", "23", "54" }; /* data, integrity constraints, limits of the server */
+    const char *state = pg_lib.resultErrorField(result, PG_SQLSTATE), *text = pg_lib.resultErrorField(result, PG_PRIMARY);
+    int code = -EIO;
+
+    for (size_t i = 0; state != NULL && i < NELEMS(classes); i++)
+        code = strncmp(state, classes[i], 2) == 0 ? -EBADMSG : code;
+    return fail_kind(err, FAIL_COMMAND, code, "PostgreSQL: %s (%s)", text != NULL ? text : "refused",
+                     state != NULL ? state : "no code");
+}
+
+/* NEW rows of a result; bounded, or NULL with *err. */
+static json_t *
+pglink_rows(const pg_result_t *result, fail_t *err)
+{
+    json_auto_t *rows = json_array();
+    size_t held = 0;
+
+    for (int i = 0; i < pg_lib.ntuples(result); i++) {
+        json_t *row = json_array();
+        json_array_append_new(rows, row);
+        for (int k = 0; k < pg_lib.nfields(result); k++) {
+            size_t len = (size_t) pg_lib.getlength(result, i, k);
+            held += len;
+            json_array_append_new(row, pg_lib.getisnull(result, i, k) ? json_null()
+                                                                      : value_utf8(pg_lib.getvalue(result, i, k), len));
+        }
+        if (held > LIMIT_CMD_OUTPUT) {
+            (void) fail_kind(err, FAIL_COMMAND, -EFBIG, "PostgreSQL: the answer is larger than %d bytes", LIMIT_CMD_OUTPUT);
+            return NULL;
+        }
+    }
+    return STEAL(rows);
+}
+
+int
+pglink_run(pglink_t *self, const char *sql, const char *const *values, size_t n, json_t **ret_rows, long long *ret_count,
+           fail_t *err)
+{
+    int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
+    pg_result_t *result;
+    int rc = pg_lib.sendQueryParams(self->handle, sql, (int) n, NULL, values, NULL, NULL, 0) ? 0
+                                                                                            : pglink_failed(self, -EIO, err);
+
+    while (rc != -ETIMEDOUT && !self->bad && (pglink_wait(self, until_ms, err) == 0) &&
+           (result = pg_lib.getResult(self->handle)) != NULL) {
+        int status = pg_lib.resultStatus(result);
+        if (status != PG_COMMAND_OK && status != PG_TUPLES_OK)
+            rc = pg_refused(result, err);
+        if (rc == 0 && ret_rows != NULL && (*ret_rows = pglink_rows(result, err)) == NULL)
+            rc = -EFBIG;
+        if (rc == 0 && ret_count != NULL)
+            *ret_count = strtoll(pg_lib.cmdTuples(result), NULL, 10);
+        pg_lib.clear(result);
+    }
+    return rc < 0 ? rc : self->bad ? err->code : 0;
+}
+
+int
+pglink_queue(pglink_t *self, const char *sql, const char *const *values, size_t n, fail_t *err)
+{
+    if (!self->pipeline && pg_lib.enterPipelineMode(self->handle) == 0)
+        return pglink_failed(self, -EIO, err);
+    self->pipeline = true;
+    if (pg_lib.sendQueryParams(self->handle, sql, (int) n, NULL, values, NULL, NULL, 0) == 0)
+        return pglink_failed(self, -EIO, err);
+    self->queued++;
+    return pg_lib.flush(self->handle) >= 0 ? 0 : pglink_failed(self, -EIO, err);
+}
+
+int
+pglink_await(pglink_t *self, fail_t *err)
+{
+    int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
+    int rc = !self->pipeline || pg_lib.pipelineSync(self->handle) ? 0 : pglink_failed(self, -EIO, err);
+
+    for (bool synced = !self->pipeline; rc != -ETIMEDOUT && !self->bad && !synced;) {
+        pg_result_t *result = pglink_wait(self, until_ms, err) == 0 ? pg_lib.getResult(self->handle) : NULL;
+        int status = result != NULL ? pg_lib.resultStatus(result) : PG_EMPTY; /* NULL: the end of one statement */
+        synced = status == PG_PIPELINE_SYNC;
+        if (result != NULL && !synced && status != PG_COMMAND_OK && status != PG_TUPLES_OK &&
+            status != PG_PIPELINE_ABORTED)
+            rc = pg_refused(result, err);
+        if (result != NULL)
+            pg_lib.clear(result);
+    }
+    self->queued = 0;
+    if (!self->bad && self->pipeline)
+        self->bad = pg_lib.exitPipelineMode(self->handle) == 0;
+    self->pipeline = false;
+    return rc < 0 ? rc : self->bad ? (err->code < 0 ? err->code : -EIO) : 0;
+}

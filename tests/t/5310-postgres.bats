@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# 5310-postgres.bats - events and jobs in a PostgreSQL of the test's own: exactly once, whoever is killed; Salt's tables as Salt
+# writes them, and read back by the runner jobs.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    fleet_open
+    export PG=$FLEET/pg PGBIN
+    PGBIN=$(ls -d /usr/lib/postgresql/*/bin | tail -1)
+    mkdir "$PG"
+    chown 65534 "$PG"
+    as_nobody "$PGBIN/initdb" -D "$PG/data" -U salt -A trust -E UTF8 --locale=C -N >"$FLEET/log/initdb"
+    pg_up
+    as_nobody "$PGBIN/createdb" -h "$PG" -U salt salt
+    schema
+    start_master 'event_return: pgjsonb' 'master_job_cache: pgjsonb' "returner.pgjsonb: {host: $PG, sslmode: disable}" \
+        'event_return_whitelist: ["test/*"]'
+    start_minion m1 "returner.pgjsonb.host: $PG"
+    accept m1
+    wait_connected m1
+}
+teardown_file() {
+    fleet_down
+    pg_down
+}
+
+as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+pg_up() {
+    as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -w -l "$PG/log" -o "-k $PG -c listen_addresses= -c fsync=off" start >/dev/null 3>&-
+}
+pg_down() { as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -m immediate stop >/dev/null; }
+sql() { "$PGBIN/psql" -h "$PG" -U salt -d salt -qAtc "$1"; }
+sql_is() { [ "$(sql "$1" 2>/dev/null)" = "$2" ]; }
+# The tables as Salt's documentation has them.
+schema() {
+    sql "CREATE TABLE jids (jid varchar(255) NOT NULL primary key, load jsonb NOT NULL);
+         CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return jsonb NOT NULL, id varchar(255) NOT NULL,
+             success varchar(10) NOT NULL, full_ret jsonb NOT NULL, alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW());
+         CREATE SEQUENCE seq_salt_events_id;
+         CREATE TABLE salt_events (id BIGINT NOT NULL UNIQUE DEFAULT nextval('seq_salt_events_id'), tag varchar(255) NOT NULL,
+             data jsonb NOT NULL, alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW(), master_id varchar(255) NOT NULL);"
+}
+# fire FROM TO: so many events, of which each is on the disk when this returns; asked again while there is no master.
+fire() {
+    python3 - "$1" "$2" >"$FLEET/events" <<'PY'
+import json, sys
+first, last = map(int, sys.argv[1:])
+print(json.dumps({"op": "fire", "kept": True, "events": [{"tag": f"test/{n}", "data": {"n": n}} for n in range(first, last + 1)]}))
+PY
+    until_true 20 ask "$(<"$FLEET/events")"
+}
+follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["pid"])' "$1"; }
+
+@test "events are rows as Salt's returner writes them" {
+    fire 1 100
+    until_true 20 sql_is 'SELECT count(*) FROM salt_events' 100
+    [ "$(sql "SELECT tag, data->>'n', master_id LIKE '%\_master', alter_time > now() - interval '1 hour' FROM salt_events ORDER BY id LIMIT 1")" = \
+        'test/1|1|t|t' ]
+    [ "$(sql 'SELECT string_agg(tag, chr(32) ORDER BY id) FROM (SELECT * FROM salt_events ORDER BY id LIMIT 3) e')" = 'test/1 test/2 test/3' ]
+}
+
+@test "jobs and returns are rows, and the runner jobs reads them" {
+    salt m1 test.arg a k=1 --metadata='{x: 1}' >/dev/null
+    until_true 20 sql_is "SELECT count(*) FROM salt_returns WHERE fun = 'test.arg'" 1
+    jid=$(sql "SELECT jid FROM salt_returns WHERE fun = 'test.arg'")
+    [ "$(sql "SELECT id, success, return->'args'->>0, full_ret->>'retcode' FROM salt_returns WHERE jid = '$jid'")" = 'm1|true|a|0' ]
+    [ "$(sql "SELECT load->>'fun', load->>'tgt', load->>'tgt_type', load->>'cmd', load->'kwargs'->'metadata'->>'x' FROM jids WHERE jid = '$jid'")" = \
+        'test.arg|m1|glob|publish|1' ]
+    salt-run jobs.lookup_jid "$jid" --out=json | python3 -c 'import json, sys; assert json.load(sys.stdin)["m1"]["args"] == ["a"]'
+    # A job of the minion's own has no publication: its load is made of the return.
+    salt_call m1 test.echo own >/dev/null
+    until_true 20 sql_is "SELECT count(*) FROM salt_returns r JOIN jids j USING (jid) WHERE r.fun = 'test.echo' AND j.load->>'tgt' = 'm1'" 1
+}
+
+@test "a value that the database refuses is left out, and nothing else" {
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/good/1", "data": {}}, {"tag": "test/bad", "data": {"nul": "a\u0000b"}}, {"tag": "test/good/2", "data": {}}]}'
+    until_true 20 sql_is "SELECT count(*) FROM salt_events WHERE tag LIKE 'test/good/%'" 2
+    until_log "$FLEET/log/master" 'left out, as the database refuses it'
+    sql_is "SELECT count(*) FROM salt_events WHERE tag = 'test/bad'" 0
+}
+
+@test "database, follower and master are killed under load: each event is there once" {
+    next=101
+    for round in {1..6}; do
+        fire $next $((next + 499))
+        next=$((next + 500))
+        case $((round % 3)) in
+        0) pg_down ;; # at once, without a checkpoint
+        1) kill -9 "$(follower_pid event_return.pgjsonb)" ;;
+        2)
+            kill -9 "$(<"$FLEET/pids/master")"
+            until_true 10 test -e "$FLEET/pids/master.rc"
+            start_master
+            ;;
+        esac
+        fire $next $((next + 499))
+        next=$((next + 500))
+        [ $((round % 3)) -ne 0 ] || pg_up
+    done
+    until_true 60 sql_is "SELECT count(DISTINCT data->>'n') FROM salt_events WHERE data ? 'n'" $((next - 1))
+    sql_is "SELECT count(*) FROM salt_events WHERE data ? 'n'" $((next - 1))
+}
+
+@test "a minion's returner writes there too, and a database that is away is an error of the log alone" {
+    salt m1 test.echo direct --return=pgjsonb >/dev/null
+    until_true 20 sql_is "SELECT count(*) FROM salt_returns WHERE return = '\"direct\"'" 2
+    pg_down
+    [ "$(salt m1 test.echo away --return=pgjsonb --out=newline_values_only)" = away ]
+    until_log "$FLEET/log/m1" 'returner pgjsonb: PostgreSQL: '
+    pg_up
+    until_true 60 sql_is "SELECT count(*) FROM salt_returns WHERE return = '\"away\"'" 1
+}
