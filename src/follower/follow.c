@@ -12,25 +12,25 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-#define BATCH_MAX    500   /* events in one batch, unless event_return_queue wants more */
-#define IDLE_MS      1000  /* between looks at the time while nothing comes; the file follows as fast */
-#define FAILED_MS    500   /* before a batch is given again: doubled each time, */
-#define FAILED_MAX   30000 /* up to this */
-#define CONNECT_MS   1000
+#define BATCH_MAX  500   /* events in one batch, unless event_return_queue wants more */
+#define IDLE_MS    1000  /* between looks at the time while nothing comes; the file follows as fast */
+#define FAILED_MS  500   /* before a batch is given again: doubled each time, */
+#define FAILED_MAX 30000 /* up to this */
+#define CONNECT_MS 1000
 
 typedef struct follow {
     call_ctx_t *ctx;
     const follow_spec_t *spec;
     char *dir; /* owned: of the follower's files */
     local_client_t *line;
-    json_t *writes;      /* owned: the batch */
-    uint64_t after;      /* last event that is stored */
-    uint64_t reached;    /* last event that was looked at */
-    uint64_t told;       /* as of which the file is */
-    bool none;           /* nothing was ever stored: `after` is where it begins */
-    bool batch;          /* the returner takes batches */
-    bool keeps;          /* the target keeps the cursor */
-    int64_t first_ms;    /* when the batch began */
+    json_t *writes;   /* owned: the batch */
+    uint64_t after;   /* last event that is stored */
+    uint64_t reached; /* last event that was looked at */
+    uint64_t told;    /* as of which the file is */
+    bool none;        /* nothing was ever stored: `after` is where it begins */
+    bool batch;       /* the returner takes batches */
+    bool keeps;       /* the target keeps the cursor */
+    int64_t first_ms; /* when the batch began */
     int64_t told_ms;
 } follow_t;
 
@@ -53,7 +53,8 @@ static int
 give_batch(follow_t *self, fail_t *err)
 {
     json_t *after = self->none ? json_null() : json_integer((json_int_t) self->after);
-    json_auto_t *args = json_pack("[s, o, I, O]", self->spec->name, after, (json_int_t) self->reached, self->writes);
+    json_auto_t *args = json_pack("[s, o, I, O]", self->spec->name, after, (json_int_t) self->reached,
+                                  self->writes);
 
     return follow_call(self, "batch", args, NULL, err);
 }
@@ -63,10 +64,9 @@ static int
 give_one(follow_t *self, json_t *write, fail_t *err)
 {
     json_t *ret = value_get(write, "ret"); /* a load beside it is for those that have none */
-    json_auto_t *args = ret != NULL
-                            ? json_pack("[O]", ret)
-                            : json_pack("[O, O, O?]", value_get(write, "jid"), value_get(write, "load"),
-                                        value_get(write, "minions"));
+    json_auto_t *args = ret != NULL ? json_pack("[O]", ret)
+                                    : json_pack("[O, O, O?]", value_get(write, "jid"),
+                                                value_get(write, "load"), value_get(write, "minions"));
 
     return follow_call(self, ret != NULL ? "returner" : "save_load", args, NULL, err);
 }
@@ -134,7 +134,8 @@ flush(follow_t *self, fail_t *err)
             return fail_set(err, rc, "%s", fail_text(&why));
         if (rc == 0)
             break;
-        const char *text = *fail_text(&why) != '\0' ? fail_text(&why) : "there is no such returner, or it lacks the function";
+        const char *text = *fail_text(&why) != '\0' ? fail_text(&why)
+                                                    : "there is no such returner, or it lacks the function";
         if (pause_ms == FAILED_MS)
             log_error("follower %s: %s", self->spec->name, text);
         tell(self, text, !self->keeps);
@@ -181,7 +182,8 @@ is_due(const follow_t *self)
         return true;
     if (local_more(self->line))
         return false;
-    return !events || (json_int_t) n >= queue || (seconds > 0 && clock_mono_ms() - self->first_ms >= seconds * 1000);
+    return !events || (json_int_t) n >= queue ||
+           (seconds > 0 && clock_mono_ms() - self->first_ms >= seconds * 1000);
 }
 
 /* ---- the line ------------------------------------------------------------------------------------------ */
@@ -205,8 +207,9 @@ begin(follow_t *self, fail_t *err)
     uint64_t newest = (uint64_t) value_int(reply, "seq", 0);
     if (newest >= self->reached)
         return 0;
-    log_error("follower %s: the master's newest event is %llu, and %llu was stored already: it goes on from there",
-              self->spec->name, (unsigned long long) newest, (unsigned long long) self->reached);
+    log_error(
+        "follower %s: the master's newest event is %llu, and %llu was stored already: it goes on from there",
+        self->spec->name, (unsigned long long) newest, (unsigned long long) self->reached);
     self->reached = newest;
     return -EAGAIN;
 }

@@ -16,7 +16,8 @@
 #include "common/plugin/call.h"
 
 typedef struct follow_spec {
-    const char *kind;     /* "event_return": all events; "master_job_cache": jobs and returns; "ext_job_cache": jobs */
+    const char
+        *kind; /* "event_return": all events; "master_job_cache": jobs and returns; "ext_job_cache": jobs */
     const char *returner; /* module's name */
     const char *name;     /* KIND.RETURNER */
     uint64_t since;       /* where one begins that has stored nothing yet */
@@ -38,6 +39,7 @@ int cursor_lock(const char *dir, const char *name, fail_t *err);
 /* 1 and *ret_seq, 0 when there is none yet, or negative with *err. */
 int cursor_read(const char *dir, const char *name, uint64_t *ret_seq, fail_t *err);
 /* `failed` NULL: all is well. `durable`: the file is the cursor, and is on the disk afterwards. */
-int cursor_write(const char *dir, const char *name, uint64_t seq, const char *failed, bool durable, fail_t *err);
+int cursor_write(const char *dir, const char *name, uint64_t seq, const char *failed, bool durable,
+                 fail_t *err);
 
 #endif

@@ -49,7 +49,9 @@ main_follower_serve(json_t *opts, const json_t *told, fail_t *err)
     const plugin_t *const *returner_rows = builtin_plugins(PLUGIN_RETURNER, &n_returners);
     AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
     AUTO(registry) returners = registry_built_in(PLUGIN_RETURNER, returner_rows, n_returners);
-    const masterctx_tables_t tables = { .modules = exec, .returners = returners, .grains = main_follower_grains };
+    const masterctx_tables_t tables = { .modules = exec,
+                                        .returners = returners,
+                                        .grains = main_follower_grains };
     const masterctx_env_t env = {
         .tables = &tables, .opts = opts, .jid = "", .fire = main_follower_fire, .cookie = opts
     };
@@ -73,14 +75,17 @@ main(int argc, char **argv)
 
     memory_begin();
     daemon_stdio();
-    json_auto_t *told = argc == 2 ? value_parse(argv[1], strlen(argv[1]), ARGUMENT_MAX, "the argument", &err) : NULL;
+    json_auto_t *told = argc == 2 ? value_parse(argv[1], strlen(argv[1]), ARGUMENT_MAX, "the argument", &err)
+                                  : NULL;
     if (told == NULL) {
-        (void) fprintf(stderr, "salt-follower: salt-master starts it, for event_return and master_job_cache: %s\n",
+        (void) fprintf(stderr,
+                       "salt-follower: salt-master starts it, for event_return and master_job_cache: %s\n",
                        fail_text(&err));
         return 64;
     }
-    AUTO(conf) conf = startup_conf("salt-follower", value_str(told, "conf", ""), CONF_MASTER,
-                                   value_get(told, "overrides"), &err);
+    AUTO(conf)
+    conf = startup_conf("salt-follower", value_str(told, "conf", ""), CONF_MASTER,
+                        value_get(told, "overrides"), &err);
     if (conf == NULL) {
         log_critical("%s", fail_text(&err));
         return 1;

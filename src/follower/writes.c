@@ -20,7 +20,8 @@ writes_listed(const json_t *globs, const char *tag)
 bool
 writes_wanted(const json_t *opts, const char *tag)
 {
-    const json_t *white = value_get(opts, "event_return_whitelist"), *black = value_get(opts, "event_return_blacklist");
+    const json_t *white = value_get(opts, "event_return_whitelist"),
+                 *black = value_get(opts, "event_return_blacklist");
 
     return (json_array_size(white) == 0 || writes_listed(white, tag)) && !writes_listed(black, tag);
 }
@@ -70,8 +71,8 @@ writes_of(const char *kind, const char *tag, json_t *data)
     if (value_str(data, "jid", NULL) == NULL)
         return NULL;
     if (part == 'n')
-        return json_pack("{s:O, s:o, s:O?}", "jid", value_get(data, "jid"), "load", writes_load(data), "minions",
-                         value_get(data, "minions"));
+        return json_pack("{s:O, s:o, s:O?}", "jid", value_get(data, "jid"), "load", writes_load(data),
+                         "minions", value_get(data, "minions"));
     if (part != 'r' || str_eq(kind, "ext_job_cache") || value_str(data, "id", NULL) == NULL ||
         value_get(data, "return") == NULL)
         return NULL;

@@ -5,6 +5,7 @@
 #include "common/match/match.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
+#include "runners/lib/extcache.h"
 #include "runners/lib/jobshape.h"
 #include "runners/lib/when.h"
 #include "salt/plugin.h"
@@ -17,7 +18,9 @@ static json_t *
 with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, fail_t *err)
 {
     json_auto_t *globs = ask_split(value_get(args, "minions"));
-    json_auto_t *found = api_job(api_of(ctx), jid, globs, err);
+    const char *cache = extcache_name(ctx, args);
+    json_auto_t *found = cache != NULL ? extcache_job(ctx, cache, jid, globs, err)
+                                       : api_job(api_of(ctx), jid, globs, err);
 
     if (found == NULL) {
         json_decref(out);
@@ -213,6 +216,14 @@ jobs_list_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (filter == NULL || runners_jobs_announce(ctx, args, "Querying the job cache for jobs.", err) < 0)
         return -EINVAL;
+    const char *cache = extcache_name(ctx, args);
+    if (cache != NULL) {
+        json_t *found = extcache_jobs(ctx, cache, filter, err);
+        if (found == NULL)
+            return err->code;
+        *ret_value = jobshape_with_outputter(value_get(args, "outputter"), found);
+        return 0;
+    }
     json_auto_t *jobs = api_jobs(api_of(ctx), filter, err);
     if (jobs == NULL)
         return -EIO;
@@ -328,8 +339,10 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define ARG_JID      ROW("jid", ARG_STR, ARG_REQUIRED, "The jid to look up")
-#define ARG_SOURCE   ROW("ext_source", ARG_STR, "null", "Accepted for Salt's sake: there is one job cache")
+#define ARG_JID ROW("jid", ARG_STR, ARG_REQUIRED, "The jid to look up")
+#define ARG_SOURCE                                                                                           \
+    ROW("ext_source", ARG_STR, "null",                                                                       \
+        "The returner to read: it goes before ext_job_cache and master_job_cache")
 #define ARG_PROGRESS ROW("display_progress", ARG_BOOL, "false", "Fire progress events")
 #define ARG_OUTPUT   ROW("outputter", ARG_STR, "null", "Show the result with this outputter")
 

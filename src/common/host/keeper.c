@@ -80,7 +80,7 @@ keeper_reap(kept_program_t *p, int64_t now_ms)
     if (pid == 0 || (pid < 0 && errno == EINTR))
         return false;
     free(p->ended);
-    p->ended = pid < 0                ? xasprintf("unknown: %s", strerror(errno))
+    p->ended = pid < 0               ? xasprintf("unknown: %s", strerror(errno))
                : WIFSIGNALED(status) ? xasprintf("signal %d", WTERMSIG(status))
                                      : xasprintf("exit code %d", WEXITSTATUS(status));
     p->pid = 0;
@@ -174,8 +174,9 @@ keeper_status(const keeper_t *self)
     json_t *all = json_object();
 
     for (const kept_program_t *p = self->first; p != NULL; p = p->next)
-        json_object_set_new(all, p->name, json_pack("{s:i, s:i, s:s*}", "pid", (int) p->pid, "starts", (int) p->starts,
-                                                    "ended", p->ended));
+        json_object_set_new(
+            all, p->name,
+            json_pack("{s:i, s:i, s:s*}", "pid", (int) p->pid, "starts", (int) p->starts, "ended", p->ended));
     return all;
 }
 

@@ -16,10 +16,10 @@
  * while the context lives. */
 typedef struct call_env {
     registry_t *registry;
-    registry_t *states;  /* of PLUGIN_STATE; NULL: none */
-    registry_t *runners; /* of PLUGIN_RUNNER; NULL: none */
+    registry_t *states;    /* of PLUGIN_STATE; NULL: none */
+    registry_t *runners;   /* of PLUGIN_RUNNER; NULL: none */
     registry_t *returners; /* of PLUGIN_RETURNER; NULL: none */
-    registry_t *modules; /* what minions have, where `registry` is of another kind; NULL: none */
+    registry_t *modules;   /* what minions have, where `registry` is of another kind; NULL: none */
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */

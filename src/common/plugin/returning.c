@@ -64,7 +64,8 @@ returning_python(call_ctx_t *ctx, const char *name, const char *fun, json_t *arg
 }
 
 int
-returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args, json_t **ret_value, fail_t *err)
+returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args, json_t **ret_value,
+               fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     const func_t *f = returning_find(ctx, name, fun, &why);

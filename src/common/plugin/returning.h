@@ -17,7 +17,8 @@
 #include "common/plugin/call.h"
 
 /* Call NAME.FUN with a list, BORROWED. 0 with *ret_value NEW (NULL pointer: not wanted), or a negative errno. */
-int returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args, json_t **ret_value, fail_t *err);
+int returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args, json_t **ret_value,
+                   fail_t *err);
 /* True when the returner is built in, no user's file stands before it, and it has the function. */
 bool returning_is_native(call_ctx_t *ctx, const char *name, const char *fun);
 

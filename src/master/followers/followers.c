@@ -36,11 +36,13 @@ followers_want(front_t *front, followers_t *self, const char *program, const cha
         return;
     for (size_t i = 0; i < NELEMS(own); i++)
         json_object_set(overrides, own[i], value_get(front->opts, own[i]));
-    json_auto_t *told = json_pack("{s:s, s:s, s:s, s:I, s:O}", "conf", value_str(front->opts, "config_dir", ""), "kind", kind,
-                                  "returner", returner, "since", (json_int_t) self->since, "overrides", overrides);
+    json_auto_t *told = json_pack("{s:s, s:s, s:s, s:I, s:O}", "conf",
+                                  value_str(front->opts, "config_dir", ""), "kind", kind, "returner",
+                                  returner, "since", (json_int_t) self->since, "overrides", overrides);
     AUTO_FREE char *argument = value_dump(told);
     keeper_add(self->keeper, name, program, argument);
-    json_object_set_new(self->wanted, name, json_pack("{s:s, s:s, s:s}", "kind", kind, "returner", returner, "told", ""));
+    json_object_set_new(self->wanted, name,
+                        json_pack("{s:s, s:s, s:s}", "kind", kind, "returner", returner, "told", ""));
 }
 
 /* One name, or a list of names. */
@@ -50,7 +52,8 @@ followers_each(front_t *front, followers_t *self, const char *program, const cha
     const json_t *names = value_get(front->opts, kind), *one;
     size_t i;
 
-    if (json_is_string(names) && json_string_length(names) > 0 && !str_eq(json_string_value(names), "local_cache"))
+    if (json_is_string(names) && json_string_length(names) > 0 &&
+        !str_eq(json_string_value(names), "local_cache"))
         followers_want(front, self, program, kind, json_string_value(names));
     json_array_foreach ((json_t *) names, i, one) {
         if (json_is_string(one) && json_string_length(one) > 0)
@@ -72,7 +75,8 @@ followers_begin(front_t *front)
     for (size_t i = 0; i < NELEMS(kinds); i++)
         followers_each(front, self, program != NULL ? program : "salt-follower", kinds[i]);
     if (program == NULL && !keeper_is_empty(self->keeper))
-        log_error("the program salt-follower is not beside this one: event_return and job caches get nothing");
+        log_error(
+            "the program salt-follower is not beside this one: event_return and job caches get nothing");
 }
 
 static int
@@ -123,8 +127,8 @@ followers_look(const front_t *front, const char *name, const json_t *wanted)
         log_debug("followers: %s", fail_text(&err));
     return json_pack("{s:O, s:O, s:I, s:I, s:O?, s:O*}", "kind", value_get(wanted, "kind"), "returner",
                      value_get(wanted, "returner"), "seq", (json_int_t) seq, "behind",
-                     (json_int_t) (front->seq > seq ? front->seq - seq : 0), "at", value_get(kept, "at"), "failed",
-                     value_get(kept, "failed"));
+                     (json_int_t) (front->seq > seq ? front->seq - seq : 0), "at", value_get(kept, "at"),
+                     "failed", value_get(kept, "failed"));
 }
 
 /* The word for how one fares: "failed", "behind" or "". */

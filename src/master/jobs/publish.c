@@ -224,6 +224,8 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     if (spec != NULL && (batch == NULL || !batchjob_has_room(self, batch, user, err)))
         return NULL;
     json_t *info = publish_info(request, jid, user);
+    const char *ret = value_str(info, "ret", ""), *ext = conf_str(self->conf, "ext_job_cache");
+    json_object_set_new(info, "ret", value_fmt("%s%s%s", ret, *ret != '\0' && *ext != '\0' ? "," : "", ext));
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
     if (text == NULL || publish_keep_job(self, request, info, spec, ids, missing, err) < 0) {

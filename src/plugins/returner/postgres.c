@@ -15,12 +15,14 @@ static const sqlshape_t postgres_shape = {
     .ret = "INSERT INTO salt_returns (fun, jid, return, id, success, full_ret) "
            "VALUES (:fun, :jid, :return, :id, :success, :full_ret)",
     .event = "INSERT INTO salt_events (tag, data, master_id) VALUES (:tag, :data, :master_id)",
-    .load = "INSERT INTO jids (jid, load) VALUES (:jid, :load) ON CONFLICT (jid) DO UPDATE SET load = EXCLUDED.load",
+    .load =
+        "INSERT INTO jids (jid, load) VALUES (:jid, :load) ON CONFLICT (jid) DO UPDATE SET load = EXCLUDED.load",
     .load_new = "INSERT INTO jids (jid, load) VALUES (:jid, :load) ON CONFLICT (jid) DO NOTHING",
     .get_load = "SELECT load FROM jids WHERE jid = :jid",
     .get_jid = "SELECT id, full_ret FROM salt_returns WHERE jid = :jid",
-    .get_fun = "SELECT s.id, s.full_ret FROM salt_returns s JOIN (SELECT id, MAX(jid) AS jid FROM salt_returns "
-               "WHERE fun = :fun GROUP BY id) m ON s.jid = m.jid AND s.id = m.id WHERE s.fun = :fun",
+    .get_fun =
+        "SELECT s.id, s.full_ret FROM salt_returns s JOIN (SELECT id, MAX(jid) AS jid FROM salt_returns "
+        "WHERE fun = :fun GROUP BY id) m ON s.jid = m.jid AND s.id = m.id WHERE s.fun = :fun",
     .get_jids = "SELECT jid, load FROM jids",
     .get_minions = "SELECT DISTINCT id FROM salt_returns",
 };

@@ -7,7 +7,8 @@ static const retopt_t options[] = {
     { "dbname", "db", NULL }, { "port", NULL, NULL },
 };
 
-static const char *const columns[] = { "jid", "tgt_type", "cmd", "tgt", "kwargs", "ret", "user", "arg", "fun", NULL };
+static const char *const columns[] = { "jid", "tgt_type", "cmd", "tgt", "kwargs",
+                                       "ret", "user",     "arg", "fun", NULL };
 #define LOAD_COLUMNS "jid, tgt_type, cmd, tgt, kwargs, ret, username, arg, fun"
 #define LOAD_INSERT                                                                                          \
     "INSERT INTO jids (jid, started, tgt_type, cmd, tgt, kwargs, ret, username, arg, fun) "                  \
@@ -18,7 +19,8 @@ static const sqlshape_t local_shape = {
     .options = options,
     .n_options = NELEMS(options),
     .driver = &sqldriver_postgres,
-    .ret = "INSERT INTO salt_returns (fun, jid, return, id, success) VALUES (:fun, :jid, :job_ret, :id, :success)",
+    .ret =
+        "INSERT INTO salt_returns (fun, jid, return, id, success) VALUES (:fun, :jid, :job_ret, :id, :success)",
     .event = "INSERT INTO salt_events (tag, data, master_id) VALUES (:tag, :data, :master_id)",
     .load = LOAD_INSERT,
     .load_new = LOAD_INSERT,

@@ -69,4 +69,5 @@ rawfile_events(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const func_t funcs[] = { RET_ROW_RETURNER(rawfile_returner), RET_ROW_EVENTS(rawfile_events) };
 
-PLUGIN(returner, rawfile_json, .doc = "Append returns and events to a file, a line of JSON each", FUNCS(funcs));
+PLUGIN(returner, rawfile_json, .doc = "Append returns and events to a file, a line of JSON each",
+       FUNCS(funcs));

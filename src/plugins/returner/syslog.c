@@ -7,23 +7,24 @@
 
 #define IDENT_MAX 32 /* letters of a tag, as in Salt */
 
-static const retopt_t options[] = {
-    { "level", NULL, "\"LOG_INFO\"" }, { "facility", NULL, "\"LOG_USER\"" }, { "tag", NULL, NULL }, { "options", NULL, "[]" }
-};
+static const retopt_t options[] = { { "level", NULL, "\"LOG_INFO\"" },
+                                    { "facility", NULL, "\"LOG_USER\"" },
+                                    { "tag", NULL, NULL },
+                                    { "options", NULL, "[]" } };
 
 #define SYSLOG_NAME(name) ROW(#name, name)
 static const struct syslog_name {
     const char *name;
     int bits;
 } syslog_names[] = {
-    SYSLOG_NAME(LOG_EMERG),  SYSLOG_NAME(LOG_ALERT),  SYSLOG_NAME(LOG_CRIT),   SYSLOG_NAME(LOG_ERR),
-    SYSLOG_NAME(LOG_WARNING), SYSLOG_NAME(LOG_NOTICE), SYSLOG_NAME(LOG_INFO),  SYSLOG_NAME(LOG_DEBUG),
-    SYSLOG_NAME(LOG_KERN),   SYSLOG_NAME(LOG_USER),   SYSLOG_NAME(LOG_MAIL),   SYSLOG_NAME(LOG_DAEMON),
-    SYSLOG_NAME(LOG_AUTH),   SYSLOG_NAME(LOG_AUTHPRIV), SYSLOG_NAME(LOG_SYSLOG), SYSLOG_NAME(LOG_LPR),
-    SYSLOG_NAME(LOG_NEWS),   SYSLOG_NAME(LOG_UUCP),   SYSLOG_NAME(LOG_CRON),   SYSLOG_NAME(LOG_LOCAL0),
-    SYSLOG_NAME(LOG_LOCAL1), SYSLOG_NAME(LOG_LOCAL2), SYSLOG_NAME(LOG_LOCAL3), SYSLOG_NAME(LOG_LOCAL4),
-    SYSLOG_NAME(LOG_LOCAL5), SYSLOG_NAME(LOG_LOCAL6), SYSLOG_NAME(LOG_LOCAL7), SYSLOG_NAME(LOG_PID),
-    SYSLOG_NAME(LOG_CONS),   SYSLOG_NAME(LOG_NDELAY), SYSLOG_NAME(LOG_NOWAIT), SYSLOG_NAME(LOG_PERROR),
+    SYSLOG_NAME(LOG_EMERG),   SYSLOG_NAME(LOG_ALERT),    SYSLOG_NAME(LOG_CRIT),   SYSLOG_NAME(LOG_ERR),
+    SYSLOG_NAME(LOG_WARNING), SYSLOG_NAME(LOG_NOTICE),   SYSLOG_NAME(LOG_INFO),   SYSLOG_NAME(LOG_DEBUG),
+    SYSLOG_NAME(LOG_KERN),    SYSLOG_NAME(LOG_USER),     SYSLOG_NAME(LOG_MAIL),   SYSLOG_NAME(LOG_DAEMON),
+    SYSLOG_NAME(LOG_AUTH),    SYSLOG_NAME(LOG_AUTHPRIV), SYSLOG_NAME(LOG_SYSLOG), SYSLOG_NAME(LOG_LPR),
+    SYSLOG_NAME(LOG_NEWS),    SYSLOG_NAME(LOG_UUCP),     SYSLOG_NAME(LOG_CRON),   SYSLOG_NAME(LOG_LOCAL0),
+    SYSLOG_NAME(LOG_LOCAL1),  SYSLOG_NAME(LOG_LOCAL2),   SYSLOG_NAME(LOG_LOCAL3), SYSLOG_NAME(LOG_LOCAL4),
+    SYSLOG_NAME(LOG_LOCAL5),  SYSLOG_NAME(LOG_LOCAL6),   SYSLOG_NAME(LOG_LOCAL7), SYSLOG_NAME(LOG_PID),
+    SYSLOG_NAME(LOG_CONS),    SYSLOG_NAME(LOG_NDELAY),   SYSLOG_NAME(LOG_NOWAIT), SYSLOG_NAME(LOG_PERROR),
 };
 
 /* Adds the bits of a name. */
@@ -38,7 +39,8 @@ syslog_bits(const json_t *name, int *bits, fail_t *err)
             return 0;
         }
     }
-    return fail_kind(err, FAIL_INVOCATION, -EINVAL, "syslog has no attribute %s", text != NULL ? text : "of that type");
+    return fail_kind(err, FAIL_INVOCATION, -EINVAL, "syslog has no attribute %s",
+                     text != NULL ? text : "of that type");
 }
 
 static int

@@ -2,6 +2,7 @@
 #include "plugins/lib/database/pglink.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <poll.h>
 
 #include "common/base/clock.h"
@@ -28,8 +29,9 @@ static struct pg_lib {
     int (*flush)(pg_handle_t *);
     int (*consumeInput)(pg_handle_t *);
     int (*isBusy)(pg_handle_t *);
-    int (*sendQueryParams)(pg_handle_t *, const char *sql, int n, const unsigned *types, const char *const *values,
-                           const int *lengths, const int *formats, int result_format);
+    int (*sendQueryParams)(pg_handle_t *, const char *sql, int n, const unsigned *types,
+                           const char *const *values, const int *lengths, const int *formats,
+                           int result_format);
     pg_result_t *(*getResult)(pg_handle_t *);
     int (*resultStatus)(const pg_result_t *);
     char *(*resultErrorField)(const pg_result_t *, int code);
@@ -51,33 +53,63 @@ static const struct {
     const char *name;
     size_t at;
 } pg_symbols[] = {
-    PG_SYMBOL(connectdbParams), PG_SYMBOL(finish),          PG_SYMBOL(status),           PG_SYMBOL(errorMessage),
-    PG_SYMBOL(socket),          PG_SYMBOL(setnonblocking),  PG_SYMBOL(flush),            PG_SYMBOL(consumeInput),
-    PG_SYMBOL(isBusy),          PG_SYMBOL(sendQueryParams), PG_SYMBOL(getResult),        PG_SYMBOL(resultStatus),
-    PG_SYMBOL(resultErrorField), PG_SYMBOL(clear),          PG_SYMBOL(ntuples),          PG_SYMBOL(nfields),
-    PG_SYMBOL(getvalue),        PG_SYMBOL(getisnull),       PG_SYMBOL(getlength),        PG_SYMBOL(cmdTuples),
-    PG_SYMBOL(enterPipelineMode), PG_SYMBOL(exitPipelineMode), PG_SYMBOL(pipelineSync),
+    PG_SYMBOL(connectdbParams),
+    PG_SYMBOL(finish),
+    PG_SYMBOL(status),
+    PG_SYMBOL(errorMessage),
+    PG_SYMBOL(socket),
+    PG_SYMBOL(setnonblocking),
+    PG_SYMBOL(flush),
+    PG_SYMBOL(consumeInput),
+    PG_SYMBOL(isBusy),
+    PG_SYMBOL(sendQueryParams),
+    PG_SYMBOL(getResult),
+    PG_SYMBOL(resultStatus),
+    PG_SYMBOL(resultErrorField),
+    PG_SYMBOL(clear),
+    PG_SYMBOL(ntuples),
+    PG_SYMBOL(nfields),
+    PG_SYMBOL(getvalue),
+    PG_SYMBOL(getisnull),
+    PG_SYMBOL(getlength),
+    PG_SYMBOL(cmdTuples),
+    PG_SYMBOL(enterPipelineMode),
+    PG_SYMBOL(exitPipelineMode),
+    PG_SYMBOL(pipelineSync),
 };
 
-/* Who connects has one thread: a job's child, a follower, or a runner's under the lock of its caller. */
 static int
-pg_load(fail_t *err)
+pg_load_locked(fail_t *err)
 {
     void *library = pg_lib_loaded ? NULL : dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
 
     for (size_t i = 0; library != NULL && i < NELEMS(pg_symbols); i++) {
         void *found = dlsym(library, pg_symbols[i].name);
         if (found == NULL)
-            return fail_kind(err, FAIL_COMMAND, -ENOENT, "The library libpq is older than PostgreSQL 14: it has no %s",
+            return fail_kind(err, FAIL_COMMAND, -ENOENT,
+                             "The library libpq is older than PostgreSQL 14: it has no %s",
                              pg_symbols[i].name);
         memcpy((char *) &pg_lib + pg_symbols[i].at, &found, sizeof(found));
     }
     pg_lib_loaded = pg_lib_loaded || library != NULL;
     return pg_lib_loaded
                ? 0
-               : fail_kind(err, FAIL_COMMAND, -ENOENT,
-                           "The library libpq, which speaks to PostgreSQL, is not there: install the package libpq5 "
-                           "(Debian, Ubuntu, SUSE) or libpq (Fedora, RHEL)");
+               : fail_kind(
+                     err, FAIL_COMMAND, -ENOENT,
+                     "The library libpq, which speaks to PostgreSQL, is not there: install the package libpq5 "
+                     "(Debian, Ubuntu, SUSE) or libpq (Fedora, RHEL)");
+}
+
+/* Runners connect from several threads. */
+static int
+pg_load(fail_t *err)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    (void) pthread_mutex_lock(&lock);
+    int rc = pg_load_locked(err);
+    (void) pthread_mutex_unlock(&lock);
+    return rc;
 }
 
 /* ---- the connection --------------------------------------------------------------------------- */
@@ -158,12 +190,14 @@ pglink_wait(pglink_t *self, int64_t until_ms, fail_t *err)
             return pglink_failed(self, -EIO, err);
         if (unsent == 0 && pg_lib.isBusy(self->handle) == 0)
             return 0;
-        struct pollfd fd = { .fd = pg_lib.socket(self->handle), .events = (short) (POLLIN | (unsent ? POLLOUT : 0)) };
+        struct pollfd fd = { .fd = pg_lib.socket(self->handle),
+                             .events = (short) (POLLIN | (unsent ? POLLOUT : 0)) };
         int64_t left_ms = until_ms - clock_mono_ms();
         int n = left_ms > 0 ? poll(&fd, 1, (int) left_ms) : 0;
         if (n == 0) {
             self->bad = true;
-            return fail_kind(err, FAIL_COMMAND, -ETIMEDOUT, "PostgreSQL: no answer within %d s", LIMIT_SQL_STORE_S);
+            return fail_kind(err, FAIL_COMMAND, -ETIMEDOUT, "PostgreSQL: no answer within %d s",
+                             LIMIT_SQL_STORE_S);
         }
         if (n < 0 && errno != EINTR)
             return fail_set(err, -errno, "PostgreSQL: poll: %s", strerror(errno));
@@ -175,8 +209,10 @@ pglink_wait(pglink_t *self, int64_t until_ms, fail_t *err)
 static int
 pg_refused(const pg_result_t *result, fail_t *err)
 {
-    static const char *const classes[] = { "22", "23", "54" }; /* data, integrity constraints, limits of the server */
-    const char *state = pg_lib.resultErrorField(result, PG_SQLSTATE), *text = pg_lib.resultErrorField(result, PG_PRIMARY);
+    static const char *const classes[] = { "22", "23",
+                                           "54" }; /* data, integrity constraints, limits of the server */
+    const char *state = pg_lib.resultErrorField(result, PG_SQLSTATE),
+               *text = pg_lib.resultErrorField(result, PG_PRIMARY);
     int code = -EIO;
 
     for (size_t i = 0; state != NULL && i < NELEMS(classes); i++)
@@ -198,11 +234,13 @@ pglink_rows(const pg_result_t *result, fail_t *err)
         for (int k = 0; k < pg_lib.nfields(result); k++) {
             size_t len = (size_t) pg_lib.getlength(result, i, k);
             held += len;
-            json_array_append_new(row, pg_lib.getisnull(result, i, k) ? json_null()
-                                                                      : value_utf8(pg_lib.getvalue(result, i, k), len));
+            json_array_append_new(row, pg_lib.getisnull(result, i, k)
+                                           ? json_null()
+                                           : value_utf8(pg_lib.getvalue(result, i, k), len));
         }
         if (held > LIMIT_CMD_OUTPUT) {
-            (void) fail_kind(err, FAIL_COMMAND, -EFBIG, "PostgreSQL: the answer is larger than %d bytes", LIMIT_CMD_OUTPUT);
+            (void) fail_kind(err, FAIL_COMMAND, -EFBIG, "PostgreSQL: the answer is larger than %d bytes",
+                             LIMIT_CMD_OUTPUT);
             return NULL;
         }
     }
@@ -210,13 +248,14 @@ pglink_rows(const pg_result_t *result, fail_t *err)
 }
 
 int
-pglink_run(pglink_t *self, const char *sql, const char *const *values, size_t n, json_t **ret_rows, long long *ret_count,
-           fail_t *err)
+pglink_run(pglink_t *self, const char *sql, const char *const *values, size_t n, json_t **ret_rows,
+           long long *ret_count, fail_t *err)
 {
     int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
     pg_result_t *result;
-    int rc = pg_lib.sendQueryParams(self->handle, sql, (int) n, NULL, values, NULL, NULL, 0) ? 0
-                                                                                            : pglink_failed(self, -EIO, err);
+    int rc = pg_lib.sendQueryParams(self->handle, sql, (int) n, NULL, values, NULL, NULL, 0)
+                 ? 0
+                 : pglink_failed(self, -EIO, err);
 
     while (rc != -ETIMEDOUT && !self->bad && (pglink_wait(self, until_ms, err) == 0) &&
            (result = pg_lib.getResult(self->handle)) != NULL) {
@@ -252,7 +291,8 @@ pglink_await(pglink_t *self, fail_t *err)
 
     for (bool synced = !self->pipeline; rc != -ETIMEDOUT && !self->bad && !synced;) {
         pg_result_t *result = pglink_wait(self, until_ms, err) == 0 ? pg_lib.getResult(self->handle) : NULL;
-        int status = result != NULL ? pg_lib.resultStatus(result) : PG_EMPTY; /* NULL: the end of one statement */
+        int status = result != NULL ? pg_lib.resultStatus(result)
+                                    : PG_EMPTY; /* NULL: the end of one statement */
         synced = status == PG_PIPELINE_SYNC;
         if (result != NULL && !synced && status != PG_COMMAND_OK && status != PG_TUPLES_OK &&
             status != PG_PIPELINE_ABORTED)

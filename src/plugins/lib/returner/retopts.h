@@ -39,17 +39,35 @@ int ret_prep_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* Arguments and texts of the interface's functions. What follows `fn` goes into the row: .data.ptr = ... */
 extern const arg_t ret_args_returner[], ret_args_events[], ret_args_prep[], ret_args_load[], ret_args_jid[],
     ret_args_fun[], ret_args_cursor[], ret_args_batch[];
-#define RET_ROW_RETURNER(fn, ...) ROW("returner", fn, ret_args_returner, 0, "Store the return of a job.", ##__VA_ARGS__)
-#define RET_ROW_EVENTS(fn, ...)   ROW("event_return", fn, ret_args_events, 0, "Store events of the master's bus.", ##__VA_ARGS__)
-#define RET_ROW_PREP         ROW("prep_jid", ret_prep_jid, ret_args_prep, 0, "Return the job id that is passed, or a new one.")
-#define RET_ROW_SAVE(fn, ...)     ROW("save_load", fn, ret_args_load, 0, "Store what was published for a job.", ##__VA_ARGS__)
-#define RET_ROW_LOAD(fn, ...)     ROW("get_load", fn, ret_args_jid, 0, "Return what was published for a job; {} when it is not known.", ##__VA_ARGS__)
-#define RET_ROW_JID(fn, ...)      ROW("get_jid", fn, ret_args_jid, 0, "Return what the minions returned for a job, by minion.", ##__VA_ARGS__)
-#define RET_ROW_FUN(fn, ...)      ROW("get_fun", fn, ret_args_fun, 0, "Return the last return of a function, by minion.", ##__VA_ARGS__)
-#define RET_ROW_JIDS(fn, ...)     ROW("get_jids", fn, NULL, 0, "Return all jobs, by job id.", ##__VA_ARGS__)
-#define RET_ROW_MINIONS(fn, ...)  ROW("get_minions", fn, NULL, 0, "Return the ids of all minions that have returned something.", ##__VA_ARGS__)
-#define RET_ROW_CLEAN(fn, ...)    ROW("clean_old_jobs", fn, NULL, 0, "Remove what is older than keep_jobs_seconds.", ##__VA_ARGS__)
-#define RET_ROW_CURSOR(fn, ...)   ROW("cursor", fn, ret_args_cursor, 0, "Return the number of the last event that a follower of the journal has stored here; None when it has stored none.", ##__VA_ARGS__)
-#define RET_ROW_BATCH(fn, ...)    ROW("batch", fn, ret_args_batch, 0, "Store what a follower of the journal read, and the number of its last event, all or nothing.", ##__VA_ARGS__)
+#define RET_ROW_RETURNER(fn, ...)                                                                            \
+    ROW("returner", fn, ret_args_returner, 0, "Store the return of a job.", ##__VA_ARGS__)
+#define RET_ROW_EVENTS(fn, ...)                                                                              \
+    ROW("event_return", fn, ret_args_events, 0, "Store events of the master's bus.", ##__VA_ARGS__)
+#define RET_ROW_PREP                                                                                         \
+    ROW("prep_jid", ret_prep_jid, ret_args_prep, 0, "Return the job id that is passed, or a new one.")
+#define RET_ROW_SAVE(fn, ...)                                                                                \
+    ROW("save_load", fn, ret_args_load, 0, "Store what was published for a job.", ##__VA_ARGS__)
+#define RET_ROW_LOAD(fn, ...)                                                                                \
+    ROW("get_load", fn, ret_args_jid, 0, "Return what was published for a job; {} when it is not known.",    \
+        ##__VA_ARGS__)
+#define RET_ROW_JID(fn, ...)                                                                                 \
+    ROW("get_jid", fn, ret_args_jid, 0, "Return what the minions returned for a job, by minion.",            \
+        ##__VA_ARGS__)
+#define RET_ROW_FUN(fn, ...)                                                                                 \
+    ROW("get_fun", fn, ret_args_fun, 0, "Return the last return of a function, by minion.", ##__VA_ARGS__)
+#define RET_ROW_JIDS(fn, ...) ROW("get_jids", fn, NULL, 0, "Return all jobs, by job id.", ##__VA_ARGS__)
+#define RET_ROW_MINIONS(fn, ...)                                                                             \
+    ROW("get_minions", fn, NULL, 0, "Return the ids of all minions that have returned something.",           \
+        ##__VA_ARGS__)
+#define RET_ROW_CLEAN(fn, ...)                                                                               \
+    ROW("clean_old_jobs", fn, NULL, 0, "Remove what is older than keep_jobs_seconds.", ##__VA_ARGS__)
+#define RET_ROW_CURSOR(fn, ...)                                                                                              \
+    ROW("cursor", fn, ret_args_cursor, 0,                                                                                    \
+        "Return the number of the last event that a follower of the journal has stored here; None when it has stored none.", \
+        ##__VA_ARGS__)
+#define RET_ROW_BATCH(fn, ...)                                                                               \
+    ROW("batch", fn, ret_args_batch, 0,                                                                      \
+        "Store what a follower of the journal read, and the number of its last event, all or nothing.",      \
+        ##__VA_ARGS__)
 
 #endif

@@ -55,7 +55,8 @@ postgres_numbered(const char *sql, const json_t *values, buf_t *out, const char 
 }
 
 static int
-postgres_run(void *conn, const char *sql, const json_t *values, json_t **ret_rows, long long *ret_count, fail_t *err)
+postgres_run(void *conn, const char *sql, const json_t *values, json_t **ret_rows, long long *ret_count,
+             fail_t *err)
 {
     const char *found[VALUES_MAX];
     buf_auto_t text = BUF_INIT;
@@ -89,7 +90,9 @@ const sqldriver_t sqldriver_postgres = {
     .await = postgres_await,
     .yes = "true",
     .no = "false",
-    .make_followers = "CREATE TABLE IF NOT EXISTS halite_followers (name varchar(255) PRIMARY KEY, seq bigint NOT NULL)",
+    .make_followers =
+        "CREATE TABLE IF NOT EXISTS halite_followers (name varchar(255) PRIMARY KEY, seq bigint NOT NULL)",
     .begin = "BEGIN",
-    .add_follower = "INSERT INTO halite_followers (name, seq) VALUES (:follower, :next) ON CONFLICT (name) DO NOTHING",
+    .add_follower =
+        "INSERT INTO halite_followers (name, seq) VALUES (:follower, :next) ON CONFLICT (name) DO NOTHING",
 };

@@ -98,7 +98,8 @@ set_now(json_t *values)
 {
     int64_t us = clock_wall_us();
 
-    json_object_set_new(values, "now", value_fmt("%lld.%06lld", (long long) (us / 1000000), (long long) (us % 1000000)));
+    json_object_set_new(values, "now",
+                        value_fmt("%lld.%06lld", (long long) (us / 1000000), (long long) (us % 1000000)));
 }
 
 static json_t *
@@ -112,7 +113,8 @@ values_of_ret(const sqlshape_t *shape, const json_t *ret, fail_t *err)
     set_text(values, "jid", ret, "jid");
     set_text(values, "id", ret, "id");
     set_now(values);
-    json_object_set_new(values, "success", json_string(value_truthy(success) ? shape->driver->yes : shape->driver->no));
+    json_object_set_new(values, "success",
+                        json_string(value_truthy(success) ? shape->driver->yes : shape->driver->no));
     json_object_set_new(job_ret, "return", json_string(text));
     if (value_get(ret, "retcode") != NULL)
         json_object_set(job_ret, "retcode", value_get(ret, "retcode"));
@@ -174,7 +176,8 @@ sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *ret = value_get(args, "ret");
     void *conn = sql_connect(ctx, ret, err);
 
-    return conn != NULL ? sql_store(shape, conn, shape->ret, values_of_ret(shape, ret, err), false, err) : err->code;
+    return conn != NULL ? sql_store(shape, conn, shape->ret, values_of_ret(shape, ret, err), false, err)
+                        : err->code;
 }
 
 int
@@ -186,7 +189,8 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (conn == NULL)
         return err->code;
-    return sql_store(shape, conn, shape->load, values_of_load(shape, jid, value_get(args, "load"), err), false, err);
+    return sql_store(shape, conn, shape->load, values_of_load(shape, jid, value_get(args, "load"), err),
+                     false, err);
 }
 
 /* One write of a batch: an event, a load, or a return, with the load where it has none. */
@@ -194,15 +198,16 @@ static int
 sql_write(call_ctx_t *ctx, void *conn, const json_t *write, bool queue, fail_t *err)
 {
     const sqlshape_t *shape = shape_of(ctx);
-    const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret"), *load = value_get(write, "load");
+    const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret"),
+                 *load = value_get(write, "load");
     const char *jid = value_str(ret != NULL ? ret : write, "jid", "");
     int rc = 0;
 
     if (event != NULL)
         return sql_store(shape, conn, shape->event, values_of_event(ctx, shape, event, err), queue, err);
     if (load != NULL)
-        rc = sql_store(shape, conn, ret != NULL ? shape->load_new : shape->load, values_of_load(shape, jid, load, err),
-                       queue, err);
+        rc = sql_store(shape, conn, ret != NULL ? shape->load_new : shape->load,
+                       values_of_load(shape, jid, load, err), queue, err);
     if (rc == 0 && ret != NULL)
         rc = sql_store(shape, conn, shape->ret, values_of_ret(shape, ret, err), queue, err);
     return rc;
@@ -250,7 +255,8 @@ sql_write_each(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
         if (rc != -EBADMSG)
             return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(&why));
         AUTO_FREE char *text = value_dump(write);
-        log_error("%s: left out, as the database refuses it: %s: %.1000s", shape->prefix, fail_text(&why), text);
+        log_error("%s: left out, as the database refuses it: %s: %.1000s", shape->prefix, fail_text(&why),
+                  text);
         if ((rc = sql_plain(shape, conn, "ROLLBACK TO SAVEPOINT one", err)) < 0)
             return rc;
     }
@@ -265,8 +271,10 @@ follower_values(call_ctx_t *ctx, const json_t *args)
 {
     json_t *after = value_get(args, "after");
 
-    return json_pack("{s:o, s:o, s:o}", "follower", value_fmt("%s %s", ctx_id(ctx), value_str(args, "follower", "")), "after",
-                     json_is_integer(after) ? value_fmt("%lld", (long long) json_integer_value(after)) : json_null(),
+    return json_pack("{s:o, s:o, s:o}", "follower",
+                     value_fmt("%s %s", ctx_id(ctx), value_str(args, "follower", "")), "after",
+                     json_is_integer(after) ? value_fmt("%lld", (long long) json_integer_value(after))
+                                            : json_null(),
                      "next", value_fmt("%lld", (long long) value_int(args, "next", 0)));
 }
 
@@ -275,7 +283,8 @@ static int
 sql_stored(const sqlshape_t *shape, void *conn, const json_t *values, json_t **ret_value, fail_t *err)
 {
     json_auto_t *rows = NULL;
-    int rc = shape->driver->run(conn, "SELECT seq FROM halite_followers WHERE name = :follower", values, &rows, NULL, err);
+    int rc = shape->driver->run(conn, "SELECT seq FROM halite_followers WHERE name = :follower", values,
+                                &rows, NULL, err);
 
     if (rc < 0)
         return rc;
@@ -321,7 +330,8 @@ sql_move(const sqlshape_t *shape, void *conn, const json_t *values, fail_t *err)
     AUTO_FREE char *seq = value_pystr(stored);
     if (str_eq(seq, value_str(values, "next", "")))
         return 1;
-    return fail_kind(err, FAIL_COMMAND, -ESTALE, "somebody else stores as '%s': event %s is the last one, not %s",
+    return fail_kind(err, FAIL_COMMAND, -ESTALE,
+                     "somebody else stores as '%s': event %s is the last one, not %s",
                      value_str(values, "follower", ""), seq, value_str(values, "after", "none"));
 }
 
@@ -434,7 +444,8 @@ sql_get_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* {first column: value of the second}. */
 static int
-sql_pairs(call_ctx_t *ctx, const char *sql, const char *name, const char *value, json_t **ret_value, fail_t *err)
+sql_pairs(call_ctx_t *ctx, const char *sql, const char *name, const char *value, json_t **ret_value,
+          fail_t *err)
 {
     json_auto_t *rows = sql_read(ctx, sql, name, value, err);
     json_t *row;
@@ -444,7 +455,8 @@ sql_pairs(call_ctx_t *ctx, const char *sql, const char *name, const char *value,
         return err->code;
     *ret_value = json_object();
     json_array_foreach (rows, i, row)
-        json_object_set_new(*ret_value, json_string_value(json_array_get(row, 0)), sql_value(json_array_get(row, 1)));
+        json_object_set_new(*ret_value, json_string_value(json_array_get(row, 0)),
+                            sql_value(json_array_get(row, 1)));
     return 0;
 }
 
@@ -501,7 +513,8 @@ sql_clean_old_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     const sqlshape_t *shape = shape_of(ctx);
     json_int_t keep_s = value_int(ctx_opts(ctx), "keep_jobs_seconds", 0);
-    json_auto_t *values = json_pack("{s:o}", "before", value_fmt("%lld", (long long) (clock_wall_us() / 1000000 - keep_s)));
+    json_auto_t *values = json_pack("{s:o}", "before",
+                                    value_fmt("%lld", (long long) (clock_wall_us() / 1000000 - keep_s)));
     void *conn = keep_s > 0 ? sql_connect(ctx, NULL, err) : NULL;
     int rc = keep_s > 0 && conn == NULL ? err->code : 0;
 

@@ -23,8 +23,10 @@ typedef struct sqldriver {
     void (*close)(void *conn);
     bool (*is_bad)(const void *conn);
     /* `values`: {name: text or null}. Both result pointers may be NULL. */
-    int (*run)(void *conn, const char *sql, const json_t *values, json_t **ret_rows, long long *ret_count, fail_t *err);
-    int (*queue)(void *conn, const char *sql, const json_t *values, fail_t *err); /* as run, answered by await */
+    int (*run)(void *conn, const char *sql, const json_t *values, json_t **ret_rows, long long *ret_count,
+               fail_t *err);
+    int (*queue)(void *conn, const char *sql, const json_t *values,
+                 fail_t *err); /* as run, answered by await */
     int (*await)(void *conn, fail_t *err);
     const char *yes, *no; /* how Python's drivers write True and False */
     const char *make_followers, *begin, *add_follower;
@@ -37,8 +39,9 @@ typedef struct sqlshape {
     const sqldriver_t *driver;
     const char *ret, *event, *load, *load_new; /* load_new: only where there is none */
     const char *get_load, *get_jid, *get_fun, *get_jids, *get_minions;
-    const char *clean[4];  /* up to NULL */
-    const char *const *columns; /* of get_load and get_jids: names of the load's members; NULL: the load is one text of JSON */
+    const char *clean[4]; /* up to NULL */
+    const char *const *
+        columns; /* of get_load and get_jids: names of the load's members; NULL: the load is one text of JSON */
 } sqlshape_t;
 
 int sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
@@ -54,10 +57,11 @@ int sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 int sql_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
 #define SQL_FUNCS(shape)                                                                                     \
-    RET_ROW_RETURNER(sql_returner, .data.ptr = &(shape)), RET_ROW_EVENTS(sql_event_return, .data.ptr = &(shape)), \
-        RET_ROW_PREP, RET_ROW_SAVE(sql_save_load, .data.ptr = &(shape)),                                     \
-        RET_ROW_LOAD(sql_get_load, .data.ptr = &(shape)), RET_ROW_JID(sql_get_jid, .data.ptr = &(shape)),    \
-        RET_ROW_FUN(sql_get_fun, .data.ptr = &(shape)), RET_ROW_JIDS(sql_get_jids, .data.ptr = &(shape)),    \
+    RET_ROW_RETURNER(sql_returner, .data.ptr = &(shape)),                                                    \
+        RET_ROW_EVENTS(sql_event_return, .data.ptr = &(shape)), RET_ROW_PREP,                                \
+        RET_ROW_SAVE(sql_save_load, .data.ptr = &(shape)), RET_ROW_LOAD(sql_get_load, .data.ptr = &(shape)), \
+        RET_ROW_JID(sql_get_jid, .data.ptr = &(shape)), RET_ROW_FUN(sql_get_fun, .data.ptr = &(shape)),      \
+        RET_ROW_JIDS(sql_get_jids, .data.ptr = &(shape)),                                                    \
         RET_ROW_MINIONS(sql_get_minions, .data.ptr = &(shape)),                                              \
         RET_ROW_CLEAN(sql_clean_old_jobs, .data.ptr = &(shape)),                                             \
         RET_ROW_CURSOR(sql_cursor, .data.ptr = &(shape)), RET_ROW_BATCH(sql_batch, .data.ptr = &(shape))

@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# 5320-redis.bats - jobs and returns in a Redis of the test's own: under Salt's keys, none lost while it is away, read back by the
+# runner jobs; Salt's own client reads them.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir "$FLEET/redis"
+    redis_up
+    start_master 'ext_job_cache: redis' "redis: {unix_socket_path: $FLEET/redis/sock, password: hidden}"
+    start_minion m1 "redis.unix_socket_path: $FLEET/redis/sock" 'redis.password: hidden'
+    accept m1
+    wait_connected m1
+}
+teardown_file() {
+    redis_down
+    fleet_down
+}
+
+redis_up() {
+    daemon redis redis-server --port 0 --unixsocket "$FLEET/redis/sock" --dir "$FLEET/redis" --requirepass hidden --appendonly yes --appendfsync always
+    until_true 10 redis ping
+}
+redis_down() {
+    kill "$(<"$FLEET/pids/redis")"
+    until_true 10 test -e "$FLEET/pids/redis.rc"
+}
+redis() { REDISCLI_AUTH=hidden redis-cli -s "$FLEET/redis/sock" "$@"; }
+redis_is() { # WANTED WORD...
+    local wanted=$1
+    shift
+    [ "$(redis "$@")" = "$wanted" ]
+}
+last_jid() { redis get "m1:$1"; }
+shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+
+@test "ext_job_cache: the minion stores its return, the master the job, under Salt's keys" {
+    salt m1 test.arg a k=ü --metadata='{x: 1}' >/dev/null
+    until_true 20 eval '[ -n "$(last_jid test.arg)" ]'
+    jid=$(last_jid test.arg)
+    until_true 20 redis_is 1 exists "load:$jid"
+    [ "$(redis hget "ret:$jid" m1 | shown '[d["id"], d["fun"], d["return"]["args"], d["return"]["kwargs"]["k"], d["retcode"], d["success"]]')" = \
+        "['m1', 'test.arg', ['a'], 'ü', 0, True]" ]
+    redis hget "ret:$jid" m1 | grep -q '"fun": "test.arg"'
+    [ "$(redis get "load:$jid" | shown '[d["fun"], d["tgt"], d["tgt_type"], d["jid"] == "'"$jid"'", d["kwargs"]["metadata"], d["user"] != ""]')" = \
+        "['test.arg', 'm1', 'glob', True, {'x': 1}, True]" ]
+    [ "$(redis smembers minions)" = m1 ]
+    [ "$(redis ttl "ret:$jid")" -gt 86000 ]
+    [ "$(redis ttl "load:$jid")" -gt 86000 ]
+}
+
+@test "the runner jobs reads it" {
+    salt m1 test.echo hello --return=redis >/dev/null
+    until_true 20 eval '[ -n "$(last_jid test.echo)" ]'
+    jid=$(last_jid test.echo)
+    until_true 20 redis_is 1 exists "load:$jid"
+    [ "$(salt-run jobs.lookup_jid "$jid" --out=json | shown 'd["m1"]')" = hello ]
+    [ "$(salt-run jobs.list_job "$jid" --out=json | shown '[d["Function"], d["Arguments"], d["Target"], d["Result"]["m1"]["return"]]')" = \
+        "['test.echo', ['hello'], 'm1', 'hello']" ]
+    [ "$(salt-run jobs.list_jobs search_function=test.echo --out=json | shown '[[v["Function"] for v in d.values()], "'"$jid"'" in d]')" = "[['test.echo'], True]" ]
+    # What somebody else has stored is found, too.
+    redis hset ret:20200101000000000001 web '{"id": "web", "return": 7, "retcode": 0, "success": true, "fun": "x.y", "jid": "20200101000000000001"}' >/dev/null
+    redis set load:20200101000000000001 '{"fun": "x.y", "arg": [1], "tgt": "*", "tgt_type": "glob", "jid": "20200101000000000001"}' >/dev/null
+    [ "$(salt-run jobs.lookup_jid 20200101000000000001 --out=json | shown d)" = "{'web': 7}" ]
+}
+
+@test "the server is away and comes back: no job is missing" {
+    redis_down
+    rm -f "$FLEET/redis/sock"
+    [ "$(salt m1 test.echo away --out=newline_values_only)" = away ]
+    until_log "$FLEET/log/m1" 'returner redis: Redis: '
+    for i in 1 2 3; do salt m1 test.echo "$i" >/dev/null; done
+    kill -9 "$(<"$FLEET/pids/master")"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1
+    redis_up
+    until_true 60 eval '[ "$(redis --scan --pattern "load:*" | wc -l)" -ge 7 ]'
+    salt-run jobs.list_jobs search_function=test.echo --out=json | shown 'sorted(str(v["Arguments"][0]) for v in d.values())' |
+        grep -qF "['1', '2', '3', 'away', 'hello']"
+}
+
+@test "a wrong password is an error that shows no password; event_return is refused as in Salt" {
+    salt m1 test.echo x --return=redis --return_kwargs='{password: wrongpass}' >/dev/null
+    until_log "$FLEET/log/m1" 'returner redis: Redis: WRONGPASS'
+    grep -q 'hidden' "$FLEET/log/m1" && false
+    grep -q 'hidden' "$FLEET/log/master" && false
+    true
+}
