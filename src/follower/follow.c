@@ -99,7 +99,7 @@ give_apart(follow_t *self, fail_t *err)
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
 static void
-tell(follow_t *self, const char *failed, bool durable)
+follow_tell(follow_t *self, const char *failed, bool durable)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -116,7 +116,7 @@ stored(follow_t *self)
     self->after = self->reached;
     self->none = false;
     if (!self->keeps || clock_mono_ms() - self->told_ms >= IDLE_MS)
-        tell(self, NULL, !self->keeps);
+        follow_tell(self, NULL, !self->keeps);
 }
 
 /* ---- batches ------------------------------------------------------------------------------------------- */
@@ -138,8 +138,8 @@ flush(follow_t *self, fail_t *err)
                                                     : "there is no such returner, or it lacks the function";
         if (pause_ms == FAILED_MS)
             log_error("follower %s: %s", self->spec->name, text);
-        tell(self, text, !self->keeps);
-        (void) usleep((useconds_t) (pause_ms * 1000));
+        follow_tell(self, text, !self->keeps);
+        clock_pause((double) pause_ms / 1000);
         pause_ms = pause_ms * 2 < FAILED_MAX ? pause_ms * 2 : FAILED_MAX;
     }
     if (pause_ms != FAILED_MS)
@@ -238,7 +238,7 @@ follow_line(follow_t *self, fail_t *err)
             clock_mono_ms() - self->told_ms >= IDLE_MS) {
             if (!self->keeps)
                 self->after = self->reached;
-            tell(self, NULL, false);
+            follow_tell(self, NULL, false);
         }
     }
 }
@@ -264,8 +264,8 @@ find_cursor(follow_t *self, fail_t *err)
             break;
         if (pause_ms == FAILED_MS)
             log_error("follower %s: %s", self->spec->name, fail_text(&why));
-        tell(self, fail_text(&why), false);
-        (void) usleep((useconds_t) (pause_ms * 1000));
+        follow_tell(self, fail_text(&why), false);
+        clock_pause((double) pause_ms / 1000);
     }
     if (json_is_integer(kept))
         self->after = (uint64_t) json_integer_value(kept);
@@ -289,7 +289,7 @@ follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err)
         local_client_destroy(&self.line);
         if (*fail_text(&why) != '\0' && why.code < 0)
             log_debug("follower %s: %s", spec->name, fail_text(&why));
-        (void) usleep(CONNECT_MS * 1000);
+        clock_pause(CONNECT_MS / 1000.0);
     }
     json_decref(self.writes);
     free(self.dir);

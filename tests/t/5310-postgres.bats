@@ -29,7 +29,7 @@ teardown_file() {
 
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 pg_up() {
-    as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -w -l "$PG/log" -o "-k $PG -c listen_addresses= -c fsync=off" start >/dev/null 3>&-
+    as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -w -l "$PG/log" -o "-k $PG -c listen_addresses= -c fsync=off -c timezone=UTC" start >/dev/null 3>&-
 }
 pg_down() { as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -m immediate stop >/dev/null; }
 sql() { "$PGBIN/psql" -h "$PG" -U salt -d salt -qAtc "$1"; }
@@ -112,4 +112,38 @@ follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, 
     until_log "$FLEET/log/m1" 'returner pgjsonb: PostgreSQL: '
     pg_up
     until_true 60 sql_is "SELECT count(*) FROM salt_returns WHERE return = '\"away\"'" 1
+}
+
+# Salt 3006.0's own returners were called with calls.jsonl: NAME.rows are the rows that they wrote, NAME.returns what they read.
+recorded() { # NAME OPTS TABLES
+    local name=$1 db=cmp_$1 cases=$HALITE_SRC/tests/cases/returner
+    "$PGBIN/createdb" -h "$PG" -U salt "$db"
+    "$PGBIN/psql" -h "$PG" -U salt -d "$db" -qc "$3"
+    "$BUILD/tests/unit/plugins/test_returner_cases" "$name" "$2" <"$cases/calls.jsonl" >"$FLEET/said"
+    diff "$cases/$name.returns" <(tail -n +5 "$FLEET/said")
+    local columns='fun, jid, return, id, success, full_ret'
+    [ "$name" != postgres_local_cache ] || columns='fun, jid, return, id, success'
+    {
+        "$PGBIN/psql" -h "$PG" -U salt "$db" -Atc 'select * from jids'
+        "$PGBIN/psql" -h "$PG" -U salt "$db" -Atc "select $columns from salt_returns order by id"
+        "$PGBIN/psql" -h "$PG" -U salt "$db" -Atc 'select id, tag, data, master_id from salt_events'
+    } >"$FLEET/rows"
+    diff "$cases/$name.rows" "$FLEET/rows"
+}
+
+@test "rows and what is read are those of Salt's own returners" {
+    events="CREATE SEQUENCE seq_salt_events_id; CREATE TABLE salt_events (id BIGINT DEFAULT nextval('seq_salt_events_id'), tag varchar(255), data JSON,
+        alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW(), master_id varchar(255));"
+    returns='CREATE TABLE salt_returns (fun varchar(50), jid varchar(255), return JSON, full_ret JSON, id varchar(255), success varchar(10),
+        alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW());'
+    opts='"id": "host_master", "keep_jobs_seconds": 86400'
+    recorded pgjsonb "{$opts, \"returner.pgjsonb\": {\"host\": \"$PG\", \"db\": \"cmp_pgjsonb\"}}" \
+        "CREATE TABLE jids (jid varchar(255) primary key, load jsonb); ${returns//JSON/jsonb} ${events//JSON/jsonb}"
+    recorded postgres "{$opts, \"returner.postgres\": {\"host\": \"$PG\", \"db\": \"cmp_postgres\"}}" \
+        "CREATE TABLE jids (jid varchar(20) primary key, load text); ${returns//JSON/text} ${events//JSON/text}"
+    recorded postgres_local_cache "{$opts, \"master_job_cache.postgres\": {\"host\": \"$PG\", \"user\": \"salt\", \"db\": \"cmp_postgres_local_cache\"}}" \
+        "CREATE TABLE jids (jid varchar(20) PRIMARY KEY, started TIMESTAMP WITH TIME ZONE, tgt_type text, cmd text, tgt text, kwargs text, ret text,
+             username text, arg text, fun text);
+         CREATE TABLE salt_returns (added TIMESTAMP WITH TIME ZONE DEFAULT now(), fun text, jid varchar(20), return text, id text, success boolean);
+         CREATE TABLE salt_events (id SERIAL, tag text, data text, alter_time TIMESTAMP WITH TIME ZONE DEFAULT now(), master_id text);"
 }

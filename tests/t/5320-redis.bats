@@ -77,7 +77,7 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
     start_master
     wait_connected m1
     redis_up
-    until_true 60 eval '[ "$(redis --scan --pattern "load:*" | wc -l)" -ge 7 ]'
+    until_true 60 eval '[ "$(redis --scan --pattern "load:*" | wc -l)" -ge 7 ]' || { redis --scan; salt-run follower.status; ls -l $FLEET/master/var/cache/salt/master/followers; cat $FLEET/master/var/cache/salt/master/followers/*.json;  cat $FLEET/log/master | tail -40; false; }
     salt-run jobs.list_jobs search_function=test.echo --out=json | shown 'sorted(str(v["Arguments"][0]) for v in d.values())' |
         grep -qF "['1', '2', '3', 'away', 'hello']"
 }
@@ -88,4 +88,23 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
     grep -q 'hidden' "$FLEET/log/m1" && false
     grep -q 'hidden' "$FLEET/log/master" && false
     true
+}
+
+# Salt 3006.0's own returner was called with calls.jsonl: redis.rows are the keys that it wrote, redis.returns what it read.
+@test "keys and what is read are those of Salt's own returner" {
+    cases=$HALITE_SRC/tests/cases/returner
+    redis flushall >/dev/null
+    grep -v event_return "$cases/calls.jsonl" |
+        "$BUILD/tests/unit/plugins/test_returner_cases" redis "{\"redis\": {\"unix_socket_path\": \"$FLEET/redis/sock\", \"password\": \"hidden\"}}" >"$FLEET/said"
+    diff "$cases/redis.returns" <(tail -n +4 "$FLEET/said" | sed 's/\["m2", "m1"\]/["m1", "m2"]/')
+    for key in $(redis --scan | sort); do
+        echo "== $key"
+        redis type "$key"
+        case $key in
+        ret:*) redis hgetall "$key" ;;
+        minions) redis smembers minions | sort ;;
+        *) redis get "$key" ;;
+        esac
+    done >"$FLEET/keys"
+    diff "$cases/redis.rows" "$FLEET/keys"
 }

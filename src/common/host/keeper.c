@@ -16,7 +16,7 @@
 #define PAUSE_MAX   60000 /* up to this, */
 #define GOOD_MS     60000 /* and anew after a run as long as this */
 #define PATIENCE_MS 2000  /* between SIGTERM and SIGKILL */
-#define STEP_US     5000
+#define STEP_MS     5
 
 typedef struct kept_program {
     char *name, *path, *argument; /* owned */
@@ -126,7 +126,7 @@ keeper_await(keeper_t *self, int64_t until_ms)
             runs = !keeper_reap(p, clock_mono_ms()) || runs;
         if (!runs || clock_mono_ms() >= until_ms)
             return !runs;
-        (void) usleep(STEP_US);
+        clock_pause(STEP_MS / 1000.0);
     }
 }
 

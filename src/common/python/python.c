@@ -110,7 +110,8 @@ python_child_run(const void *cookie)
 static char *
 package_folder(void)
 {
-    static const char *const places[] = { "../lib/halite/python", "../python" };
+    static const char *const places[] = { "../lib/halite/python", "../python",
+                                          "python" }; /* the last: of a private program */
     char exe[PATH_MAX];
     ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe));
     const char *slash = len > 0 && (size_t) len < sizeof(exe) ? memrchr(exe, '/', (size_t) len) : NULL;

@@ -27,7 +27,7 @@ struct resp {
 
 /* The end of the line that begins at the reply's type, past its CRLF; 0: not whole yet. */
 static size_t
-line_end(const char *bytes, size_t len, fail_t *err)
+resp_line(const char *bytes, size_t len, fail_t *err)
 {
     const char *cr = memchr(bytes, '\r', len < RESP_LINE ? len : RESP_LINE);
 
@@ -84,7 +84,7 @@ static int
 parse_nested(const char *bytes, size_t len, int depth, size_t *ret_used, json_t **ret_value, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    size_t head = line_end(bytes, len, &why);
+    size_t head = resp_line(bytes, len, &why);
     long long n = 0;
 
     if (why.code < 0 || depth > RESP_DEPTH)

@@ -9,7 +9,7 @@
  * Threads    one per context
  * Ownership  results are NEW
  * Source     Salt 3006, salt/returners/__init__.py
- * Tests      tests/unit/plugins/test_retopts.c
+ * Tests      tests/unit/plugins/test_returner_cases.c
  */
 #ifndef PLUGINS_LIB_RETURNER_RETOPTS_H
 #define PLUGINS_LIB_RETURNER_RETOPTS_H

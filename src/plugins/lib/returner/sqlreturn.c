@@ -27,7 +27,7 @@ sqlconn_free(void *value)
 }
 
 static const sqlshape_t *
-shape_of(call_ctx_t *ctx)
+sql_shape(call_ctx_t *ctx)
 {
     return ctx_row(ctx)->data.ptr;
 }
@@ -36,7 +36,7 @@ shape_of(call_ctx_t *ctx)
 static void *
 sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *opts = retopts(ctx, shape->prefix, ret, shape->options, shape->n_options);
     sqlconn_t *kept = call_kept(ctx, shape);
 
@@ -172,7 +172,7 @@ sql_store(const sqlshape_t *shape, void *conn, const char *sql, json_t *values, 
 int
 sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     const json_t *ret = value_get(args, "ret");
     void *conn = sql_connect(ctx, ret, err);
 
@@ -183,7 +183,7 @@ sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     const char *jid = value_str(args, "jid", "");
     void *conn = sql_connect(ctx, NULL, err);
 
@@ -197,7 +197,7 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sql_write(call_ctx_t *ctx, void *conn, const json_t *write, bool queue, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret"),
                  *load = value_get(write, "load");
     const char *jid = value_str(ret != NULL ? ret : write, "jid", "");
@@ -224,7 +224,7 @@ sql_plain(const sqlshape_t *shape, void *conn, const char *sql, fail_t *err)
 static int
 sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     const json_t *write;
     size_t i;
     int rc = 0;
@@ -240,7 +240,7 @@ sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 static int
 sql_write_each(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     const json_t *write;
     size_t i;
 
@@ -296,7 +296,7 @@ sql_stored(const sqlshape_t *shape, void *conn, const json_t *values, json_t **r
 int
 sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *values = follower_values(ctx, args);
     fail_auto_t why = FAIL_INIT;
     void *conn = sql_connect(ctx, NULL, err);
@@ -338,7 +338,7 @@ sql_move(const sqlshape_t *shape, void *conn, const json_t *values, fail_t *err)
 static int
 sql_transact(call_ctx_t *ctx, void *conn, const json_t *args, bool each, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *values = follower_values(ctx, args);
     const json_t *writes = value_get(args, "writes");
     fail_auto_t ignored = FAIL_INIT;
@@ -373,7 +373,7 @@ sql_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 sql_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *writes = json_array();
     fail_auto_t ignored = FAIL_INIT;
     json_t *event;
@@ -397,7 +397,7 @@ sql_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static json_t *
 sql_read(call_ctx_t *ctx, const char *sql, const char *name, const char *value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *values = name != NULL ? json_pack("{s:s}", name, value) : NULL;
     json_t *rows = NULL;
     void *conn = sql_connect(ctx, NULL, err);
@@ -433,7 +433,7 @@ sql_load(const sqlshape_t *shape, const json_t *row, size_t at)
 int
 sql_get_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *rows = sql_read(ctx, shape->get_load, "jid", value_str(args, "jid", ""), err);
 
     if (rows == NULL)
@@ -463,19 +463,19 @@ sql_pairs(call_ctx_t *ctx, const char *sql, const char *name, const char *value,
 int
 sql_get_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return sql_pairs(ctx, shape_of(ctx)->get_jid, "jid", value_str(args, "jid", ""), ret_value, err);
+    return sql_pairs(ctx, sql_shape(ctx)->get_jid, "jid", value_str(args, "jid", ""), ret_value, err);
 }
 
 int
 sql_get_fun(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return sql_pairs(ctx, shape_of(ctx)->get_fun, "fun", value_str(args, "fun", ""), ret_value, err);
+    return sql_pairs(ctx, sql_shape(ctx)->get_fun, "fun", value_str(args, "fun", ""), ret_value, err);
 }
 
 int
 sql_get_jids(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *rows = sql_read(ctx, shape->get_jids, NULL, NULL, err);
     json_t *row;
     size_t i;
@@ -496,7 +496,7 @@ sql_get_jids(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 sql_get_minions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *rows = sql_read(ctx, shape_of(ctx)->get_minions, NULL, NULL, err);
+    json_auto_t *rows = sql_read(ctx, sql_shape(ctx)->get_minions, NULL, NULL, err);
     json_t *row;
     size_t i;
 
@@ -511,7 +511,7 @@ sql_get_minions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 sql_clean_old_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const sqlshape_t *shape = shape_of(ctx);
+    const sqlshape_t *shape = sql_shape(ctx);
     json_int_t keep_s = value_int(ctx_opts(ctx), "keep_jobs_seconds", 0);
     json_auto_t *values = json_pack("{s:o}", "before",
                                     value_fmt("%lld", (long long) (clock_wall_us() / 1000000 - keep_s)));

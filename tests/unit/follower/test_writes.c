@@ -1,0 +1,111 @@
+/* test_writes.c - what followers store of an event, and the followers' file. */
+#include "unit/unit.h"
+
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "follower/follow.h"
+
+static void
+check_write(const char *kind, const char *tag, const char *data, const char *wanted)
+{
+    json_auto_t *given = json_loads(data, 0, NULL), *expected = json_loads(wanted, JSON_DECODE_ANY, NULL);
+    json_auto_t *found = writes_of(kind, tag, given);
+    AUTO_FREE char *text = json_dumps(found, JSON_SORT_KEYS | JSON_ENCODE_ANY),
+                   *other = json_dumps(expected, JSON_SORT_KEYS | JSON_ENCODE_ANY);
+
+    if (json_is_null(expected))
+        assert_null(found);
+    else
+        assert_string_equal(text, other);
+}
+
+static void
+events_are_whole(void **state)
+{
+    check_write("event_return", "a/b", "{\"x\": 1}", "{\"event\": {\"tag\": \"a/b\", \"data\": {\"x\": 1}}}");
+    check_write("event_return", "salt/job/1/new", "{}",
+                "{\"event\": {\"tag\": \"salt/job/1/new\", \"data\": {}}}");
+}
+
+static void
+jobs_are_loads(void **state)
+{
+    const char *job =
+        "{\"jid\": \"7\", \"fun\": \"f.g\", \"arg\": [1], \"tgt\": \"*\", \"tgt_type\": \"glob\", \"user\": \"root\", "
+        "\"minions\": [\"a\"], \"missing\": [], \"metadata\": {\"k\": 1}}";
+    const char *load =
+        "{\"jid\": \"7\", \"minions\": [\"a\"], \"load\": {\"cmd\": \"publish\", \"jid\": \"7\", \"fun\": \"f.g\", "
+        "\"arg\": [1], \"tgt\": \"*\", \"tgt_type\": \"glob\", \"user\": \"root\", \"ret\": \"\", "
+        "\"kwargs\": {\"metadata\": {\"k\": 1}}}}";
+
+    check_write("master_job_cache", "salt/job/7/new", job, load);
+    check_write("ext_job_cache", "salt/job/7/new", job, load);
+    check_write("master_job_cache", "salt/job/7/prog/a/1", job, "null");
+    check_write("master_job_cache", "other/new", job, "null");
+    check_write("master_job_cache", "salt/job/7/new", "{}", "null");
+}
+
+static void
+returns_have_a_load(void **state)
+{
+    const char *ret =
+        "{\"jid\": \"7\", \"id\": \"a\", \"fun\": \"f.g\", \"fun_args\": [2], \"return\": null}";
+
+    check_write(
+        "master_job_cache", "salt/job/7/ret/a", ret,
+        "{\"ret\": {\"jid\": \"7\", \"id\": \"a\", \"fun\": \"f.g\", \"fun_args\": [2], \"return\": null}, "
+        "\"load\": {\"cmd\": \"publish\", \"jid\": \"7\", \"fun\": \"f.g\", \"arg\": [2], \"tgt\": \"a\", "
+        "\"tgt_type\": \"glob\", \"ret\": \"\", \"kwargs\": {}}}");
+    check_write("ext_job_cache", "salt/job/7/ret/a", ret, "null");
+    check_write("master_job_cache", "salt/job/7/ret/a", "{\"jid\": \"7\", \"id\": \"a\"}", "null");
+}
+
+static void
+lists_choose_tags(void **state)
+{
+    json_auto_t *none = json_object(),
+                *both = json_pack("{s:[s, s], s:[s]}", "event_return_whitelist", "a/*", "b",
+                                  "event_return_blacklist", "a/x*"),
+                *black = json_pack("{s:[s]}", "event_return_blacklist", "*");
+
+    assert_true(writes_wanted(none, "a"));
+    assert_true(writes_wanted(both, "a/b/c"));
+    assert_true(writes_wanted(both, "b"));
+    assert_false(writes_wanted(both, "a/xy"));
+    assert_false(writes_wanted(both, "c"));
+    assert_false(writes_wanted(black, "c"));
+}
+
+static void
+file_keeps_the_cursor(void **state)
+{
+    char dir[] = "/tmp/halite-cursor-XXXXXX";
+    fail_auto_t err = FAIL_INIT, other = FAIL_INIT;
+    uint64_t seq = 0;
+
+    assert_non_null(mkdtemp(dir));
+    AUTO_FD lock = cursor_lock(dir, "a.b", &err);
+    assert_true(lock >= 0);
+    assert_true(cursor_lock(dir, "a.b", &other) < 0);
+    assert_non_null(strstr(fail_text(&other), "another process follows"));
+    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 0);
+    assert_int_equal(cursor_write(dir, "a.b", 17, NULL, true, &err), 0);
+    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 1);
+    assert_int_equal(seq, 17);
+    assert_int_equal(cursor_write(dir, "a.b", 18, "away", false, &err), 0);
+    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 1);
+    assert_int_equal(seq, 18);
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_whole),      cmocka_unit_test(jobs_are_loads),
+        cmocka_unit_test(returns_have_a_load),   cmocka_unit_test(lists_choose_tags),
+        cmocka_unit_test(file_keeps_the_cursor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
