@@ -66,7 +66,7 @@ AUTH    := $(filter-out src/auth/main_%,$(call sources,$(call folders,src/auth))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
 BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
 # Programs that a daemon starts: no user calls them, and they have no manual page.
-PRIVATE := salt-follower
+PRIVATE := salt-follower salt-engine
 BIN     := $(addprefix $(BUILD)/bin/,$(BINS) $(PRIVATE))
 FOLLOWER := $(filter-out src/follower/main_%,$(call sources,src/follower))
 
@@ -161,6 +161,8 @@ $(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(
 $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt-follower: $(call obj1,src/follower/main_follower.c) $(AGENT_ROWS) $(BUILD)/libfollower.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
+	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
+$(BUILD)/bin/salt-engine: $(call obj1,src/engine/main_engine.c) $(AGENT_ROWS) $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))

@@ -14,6 +14,7 @@ src/common              salt/ common/
 src/common/host         salt/ common/base/ common/host/
 src/plugins             salt/ plugins/
 src/plugins/exec        salt/ common/ plugins/lib/
+src/plugins/engine      salt/ common/ plugins/lib/
 src/plugins/returner    salt/ common/ plugins/lib/
 src/plugins/state       salt/ common/ plugins/lib/
 src/plugins/lib         salt/ common/ plugins/lib/
@@ -21,6 +22,7 @@ src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/gra
 src/plugins/beacon      salt/ common/ plugins/lib/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/pyhost              salt/ common/ pyhost/
+src/engine              salt/ common/
 src/follower            salt/ common/ follower/
 src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/

@@ -70,6 +70,8 @@ main(int argc, char **argv)
     bad |= check_table(PLUGIN_RUNNER, rows, n);
     rows = builtin_plugins(PLUGIN_RETURNER, &n);
     bad |= check_table(PLUGIN_RETURNER, rows, n);
+    rows = builtin_plugins(PLUGIN_ENGINE, &n);
+    bad |= check_table(PLUGIN_ENGINE, rows, n);
     rows = builtin_plugins(PLUGIN_WHEEL, &n);
     bad |= check_table(PLUGIN_WHEEL, rows, n);
     rows = builtin_plugins(PLUGIN_GRAIN, &n);

@@ -72,12 +72,13 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
     [ "$(salt m1 test.echo away --out=newline_values_only)" = away ]
     until_log "$FLEET/log/m1" 'returner redis: Redis: '
     for i in 1 2 3; do salt m1 test.echo "$i" >/dev/null; done
+    ask '{"op": "fire", "kept": true, "tag": "test/kept", "data": {}}' # all before it is on the disk
     kill -9 "$(<"$FLEET/pids/master")"
     until_true 10 test -e "$FLEET/pids/master.rc"
     start_master
     wait_connected m1
     redis_up
-    until_true 60 eval '[ "$(redis --scan --pattern "load:*" | wc -l)" -ge 7 ]' || { redis --scan; salt-run follower.status; ls -l $FLEET/master/var/cache/salt/master/followers; cat $FLEET/master/var/cache/salt/master/followers/*.json;  cat $FLEET/log/master | tail -40; false; }
+    until_true 60 eval '[ "$(redis --scan --pattern "load:*" | wc -l)" -ge 7 ]'
     salt-run jobs.list_jobs search_function=test.echo --out=json | shown 'sorted(str(v["Arguments"][0]) for v in d.values())' |
         grep -qF "['1', '2', '3', 'away', 'hello']"
 }
@@ -101,7 +102,7 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
         echo "== $key"
         redis type "$key"
         case $key in
-        ret:*) redis hgetall "$key" ;;
+        ret:*) for id in m1 m2; do echo "$id" && redis hget "$key" "$id"; done ;;
         minions) redis smembers minions | sort ;;
         *) redis get "$key" ;;
         esac

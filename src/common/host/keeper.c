@@ -146,6 +146,12 @@ keeper_clear(keeper_t *self)
         keeper_signal(self, SIGKILL);
         (void) keeper_await(self, INT64_MAX);
     }
+    keeper_forget(self);
+}
+
+void
+keeper_forget(keeper_t *self)
+{
     while (self->first != NULL) {
         kept_program_t *p = self->first;
         self->first = p->next;

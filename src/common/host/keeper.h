@@ -20,6 +20,8 @@ void keeper_destroy(keeper_t **self_p);
 void keeper_add(keeper_t *self, const char *name, const char *path, const char *argument);
 /* End all of them, and forget them. */
 void keeper_clear(keeper_t *self);
+/* Forget all of them, and leave them as they are: in a process that has a copy. */
+void keeper_forget(keeper_t *self);
 /* Start those that are due, and see who has ended: call it every few hundred milliseconds. */
 void keeper_tick(keeper_t *self, int64_t now_ms);
 /* NEW {name: {"pid": 0 while it pauses, "starts": N, "ended"?: "exit code 1"}}. */

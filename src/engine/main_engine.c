@@ -1,0 +1,204 @@
+/* main_engine.c - salt-engine: one engine. The daemon starts it with one argument: {"conf": folder, "side": "master" or
+ * "minion", "name": of the option `engines`, "overrides"}. What the option says of it stays out of the argument, which others see. */
+#include "common/base/daemon.h"
+#include "common/base/memory.h"
+#include "common/base/str.h"
+#include "common/conf/engines.h"
+#include "common/conf/startup.h"
+#include "common/local/client.h"
+#include "common/masterctx/masterctx.h"
+#include "common/py/py_json.h"
+#include "common/python/userfile.h"
+#include "minion/callbus.h"
+#include "minion/grains_set.h"
+#include "plugins/builtin.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+enum { ARGUMENT_MAX = 64 * 1024 };
+
+typedef struct engine {
+    json_t *opts, *grains; /* opts BORROWED; grains owned, once asked for */
+    registry_t *exec, *states, *engines;
+    const char *name, *module;
+    json_t *options; /* BORROWED */
+    bool master;
+} engine_t;
+
+static json_t *
+main_engine_collect(json_t *opts)
+{
+    size_t n;
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_GRAIN, &n);
+    json_t *found = json_object();
+
+    grains_collect(rows, n, GRAIN_CHEAP, "", opts, found);
+    grains_finish(opts, found);
+    return found;
+}
+
+static json_t *
+main_engine_grains(void *cookie)
+{
+    engine_t *self = cookie;
+
+    if (self->grains == NULL)
+        self->grains = main_engine_collect(self->opts);
+    return self->grains;
+}
+
+/* Asks the minion that started this process. */
+static int
+main_engine_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    const engine_t *self = cookie;
+
+    return callbus_ask(value_str(self->opts, "sock_dir", ""), "the minion of this engine is away", request,
+                       ret_value, err);
+}
+
+/* An event for the master's bus: of the master itself, or by way of the minion. */
+static int
+main_engine_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    engine_t *self = cookie;
+    json_auto_t *value = NULL;
+
+    if (!self->master) {
+        json_auto_t *event = json_pack("{s:s, s:s, s:{s:s, s:O}}", "op", "event", "tag", "fire_master",
+                                       "data", "tag", tag, "data", data);
+        return main_engine_host(self, event, &value, err);
+    }
+    local_client_t *line = local_connect(value_str(self->opts, "sock_dir", ""), err);
+    json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
+    int rc = line != NULL ? local_call(line, &request, &value, err) : err->code;
+    json_decref(request);
+    local_client_destroy(&line);
+    return rc;
+}
+
+/* ---- one that is built in ------------------------------------------------------------------------------ */
+
+static int
+main_engine_native(engine_t *self, fail_t *err)
+{
+    AUTO_FREE char *fun = xasprintf("%s.start", self->module);
+    const call_env_t env = { .registry = self->engines,
+                             .opts = self->opts,
+                             .id = value_str(self->opts, "id", ""),
+                             .grains = main_engine_grains,
+                             .fire = main_engine_fire,
+                             .cookie = self };
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+    json_auto_t *kwargs = json_copy(self->options), *arg = json_pack("[O]", kwargs), *value = NULL;
+
+    json_object_set_new(kwargs, "__kwarg__", json_true());
+    return call_function(ctx, fun, arg, NULL, &value, err);
+}
+
+/* ---- one in Python ------------------------------------------------------------------------------------- */
+
+static int
+main_engine_python(engine_t *self, call_ctx_t *ctx, fail_t *err)
+{
+    const userfile_t what = {
+        .kind = "engines", .module = self->module, .fun = "start", .log_fails = true, .unlimited = true
+    };
+    AUTO(py) args = py_list();
+    AUTO(py) kwargs = py_from_json(self->options);
+    AUTO(py) said = userfile_call(ctx, &what, args, kwargs, NULL, err);
+
+    return said != NULL ? 0 : err->code < 0 ? err->code : -EIO;
+}
+
+static int
+main_engine_minion(engine_t *self, fail_t *err)
+{
+    const call_env_t env = { .registry = self->exec,
+                             .states = self->states,
+                             .opts = self->opts,
+                             .id = value_str(self->opts, "id", ""),
+                             .grains = main_engine_grains,
+                             .fire = main_engine_fire,
+                             .host = main_engine_host,
+                             .cookie = self };
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+
+    return main_engine_python(self, ctx, err);
+}
+
+static int
+main_engine_master(engine_t *self, fail_t *err)
+{
+    const masterctx_tables_t tables = { .modules = self->exec,
+                                        .states = self->states,
+                                        .grains = main_engine_collect };
+    const masterctx_env_t env = {
+        .tables = &tables, .opts = self->opts, .jid = "", .fire = main_engine_fire, .cookie = self
+    };
+    AUTO(masterctx) host = masterctx_new(&env);
+
+    return main_engine_python(self, masterctx_ctx(host), err);
+}
+
+/* A user's file of the name precedes what is built in; Salt's own come last. */
+static int
+main_engine_run(engine_t *self, fail_t *err)
+{
+    const call_env_t env = { .registry = self->exec, .opts = self->opts };
+    call_ctx_t *look = call_ctx_new(&env);
+    bool named = userfile_is_named(look, "engines", self->module);
+    const plugin_t *native = named ? NULL : registry_provider(self->engines, NULL, self->module);
+
+    call_ctx_destroy(&look);
+    if (native != NULL)
+        return main_engine_native(self, err);
+    return self->master ? main_engine_master(self, err) : main_engine_minion(self, err);
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t n;
+
+    memory_begin();
+    daemon_stdio();
+    json_auto_t *told = argc == 2 ? value_parse(argv[1], strlen(argv[1]), ARGUMENT_MAX, "the argument", &err)
+                                  : NULL;
+    if (told == NULL) {
+        (void) fprintf(stderr, "salt-engine: salt-master and salt-minion start it, for engines: %s\n",
+                       fail_text(&err));
+        return 64;
+    }
+    engine_t self = { .name = value_str(told, "name", ""),
+                      .master = str_eq(value_str(told, "side", ""), "master") };
+    AUTO(conf)
+    conf = startup_conf("salt-engine", value_str(told, "conf", ""), self.master ? CONF_MASTER : CONF_MINION,
+                        value_get(told, "overrides"), &err);
+    if (conf == NULL) {
+        log_critical("%s", fail_text(&err));
+        return 1;
+    }
+    self.opts = conf_opts(conf);
+    json_auto_t *all = engines_of(self.opts);
+    const json_t *own = value_get(all, self.name);
+    self.module = value_str(own, "module", self.name);
+    self.options = value_get(own, "options");
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
+    self.exec = registry_new(PLUGIN_EXEC, rows, n);
+    rows = builtin_plugins(PLUGIN_STATE, &n);
+    self.states = registry_new(PLUGIN_STATE, rows, n);
+    rows = builtin_plugins(PLUGIN_ENGINE, &n);
+    self.engines = registry_built_in(PLUGIN_ENGINE, rows, n);
+    int rc = own != NULL ? main_engine_run(&self, &err)
+                         : fail_set(&err, -ENOENT, "the configuration names it no more");
+    if (rc < 0)
+        log_critical("Engine(%s) could not be started! %s", self.name,
+                     *fail_text(&err) != '\0' ? fail_text(&err) : "there is no such engine");
+    registry_destroy(&self.exec);
+    registry_destroy(&self.states);
+    registry_destroy(&self.engines);
+    json_decref(self.grains);
+    return rc < 0 ? 1 : 0;
+}

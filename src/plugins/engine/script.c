@@ -1,0 +1,118 @@
+/* script.c - engine `script`: runs a command again and again, and fires an event for each line of its output that is a
+ * mapping with a `tag`; `data` of it goes along. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/data/yaml.h"
+#include "common/host/prog.h"
+#include "plugins/lib/engine/enginebus.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+typedef struct script {
+    call_ctx_t *ctx;
+    const char *output; /* "json" or "yaml" */
+    json_t *seen;       /* owned: {tag: data} of before; NULL: each line is an event */
+} script_t;
+
+/* NEW value of a line, or NULL with *err. */
+static json_t *
+script_parse(const script_t *self, const char *line, size_t len, fail_t *err)
+{
+    if (str_eq(self->output, "yaml"))
+        return yaml_load(line, len, "the script's line", NULL, err);
+    return value_parse(line, len, LIMIT_LOCAL_MSG, "the script's line", err);
+}
+
+static void
+script_line(script_t *self, char *line)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t len = strlen(str_trim(line));
+    json_auto_t *event = len > 0 ? script_parse(self, str_trim(line), len, &err) : json_null();
+    const char *tag = value_str(event, "tag", NULL);
+    json_auto_t *none = json_object();
+    json_t *data = value_get(event, "data") != NULL ? value_get(event, "data") : none;
+
+    if (event == NULL)
+        log_error("engine script: %s", fail_text(&err));
+    if (tag == NULL || (self->seen != NULL && json_equal(value_get(self->seen, tag), data)))
+        return;
+    if (self->seen != NULL)
+        json_object_set(self->seen, tag, data);
+    if (ctx_fire(self->ctx, tag, data, &err) < 0)
+        log_error("engine script: %s", fail_text(&err));
+}
+
+/* Runs the command once, and reads its lines as they come. 0 or a negative errno with *err. */
+static int
+script_once(script_t *self, char *const *argv, fail_t *err)
+{
+    int ends[2], status = 0;
+    AUTO_FREE char *line = NULL;
+    size_t room = 0;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return fail_set(err, -errno, "pipe: %s", strerror(errno));
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        proc_fresh_signals(NULL);
+        proc_end_with(parent);
+        (void) dup2(ends[1], STDOUT_FILENO);
+        (void) dup2(ends[1], STDERR_FILENO);
+        (void) execvp(argv[0], argv);
+        _exit(127);
+    }
+    (void) close(ends[1]);
+    FILE *out = fdopen(ends[0], "r");
+    while (pid > 0 && out != NULL && getline(&line, &room, out) > 0)
+        script_line(self, line);
+    if (out != NULL)
+        (void) fclose(out);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return fail_set(err, -ENOENT, "the command %s can't be run", argv[0]);
+    return pid > 0 ? 0 : fail_set(err, -EAGAIN, "fork: %s", strerror(errno));
+}
+
+static int
+script_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *output = value_str(args, "output", "json");
+    script_t self = { .ctx = ctx, .output = output };
+    char **argv = prog_split(value_str(args, "cmd", ""), err);
+
+    if (argv == NULL || argv[0] == NULL)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "script: 'cmd' is no command");
+    if (!str_eq(output, "json") && !str_eq(output, "yaml"))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Unknown serializer `%s` found for output option",
+                         output);
+    self.seen = value_bool(args, "onchange", false) ? json_object() : NULL;
+    for (;;) {
+        fail_auto_t why = FAIL_INIT;
+        if (script_once(&self, argv, &why) < 0)
+            log_error("engine script: %s", fail_text(&why));
+        clock_pause(value_num(args, "interval", 1));
+    }
+}
+
+static const arg_t args[] = {
+    { "cmd", ARG_STR, ARG_REQUIRED, "The command, as words of a shell; no shell reads it" },
+    { "output", ARG_STR, "\"json\"", "Form of its lines: json or yaml" },
+    { "interval", ARG_FLOAT, "1", "Seconds between two runs" },
+    { "onchange", ARG_BOOL, "false", "Fire only what differs from the last of the same tag" },
+    ARGS_END
+};
+
+static const func_t funcs[] = {
+    { "start", script_start, args, 0,
+      "Run a command again and again; each line of its output that has a ``tag`` is an event, with its "
+      "``data``." }
+};
+
+PLUGIN(engine, script, .doc = "Events from the output of a command", FUNCS(funcs));

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# 5330-engines.bats - engines of master and minion: script, stalekey, http_logstash, and files in Python; they are started again
+# when they end, and end with their daemon.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET/more/engines"
+    cat >"$FLEET/more/engines/tick.py" <<'PY'
+import os
+import time
+
+
+def start(word, every=0.1):
+    """Fire an event now and then."""
+    while True:
+        __salt__["event.send"]("test/tick/" + word, {"pid": os.getpid()})
+        time.sleep(every)
+PY
+    # A server that writes down what is posted to it.
+    cat >"$FLEET/server.py" <<'PY'
+import http.server, sys
+
+
+class Posts(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["Content-Length"]))
+        with open(sys.argv[2], "ab") as out:
+            out.write(text + b"\n")
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *args):
+        pass
+
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Posts).serve_forever()
+PY
+    daemon server python3 "$FLEET/server.py" $((PORT + 3)) "$FLEET/posts"
+    printf '{"tag": "test/script", "data": {"n": 1}}\nno json\n{"data": 2}\n{"tag": "test/bare"}\n' >"$FLEET/lines"
+    start_master "module_dirs: [$FLEET/more]" 'engines:' "  - script: {cmd: cat $FLEET/lines, interval: 0.2, onchange: True}" \
+        "  - other: {engine_module: script, cmd: cat '$FLEET/more lines', interval: 0.2, output: yaml}" \
+        '  - tick: {word: master}' \
+        "  - http_logstash: {url: 'http://127.0.0.1:$((PORT + 3))/x', tags: ['test/post/*'], funs: [test.ping]}" \
+        '  - stalekey: {interval: 0.2, expire: 2}'
+    start_minion m1 "module_dirs: [$FLEET/more]" 'engines:' '  tick: {word: minion}' \
+        "  script: {cmd: cat $FLEET/lines, interval: 0.2, onchange: True}"
+    accept m1
+    wait_connected m1
+}
+teardown_file() { fleet_down; }
+
+seen() { # TAG: an event of it comes, or is in the journal
+    salt-run state.event "$1" count=1 since=10m timeout=20
+}
+engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json.load(sys.stdin)["engines"][sys.argv[1]]["pid"])' "Engine($1)"; }
+
+@test "script: lines with a tag are events, of master and minion; onchange fires each once" {
+    seen test/script | grep -q '"n": 1'
+    seen test/bare | grep -q '{'
+    printf 'tag: test/yaml\n' >"$FLEET/more lines"
+    seen test/yaml >/dev/null
+    until_log "$FLEET/log/master" "engine script: the script's line"
+    seen test/script | grep -q '"id": "m1"' || salt-run state.event test/script count=2 since=10m timeout=20 | grep -q '"id": "m1"'
+    [ "$(salt-run state.event test/script count=9 since=10m timeout=1 2>/dev/null | wc -l)" = 2 ]
+}
+
+@test "engines in Python run on both; one that is killed is started again" {
+    seen test/tick/master >/dev/null
+    seen test/tick/minion | grep -q '"id": "m1"'
+    pid=$(engine_pid tick)
+    kill -9 "$pid"
+    until_true 20 eval '[ "$(engine_pid tick)" != "$pid" ] && [ "$(engine_pid tick)" != 0 ]'
+    seen test/tick/master >/dev/null
+}
+
+@test "http_logstash posts the events of its tags and functions" {
+    until_true 20 eval 'salt-run event.send test/post/a "{fun: test.ping, n: 7}" >/dev/null; grep -q "\"n\": 7" "$FLEET/posts"'
+    salt-run event.send test/post/b '{fun: other.fun, n: 8}' >/dev/null
+    salt-run event.send test/post/c '{n: 9}' >/dev/null
+    until_true 20 grep -q '"n": 9' "$FLEET/posts"
+    grep -q '"n": 8' "$FLEET/posts" && false
+    tail -1 "$FLEET/posts" | python3 -c 'import json, sys; d = json.load(sys.stdin); assert sorted(d) == ["data", "tag"] and d["tag"] == "test/post/c"'
+}
+
+@test "stalekey deletes the key of who is gone" {
+    start_minion m2
+    accept m2
+    wait_connected m2
+    kill "$(<"$FLEET/pids/m2")"
+    until_true 20 test ! -e "$(master_pki minions/m2)"
+    [ -e "$(master_pki minions/m1)" ]
+}
+
+@test "a reload changes what runs; engines end with their daemon" {
+    sed -i '/^  - tick/d' "$MASTER_CONF"
+    pid=$(engine_pid tick)
+    kill -HUP "$(<"$FLEET/pids/master")"
+    until_true 20 pid_gone "$pid"
+    pid=$(engine_pid other)
+    kill -9 "$(<"$FLEET/pids/master")"
+    until_true 20 pid_gone "$pid"
+    start_master
+}
