@@ -12,16 +12,25 @@ setup_file() {
 import os
 import time
 
+import salt.utils.event
+
 
 def start(word, every=0.1):
-    """Fire an event now and then."""
+    """Fire an event now and then, as Salt's documentation has it."""
+    if __opts__["__role"] == "master":
+        bus = salt.utils.event.get_master_event(__opts__, __opts__["sock_dir"], listen=False)
+        fire = lambda tag, data: bus.fire_event(data, tag)
+    else:
+        fire = __salt__["event.send"]
     while True:
-        __salt__["event.send"]("test/tick/" + word, {"pid": os.getpid()})
+        fire("test/tick/" + word, {"pid": os.getpid()})
         time.sleep(every)
 PY
     # A server that writes down what is posted to it.
     cat >"$FLEET/server.py" <<'PY'
-import http.server, sys
+import http.server, signal, sys
+
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(0))
 
 
 class Posts(http.server.BaseHTTPRequestHandler):
