@@ -128,7 +128,6 @@
 #define LIMIT_MASTERS           16     /* masters of one minion */
 #define LIMIT_JIDS_SEEN                                                                                      \
     4096 /* jids a minion remembers to drop a repeat; as many whose returns other masters have */
-#define LIMIT_SQL_CONNECT_S     10    /* until a database server has let a client in */
 #define LIMIT_SQL_STORE_S       60    /* for one answer of a database that keeps events and returns */
 #define LIMIT_RETURNER_MS       60000 /* for a returner to store one return */
 #define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */

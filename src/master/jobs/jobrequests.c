@@ -46,7 +46,8 @@ publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     /* A user's could take the names of jobs to come. */
     /* A returner's options name files and servers, which a user's list of functions says nothing of. */
     if (value_truthy(value_get(request, "ret_kwargs")) && !lconn_is_admin(c)) {
-        (void) fail_set(err, -EPERM, "the options of returners (ret_kwargs) are for root and the master's user");
+        (void) fail_set(err, -EPERM,
+                        "the options of returners (ret_kwargs) are for root and the master's user");
         return NULL;
     }
     if (value_get(request, "jid") != NULL && !lconn_is_admin(c)) {

@@ -20,17 +20,20 @@ forms_mean_the_same(void **state)
     check_engines("[]", "{}");
     check_engines("null", "{}");
     check_engines("[\"a\"]", "{\"a\": {\"module\": \"a\", \"options\": {}}}");
-    check_engines("[{\"a\": null}, {\"b\": {\"x\": 1}}]",
-                  "{\"a\": {\"module\": \"a\", \"options\": {}}, \"b\": {\"module\": \"b\", \"options\": {\"x\": 1}}}");
+    check_engines(
+        "[{\"a\": null}, {\"b\": {\"x\": 1}}]",
+        "{\"a\": {\"module\": \"a\", \"options\": {}}, \"b\": {\"module\": \"b\", \"options\": {\"x\": 1}}}");
     check_engines("{\"b\": {\"x\": 1}}", "{\"b\": {\"module\": \"b\", \"options\": {\"x\": 1}}}");
-    check_engines("[{\"one\": {\"engine_module\": \"a\", \"x\": 1}}, {\"two\": {\"engine_module\": \"a\"}}]",
-                  "{\"one\": {\"module\": \"a\", \"options\": {\"x\": 1}}, \"two\": {\"module\": \"a\", \"options\": {}}}");
+    check_engines(
+        "[{\"one\": {\"engine_module\": \"a\", \"x\": 1}}, {\"two\": {\"engine_module\": \"a\"}}]",
+        "{\"one\": {\"module\": \"a\", \"options\": {\"x\": 1}}, \"two\": {\"module\": \"a\", \"options\": {}}}");
 }
 
 static void
 the_first_of_a_name_stays(void **state)
 {
-    check_engines("[{\"a\": {\"x\": 1}}, {\"a\": {\"x\": 2}}, 5, \"\"]", "{\"a\": {\"module\": \"a\", \"options\": {\"x\": 1}}}");
+    check_engines("[{\"a\": {\"x\": 1}}, {\"a\": {\"x\": 2}}, 5, \"\"]",
+                  "{\"a\": {\"module\": \"a\", \"options\": {\"x\": 1}}}");
 }
 
 int

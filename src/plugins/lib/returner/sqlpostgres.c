@@ -6,7 +6,7 @@
 enum { VALUES_MAX = 16 };
 
 static void *
-postgres_open(const json_t *opts, fail_t *err)
+postgres_open(call_ctx_t *ctx, const json_t *opts, fail_t *err)
 {
     json_auto_t *settings = json_object();
     const char *name;

@@ -51,7 +51,7 @@ sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
         kept->driver->close(STEAL(kept->conn));
     json_decref(kept->opts);
     kept->opts = json_incref(opts);
-    kept->conn = kept->driver->open(opts, err);
+    kept->conn = kept->driver->open(ctx, opts, err);
     return kept->conn;
 }
 

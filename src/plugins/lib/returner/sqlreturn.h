@@ -19,7 +19,7 @@
 #include "plugins/lib/returner/retopts.h"
 
 typedef struct sqldriver {
-    void *(*open)(const json_t *opts, fail_t *err); /* NEW */
+    void *(*open)(call_ctx_t *ctx, const json_t *opts, fail_t *err); /* NEW */
     void (*close)(void *conn);
     bool (*is_bad)(const void *conn);
     /* `values`: {name: text or null}. Both result pointers may be NULL. */
@@ -68,5 +68,7 @@ int sql_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
 /* PostgreSQL by libpq. Its options are named as libpq's keywords: host, port, user, password, dbname, sslmode, ... */
 extern const sqldriver_t sqldriver_postgres;
+/* MySQL and MariaDB by mysqlconn.h, whose connection_* arguments its options are. */
+extern const sqldriver_t sqldriver_mysql;
 
 #endif
