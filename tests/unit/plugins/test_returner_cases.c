@@ -18,6 +18,13 @@ typedef struct stage {
     call_ctx_t *ctx;
 } stage_t;
 
+/* Grains of a case: the member `grains` of its options. */
+static json_t *
+stage_grains(void *cookie)
+{
+    return value_get(((stage_t *) cookie)->opts, "grains");
+}
+
 static void
 stage_begin(stage_t *self, const char *opts)
 {
@@ -32,6 +39,8 @@ stage_begin(stage_t *self, const char *opts)
     self->ctx = call_ctx_new(&(call_env_t){ .registry = self->exec,
                                             .returners = self->returners,
                                             .opts = self->opts,
+                                            .grains = stage_grains,
+                                            .cookie = self,
                                             .id = value_str(self->opts, "id", "") });
 }
 

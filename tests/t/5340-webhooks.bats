@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# 5340-webhooks.bats - returners that post to web servers: what they send is what Salt 3006.0's own sent (tests/cases/returner/NAME.posts).
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    cat >"$FLEET/server.py" <<'PY'
+import http.server, json, signal, sys, urllib.parse
+
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(0))
+
+
+class Posts(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        post = {"path": self.path}
+        if self.headers["Authorization"]:
+            post["auth"] = self.headers["Authorization"]
+        form = self.headers["Content-Type"] == "application/x-www-form-urlencoded"
+        post["payload"] = json.loads(urllib.parse.parse_qs(text)["payload"][0] if form else text)
+        if not form:
+            assert post["payload"].pop("time").isdigit() and post["payload"].pop("host")
+        with open(sys.argv[2], "a") as out:
+            out.write(json.dumps(post, sort_keys=True, ensure_ascii=False) + "\n")
+        self.send_response(500 if "fail" in self.path else 200)
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *args):
+        pass
+
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Posts).serve_forever()
+PY
+    export SERVER=http://127.0.0.1:$PORT
+    daemon server python3 "$FLEET/server.py" "$PORT" "$FLEET/posts"
+    until_true 10 eval 'echo > "/dev/tcp/127.0.0.1/$PORT"'
+}
+teardown_file() { fleet_down; }
+setup() { rm -f "$FLEET/posts"; }
+
+posted() { # NAME OPTS CALLS
+    "$BUILD/tests/unit/plugins/test_returner_cases" "$1" "$2" <"$HALITE_SRC/tests/cases/returner/$3"
+    diff "$HALITE_SRC/tests/cases/returner/$1.posts" "$FLEET/posts"
+}
+
+@test "slack_webhook: messages of returns and of state runs" {
+    posted slack_webhook '{"slack_webhook": {"webhook": "'"$SERVER"'/T/B/x", "show_tasks": true}, "grains": {"id": "m1", "localhost": "m1.example"}}' posts.jsonl
+}
+
+@test "mattermost: messages of returns and events" {
+    posted mattermost '{"mattermost": {"hook": "abc", "api_url": "'"$SERVER"'", "channel": "#ops"}}' posts-events.jsonl
+}
+
+@test "splunk: documents of returns and events" {
+    posted splunk '{"splunk_http_forwarder": {"token": "t0", "url": "'"$SERVER"'/services/collector/event", "index": "main", "sourcetype": "salt"}}' posts-events.jsonl
+}
+
+@test "a server that refuses is an error that shows no hook" {
+    run "$BUILD/tests/unit/plugins/test_returner_cases" slack_webhook '{"slack_webhook": {"webhook": "'"$SERVER"'/fail/secret"}}' <"$HALITE_SRC/tests/cases/returner/posts.jsonl"
+    [ "$status" -eq 1 ]
+    [[ $output == *"$SERVER answers 500: ok"* && $output != *secret* ]]
+    run "$BUILD/tests/unit/plugins/test_returner_cases" mattermost '{}' <"$HALITE_SRC/tests/cases/returner/posts.jsonl"
+    [[ $output == *'mattermost.hook not defined in salt config'* ]]
+}
