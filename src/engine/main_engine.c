@@ -19,7 +19,7 @@ enum { ARGUMENT_MAX = 64 * 1024 };
 
 typedef struct engine {
     json_t *opts, *grains; /* opts BORROWED; grains owned, once asked for */
-    registry_t *exec, *states, *engines;
+    registry_t *exec, *states, *engines, *returners;
     const char *name, *module;
     json_t *options; /* BORROWED */
     bool master;
@@ -84,6 +84,7 @@ main_engine_native(engine_t *self, fail_t *err)
 {
     AUTO_FREE char *fun = xasprintf("%s.start", self->module);
     const call_env_t env = { .registry = self->engines,
+                             .returners = self->returners,
                              .opts = self->opts,
                              .id = value_str(self->opts, "id", ""),
                              .grains = main_engine_grains,
@@ -191,6 +192,8 @@ main(int argc, char **argv)
     self.states = registry_new(PLUGIN_STATE, rows, n);
     rows = builtin_plugins(PLUGIN_ENGINE, &n);
     self.engines = registry_built_in(PLUGIN_ENGINE, rows, n);
+    rows = builtin_plugins(PLUGIN_RETURNER, &n);
+    self.returners = registry_built_in(PLUGIN_RETURNER, rows, n);
     int rc = own != NULL ? main_engine_run(&self, &err)
                          : fail_set(&err, -ENOENT, "the configuration names it no more");
     if (rc < 0)
@@ -199,6 +202,7 @@ main(int argc, char **argv)
     registry_destroy(&self.exec);
     registry_destroy(&self.states);
     registry_destroy(&self.engines);
+    registry_destroy(&self.returners);
     json_decref(self.grains);
     return rc < 0 ? 1 : 0;
 }

@@ -108,8 +108,22 @@ engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json
     pid=$(engine_pid tick)
     kill -HUP "$(<"$FLEET/pids/master")"
     until_true 20 pid_gone "$pid"
+    until_true 10 eval '[ "$(engine_pid other)" != 0 ]' # started by the first tick after the reload
     pid=$(engine_pid other)
     kill -9 "$(<"$FLEET/pids/master")"
     until_true 20 pid_gone "$pid"
     start_master
+}
+
+@test "schedule in the master's configuration: runners, with their returners; it begins no second one while the first runs" {
+    printf '%s\n' 'schedule:' "  note: {function: event.send, args: [test/scheduled], kwargs: {data: {n: 5}}, seconds: 1, returner: rawfile_json}" \
+        '  long: {function: test.sleep, args: [600], seconds: 1}' '  bad: {function: nosuch.runner, seconds: 3600, run_on_start: True}' \
+        "rawfile_json.filename: $FLEET/scheduled" >>"$MASTER_CONF"
+    kill -HUP "$(<"$FLEET/pids/master")"
+    seen test/scheduled | grep -q '"n": 5'
+    until_true 20 test -s "$FLEET/scheduled"
+    head -1 "$FLEET/scheduled" | python3 -c 'import json, sys; d = json.load(sys.stdin); assert [d["fun"], d["schedule"], d["success"]] == ["event.send", "note", True] and d["id"].endswith("_master"), d'
+    until_log "$FLEET/log/master" "schedule: bad"
+    until_true 20 eval '[ "$(wc -l <"$FLEET/scheduled")" -ge 3 ]'
+    [ "$(salt-run jobs.master --out=json | python3 -c 'import json, sys; print(sum(r["fun"] == "test.sleep" for r in json.load(sys.stdin)))')" = 1 ]
 }

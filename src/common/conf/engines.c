@@ -45,5 +45,9 @@ engines_of(const json_t *opts)
         else
             log_error("engines: element %zu is neither a name nor {name: options}", i + 1);
     }
+    /* The schedule of a master is one more. */
+    if (strcmp(value_str(opts, "__role", ""), "master") == 0 &&
+        json_object_size(value_get(opts, "schedule")) > 0 && value_get(all, "schedule") == NULL)
+        engines_add(all, "schedule", NULL);
     return all;
 }
