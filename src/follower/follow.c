@@ -164,6 +164,7 @@ take_event(follow_t *self, const json_t *push)
         return;
     if (json_array_size(self->writes) == 0)
         self->first_ms = clock_mono_ms();
+    json_object_set_new(write, "seq", json_integer((json_int_t) seq));
     json_array_append_new(self->writes, write);
 }
 

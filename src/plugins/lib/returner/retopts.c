@@ -146,6 +146,6 @@ const arg_t ret_args_batch[] = {
     { "follower", ARG_STR, ARG_REQUIRED, "The follower's name" },
     { "after", ARG_ANY, ARG_REQUIRED, "The last event that was stored before; None: none was" },
     { "next", ARG_INT, ARG_REQUIRED, "The last event of these" },
-    { "writes", ARG_LIST, ARG_REQUIRED, "{event: {tag, data}}, {jid, load} or {ret} each" },
+    { "writes", ARG_LIST, ARG_REQUIRED, "{event: {tag, data}}, {jid, load} or {ret, load?} each, with seq" },
     ARGS_END
 };

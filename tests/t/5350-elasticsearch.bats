@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# 5350-elasticsearch.bats - documents as Salt 3006.0's own returner made them (tests/cases/returner/elasticsearch*.documents), against a
+# server of the test's own that speaks as much of the interface; a repeat writes the same document.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    cat >"$FLEET/server.py" <<'PY'
+import base64, http.server, json, signal, sys
+
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(0))
+indices, documents = {}, {}
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    def answer(self, status, value):
+        text = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def body(self):
+        assert self.headers["Authorization"] == "Basic " + base64.b64encode(b"salt:hidden").decode()
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+
+    def do_GET(self):
+        self.body()
+        parts = self.path.strip("/").split("/")
+        if parts == ["all"]:
+            return self.answer(200, [indices, list(documents.values())])
+        if len(parts) == 1:
+            return self.answer(200 if parts[0] in indices else 404, {})
+        found = documents.get(parts[0] + " " + parts[2])
+        self.answer(200 if found else 404, {"_source": found["doc"]} if found else {"found": False})
+
+    def do_PUT(self):
+        name, definition = self.path.strip("/"), json.loads(self.body())
+        assert definition["settings"] == {"number_of_shards": 1, "number_of_replicas": 0}
+        for alias in definition["aliases"]:
+            indices[alias] = name
+        self.answer(200, {"acknowledged": True})
+
+    def do_POST(self):
+        assert self.path == "/_bulk"
+        lines = self.body().splitlines()
+        for action, doc in zip(lines[::2], lines[1::2]):
+            where, doc = json.loads(action)["index"], json.loads(doc)
+            assert where["_index"] in indices and where["_index"].split("-20")[0] + "-v1" != "", where
+            stamp = doc.pop("@timestamp", None)
+            assert stamp is None or stamp.endswith("+00:00")
+            key = where.get("_id", "none %d" % len(documents))
+            documents[where["_index"] + " " + key] = {"index": where["_index"], "doc": doc}
+        self.answer(200, {"errors": False})
+
+    def log_message(self, *args):
+        pass
+
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Server).serve_forever()
+PY
+    serve
+    start_master 'event_return: elasticsearch' 'master_job_cache: elasticsearch' \
+        "elasticsearch: {host: '127.0.0.1:$((PORT + 3))', username: salt, password: hidden}" 'event_return_whitelist: ["test/*"]'
+    start_minion m1
+    accept m1
+    wait_connected m1
+}
+teardown_file() { fleet_down; }
+
+serve() {
+    daemon server python3 "$FLEET/server.py" $((PORT + 3))
+    until_true 10 all
+}
+all() { curl -sfu salt:hidden "http://127.0.0.1:$((PORT + 3))/all"; }
+shown() { all | python3 -c 'import json, sys; i, d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+shows() { [ "$(shown "$1")" = "$2" ]; }
+documents() { # FILE MORE
+    local server="\"host\": \"127.0.0.1:$((PORT + 3))\", \"username\": \"salt\", \"password\": \"hidden\""
+    stop server
+    serve
+    "$BUILD/tests/unit/plugins/test_returner_cases" elasticsearch "{\"id\": \"h_master\", \"elasticsearch\": {$server$2}}" \
+        <"$HALITE_SRC/tests/cases/returner/documents.jsonl"
+    all | python3 -c 'import json, sys; print(*[json.dumps(d, sort_keys=True, ensure_ascii=False) for d in json.load(sys.stdin)[1]], sep="\n")' >"$FLEET/documents"
+    diff "$HALITE_SRC/tests/cases/returner/$1" "$FLEET/documents"
+}
+
+@test "followers store events and jobs, each once, also when they are killed" {
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/1", "data": {"n": 1}}, {"tag": "test/2", "data": {"n": 2}}]}'
+    salt m1 test.echo hello >/dev/null
+    until_true 20 shows 'sorted(x["doc"]["data"]["n"] for x in d if x["index"] == "salt-master-event-cache")' '[1, 2]'
+    until_true 20 shows '[x["doc"]["data"] for x in d if x["index"] == "salt-test_echo"]' "['hello']"
+    shows '[x["doc"]["load"]["fun"] for x in d if x["index"] == "salt-master-job-cache"]' "['test.echo']"
+    # As if the follower had been killed between the answer and its file.
+    for f in "$FLEET"/master/var/cache/salt/master/followers/*.json; do echo '{"seq": 1}' >"$f.old"; done
+    stop master
+    for f in "$FLEET"/master/var/cache/salt/master/followers/*.json; do mv "$f.old" "$f"; done
+    before=$(shown 'len(d)')
+    start_master
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/3", "data": {"n": 3}}]}'
+    until_true 20 shows 'sorted(x["doc"]["data"]["n"] for x in d if x["index"] == "salt-master-event-cache")' '[1, 2, 3]'
+    until_true 20 shows 'len(d)' $((before + 1))
+}
+
+@test "documents are those of Salt's own returner" {
+    documents elasticsearch.documents ''
+    documents elasticsearch-states.documents ', "states_count": true, "states_order_output": true, "states_single_index": true'
+}
