@@ -180,6 +180,8 @@ usr/lib/firewalld/services/halite-master.xml 644
 usr/lib/halite/manifest 644
 usr/lib/halite/restart-after-jobs 755
 usr/lib/halite/salt-auth 755
+usr/lib/halite/salt-engine 755
+usr/lib/halite/salt-follower 755
 usr/lib/sysusers.d/halite.conf 644
 usr/lib/tmpfiles.d/halite.conf 644
 usr/share/doc/halite/CHANGELOG.md 644

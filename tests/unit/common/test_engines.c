@@ -36,12 +36,4 @@ the_first_of_a_name_stays(void **state)
                   "{\"a\": {\"module\": \"a\", \"options\": {\"x\": 1}}}");
 }
 
-int
-main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_mean_the_same),
-        cmocka_unit_test(the_first_of_a_name_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(forms_mean_the_same), cmocka_unit_test(the_first_of_a_name_stays))

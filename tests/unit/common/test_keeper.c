@@ -80,13 +80,5 @@ private_programs_are_beside(void **state)
     assert_non_null(own);
 }
 
-int
-main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_ends_begins_again),
-        cmocka_unit_test(pauses_grow),
-        cmocka_unit_test(private_programs_are_beside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(who_ends_begins_again), cmocka_unit_test(pauses_grow),
+          cmocka_unit_test(private_programs_are_beside))

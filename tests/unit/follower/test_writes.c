@@ -99,13 +99,6 @@ file_keeps_the_cursor(void **state)
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
-int
-main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_whole),      cmocka_unit_test(jobs_are_loads),
-        cmocka_unit_test(returns_have_a_load),   cmocka_unit_test(lists_choose_tags),
-        cmocka_unit_test(file_keeps_the_cursor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(events_are_whole), cmocka_unit_test(jobs_are_loads),
+          cmocka_unit_test(returns_have_a_load), cmocka_unit_test(lists_choose_tags),
+          cmocka_unit_test(file_keeps_the_cursor))

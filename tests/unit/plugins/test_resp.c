@@ -68,13 +68,5 @@ garbage_is_refused(void **state)
     }
 }
 
-int
-main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replies_are_values),
-        cmocka_unit_test(what_follows_stays),
-        cmocka_unit_test(garbage_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(replies_are_values), cmocka_unit_test(what_follows_stays),
+          cmocka_unit_test(garbage_is_refused))

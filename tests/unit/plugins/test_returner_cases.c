@@ -162,16 +162,13 @@ who_is_not_there_says_so(void **state)
     stage_end(&self);
 }
 
-int
-main(int argc, char **argv)
+/* The tool has the same program as the tests: before main(), which is UNIT_MAIN's. */
+__attribute__((constructor)) static void
+tool_asked(int argc, char **argv, char **envp)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_have_an_order),
-        cmocka_unit_test(lines_are_whole),
-        cmocka_unit_test(who_is_not_there_says_so),
-    };
-
     if (argc == 3)
-        return tool(argv[1], argv[2]);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+        exit(tool(argv[1], argv[2]));
 }
+
+UNIT_MAIN(cmocka_unit_test(options_have_an_order), cmocka_unit_test(lines_are_whole),
+          cmocka_unit_test(who_is_not_there_says_so))
