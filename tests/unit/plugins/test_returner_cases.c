@@ -166,7 +166,7 @@ who_is_not_there_says_so(void **state)
 __attribute__((constructor)) static void
 tool_asked(int argc, char **argv, char **envp)
 {
-    if (argc == 3)
+    if (argc == 3 && *argv[1] != '-')
         exit(tool(argv[1], argv[2]));
 }
 
