@@ -64,7 +64,8 @@ UPLINK  := $(call sources,$(call folders,src/uplink))
 RUNNERS := $(call sources,$(call folders,src/runners))
 AUTH    := $(filter-out src/auth/main_%,$(call sources,$(call folders,src/auth)))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
-BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
+API     := $(filter-out src/api/main_%,$(call sources,src/api))
+BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp salt-api
 # Programs that a daemon starts: no user calls them, and they have no manual page.
 PRIVATE := salt-follower salt-engine
 BIN     := $(addprefix $(BUILD)/bin/,$(BINS) $(PRIVATE))
@@ -143,6 +144,7 @@ $(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
 $(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
 $(BUILD)/libauth.a: $(call objects,$(AUTH)); $(archive)
 $(BUILD)/libfollower.a: $(call objects,$(FOLLOWER)); $(archive)
+$(BUILD)/libapi.a: $(call objects,$(API)); $(archive)
 
 # What a program has of plug-ins: objects whose tables are collected from file names wait for them.
 AGENT_ROWS  := $(BUILD)/obj/src/plugins/main_agent.o
@@ -173,10 +175,13 @@ $(BUILD)/bin/salt-cp: $(call obj1,src/cli/main_cp.c) $(BUILD)/libcli.a $H
 $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 
+$(BUILD)/bin/salt-api: $(call obj1,src/api/main_api.c) $(BUILD)/libapi.a $H
+	$(call link,-lmicrohttpd $(LIBS_BASE))
+
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))
 UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
-UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $(BUILD)/libauth.a $(BUILD)/libfollower.a $H
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/libkeyring.a $(BUILD)/librunners.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libcli.a $(BUILD)/libauth.a $(BUILD)/libfollower.a $(BUILD)/libapi.a $H
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
@@ -328,7 +333,7 @@ samples: $(BUILD)/tests/lint/conf_sample
 # architecture, when such ones are built.
 HOST_RUN ?=
 MANUAL := $(call sources,src/manual)
-PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-master.conf.5 salt-minion.conf.5
+PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-api.8 salt-master.conf.5 salt-minion.conf.5
 SHELLS := bash zsh fish
 MAN    := $(addprefix $(BUILD)/man/,$(PAGES))
 SCRIPT := $(foreach shell,$(SHELLS),$(patsubst %,$(BUILD)/completion/%.$(shell),$(BINS)))
@@ -421,7 +426,7 @@ compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS)
 	    >$(BUILD)/compile_commands.json
 
 help:
-	@echo 'make                 build the seven programs into $$(BUILD)/bin'
+	@echo 'make                 build the eight programs into $$(BUILD)/bin'
 	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
 	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
 	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'

@@ -11,7 +11,7 @@
 #ifndef CLI_JOBLINE_H
 #define CLI_JOBLINE_H
 
-#include "cli/follow.h"
+#include "common/local/follow.h"
 #include "salt/base.h"
 
 #define JOBLINE_RECONNECT_MS 15000 /* how long a master may take to come back */

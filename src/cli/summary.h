@@ -7,7 +7,7 @@
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
-#include "cli/outcome.h"
+#include "common/local/outcome.h"
 #include "common/base/buf.h"
 
 typedef struct summary {

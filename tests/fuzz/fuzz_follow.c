@@ -1,7 +1,7 @@
 /* fuzz_follow.c - a job's progress from arbitrary pushes, one JSON value a line; or the words of a salt
  * command line. The first byte chooses, and sets the time between two lines.
  */
-#include "cli/follow.h"
+#include "common/local/follow.h"
 #include "cli/request.h"
 #include "common/base/str.h"
 #include "salt/value.h"

@@ -1,11 +1,11 @@
 /* outcome.h - what is known of one target of a job, and the words an operator reads when it did not return.
  *
- * Layer      cli
+ * Layer      common/local
  * Threads    any
- * Tests      tests/unit/cli/test_follow.c
+ * Tests      tests/unit/common/test_follow.c
  */
-#ifndef CLI_OUTCOME_H
-#define CLI_OUTCOME_H
+#ifndef COMMON_LOCAL_OUTCOME_H
+#define COMMON_LOCAL_OUTCOME_H
 
 #include "salt/base.h"
 

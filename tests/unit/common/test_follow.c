@@ -1,7 +1,7 @@
 /* follow.h: outcomes and the decision when to stop waiting, with a clock of our own. */
 #include "unit/unit.h"
 
-#include "cli/follow.h"
+#include "common/local/follow.h"
 #include "salt/value.h"
 
 #define JID     "20261120093630303840"

@@ -2,15 +2,15 @@
  *
  * Pure: the clock comes in as a number, messages come in as values, nothing is sent.
  *
- * Layer      cli
+ * Layer      common/local
  * Threads    one at a time
  * Ownership  a job belongs to who made it; ids that come out are BORROWED from it
- * Tests      tests/unit/cli/test_follow.c
+ * Tests      tests/unit/common/test_follow.c
  */
-#ifndef CLI_FOLLOW_H
-#define CLI_FOLLOW_H
+#ifndef COMMON_LOCAL_FOLLOW_H
+#define COMMON_LOCAL_FOLLOW_H
 
-#include "cli/outcome.h"
+#include "common/local/outcome.h"
 #include "salt/base.h"
 
 #define FOLLOW_QUIET_MS 1000 /* final verdicts are told after this long without news, and at the end */

@@ -1,5 +1,5 @@
 /* outcome.c - the table of outcomes. */
-#include "cli/outcome.h"
+#include "common/local/outcome.h"
 
 #include "common/base/str.h"
 

@@ -1,7 +1,7 @@
 /* follow.c - see follow.h. Outcomes are counted as they change (n_with, n_away), so that every question about
  * the whole job is O(1); the order by id is made only when somebody is silent. A target is told once: as a
  * return when it comes, else as silent. */
-#include "cli/follow.h"
+#include "common/local/follow.h"
 
 #include "common/base/buf.h"
 #include "common/base/map.h"

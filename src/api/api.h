@@ -1,0 +1,35 @@
+/* api.h - the parts of the program salt-api, which are wired in main_api.c.
+ *
+ * Layer      api
+ * Threads    one
+ * Tests      tests/t/6300-api.bats
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "api/poller.h"
+#include "api/session.h"
+#include "api/settings.h"
+#include "salt/base.h"
+
+struct http;
+struct hubs;
+struct failures;
+struct stats;
+
+typedef struct api {
+    const settings_t *set;
+    const char *sock_dir; /* BORROWED: of the master's local socket */
+    poller_t *poller;
+    sessions_t *sessions;
+    struct http *http;
+    struct hubs *hubs;         /* streams of events: stream.h */
+    struct failures *failures; /* log-ins that failed, by address: failures.h */
+    struct stats *stats;
+    double (*now)(void);
+} api_t;
+
+/* Wall clock in seconds. */
+double api_now(void);
+
+#endif

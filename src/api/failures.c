@@ -1,0 +1,73 @@
+/* failures.c - see failures.h. */
+#include "api/failures.h"
+
+#include <arpa/inet.h>
+
+#include "common/base/map.h"
+#include "common/base/rate.h"
+
+struct failures {
+    map_t *by_address;
+};
+
+failures_t *
+failures_new(void)
+{
+    failures_t *self = xcalloc(1, sizeof(*self));
+
+    self->by_address = map_new(free);
+    return self;
+}
+
+void
+failures_destroy(failures_t **self_p)
+{
+    failures_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    map_destroy(&self->by_address);
+    free(self);
+}
+
+/* The address, or the network that somebody of IPv6 has for himself. */
+static void
+failures_key(const char *address, char out[INET6_ADDRSTRLEN])
+{
+    struct in6_addr six;
+
+    (void) snprintf(out, INET6_ADDRSTRLEN, "%.*s", INET6_ADDRSTRLEN - 1, address);
+    if (inet_pton(AF_INET6, address, &six) != 1 || IN6_IS_ADDR_V4MAPPED(&six))
+        return;
+    memset(six.s6_addr + 8, 0, 8);
+    (void) inet_ntop(AF_INET6, &six, out, INET6_ADDRSTRLEN);
+}
+
+bool
+failures_admit(failures_t *self, const char *address, int64_t now_ms)
+{
+    char key[INET6_ADDRSTRLEN];
+
+    failures_key(address, key);
+    rate_t *rate = map_get(self->by_address, key);
+    if (rate == NULL) {
+        /* Somebody with so many addresses starts afresh anyway. */
+        if (map_len(self->by_address) >= FAILURES_MAX)
+            map_clear(self->by_address);
+        rate = xcalloc(1, sizeof(*rate));
+        *rate = (rate_t) RATE(FAILURES_PER_S, FAILURES_BURST);
+        map_set(self->by_address, key, rate);
+    }
+    return rate_spare(rate, now_ms);
+}
+
+void
+failures_pardon(failures_t *self, const char *address)
+{
+    char key[INET6_ADDRSTRLEN];
+
+    failures_key(address, key);
+    rate_t *rate = map_get(self->by_address, key);
+    if (rate != NULL)
+        rate_owe(rate, -1);
+}

@@ -1,0 +1,137 @@
+/* gate.c - see gate.h. */
+#include "api/gate.h"
+
+#include <microhttpd.h>
+#include <strings.h>
+
+#include "api/api.h"
+#include "api/cookie.h"
+#include "api/http.h"
+#include "api/origin.h"
+#include "api/route.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+/* A body that is too large to be read and dropped: the connection ends with the answer. */
+static bool
+has_large_body(const request_t *request)
+{
+    const char *length = request_header(request, "Content-Length");
+
+    return length != NULL ? strtoull(length, NULL, 10) > HTTP_OPEN_BODY
+                          : request_header(request, "Transfer-Encoding") != NULL;
+}
+
+static void
+gate_refuse(request_t *request, unsigned status, const char *text)
+{
+    request->early = has_large_body(request);
+    reply_error(request, status, text);
+}
+
+bool
+gate_session(request_t *request, bool cookies)
+{
+    const char *id = request_header(request, "X-Auth-Token");
+    double now = api_now();
+
+    if (id == NULL && cookies)
+        id = request_cookie(request, COOKIE_NAME);
+    const session_t *session = session_find(request->api->sessions, id, now);
+    if (session == NULL)
+        return false;
+    (void) str_copy(request->sid, sizeof(request->sid), session->id);
+    request->user = xstrdup(session->user);
+    request->token = xstrdup(session->token);
+    request->private_answer = true;
+    request->new_cookie = cookie_of(request->api, session->id);
+    return true;
+}
+
+/* True when more than one header says how long the body is: proxies in front may see another request than we
+ * do. */
+static bool
+is_ambiguous(const request_t *request)
+{
+    return request_header(request, "Content-Length") != NULL &&
+           request_header(request, "Transfer-Encoding") != NULL;
+}
+
+/* Pages of other sites can make a browser send a request without asking first, as a form does: those get no
+ * answer that has an effect. */
+static bool
+is_foreign(const request_t *request)
+{
+    const char *origin = request_header(request, "Origin");
+
+    return origin != NULL && !str_eq(request->method, "GET") && !str_eq(request->method, "HEAD") &&
+           !origin_admitted(request, origin);
+}
+
+static void
+gate_check_body(request_t *request)
+{
+    const char *length = request_header(request, "Content-Length");
+    size_t max = request->token != NULL || request->api->set->body_max < HTTP_OPEN_BODY
+                     ? request->api->set->body_max
+                     : HTTP_OPEN_BODY;
+
+    if (length != NULL && strtoull(length, NULL, 10) > max)
+        gate_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
+}
+
+/* Who asks, and whether the route is for him. */
+static void
+gate_check_user(request_t *request)
+{
+    const route_t *route = request->route;
+    route_auth_t auth = str_eq(request->method, "POST") ? route->post_auth : route->get_auth;
+
+    if (route->open_by != NULL && settings_flag(request->api->set, route->open_by))
+        auth = ROUTE_OPEN;
+    if (auth == ROUTE_SESSION && !gate_session(request, route->cookies)) {
+        gate_refuse(request, MHD_HTTP_UNAUTHORIZED, route->denied);
+        return;
+    }
+    if (!settings_admits(request->api->set, request->user, request->address))
+        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
+}
+
+void
+gate_pass(request_t *request)
+{
+    const char *accept = request_header(request, "Accept");
+    bool reads = str_eq(request->method, "GET") || str_eq(request->method, "HEAD");
+    const route_t *app = route_app(request->api);
+
+    request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
+    if (is_ambiguous(request)) {
+        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "Content-Length and Transfer-Encoding");
+        request->early = true;
+        return;
+    }
+    if (!settings_admits(request->api->set, NULL, request->address)) {
+        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
+        return;
+    }
+    if (app != NULL && reads && (request->route == NULL || !request->route->html) &&
+        accept_wants_html(accept)) {
+        request->route = app;
+        request->rest = "";
+    }
+    if (request->route == NULL) {
+        AUTO_FREE char *text = xasprintf("The path '%s' was not found.",
+                                         request->path != NULL ? request->path : "");
+        gate_refuse(request, MHD_HTTP_NOT_FOUND, text);
+    } else if (str_eq(request->method, "OPTIONS")) {
+        origin_preflight(request);
+    } else if (route_handler(request->route, request->method) == NULL) {
+        gate_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Specified method is invalid for this resource");
+    } else if (is_foreign(request)) {
+        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Pages of this origin are not in cors_origin");
+    } else {
+        gate_check_user(request);
+        if (request->response == NULL)
+            gate_check_body(request);
+    }
+}

@@ -1,0 +1,567 @@
+/* http.c - see http.h. libmicrohttpd calls http_take once with the head of a request, then with pieces of its
+ * body, and at last with none. What is refused by the head alone is answered at once when a large body would
+ * follow; a small one is read and dropped, so that the connection can be kept. */
+#include "api/http.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/access.h"
+#include "api/body.h"
+#include "api/gate.h"
+#include "api/route.h"
+#include "api/stats.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define CERT_MAX (1024 * 1024)
+
+struct conn {
+    conn_t *next, *prev;
+    watch_t watch; /* tells that the client has gone while its request waits or streams */
+    http_t *http;
+    int64_t until_ms; /* then it ends; 0: never */
+    request_t *request;
+    bool watched, streams;
+};
+
+struct http {
+    api_t *api;
+    struct MHD_Daemon *daemon;
+    watch_t watch;
+    access_t *access;
+    conn_t *conns; /* a ring's head is not needed: the list ends with NULL */
+    size_t n_conns;
+    size_t bodies;  /* bytes that all requests hold */
+    bool due;       /* libmicrohttpd has work without a descriptor that is ready */
+    buf_t cert, key;
+};
+
+/* ---- connections ------------------------------------------------------------------------------- */
+
+static int
+conn_fd(struct MHD_Connection *link)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info != NULL ? info->connect_fd : -1;
+}
+
+/* The client has hung up: ends what its request waits for. Its answer, which nobody reads, ends the
+ * connection. */
+static void
+conn_gone(void *cookie, uint32_t events)
+{
+    conn_t *self = cookie;
+    request_t *request = self->request;
+
+    poller_remove(self->http->api->poller, &self->watch);
+    self->watched = false;
+    (void) shutdown(self->watch.fd, SHUT_RDWR);
+    self->http->due = true;
+    if (request == NULL)
+        return;
+    if (request->drop != NULL)
+        request->drop(STEAL(request->work));
+    request->drop = NULL;
+    if (request->response == NULL)
+        reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "The client has gone");
+}
+
+static void
+conn_unwatch(conn_t *self)
+{
+    if (self->watched)
+        poller_remove(self->http->api->poller, &self->watch);
+    self->watched = false;
+}
+
+static void
+conn_look_for_end(conn_t *self, struct MHD_Connection *link)
+{
+    self->watch = (watch_t){ conn_fd(link), conn_gone, self };
+    self->watched = self->watch.fd >= 0 && poller_add(self->http->api->poller, &self->watch, EPOLLRDHUP) == 0;
+}
+
+static void
+conn_changes(void *cookie, struct MHD_Connection *link, void **context,
+             enum MHD_ConnectionNotificationCode code)
+{
+    http_t *http = cookie;
+    conn_t *self = *context;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        self = xcalloc(1, sizeof(*self));
+        self->http = http;
+        self->until_ms = clock_mono_ms() + HTTP_REQUEST_S * 1000;
+        self->watch.fd = conn_fd(link);
+        self->next = http->conns;
+        if (self->next != NULL)
+            self->next->prev = self;
+        http->conns = self;
+        http->n_conns++;
+        *context = self;
+        return;
+    }
+    if (self == NULL)
+        return;
+    conn_unwatch(self);
+    if (self->prev != NULL)
+        self->prev->next = self->next;
+    else
+        http->conns = self->next;
+    if (self->next != NULL)
+        self->next->prev = self->prev;
+    http->n_conns--;
+    free(self);
+    *context = NULL;
+}
+
+void
+http_tick(http_t *self, int64_t now_ms)
+{
+    for (conn_t *conn = self->conns; conn != NULL; conn = conn->next) {
+        if (conn->until_ms == 0 || now_ms < conn->until_ms)
+            continue;
+        log_debug("a connection took too long and is closed");
+        conn->until_ms = 0;
+        (void) shutdown(conn->watch.fd, SHUT_RDWR);
+        self->due = true;
+    }
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+const char *
+request_header(const request_t *self, const char *name)
+{
+    return MHD_lookup_connection_value(self->link, MHD_HEADER_KIND, name);
+}
+
+const char *
+request_query(const request_t *self, const char *name)
+{
+    return MHD_lookup_connection_value(self->link, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *
+request_cookie(const request_t *self, const char *name)
+{
+    return MHD_lookup_connection_value(self->link, MHD_COOKIE_KIND, name);
+}
+
+typedef struct each {
+    request_each_fn *fn;
+    void *cookie;
+} each_t;
+
+static enum MHD_Result
+call_each(void *cookie, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    each_t *each = cookie;
+
+    each->fn(each->cookie, name, value != NULL ? value : "");
+    return MHD_YES;
+}
+
+void
+request_headers_each(const request_t *self, request_each_fn *fn, void *cookie)
+{
+    each_t each = { fn, cookie };
+
+    (void) MHD_get_connection_values(self->link, MHD_HEADER_KIND, call_each, &each);
+}
+
+static void
+request_address(struct MHD_Connection *link, char *out, size_t cap)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *addr = info != NULL ? info->client_addr : NULL;
+    socklen_t len = addr != NULL && addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                               : sizeof(struct sockaddr_in);
+
+    out[0] = '\0';
+    if (addr != NULL)
+        (void) getnameinfo(addr, len, out, (socklen_t) cap, NULL, 0, NI_NUMERICHOST);
+}
+
+/* The path behind root_prefix, without slashes at its end; NULL when it is not below the prefix. NEW. */
+static char *
+request_path(const api_t *api, const char *url)
+{
+    size_t len = strlen(api->set->prefix);
+
+    if (!str_starts(url, api->set->prefix) || (url[len] != '/' && url[len] != '\0'))
+        return NULL;
+    char *path = xstrdup(url + len);
+    for (len = strlen(path); len > 0 && path[len - 1] == '/'; len--)
+        path[len - 1] = '\0';
+    return path;
+}
+
+static request_t *
+request_new(http_t *http, struct MHD_Connection *link, const char *url, const char *method)
+{
+    request_t *self = xcalloc(1, sizeof(*self));
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    self->api = http->api;
+    self->link = link;
+    self->conn = info != NULL ? info->socket_context : NULL;
+    self->method = method;
+    self->began_ms = clock_mono_ms();
+    self->path = request_path(http->api, url);
+    self->rest = "";
+    request_address(link, self->address, sizeof(self->address));
+    if (self->conn != NULL) {
+        json_int_t bytes = 0;
+        const char *length = request_header(self, "Content-Length");
+        if (length != NULL)
+            bytes = strtoll(length, NULL, 10);
+        self->conn->request = self;
+        self->conn->until_ms = self->began_ms + HTTP_REQUEST_S * 1000 + bytes * 1000 / HTTP_BODY_RATE;
+    }
+    return self;
+}
+
+static void
+request_free(http_t *http, request_t *self)
+{
+    if (self->drop != NULL)
+        self->drop(STEAL(self->work));
+    if (self->conn != NULL) {
+        conn_unwatch(self->conn);
+        self->conn->request = NULL;
+        self->conn->streams = false;
+        self->conn->until_ms = clock_mono_ms() + HTTP_REQUEST_S * 1000;
+    }
+    if (self->response != NULL)
+        MHD_destroy_response(self->response);
+    http->bodies -= self->body.cap;
+    if (self->body.data != NULL)
+        explicit_bzero(self->body.data, self->body.len); /* passwords come in bodies */
+    buf_free(&self->body);
+    json_decref(self->data);
+    free(self->path);
+    free(self->user);
+    if (self->token != NULL)
+        explicit_bzero(self->token, strlen(self->token));
+    free(self->token);
+    free(self->new_cookie);
+    free(self->new_token);
+    free(self);
+}
+
+static void
+http_completed(void *cookie, struct MHD_Connection *link, void **context,
+               enum MHD_RequestTerminationCode code)
+{
+    http_t *http = cookie;
+    request_t *request = STEAL(*context);
+
+    if (request == NULL)
+        return;
+    stats_count(http->api->stats, request, clock_mono_ms());
+    access_write(http->access, request, clock_mono_ms() - request->began_ms);
+    request_free(http, request);
+}
+
+void
+http_answered(request_t *self)
+{
+    if (!self->waits)
+        return;
+    self->waits = false;
+    MHD_resume_connection(self->link);
+    self->api->http->due = true;
+}
+
+void
+http_due(http_t *self)
+{
+    self->due = true;
+}
+
+void
+http_streams(request_t *self)
+{
+    if (self->conn == NULL)
+        return;
+    self->conn->until_ms = 0;
+    self->conn->streams = true;
+    if (!self->conn->watched)
+        conn_look_for_end(self->conn, self->link);
+}
+
+void
+http_hands_over(request_t *self)
+{
+    if (self->conn == NULL)
+        return;
+    conn_unwatch(self->conn);
+    self->conn->until_ms = 0;
+    self->conn->streams = true;
+}
+
+/* ---- one call of libmicrohttpd ----------------------------------------------------------------- */
+
+static enum MHD_Result
+http_queue(request_t *request)
+{
+    if (request->conn != NULL && !request->conn->streams)
+        request->conn->until_ms = clock_mono_ms() + HTTP_SEND_S * 1000;
+    return MHD_queue_response(request->link, request->status, request->response);
+}
+
+/* Adds a piece of the body. False: the connection ends. */
+static bool
+http_take_body(http_t *http, request_t *request, const char *bytes, size_t len)
+{
+    size_t max = request->token != NULL || http->api->set->body_max < HTTP_OPEN_BODY
+                     ? http->api->set->body_max
+                     : HTTP_OPEN_BODY;
+
+    if (request->response != NULL)
+        return (request->body.note += (unsigned) len) < HTTP_OPEN_BODY;
+    if (request->body.len + len > max) {
+        reply_error(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
+        return true;
+    }
+    size_t before = request->body.cap;
+    if (http->bodies + len > HTTP_BODIES) {
+        reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "Too many large requests at one time");
+        return true;
+    }
+    buf_add(&request->body, bytes, len);
+    http->bodies += request->body.cap - before;
+    return true;
+}
+
+/* The whole request is here. */
+static void
+http_handle(request_t *request)
+{
+    handler_fn *handler = route_handler(request->route, request->method);
+    fail_auto_t err = FAIL_INIT;
+
+    request->begun = true;
+    if (str_eq(request->method, "POST")) {
+        const char *bytes = buf_str(&request->body);
+        int rc = body_parse(request_header(request, "Content-Type"), bytes, request->body.len, &request->data,
+                            &err);
+        if (rc < 0) {
+            unsigned status = rc == -ENOTSUP  ? MHD_HTTP_NOT_ACCEPTABLE
+                              : rc == -E2BIG ? MHD_HTTP_CONTENT_TOO_LARGE
+                                             : MHD_HTTP_BAD_REQUEST;
+            reply_error(request, status, fail_text(&err));
+            return;
+        }
+    }
+    handler(request);
+}
+
+static enum MHD_Result
+http_take(void *cookie, struct MHD_Connection *link, const char *url, const char *method, const char *version,
+          const char *upload, size_t *upload_len, void **context)
+{
+    http_t *http = cookie;
+    request_t *request = *context;
+
+    if (request == NULL) {
+        *context = request = request_new(http, link, url, method);
+        gate_pass(request);
+        if (request->response != NULL && request->early)
+            return http_queue(request);
+        return MHD_YES;
+    }
+    if (*upload_len > 0) {
+        bool goes_on = http_take_body(http, request, upload, *upload_len);
+        *upload_len = 0;
+        return goes_on ? MHD_YES : MHD_NO;
+    }
+    if (request->response == NULL && !request->begun) {
+        if (request->conn != NULL)
+            request->conn->until_ms = 0;
+        http_handle(request);
+    }
+    if (request->response != NULL) {
+        if (request->conn != NULL && !request->conn->streams)
+            conn_unwatch(request->conn);
+        return http_queue(request);
+    }
+    request->waits = true;
+    if (request->conn != NULL)
+        conn_look_for_end(request->conn, link);
+    MHD_suspend_connection(link);
+    return MHD_YES;
+}
+
+/* ---- the server --------------------------------------------------------------------------------- */
+
+static void
+http_log(void *cookie, const char *format, va_list ap)
+{
+    AUTO_FREE char *text = xvasprintf(format, ap);
+
+    log_debug("%s", str_trim(text));
+}
+
+static void
+http_ready(void *cookie, uint32_t events)
+{
+    http_t *self = cookie;
+
+    self->due = true;
+}
+
+int
+http_turn(http_t *self)
+{
+    MHD_UNSIGNED_LONG_LONG wait;
+
+    for (int i = 0; self->due && i < 16; i++) {
+        self->due = false;
+        (void) MHD_run(self->daemon);
+    }
+    if (self->due)
+        return 0;
+    return MHD_get_timeout(self->daemon, &wait) == MHD_YES ? (int) (wait > 1000 ? 1000 : wait) : -1;
+}
+
+size_t
+http_connections(const http_t *self)
+{
+    return self->n_conns;
+}
+
+static int
+listen_at(const api_t *api, fail_t *err)
+{
+    const char *host = settings_str(api->set, "host");
+    int port = (int) value_int(api->set->rest, "port", 0), yes = 1;
+    const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+                                    .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+    struct addrinfo *found = NULL;
+    AUTO_FREE char *service = xasprintf("%d", port);
+    int rc = getaddrinfo(host, service, &hints, &found);
+
+    if (rc != 0)
+        return fail_set(err, -EINVAL, "rest_cherrypy: host %s: %s", host, gai_strerror(rc));
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    rc = fd < 0 ? -errno : 0;
+    if (rc == 0)
+        (void) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (rc == 0 && (bind(fd, found->ai_addr, found->ai_addrlen) != 0 ||
+                    listen(fd, (int) value_int(api->set->rest, "socket_queue_size", 128)) != 0))
+        rc = -errno;
+    freeaddrinfo(found);
+    if (rc == 0)
+        return fd;
+    if (fd >= 0)
+        (void) close(fd);
+    return fail_set(err, rc, "rest_cherrypy: cannot listen on %s, port %d: %s", host, port, strerror(-rc));
+}
+
+static int
+read_pem(http_t *self, fail_t *err)
+{
+    const settings_t *set = self->api->set;
+    const char *chain = settings_str(set, "ssl_chain");
+
+    if (fs_read(settings_str(set, "ssl_crt"), CERT_MAX, &self->cert, err) < 0 ||
+        fs_read(settings_str(set, "ssl_key"), CERT_MAX, &self->key, err) < 0 ||
+        (*chain != '\0' && fs_read(chain, CERT_MAX, &self->cert, err) < 0))
+        return err->code;
+    return 0;
+}
+
+static int
+http_start(http_t *self, int fd, fail_t *err)
+{
+    const json_t *rest = self->api->set->rest;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
+                     (self->api->set->tls ? MHD_USE_TLS : 0);
+    struct MHD_OptionItem tls[] = {
+        { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) buf_str(&self->cert) },
+        { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) buf_str(&self->key) },
+        { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    if (!self->api->set->tls)
+        tls[0].option = MHD_OPTION_END;
+    self->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, http_take, self, MHD_OPTION_EXTERNAL_LOGGER, http_log, self,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t) HTTP_POOL,
+        MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t) 1024, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned) value_int(rest, "connections", 0), MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned) value_int(rest, "connections_per_address", 0), MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_NOTIFY_COMPLETED, http_completed, self, MHD_OPTION_NOTIFY_CONNECTION, conn_changes, self,
+        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+    if (self->daemon == NULL)
+        return fail_set(err, -EINVAL, "the HTTP server cannot start%s",
+                        self->api->set->tls ? ": are ssl_crt and ssl_key a certificate and its key, in PEM?"
+                                            : "");
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    self->watch = (watch_t){ info->epoll_fd, http_ready, self };
+    return poller_add(self->api->poller, &self->watch, EPOLLIN);
+}
+
+http_t *
+http_new(api_t *api, fail_t *err)
+{
+    http_t *self = xcalloc(1, sizeof(*self));
+    int fd = -1;
+
+    self->api = api;
+    self->access = access_new(settings_str(api->set, "log_access_file"), err);
+    int rc = self->access == NULL ? err->code : 0;
+    if (rc == 0 && api->set->tls)
+        rc = read_pem(self, err);
+    if (rc == 0)
+        rc = fd = listen_at(api, err);
+    if (rc >= 0)
+        rc = http_start(self, fd, err);
+    if (rc >= 0)
+        return self;
+    if (fd >= 0 && self->daemon == NULL)
+        (void) close(fd);
+    http_destroy(&self);
+    return NULL;
+}
+
+void
+http_reopen_log(http_t *self)
+{
+    access_reopen(self->access);
+}
+
+void
+http_destroy(http_t **self_p)
+{
+    http_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    if (self->daemon != NULL) {
+        poller_remove(self->api->poller, &self->watch);
+        /* Nobody may be suspended when the daemon stops. */
+        for (conn_t *conn = self->conns; conn != NULL; conn = conn->next)
+            if (conn->request != NULL && conn->request->waits)
+                reply_error(conn->request, MHD_HTTP_SERVICE_UNAVAILABLE, "salt-api ends");
+        MHD_stop_daemon(self->daemon);
+    }
+    access_destroy(&self->access);
+    explicit_bzero(self->key.data, self->key.data != NULL ? self->key.len : 0);
+    buf_free(&self->key);
+    buf_free(&self->cert);
+    free(self);
+}

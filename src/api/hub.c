@@ -1,0 +1,307 @@
+/* hub.c - see hub.h. */
+#include "api/hub.h"
+
+#include "api/line.h"
+#include "api/stats.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef struct event {
+    char *text;
+    size_t len, data; /* `data`: where "data:" begins */
+} event_t;
+
+struct hub {
+    hubs_t *hubs;
+    char *token;
+    line_t *line;
+    json_int_t become_n, events_n;
+    bool ready;
+    int busy; /* ears are being told: it must not go meanwhile */
+    ear_t *ears;
+    event_t ring[HUB_EVENTS];
+    uint64_t first, end; /* numbers of the events that are there: first <= n < end */
+    size_t bytes;
+};
+
+struct hubs {
+    api_t *api;
+    map_t *by_token;
+    size_t n_ears;
+};
+
+static void
+hub_drop_first(hub_t *self)
+{
+    event_t *event = &self->ring[self->first % HUB_EVENTS];
+
+    self->bytes -= event->len;
+    free(event->text);
+    self->first++;
+}
+
+static void
+hub_free(void *p)
+{
+    hub_t *self = p;
+
+    line_destroy(&self->line);
+    while (self->first < self->end)
+        hub_drop_first(self);
+    explicit_bzero(self->token, strlen(self->token));
+    free(self->token);
+    free(self);
+}
+
+hubs_t *
+hubs_new(api_t *api)
+{
+    hubs_t *self = xcalloc(1, sizeof(*self));
+
+    self->api = api;
+    self->by_token = map_new(hub_free);
+    return self;
+}
+
+void
+hubs_destroy(hubs_t **self_p)
+{
+    hubs_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    map_destroy(&self->by_token);
+    free(self);
+}
+
+size_t
+hubs_ears(const hubs_t *self)
+{
+    return self->n_ears;
+}
+
+/* ---- ears ---------------------------------------------------------------------------------------- */
+
+static void
+ear_off(ear_t *ear)
+{
+    hub_t *hub = ear->hub;
+
+    if (ear->prev != NULL)
+        ear->prev->next = ear->next;
+    else
+        hub->ears = ear->next;
+    if (ear->next != NULL)
+        ear->next->prev = ear->prev;
+    ear->next = ear->prev = NULL;
+    ear->hub = NULL;
+    hub->hubs->n_ears--;
+}
+
+/* Without ears it goes. */
+static void
+hub_rest(hub_t *self)
+{
+    if (self->ears == NULL && self->busy == 0)
+        (void) map_del(self->hubs->by_token, self->token);
+}
+
+void
+hub_leave(ear_t *ear)
+{
+    hub_t *hub = ear->hub;
+
+    if (hub == NULL)
+        return;
+    ear_off(ear);
+    hub_rest(hub);
+}
+
+/* All ears end: the token holds no more, or the master has gone. */
+static void
+hub_end(hub_t *self)
+{
+    bool ready = self->ready;
+    ear_t *ears = NULL, *ear;
+
+    while ((ear = self->ears) != NULL) {
+        ear_off(ear);
+        ear->next = ears;
+        ears = ear;
+    }
+    (void) map_del(self->hubs->by_token, self->token);
+    while ((ear = ears) != NULL) {
+        ears = ear->next;
+        ear->next = NULL;
+        if (ready)
+            ear->news(ear);
+        else
+            ear->begun(ear, false);
+    }
+}
+
+void
+hubs_end(hubs_t *self)
+{
+    const char *token;
+    void *hub;
+
+    for (size_t i = 0; map_next(self->by_token, &i, &token, &hub);)
+        hub_end(hub);
+}
+
+/* ---- the master's line ---------------------------------------------------------------------------- */
+
+/* Ends those who have not read what is about to be overwritten. */
+static void
+hub_cut(hub_t *self)
+{
+    ear_t *next;
+
+    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+        next = ear->next;
+        if (ear->at > self->first)
+            continue;
+        log_info("a stream of events is too slow and ends");
+        self->hubs->api->stats->streams_cut++;
+        ear_off(ear);
+        ear->news(ear);
+    }
+}
+
+static void
+hub_add(hub_t *self, const json_t *push)
+{
+    json_auto_t *shown = json_pack("{s:O, s:O}", "tag", value_get(push, "tag"), "data", value_get(push, "data"));
+    AUTO_FREE char *json = shown != NULL ? json_dumps(shown, 0) : NULL;
+
+    if (json == NULL)
+        return;
+    /* A tag has no line ends here, as they would end the field of the stream. */
+    AUTO_FREE char *tag = xstrdup(value_str(push, "tag", ""));
+    for (char *c = tag; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    event_t event = { .text = xasprintf("tag: %s\ndata: %s\n\n", tag, json) };
+    event.len = strlen(event.text);
+    event.data = strlen("tag: \n") + strlen(tag);
+    self->busy++;
+    while (self->first < self->end && (self->end - self->first == HUB_EVENTS || self->bytes + event.len > HUB_BYTES)) {
+        hub_cut(self);
+        hub_drop_first(self);
+    }
+    self->ring[self->end++ % HUB_EVENTS] = event;
+    self->bytes += event.len;
+    ear_t *next;
+    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+        next = ear->next;
+        ear->news(ear);
+    }
+    self->busy--;
+    hub_rest(self);
+}
+
+static void
+hub_begun(hub_t *self)
+{
+    ear_t *next;
+
+    self->busy++;
+    self->ready = true;
+    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+        next = ear->next;
+        ear->begun(ear, true);
+    }
+    self->busy--;
+    hub_rest(self);
+}
+
+/* Events come only as they happen: `seq` of those before is not asked for. */
+static void
+hub_take(void *cookie, const json_t *msg)
+{
+    hub_t *self = cookie;
+    json_int_t n = value_int(msg, "n", 0);
+
+    if (msg == NULL || (n != 0 && !value_bool(msg, "ok", false))) {
+        hub_end(self);
+    } else if (n != 0 && n == self->become_n) {
+        json_t *request = json_pack("{s:s}", "op", "events");
+        self->events_n = line_ask(self->line, &request);
+    } else if (n != 0 && n == self->events_n) {
+        hub_begun(self);
+    } else if (str_eq(value_str(msg, "push", ""), "event")) {
+        hub_add(self, msg);
+    }
+}
+
+static hub_t *
+hub_new(hubs_t *hubs, const char *token)
+{
+    hub_t *self = xcalloc(1, sizeof(*self));
+    fail_auto_t err = FAIL_INIT;
+    json_t *become = json_pack("{s:s, s:s}", "op", "become", "token", token);
+
+    self->hubs = hubs;
+    self->token = xstrdup(token);
+    self->line = line_new(hubs->api->poller, hubs->api->sock_dir, hub_take, self, &err);
+    if (self->line == NULL) {
+        json_decref(become);
+        hub_free(self);
+        return NULL;
+    }
+    self->become_n = line_ask(self->line, &become);
+    map_set(hubs->by_token, token, self);
+    return self;
+}
+
+bool
+hub_join(hubs_t *self, const char *token, ear_t *ear)
+{
+    hub_t *hub = map_get(self->by_token, token);
+
+    if (hub == NULL)
+        hub = hub_new(self, token);
+    if (hub == NULL)
+        return false;
+    ear->hub = hub;
+    ear->at = hub->end;
+    ear->off = 0;
+    ear->prev = NULL;
+    ear->next = hub->ears;
+    if (ear->next != NULL)
+        ear->next->prev = ear;
+    hub->ears = ear;
+    self->n_ears++;
+    if (hub->ready)
+        ear->begun(ear, true);
+    return true;
+}
+
+const char *
+hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data)
+{
+    const hub_t *hub = ear->hub;
+
+    if (hub == NULL || ear->at >= hub->end)
+        return NULL;
+    const event_t *event = &hub->ring[ear->at % HUB_EVENTS];
+    *ret_len = event->len - ear->off;
+    *ret_data = event->data;
+    return event->text + ear->off;
+}
+
+void
+hub_took(ear_t *ear, size_t n)
+{
+    const event_t *event = &ear->hub->ring[ear->at % HUB_EVENTS];
+
+    ear->off += n;
+    if (ear->off < event->len)
+        return;
+    ear->off = 0;
+    ear->at++;
+    ear->hub->hubs->api->stats->events_sent++;
+}

@@ -1,0 +1,49 @@
+/* hub.h - events of the master as one user sees them, for all streams that read by the same token.
+ *
+ * The master filters events by the rules of the user that a connection has become, so each token has a line of
+ * its own, and its streams share it. Events lie in a ring, HUB_EVENTS of them and HUB_BYTES at most; a stream
+ * has a place in it. A stream that is so slow that its place is overwritten ends.
+ *
+ * Layer      api
+ * Threads    one
+ * Ownership  a hub exists as long as it has listeners
+ * Tests      tests/t/6330-api-streams.bats
+ */
+#ifndef API_HUB_H
+#define API_HUB_H
+
+#include "api/api.h"
+#include "salt/base.h"
+
+#define HUB_EVENTS 4096
+#define HUB_BYTES  (16 * 1024 * 1024)
+
+typedef struct hub hub_t;
+typedef struct hubs hubs_t;
+
+/* Who listens. A listener is part of its user's struct, who takes it off before freeing it. */
+typedef struct ear {
+    struct ear *next, *prev;
+    hub_t *hub;  /* NULL: it has ended */
+    uint64_t at; /* the event that it reads next, */
+    size_t off;  /* and the bytes of it that it has */
+    void (*begun)(struct ear *self, bool lets); /* the master takes the token, or not (then it has ended) */
+    void (*news)(struct ear *self);             /* there are events to read, or it has ended */
+} ear_t;
+
+hubs_t *hubs_new(api_t *api);
+void hubs_destroy(hubs_t **self_p);
+/* Listens by this token, from now on. False: there is no master; nobody is called then. */
+bool hub_join(hubs_t *self, const char *token, ear_t *ear);
+/* Accepts one that has ended or never joined. */
+void hub_leave(ear_t *ear);
+/* The rest of the event that the ear reads, "tag: TAG\ndata: JSON\n\n"; NULL: none is there now. *ret_data: where
+ * "data:" begins, from the event's start. BORROWED until the next turn of the poller. */
+const char *hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data);
+/* So many bytes of it are read. */
+void hub_took(ear_t *ear, size_t n);
+/* All listeners end: the program does. */
+void hubs_end(hubs_t *self);
+size_t hubs_ears(const hubs_t *self);
+
+#endif

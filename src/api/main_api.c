@@ -1,0 +1,179 @@
+/* main_api.c - salt-api: command line, configuration, wiring; then the loop. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "api/failures.h"
+#include "api/http.h"
+#include "api/hub.h"
+#include "api/low.h"
+#include "api/opts.h"
+#include "api/stats.h"
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/memory.h"
+#include "common/base/notify.h"
+#include "common/cli/complete.h"
+#include "common/conf/startup.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+enum { SECOND_MS = 1000, SWEEP_S = 60 };
+
+double
+api_now(void)
+{
+    return (double) clock_wall_us() / 1e6;
+}
+
+typedef struct signals {
+    watch_t watch;
+    api_t *api;
+    bool end;
+} signals_t;
+
+static void
+signals_ready(void *cookie, uint32_t events)
+{
+    signals_t *self = cookie;
+    int signo;
+
+    while ((signo = daemon_next_signal(self->watch.fd)) != 0) {
+        if (signo == SIGTERM || signo == SIGINT)
+            self->end = true;
+        if (signo == SIGHUP) {
+            log_reopen();
+            http_reopen_log(self->api->http);
+        }
+    }
+}
+
+/* Until a signal ends it. 0, or a negative errno. */
+static int
+api_loop(api_t *api, signals_t *signals)
+{
+    int64_t second_ms = 0, sweep_ms = 0;
+    int rc = 0;
+
+    while (rc == 0 && !signals->end) {
+        int64_t now_ms = clock_mono_ms();
+        if (now_ms - second_ms >= SECOND_MS) {
+            second_ms = now_ms;
+            http_tick(api->http, now_ms);
+        }
+        if (now_ms - sweep_ms >= (int64_t) SWEEP_S * SECOND_MS) {
+            sweep_ms = now_ms;
+            sessions_sweep(api->sessions, api_now());
+        }
+        int wait = SECOND_MS;
+        low_tick(now_ms, &wait);
+        int http_wait = http_turn(api->http);
+        if (http_wait >= 0 && http_wait < wait)
+            wait = http_wait;
+        notify_turn(now_ms);
+        rc = poller_turn(api->poller, wait);
+    }
+    return rc;
+}
+
+/* Listens, then becomes `user` and serves. */
+static int
+api_serve(api_t *api, const conf_t *conf, fail_t *err)
+{
+    signals_t signals = { .watch = { -1, signals_ready, &signals }, .api = api };
+    int rc = (api->poller = poller_new(err)) != NULL ? 0 : err->code;
+
+    (void) daemon_raise_files(value_int(api->set->rest, "connections", 0) * 2 + 64);
+    api->sessions = sessions_new();
+    api->failures = failures_new();
+    api->stats = stats_new();
+    api->hubs = hubs_new(api);
+    if (rc == 0 && (api->http = http_new(api, err)) == NULL)
+        rc = err->code;
+    if (rc == 0)
+        rc = daemon_user(conf_str(conf, "user"), err);
+    if (rc == 0) {
+        daemon_hide();
+        rc = signals.watch.fd = daemon_signals(false, err);
+    }
+    if (rc >= 0)
+        rc = poller_add(api->poller, &signals.watch, EPOLLIN);
+    if (rc == 0) {
+        log_info("salt-api listens on %s, port %d%s", settings_str(api->set, "host"),
+                 (int) value_int(api->set->rest, "port", 0), api->set->tls ? ", with TLS" : "");
+        daemon_ready();
+        rc = api_loop(api, &signals);
+    }
+    if (api->http != NULL) {
+        hubs_end(api->hubs);
+        (void) http_turn(api->http);
+    }
+    http_destroy(&api->http);
+    hubs_destroy(&api->hubs);
+    sessions_destroy(&api->sessions);
+    failures_destroy(&api->failures);
+    free(api->stats);
+    if (signals.watch.fd >= 0)
+        (void) close(signals.watch.fd);
+    poller_destroy(&api->poller);
+    return rc;
+}
+
+static int
+api_fail(const fail_t *err)
+{
+    log_critical("%s", fail_text(err));
+    return EXIT_FAILURE;
+}
+
+/* The master's configuration names files of its own for this program. */
+static void
+api_overrides(const char *dir, json_t *overrides)
+{
+    AUTO(conf) conf = conf_load(dir, CONF_MASTER, overrides, NULL, NULL);
+    static const struct {
+        const char *option, *own;
+    } names[] = { { "log_file", "api_logfile" }, { "pidfile", "api_pidfile" }, { "user", "api_user" } };
+
+    for (size_t i = 0; conf != NULL && i < NELEMS(names); i++)
+        if (value_get(overrides, names[i].option) == NULL)
+            json_object_set_new(overrides, names[i].option, json_string(conf_str(conf, names[i].own)));
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    opt_result_t opts = { 0 };
+
+    memory_begin();
+    if (complete_asked(argc, argv))
+        return complete_options(&opts_api, argc, argv);
+    daemon_stdio();
+    notify_begin();
+    tzset();
+    int code = optparse_run(&opts_api, argc, argv, &opts);
+    if (code >= 0) {
+        opt_result_free(&opts);
+        return code;
+    }
+    AUTO_FREE char *dir = startup_conf_dir(opts.values);
+    json_auto_t *overrides = startup_overrides(opts.values), *warnings = json_array(), *warning;
+    api_overrides(dir, overrides);
+    AUTO(conf) conf = startup_conf("salt-api", dir, CONF_MASTER, overrides, &err);
+    bool background = value_bool(opts.values, "daemon", false);
+    opt_result_free(&opts);
+    AUTO(settings) set = conf != NULL ? settings_new(conf_opts(conf), warnings, &err) : NULL;
+    size_t i;
+    json_array_foreach (warnings, i, warning)
+        log_warning("%s", json_string_value(warning));
+    if (set == NULL || (background && daemon_background(&err) < 0))
+        return api_fail(&err);
+    AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
+    if (daemon_pid_file(pid_file, &err) < 0)
+        return api_fail(&err);
+    api_t api = { .set = set, .sock_dir = conf_str(conf, "sock_dir"), .now = api_now };
+    int rc = api_serve(&api, conf, &err);
+    daemon_pid_remove(pid_file);
+    return rc < 0 ? api_fail(&err) : EXIT_SUCCESS;
+}
