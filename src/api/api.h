@@ -14,7 +14,7 @@
 
 struct http;
 struct hubs;
-struct failures;
+struct guesses;
 struct stats;
 
 typedef struct api {
@@ -23,8 +23,8 @@ typedef struct api {
     poller_t *poller;
     sessions_t *sessions;
     struct http *http;
-    struct hubs *hubs;         /* streams of events: stream.h */
-    struct failures *failures; /* log-ins that failed, by address: failures.h */
+    struct hubs *hubs;       /* streams of events: stream.h */
+    struct guesses *guesses; /* log-ins that failed, by address: guesses.h */
     struct stats *stats;
     double (*now)(void);
 } api_t;

@@ -70,7 +70,10 @@ ask_start(request_t *request, const char *token, json_t **question_p, ask_fn *fn
     ask_t *self = xcalloc(1, sizeof(*self));
     fail_auto_t err = FAIL_INIT;
 
-    *self = (ask_t){ .request = request, .question = STEAL(*question_p), .fn = fn, .cookie = cookie,
+    *self = (ask_t){ .request = request,
+                     .question = STEAL(*question_p),
+                     .fn = fn,
+                     .cookie = cookie,
                      .free_cookie = free_cookie };
     request->work = self;
     request->drop = ask_drop;

@@ -143,10 +143,8 @@ static const struct {
     const char *type;
     int (*parse)(const char *bytes, size_t len, json_t **ret, fail_t *err);
 } types[] = {
-    { "application/json", parse_json },
-    { "application/x-yaml", parse_yaml },
-    { "text/yaml", parse_yaml },
-    { "application/x-www-form-urlencoded", parse_form },
+    { "application/json", parse_json }, { "application/x-yaml", parse_yaml },
+    { "text/yaml", parse_yaml },        { "application/x-www-form-urlencoded", parse_form },
     { "text/plain", parse_text },
 };
 

@@ -87,8 +87,8 @@ local_request(low_t *low, bool follow)
         local_bad(low, "fun is wanted: a function, as \"test.ping\"");
         return NULL;
     }
-    json_t *request = json_pack("{s:s, s:O, s:s, s:O, s:o}", "op", "publish", "tgt", tgt, "tgt_type", type, "fun",
-                                fun, "arg", local_arg(chunk));
+    json_t *request = json_pack("{s:s, s:O, s:s, s:O, s:o}", "op", "publish", "tgt", tgt, "tgt_type", type,
+                                "fun", fun, "arg", local_arg(chunk));
     for (size_t i = 0; i < NELEMS(copied); i++)
         if (value_truthy(value_get(chunk, copied[i])))
             json_object_set(request, copied[i], value_get(chunk, copied[i]));
@@ -98,8 +98,8 @@ local_request(low_t *low, bool follow)
     }
     if (follow)
         json_object_set_new(request, "follow", json_true());
-    low->timeout_ms = (int64_t) ((timeout > 0 ? timeout : value_num(low->request->api->set->opts, "timeout", 5)) *
-                                 1000);
+    low->timeout_ms =
+        (int64_t) ((timeout > 0 ? timeout : value_num(low->request->api->set->opts, "timeout", 5)) * 1000);
     return request;
 }
 
@@ -230,7 +230,8 @@ batch_push(low_t *low, const json_t *push)
     if (low->job == NULL)
         return;
     if (push != NULL && follow_push(low->job, push, now))
-        json_array_append_new(low->returns, json_pack("{s:o}", value_str(push, "id", ""), local_shape(low, push)));
+        json_array_append_new(low->returns,
+                              json_pack("{s:o}", value_str(push, "id", ""), local_shape(low, push)));
     if (push == NULL || follow_over(low->job, low->timeout_ms, now))
         low_next(low);
 }

@@ -11,8 +11,9 @@
 enum { WORD_NODES = 10000 };
 
 /* Keys of a chunk that are no keyword arguments. */
-static const char *const own_keys[] = { "client", "fun", "arg", "kwarg", "full_return", "timeout", "token",
-                                        "username", "password", "eauth", "user", "key", "print_event" };
+static const char *const own_keys[] = { "client",  "fun",   "arg",        "kwarg",    "full_return",
+                                        "timeout", "token", "username",   "password", "eauth",
+                                        "user",    "key",   "print_event" };
 
 static bool
 is_own_key(const char *key)
@@ -104,8 +105,8 @@ master_reply(low_t *low, const json_t *msg)
 static void
 master_async_reply(low_t *low, const json_t *msg)
 {
-    const char *jid = value_str(msg, "jid", ""), *prefix = value_str(low->chunk, "client", "")[0] == 'r' ? "run"
-                                                                                                         : "wheel";
+    const char *jid = value_str(msg, "jid", ""),
+               *prefix = value_str(low->chunk, "client", "")[0] == 'r' ? "run" : "wheel";
     json_t *value = json_pack("{s:o, s:s}", "tag", value_fmt("salt/%s/%s", prefix, jid), "jid", jid);
 
     low_return(low, &value);
@@ -144,17 +145,23 @@ runner_async_begin(low_t *low)
 static void
 runner_push(low_t *low, const json_t *push)
 {
+    AUTO_FREE char *absent = xasprintf("'%s' is not available.", value_str(low->chunk, "fun", ""));
+
     if (!is_end_of(low, push))
         return;
+    if (!value_bool(push, "success", true) && str_eq(value_str(push, "return", ""), absent)) {
+        low_fail(low, MHD_HTTP_BAD_REQUEST, absent);
+        return;
+    }
     json_t *ret = json_incref(value_get(push, "return"));
     if (value_bool(low->chunk, "full_return", false)) {
         json_t *args = value_get(low->chunk, "arg"), *none = json_array();
-        ret = json_pack("{s:o, s:{s:o, s:s, s:s, s:O, s:o, s:b, s:o}}", "tag",
-                        value_fmt("salt/run/%s/ret", low->jid), "data", "fun",
-                        value_fmt("runner.%s", value_str(low->chunk, "fun", "")), "jid", low->jid, "user",
-                        low->request->user != NULL ? low->request->user : value_str(low->chunk, "username", ""),
-                        "fun_args", args != NULL ? args : none, "return", ret, "success",
-                        value_bool(push, "success", true), "_stamp", master_stamp());
+        ret = json_pack(
+            "{s:o, s:{s:o, s:s, s:s, s:O, s:o, s:b, s:o}}", "tag", value_fmt("salt/run/%s/ret", low->jid),
+            "data", "fun", value_fmt("runner.%s", value_str(low->chunk, "fun", "")), "jid", low->jid, "user",
+            low->request->user != NULL ? low->request->user : value_str(low->chunk, "username", ""),
+            "fun_args", args != NULL ? args : none, "return", ret, "success",
+            value_bool(push, "success", true), "_stamp", master_stamp());
         json_decref(none);
     }
     low_return(low, &ret);
@@ -191,7 +198,8 @@ static void
 wheel_push(low_t *low, const json_t *push)
 {
     if (is_end_of(low, push))
-        wheel_return(low, low->jid, json_incref(value_get(push, "return")), value_bool(push, "success", true));
+        wheel_return(low, low->jid, json_incref(value_get(push, "return")),
+                     value_bool(push, "success", true));
 }
 
 /* Salt calls a function that is not there, and says so in the result. */
@@ -222,7 +230,7 @@ static const client_t client_runner = { "runner", runner_begin, master_reply, ru
                       client_wheel_async = { "wheel_async", wheel_async_begin, master_async_reply },
                       client_ssh = { "ssh", ssh_begin };
 
-const client_t *const low_clients[] = { &client_local,  &client_async,        &client_batch,
-                                        &client_subset, &client_runner,       &client_runner_async,
-                                        &client_wheel,  &client_wheel_async, &client_ssh,
-                                        NULL };
+const client_t *const low_clients[] = {
+    &client_local,        &client_async, &client_batch,       &client_subset, &client_runner,
+    &client_runner_async, &client_wheel, &client_wheel_async, &client_ssh,    NULL
+};

@@ -12,8 +12,8 @@ cookie_text(const api_t *api, const char *id, long age_s)
 
     (void) gmtime_r(&at, &tm);
     (void) strftime(when, sizeof(when), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-    return xasprintf(COOKIE_NAME "=%s; expires=%s; Max-Age=%ld; Path=%s/; HttpOnly; SameSite=Strict%s", id, when,
-                     age_s > 0 ? age_s : 0, api->set->prefix, api->set->tls ? "; Secure" : "");
+    return xasprintf(COOKIE_NAME "=%s; expires=%s; Max-Age=%ld; Path=%s/; HttpOnly; SameSite=Strict%s", id,
+                     when, age_s > 0 ? age_s : 0, api->set->prefix, api->set->tls ? "; Secure" : "");
 }
 
 char *

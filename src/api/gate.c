@@ -18,8 +18,7 @@ has_large_body(const request_t *request)
 {
     const char *length = request_header(request, "Content-Length");
 
-    return length != NULL ? strtoull(length, NULL, 10) > HTTP_OPEN_BODY
-                          : request_header(request, "Transfer-Encoding") != NULL;
+    return length != NULL ? strtoull(length, NULL, 10) > HTTP_DROPPED : false;
 }
 
 static void

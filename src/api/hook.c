@@ -34,7 +34,8 @@ hook_answer(request_t *request, const json_t *reply, void *cookie)
     const char *error = value_str(reply, "error", "");
 
     if (reply == NULL)
-        reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "Salt request timed out. The master is not responding.");
+        reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                    "Salt request timed out. The master is not responding.");
     else if (!value_bool(reply, "ok", false))
         reply_error(request, refusal_is_denial(error) ? MHD_HTTP_UNAUTHORIZED : refusal_status(error), error);
     else {

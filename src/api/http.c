@@ -23,6 +23,7 @@
 #include "salt/value.h"
 
 #define CERT_MAX (1024 * 1024)
+enum { TURNS = 16, HTTP_WAIT_MS = 1000 };
 
 struct conn {
     conn_t *next, *prev;
@@ -40,8 +41,8 @@ struct http {
     access_t *access;
     conn_t *conns; /* a ring's head is not needed: the list ends with NULL */
     size_t n_conns;
-    size_t bodies;  /* bytes that all requests hold */
-    bool due;       /* libmicrohttpd has work without a descriptor that is ready */
+    size_t bodies; /* bytes that all requests hold */
+    bool due;      /* libmicrohttpd has work without a descriptor that is ready */
     buf_t cert, key;
 };
 
@@ -183,11 +184,10 @@ request_headers_each(const request_t *self, request_each_fn *fn, void *cookie)
 static void
 request_address(struct MHD_Connection *link, char *out, size_t cap)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     const struct sockaddr *addr = info != NULL ? info->client_addr : NULL;
     socklen_t len = addr != NULL && addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                               : sizeof(struct sockaddr_in);
+                                                                : sizeof(struct sockaddr_in);
 
     out[0] = '\0';
     if (addr != NULL)
@@ -331,7 +331,7 @@ http_take_body(http_t *http, request_t *request, const char *bytes, size_t len)
                      : HTTP_OPEN_BODY;
 
     if (request->response != NULL)
-        return (request->body.note += (unsigned) len) < HTTP_OPEN_BODY;
+        return (request->dropped += len) < HTTP_DROPPED;
     if (request->body.len + len > max) {
         reply_error(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
         return true;
@@ -359,7 +359,7 @@ http_handle(request_t *request)
         int rc = body_parse(request_header(request, "Content-Type"), bytes, request->body.len, &request->data,
                             &err);
         if (rc < 0) {
-            unsigned status = rc == -ENOTSUP  ? MHD_HTTP_NOT_ACCEPTABLE
+            unsigned status = rc == -ENOTSUP ? MHD_HTTP_NOT_ACCEPTABLE
                               : rc == -E2BIG ? MHD_HTTP_CONTENT_TOO_LARGE
                                              : MHD_HTTP_BAD_REQUEST;
             reply_error(request, status, fail_text(&err));
@@ -426,15 +426,15 @@ http_ready(void *cookie, uint32_t events)
 int
 http_turn(http_t *self)
 {
-    MHD_UNSIGNED_LONG_LONG wait;
-
-    for (int i = 0; self->due && i < 16; i++) {
+    for (int i = 0; i < TURNS; i++) {
+        MHD_UNSIGNED_LONG_LONG wait = 0;
+        bool timed = MHD_get_timeout(self->daemon, &wait) == MHD_YES;
+        if (!self->due && !(timed && wait == 0))
+            return timed ? (int) (wait > HTTP_WAIT_MS ? HTTP_WAIT_MS : wait) : -1;
         self->due = false;
         (void) MHD_run(self->daemon);
     }
-    if (self->due)
-        return 0;
-    return MHD_get_timeout(self->daemon, &wait) == MHD_YES ? (int) (wait > 1000 ? 1000 : wait) : -1;
+    return 0;
 }
 
 size_t
@@ -448,7 +448,8 @@ listen_at(const api_t *api, fail_t *err)
 {
     const char *host = settings_str(api->set, "host");
     int port = (int) value_int(api->set->rest, "port", 0), yes = 1;
-    const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+    const struct addrinfo hints = { .ai_family = AF_UNSPEC,
+                                    .ai_socktype = SOCK_STREAM,
                                     .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
     struct addrinfo *found = NULL;
     AUTO_FREE char *service = xasprintf("%d", port);

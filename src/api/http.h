@@ -15,12 +15,13 @@
 #include "api/api.h"
 #include "api/request.h"
 
-#define HTTP_REQUEST_S  30
-#define HTTP_BODY_RATE  (16 * 1024) /* bytes a second that a large body must arrive with */
-#define HTTP_SEND_S     600
-#define HTTP_POOL       8192 /* bytes of one connection for heads */
-#define HTTP_BODIES     (64 * 1024 * 1024)
-#define HTTP_OPEN_BODY  (64 * 1024)
+#define HTTP_REQUEST_S 30
+#define HTTP_BODY_RATE (16 * 1024) /* bytes a second that a large body must arrive with */
+#define HTTP_SEND_S    600
+#define HTTP_POOL      8192 /* bytes of one connection for heads */
+#define HTTP_BODIES    (64 * 1024 * 1024)
+#define HTTP_OPEN_BODY (64 * 1024)
+#define HTTP_DROPPED   (8 * 1024 * 1024) /* of a body that is read and dropped before the answer */
 
 typedef struct http http_t;
 

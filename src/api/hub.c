@@ -174,7 +174,8 @@ hub_cut(hub_t *self)
 static void
 hub_add(hub_t *self, const json_t *push)
 {
-    json_auto_t *shown = json_pack("{s:O, s:O}", "tag", value_get(push, "tag"), "data", value_get(push, "data"));
+    json_auto_t *shown = json_pack("{s:O, s:O}", "tag", value_get(push, "tag"), "data",
+                                   value_get(push, "data"));
     AUTO_FREE char *json = shown != NULL ? json_dumps(shown, 0) : NULL;
 
     if (json == NULL)
@@ -188,7 +189,8 @@ hub_add(hub_t *self, const json_t *push)
     event.len = strlen(event.text);
     event.data = strlen("tag: \n") + strlen(tag);
     self->busy++;
-    while (self->first < self->end && (self->end - self->first == HUB_EVENTS || self->bytes + event.len > HUB_BYTES)) {
+    while (self->first < self->end &&
+           (self->end - self->first == HUB_EVENTS || self->bytes + event.len > HUB_BYTES)) {
         hub_cut(self);
         hub_drop_first(self);
     }

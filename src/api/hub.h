@@ -24,9 +24,9 @@ typedef struct hubs hubs_t;
 /* Who listens. A listener is part of its user's struct, who takes it off before freeing it. */
 typedef struct ear {
     struct ear *next, *prev;
-    hub_t *hub;  /* NULL: it has ended */
-    uint64_t at; /* the event that it reads next, */
-    size_t off;  /* and the bytes of it that it has */
+    hub_t *hub;                                 /* NULL: it has ended */
+    uint64_t at;                                /* the event that it reads next, */
+    size_t off;                                 /* and the bytes of it that it has */
     void (*begun)(struct ear *self, bool lets); /* the master takes the token, or not (then it has ended) */
     void (*news)(struct ear *self);             /* there are events to read, or it has ended */
 } ear_t;

@@ -13,7 +13,9 @@ typedef struct ustar {
 void
 keytar_add(buf_t *out, const char *name, const char *text)
 {
-    ustar_t head = { .type = '0', .magic = "ustar", .version = { '0', '0' }, .user = "root", .group = "root" };
+    ustar_t head = {
+        .type = '0', .magic = "ustar", .version = { '0', '0' }, .user = "root", .group = "root"
+    };
     const unsigned char *bytes = (const unsigned char *) &head;
     size_t len = strlen(text);
     unsigned sum = 0;

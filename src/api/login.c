@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "api/ask.h"
 #include "api/cookie.h"
-#include "api/failures.h"
+#include "api/guesses.h"
 #include "api/route.h"
 #include "api/stats.h"
 #include "common/base/clock.h"
@@ -18,9 +18,9 @@
 void
 root_get(request_t *request)
 {
-    json_t *value = json_pack("{s:s, s:[s,s,s,s,s,s,s,s,s]}", "return", "Welcome", "clients", "local", "local_async",
-                              "local_batch", "local_subset", "runner", "runner_async", "ssh", "wheel",
-                              "wheel_async");
+    json_t *value = json_pack("{s:s, s:[s,s,s,s,s,s,s,s,s]}", "return", "Welcome", "clients", "local",
+                              "local_async", "local_batch", "local_subset", "runner", "runner_async", "ssh",
+                              "wheel", "wheel_async");
 
     reply_value(request, MHD_HTTP_OK, &value);
 }
@@ -51,7 +51,7 @@ login_failed(request_t *request, const json_t *reply, const char *text)
     if (reply == NULL) {
         reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, NO_MASTER);
     } else if (value_bool(reply, "ok", false)) {
-        failures_pardon(request->api->failures, request->address);
+        guesses_pardon(request->api->guesses, request->address);
         request->api->stats->logins++;
         return false;
     } else if (strstr(error, "too many") != NULL || strstr(error, "try again") != NULL) {
@@ -86,8 +86,9 @@ login_answer(request_t *request, const json_t *reply, void *cookie)
     const session_t *session = session_begin(request->api->sessions, reply, api_now());
     json_t *perms = value_get(reply, "perms"), *none = json_object(),
            *list = json_pack("[{s:s, s:O, s:O, s:s, s:s, s:O}]", "token", session->id, "expire",
-                             value_get(reply, "expire"), "start", value_get(reply, "start"), "user", session->user,
-                             "eauth", session->eauth, "perms", json_array_size(perms) > 0 ? perms : none);
+                             value_get(reply, "expire"), "start", value_get(reply, "start"), "user",
+                             session->user, "eauth", session->eauth, "perms",
+                             json_array_size(perms) > 0 ? perms : none);
     json_decref(none);
     free(request->user);
     request->user = xstrdup(session->user);
@@ -107,7 +108,7 @@ login_post(request_t *request)
         reply_error(request, MHD_HTTP_BAD_REQUEST, "Credentials are wanted: username, password and eauth");
     } else if (question == NULL) {
         reply_error(request, MHD_HTTP_UNAUTHORIZED, NOT_AUTHENTICATED);
-    } else if (!failures_admit(request->api->failures, request->address, clock_mono_ms())) {
+    } else if (!guesses_admit(request->api->guesses, request->address, clock_mono_ms())) {
         json_decref(question);
         reply_error(request, MHD_HTTP_TOO_MANY_REQUESTS, TOO_MANY);
     } else {
@@ -167,10 +168,10 @@ tokens_answer(request_t *request, const json_t *reply, void *cookie)
         tokens_free(self);
         return;
     }
-    json_array_append_new(self->made, json_pack("{s:O, s:O, s:O, s:O, s:O}", "start", value_get(reply, "start"),
-                                                "expire", value_get(reply, "expire"), "name",
-                                                value_get(reply, "user"), "eauth", value_get(reply, "eauth"),
-                                                "token", value_get(reply, "token")));
+    json_array_append_new(self->made,
+                          json_pack("{s:O, s:O, s:O, s:O, s:O}", "start", value_get(reply, "start"), "expire",
+                                    value_get(reply, "expire"), "name", value_get(reply, "user"), "eauth",
+                                    value_get(reply, "eauth"), "token", value_get(reply, "token")));
     tokens_next(request, self);
 }
 
@@ -186,7 +187,7 @@ tokens_next(request_t *request, tokens_t *self)
         return;
     }
     json_t *question = login_question(creds);
-    if (question == NULL || !failures_admit(request->api->failures, request->address, clock_mono_ms())) {
+    if (question == NULL || !guesses_admit(request->api->guesses, request->address, clock_mono_ms())) {
         reply_error(request, question == NULL ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_TOO_MANY_REQUESTS,
                     question == NULL ? "Require \"username\", \"password\", and \"eauth\" params" : TOO_MANY);
         json_decref(question);
@@ -202,7 +203,8 @@ token_post(request_t *request)
     const json_t *data = request->data;
 
     if (!json_is_object(data) && json_array_size(data) == 0) {
-        reply_error(request, MHD_HTTP_BAD_REQUEST, "Require \"username\", \"password\", and \"eauth\" params");
+        reply_error(request, MHD_HTTP_BAD_REQUEST,
+                    "Require \"username\", \"password\", and \"eauth\" params");
         return;
     }
     tokens_t *self = xcalloc(1, sizeof(*self));

@@ -4,7 +4,7 @@
 #include <microhttpd.h>
 
 #include "api/api.h"
-#include "api/failures.h"
+#include "api/guesses.h"
 #include "api/refusal.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -103,7 +103,8 @@ low_unknown_user(low_t *self, const char *text)
     } else if (value_get(self->chunk, "token") != NULL) {
         low_fail(self, MHD_HTTP_UNAUTHORIZED, "Invalid token");
     } else {
-        AUTO_FREE char *told = xasprintf("Authentication failure of type \"eauth\" occurred for user %s.", user);
+        AUTO_FREE char *told = xasprintf("Authentication failure of type \"eauth\" occurred for user %s.",
+                                         user);
         low_fail(self, MHD_HTTP_UNAUTHORIZED, told);
     }
 }
@@ -113,9 +114,10 @@ low_refused(low_t *self, const char *text)
 {
     if (refusal_is_denial(text)) {
         const char *user = self->request->user;
-        AUTO_FREE char *denied = xasprintf("Authentication failure of type \"%s\" occurred for user %s.",
-                                           self->own && value_get(self->chunk, "token") == NULL ? "eauth" : "token",
-                                           user != NULL ? user : value_str(self->chunk, "username", "UNKNOWN"));
+        AUTO_FREE char *denied = xasprintf(
+            "Authentication failure of type \"%s\" occurred for user %s.",
+            self->own && value_get(self->chunk, "token") == NULL ? "eauth" : "token",
+            user != NULL ? user : value_str(self->chunk, "username", "UNKNOWN"));
         low_fail(self, MHD_HTTP_UNAUTHORIZED, self->client->denied != NULL ? self->client->denied : denied);
     } else if (self->client->refused == NULL || !self->client->refused(self, text))
         low_fail(self, refusal_status(text), text);
@@ -137,7 +139,7 @@ low_take(void *cookie, const json_t *msg)
             return;
         }
         if (self->own)
-            failures_pardon(self->request->api->failures, self->request->address);
+            guesses_pardon(self->request->api->guesses, self->request->address);
         (void) self->client->begin(self);
     } else if (n != 0 && n == self->work_n) {
         self->work_n = 0;
@@ -186,9 +188,10 @@ low_connect(low_t *self)
         low_fail(self, MHD_HTTP_UNAUTHORIZED, "No authentication credentials given");
         return;
     }
-    if (self->own && !failures_admit(api->failures, self->request->address, clock_mono_ms())) {
+    if (self->own && !guesses_admit(api->guesses, self->request->address, clock_mono_ms())) {
         json_decref(become);
-        low_fail(self, MHD_HTTP_TOO_MANY_REQUESTS, "Too many failed log-ins from this address; wait a second");
+        low_fail(self, MHD_HTTP_TOO_MANY_REQUESTS,
+                 "Too many failed log-ins from this address; wait a second");
         return;
     }
     self->line = line_new(api->poller, api->sock_dir, low_take, self, &err);
@@ -226,8 +229,10 @@ low_check(low_t *self)
         return false;
     }
     if (!value_lists(set->clients, name)) {
-        AUTO_FREE char *text = xasprintf("Client disabled: '%s'. Add to 'netapi_enable_clients' master config "
-                                         "option to enable.", name);
+        AUTO_FREE char *text = xasprintf(
+            "Client disabled: '%s'. Add to 'netapi_enable_clients' master config "
+            "option to enable.",
+            name);
         low_fail(self, MHD_HTTP_BAD_REQUEST, text);
         return false;
     }

@@ -18,11 +18,12 @@ typedef struct low low_t;
 /* What a client does with its chunk. */
 typedef struct client {
     const char *name;
-    bool (*begin)(low_t *low);                     /* asks the master; false: low_fail was called */
-    void (*reply)(low_t *low, const json_t *msg);  /* the master's "ok" reply */
-    void (*push)(low_t *low, const json_t *push);  /* NULL: it follows nothing */
-    bool (*refused)(low_t *low, const char *text); /* the master's text; true: it is the result. May be NULL */
-    const char *denied; /* the text for whom his rules do not let; NULL: one that names him */
+    bool (*begin)(low_t *low);                    /* asks the master; false: low_fail was called */
+    void (*reply)(low_t *low, const json_t *msg); /* the master's "ok" reply */
+    void (*push)(low_t *low, const json_t *push); /* NULL: it follows nothing */
+    bool (*refused)(low_t *low,
+                    const char *text); /* the master's text; true: it is the result. May be NULL */
+    const char *denied;                /* the text for whom his rules do not let; NULL: one that names him */
 } client_t;
 
 /* The list is whole. `returns` is BORROWED. */
@@ -30,18 +31,18 @@ typedef void low_done_fn(request_t *request, json_t *returns);
 
 struct low {
     request_t *request;
-    json_t *chunks;   /* owned list */
-    size_t at;        /* the chunk that is under way */
-    json_t *chunk;    /* BORROWED */
-    json_t *returns;  /* owned list */
+    json_t *chunks;  /* owned list */
+    size_t at;       /* the chunk that is under way */
+    json_t *chunk;   /* BORROWED */
+    json_t *returns; /* owned list */
     low_done_fn *done;
-    bool own;         /* each chunk has its credentials (POST /run) */
+    bool own; /* each chunk has its credentials (POST /run) */
     line_t *line;
     json_int_t become_n, work_n; /* replies that are awaited; 0: none */
     const client_t *client;
-    follow_t *job;    /* that is followed; NULL: none */
-    json_t *targets, *ret; /* owned: ids of the job, and its returns */
-    char *jid;        /* owned; NULL: none yet */
+    follow_t *job;                /* that is followed; NULL: none */
+    json_t *targets, *ret;        /* owned: ids of the job, and its returns */
+    char *jid;                    /* owned; NULL: none yet */
     int64_t timeout_ms, until_ms; /* of the job; of a runner (0: none) */
     low_t *next, *prev;           /* all that are under way */
 };

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
-#include "api/failures.h"
+#include "api/guesses.h"
 #include "api/http.h"
 #include "api/hub.h"
 #include "api/low.h"
@@ -85,7 +85,7 @@ api_serve(api_t *api, const conf_t *conf, fail_t *err)
 
     (void) daemon_raise_files(value_int(api->set->rest, "connections", 0) * 2 + 64);
     api->sessions = sessions_new();
-    api->failures = failures_new();
+    api->guesses = guesses_new();
     api->stats = stats_new();
     api->hubs = hubs_new(api);
     if (rc == 0 && (api->http = http_new(api, err)) == NULL)
@@ -111,7 +111,7 @@ api_serve(api_t *api, const conf_t *conf, fail_t *err)
     http_destroy(&api->http);
     hubs_destroy(&api->hubs);
     sessions_destroy(&api->sessions);
-    failures_destroy(&api->failures);
+    guesses_destroy(&api->guesses);
     free(api->stats);
     if (signals.watch.fd >= 0)
         (void) close(signals.watch.fd);

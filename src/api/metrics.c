@@ -33,10 +33,13 @@ metrics_own(const api_t *api, buf_t *out)
     metric(out, "halite_api_request_seconds_total", "counter", "Seconds that requests took, all together.",
            stats->seconds);
     metric(out, "halite_api_start_time_seconds", "gauge", "When salt-api began.", stats->started);
-    metric(out, "halite_api_connections", "gauge", "Connections of clients.", (double) http_connections(api->http));
-    metric(out, "halite_api_sessions", "gauge", "Sessions that hold.", (double) sessions_count(api->sessions));
+    metric(out, "halite_api_connections", "gauge", "Connections of clients.",
+           (double) http_connections(api->http));
+    metric(out, "halite_api_sessions", "gauge", "Sessions that hold.",
+           (double) sessions_count(api->sessions));
     metric(out, "halite_api_streams", "gauge", "Streams of events.", (double) hubs_ears(api->hubs));
-    metric(out, "halite_api_events_sent_total", "counter", "Events sent to streams.", (double) stats->events_sent);
+    metric(out, "halite_api_events_sent_total", "counter", "Events sent to streams.",
+           (double) stats->events_sent);
     metric(out, "halite_api_streams_cut_total", "counter", "Streams that ended because they were too slow.",
            (double) stats->streams_cut);
     metric(out, "halite_api_logins_total", "counter", "Log-ins.", (double) stats->logins);

@@ -96,11 +96,11 @@ jobs_one(request_t *request, json_t *returns)
 }
 
 void
-jobs_get(request_t *request)
+joblist_get(request_t *request)
 {
     bool one = *request->rest != '\0';
-    json_t *chunks = one ? json_pack("[{s:s, s:s, s:{s:s}}]", "client", "runner", "fun", "jobs.list_job", "kwarg",
-                                     "jid", request->rest)
+    json_t *chunks = one ? json_pack("[{s:s, s:s, s:{s:s}}]", "client", "runner", "fun", "jobs.list_job",
+                                     "kwarg", "jid", request->rest)
                          : json_pack("[{s:s, s:s}]", "client", "runner", "fun", "jobs.list_jobs");
 
     low_start(request, &chunks, false, one ? jobs_one : low_answer);
@@ -172,7 +172,8 @@ keys_post(request_t *request)
         return;
     if (json_array_size(chunks) != 1 || !keytar_id_valid(json_string_value(id), &err)) {
         json_decref(chunks);
-        reply_error(request, MHD_HTTP_BAD_REQUEST, err.text != NULL ? err.text : "mid is wanted: a minion's id");
+        reply_error(request, MHD_HTTP_BAD_REQUEST,
+                    err.text != NULL ? err.text : "mid is wanted: a minion's id");
         return;
     }
     json_object_set(chunk, "id_", id);

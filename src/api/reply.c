@@ -152,8 +152,11 @@ reply_error(request_t *self, unsigned status, const char *text)
         return;
     }
     const char *reason = MHD_get_reason_phrase_for(status);
-    buf_printf(&page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%u %s</title></head>\n"
-                      "<body><h2>%u %s</h2>\n<p>", status, reason, status, reason);
+    buf_printf(
+        &page,
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%u %s</title></head>\n"
+        "<body><h2>%u %s</h2>\n<p>",
+        status, reason, status, reason);
     put_escaped(&page, text);
     buf_puts(&page, "</p>\n</body></html>\n");
     reply_bytes(self, status, TYPE_HTML, &page);

@@ -32,18 +32,20 @@ typedef struct request {
     const char *rest; /* what follows the route's path, without a slash in front; BORROWED from `path` */
     char address[64]; /* of the client */
     buf_t body;
-    json_t *data;     /* owned: the body as a value; NULL for none */
+    json_t *data;                 /* owned: the body as a value; NULL for none */
     char sid[SESSION_ID_LEN + 1]; /* the session that the request came with, "" for none, */
     char *user;                   /* and whose it is: owned */
     char *token;                  /* owned */
-    bool private_answer; /* made with a session's rights */
-    char *new_cookie;    /* owned: Set-Cookie of the answer; NULL: none */
-    char *new_token;     /* owned: X-Auth-Token of the answer; NULL: none */
-    const char *challenge; /* WWW-Authenticate of the answer; NULL: none */
+    bool private_answer;          /* made with a session's rights */
+    char *new_cookie;             /* owned: Set-Cookie of the answer; NULL: none */
+    char *new_token;              /* owned: X-Auth-Token of the answer; NULL: none */
+    const char *challenge;        /* WWW-Authenticate of the answer; NULL: none */
     unsigned status;
     struct MHD_Response *response; /* NULL: no answer yet */
     int64_t began_ms;
-    bool begun, waits, early, counted_body;
+    size_t dropped; /* bytes of the body that came after the answer */
+    bool begun, waits;
+    bool early;               /* answered before the body has come */
     void *work;               /* of a handler that answers later */
     void (*drop)(void *work); /* NULL: there is no such work */
 } request_t;

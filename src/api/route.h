@@ -19,15 +19,15 @@ typedef enum route_auth {
 
 struct route {
     const char *path;
-    bool deep;             /* also for paths below it */
+    bool deep; /* also for paths below it */
     handler_fn *get, *post;
     route_auth_t get_auth, post_auth;
-    const char *open_by;   /* a flag of rest_cherrypy that lets anybody ask; NULL: none */
-    const char *denied;    /* the text for who has no session */
-    bool sessions;         /* not there without enable_sessions */
-    bool cookies;          /* a session's cookie is enough */
-    bool html;             /* stays what it is for browsers too, when there is an app */
-    const char *setting;   /* the setting that names another path; NULL: none */
+    const char *open_by; /* a flag of rest_cherrypy that lets anybody ask; NULL: none */
+    const char *denied;  /* the text for who has no session */
+    bool sessions;       /* not there without enable_sessions */
+    bool cookies;        /* a session's cookie is enough */
+    bool html;           /* stays what it is for browsers too, when there is an app */
+    const char *setting; /* the setting that names another path; NULL: none */
 };
 
 /* The route of a path, and in *ret_rest what follows it; NULL: none. */
@@ -41,7 +41,7 @@ handler_fn *route_handler(const route_t *self, const char *method);
 
 /* The handlers, each in the file of its name. */
 handler_fn root_get, low_post, login_get, login_post, logout_post, token_post, run_post, minions_get,
-    minions_post, jobs_get, keys_get, keys_post, events_get, ws_get, hook_post, stats_get, app_get, static_get,
-    metrics_get, health_get, ready_get, favicon_get;
+    minions_post, joblist_get, keys_get, keys_post, events_get, ws_get, hook_post, stats_get, app_get,
+    static_get, metrics_get, health_get, ready_get, favicon_get;
 
 #endif

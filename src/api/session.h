@@ -12,9 +12,9 @@
 
 #include "salt/base.h"
 
-#define SESSION_ID_LEN 40                    /* hexadecimal digits of 20 random bytes */
-#define SESSION_IDLE_S 36000                 /* without a request, after which a session ends */
-#define SESSIONS_MAX   50000                 /* then the one that is idle for longest ends */
+#define SESSION_ID_LEN 40    /* hexadecimal digits of 20 random bytes */
+#define SESSION_IDLE_S 36000 /* without a request, after which a session ends */
+#define SESSIONS_MAX   50000 /* then the one that is idle for longest ends */
 
 typedef struct session {
     char id[SESSION_ID_LEN + 1];

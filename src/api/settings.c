@@ -49,7 +49,8 @@ static const setting_t rows[] = {
     { "socket_queue_size", NUMBER, "128", 1, 65535 },
     { "connections", NUMBER, "10000", 8, 1000000 },
     { "connections_per_address", NUMBER, "1000", 1, 1000000 },
-    { "expire_responses", FLAG, "true", .needless = "answers carry no Expires, and Cache-Control says private" },
+    { "expire_responses", FLAG, "true",
+      .needless = "answers carry no Expires, and Cache-Control says private" },
     { "thread_pool", NUMBER, "100", 0, 1000000, ONE_THREAD },
     { "websockets", FLAG, "true", .needless = "they are served" },
     { "num_processes", NUMBER, "1", 0, 1000000, ONE_THREAD },
@@ -109,7 +110,8 @@ take_setting(json_t *rest, const char *name, json_t *value, json_t *warnings, fa
     if (check_kind(row, value, err) < 0)
         return err->code;
     if (row->needless != NULL)
-        json_array_append_new(warnings, value_fmt("rest_cherrypy: '%s' has no effect: %s", name, row->needless));
+        json_array_append_new(warnings,
+                              value_fmt("rest_cherrypy: '%s' has no effect: %s", name, row->needless));
     json_t *kept = row->kind == LIST && json_is_string(value) ? json_pack("[O]", value) : json_incref(value);
     return json_object_set_new(rest, name, kept);
 }
@@ -146,8 +148,9 @@ settings_names(const json_t *list, const char *name)
     return json_is_string(list) ? str_eq(json_string_value(list), name) : value_lists(list, name);
 }
 
-static const char *const client_names[] = { "local",  "local_async",  "local_batch", "local_subset", "runner",
-                                            "runner_async", "ssh", "wheel", "wheel_async" };
+static const char *const client_names[] = { "local",        "local_async", "local_batch",
+                                            "local_subset", "runner",      "runner_async",
+                                            "ssh",          "wheel",       "wheel_async" };
 
 static json_t *
 settings_clients(const json_t *opts)

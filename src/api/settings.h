@@ -12,12 +12,12 @@
 #include "salt/base.h"
 
 typedef struct settings {
-    json_t *rest;        /* owned: the section, defaults filled in */
-    const json_t *opts;  /* BORROWED: the master's whole configuration */
-    const char *prefix;  /* root_prefix without a slash at its end; "" for none. BORROWED from `rest` */
-    bool tls;            /* ssl_crt and ssl_key are used */
-    size_t body_max;     /* bytes of one request's body */
-    json_t *clients;     /* owned list of names: netapi_enable_clients without netapi_disable_clients */
+    json_t *rest;       /* owned: the section, defaults filled in */
+    const json_t *opts; /* BORROWED: the master's whole configuration */
+    const char *prefix; /* root_prefix without a slash at its end; "" for none. BORROWED from `rest` */
+    bool tls;           /* ssl_crt and ssl_key are used */
+    size_t body_max;    /* bytes of one request's body */
+    json_t *clients;    /* owned list of names: netapi_enable_clients without netapi_disable_clients */
 } settings_t;
 
 /* Reads the section out of the master's configuration `opts`, which is kept by pointer. Texts about what has no

@@ -53,7 +53,8 @@ type_of(const char *path)
 static struct MHD_Response *
 static_response(const request_t *request, int fd, const struct stat *st, unsigned *ret_status)
 {
-    const char *since = request_header(request, "If-Modified-Since"), *wanted = request_header(request, "Range");
+    const char *since = request_header(request, "If-Modified-Since"),
+               *wanted = request_header(request, "Range");
     struct tm tm = { 0 };
     uint64_t from = 0, len = (uint64_t) st->st_size;
 

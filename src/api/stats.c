@@ -39,12 +39,13 @@ stats_get(request_t *request)
     AUTO_FREE char *server = xasprintf("CherryPy HTTPServer %ld", (long) getpid());
     json_t *value = json_pack(
         "{s:{s:b, s:f, s:f, s:f, s:I, s:I, s:f, s:f, s:I, s:I}, s:{s:b, s:f, s:I, s:I, s:I, s:{}}}",
-        "CherryPy Applications", "Enabled", 1, "Current Time", api_now(), "Start Time", self->started, "Uptime", up,
-        "Current Requests", (json_int_t) 1, "Total Requests", (json_int_t) self->requests, "Total Time",
-        self->seconds, "Requests/Second", up > 0 ? (double) self->requests / up : 0.0, "Total Bytes Read",
-        (json_int_t) self->bytes_in, "Server Errors", (json_int_t) self->by_class[5], server, "Enabled", 1,
-        "Run time", up, "Connections", (json_int_t) http_connections(api->http), "Requests",
-        (json_int_t) self->requests, "Sessions", (json_int_t) sessions_count(api->sessions), "Worker Threads");
+        "CherryPy Applications", "Enabled", 1, "Current Time", api_now(), "Start Time", self->started,
+        "Uptime", up, "Current Requests", (json_int_t) 1, "Total Requests", (json_int_t) self->requests,
+        "Total Time", self->seconds, "Requests/Second", up > 0 ? (double) self->requests / up : 0.0,
+        "Total Bytes Read", (json_int_t) self->bytes_in, "Server Errors", (json_int_t) self->by_class[5],
+        server, "Enabled", 1, "Run time", up, "Connections", (json_int_t) http_connections(api->http),
+        "Requests", (json_int_t) self->requests, "Sessions", (json_int_t) sessions_count(api->sessions),
+        "Worker Threads");
 
     reply_value(request, MHD_HTTP_OK, &value);
 }

@@ -112,8 +112,8 @@ stream_begun(ear_t *ear, bool lets)
         stream_free(self);
         return;
     }
-    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, stream_fill, self,
-                                                                      stream_free);
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, stream_fill,
+                                                                      self, stream_free);
     if (response == NULL) {
         reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "No memory for a stream");
         stream_free(self);
@@ -128,7 +128,6 @@ stream_begun(ear_t *ear, bool lets)
     http_streams(request);
     reply_response(request, MHD_HTTP_OK, &response);
 }
-
 
 const char *
 stream_token(request_t *request, const char *given)
@@ -170,5 +169,6 @@ events_get(request_t *request)
     request->work = NULL;
     request->drop = NULL;
     free(self);
-    reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "Salt request timed out. The master is not responding.");
+    reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                "Salt request timed out. The master is not responding.");
 }

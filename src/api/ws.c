@@ -18,8 +18,8 @@ enum { CLOSE_GOING = 1001, CLOSE_PROTOCOL = 1002, CLOSE_LARGE = 1009, READ_MAX =
 
 typedef struct ws {
     ear_t ear;
-    request_t *request; /* NULL: it has ended */
-    char *accept;       /* owned: Sec-WebSocket-Accept */
+    request_t *request;                       /* NULL: it has ended */
+    char *accept;                             /* owned: Sec-WebSocket-Accept */
     struct MHD_UpgradeResponseHandle *handle; /* NULL: not handed over yet */
     watch_t watch;
     buf_t in, out;
@@ -225,7 +225,8 @@ ws_begun(ear_t *ear, bool lets)
 static char *
 ws_handshake(const request_t *request)
 {
-    const char *upgrade = request_header(request, "Upgrade"), *connection = request_header(request, "Connection"),
+    const char *upgrade = request_header(request, "Upgrade"),
+               *connection = request_header(request, "Connection"),
                *version = request_header(request, "Sec-WebSocket-Version"),
                *key = request_header(request, "Sec-WebSocket-Key");
 
@@ -262,5 +263,6 @@ ws_get(request_t *request)
     request->work = NULL;
     request->drop = NULL;
     ws_free(self);
-    reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "Salt request timed out. The master is not responding.");
+    reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE,
+                "Salt request timed out. The master is not responding.");
 }

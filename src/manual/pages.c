@@ -1,5 +1,6 @@
 /* pages.c - texts of each command's page that no table of options has: description, examples, files, exit
  * codes and environment. */
+#include "api/opts.h"
 #include "cli/opts.h"
 #include "manual/manual.h"
 #include "master/opts.h"
@@ -224,6 +225,31 @@ static const entry_t daemon_variables[] = {
     END,
 };
 
+static const char *const api_about[] = {
+    "It serves Salt's REST API (rest_cherrypy) over HTTP, for SaltGUI, pepper and other programs: log-in, functions of "
+    "minions and of the master, jobs, keys, streams of events. The section rest_cherrypy of the master's configuration "
+    "says where; netapi_enable_clients what may be asked; external_auth who may do what.",
+    "It has no rights of its own: each request reaches the master's local socket as the user who has logged in, and the "
+    "master looks at his rules. Without TLS it listens on loopback only.",
+    "SIGHUP opens its log files again. Other changes of the configuration need a new start.",
+    NULL,
+};
+static const entry_t api_examples[] = {
+    { "salt-api -l debug", "In the foreground, with all that it does on the terminal:" },
+    { "curl -sk https://localhost:8000/login -H 'Accept: application/json' -d eauth=pam -d username=jane -d "
+      "password=PASSWORD",
+      "Log in; the answer has a token for the header X-Auth-Token:" },
+    { "curl -sk https://localhost:8000 -H 'X-Auth-Token: TOKEN' -d client=local -d 'tgt=*' -d fun=test.ping",
+      "Call a function:" },
+    END,
+};
+static const entry_t api_files[] = {
+    FILE_OF_MASTER,
+    FILE_OF_SOCKET,
+    { "/var/log/salt/api", "The log: api_logfile." },
+    END,
+};
+
 static const char *const minion_about[] = {
     "It connects to the masters that its configuration names, shows its key, and waits until that is "
     "accepted: salt-key(1). Each job "
@@ -304,6 +330,15 @@ static const page_t pages[] = {
       .exits = daemon_exits,
       .variables = daemon_variables,
       .see = "salt(1) salt-run(1) salt-key(1) salt-cp(1) salt-minion(8) salt-master.conf(5)" },
+    { .spec = &opts_api,
+      .section = 8,
+      .summary = "the REST API of a master",
+      .about = api_about,
+      .examples = api_examples,
+      .files = api_files,
+      .exits = daemon_exits,
+      .variables = daemon_variables,
+      .see = "salt-master(8) salt(1) salt-run(1) salt-master.conf(5)" },
     { .spec = &opts_minion,
       .section = 8,
       .summary = "the minion",

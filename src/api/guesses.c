@@ -1,28 +1,28 @@
-/* failures.c - see failures.h. */
-#include "api/failures.h"
+/* guesses.c - see guesses.h. */
+#include "api/guesses.h"
 
 #include <arpa/inet.h>
 
 #include "common/base/map.h"
 #include "common/base/rate.h"
 
-struct failures {
+struct guesses {
     map_t *by_address;
 };
 
-failures_t *
-failures_new(void)
+guesses_t *
+guesses_new(void)
 {
-    failures_t *self = xcalloc(1, sizeof(*self));
+    guesses_t *self = xcalloc(1, sizeof(*self));
 
     self->by_address = map_new(free);
     return self;
 }
 
 void
-failures_destroy(failures_t **self_p)
+guesses_destroy(guesses_t **self_p)
 {
-    failures_t *self = STEAL(*self_p);
+    guesses_t *self = STEAL(*self_p);
 
     if (self == NULL)
         return;
@@ -32,7 +32,7 @@ failures_destroy(failures_t **self_p)
 
 /* The address, or the network that somebody of IPv6 has for himself. */
 static void
-failures_key(const char *address, char out[INET6_ADDRSTRLEN])
+guesses_key(const char *address, char out[INET6_ADDRSTRLEN])
 {
     struct in6_addr six;
 
@@ -44,29 +44,29 @@ failures_key(const char *address, char out[INET6_ADDRSTRLEN])
 }
 
 bool
-failures_admit(failures_t *self, const char *address, int64_t now_ms)
+guesses_admit(guesses_t *self, const char *address, int64_t now_ms)
 {
     char key[INET6_ADDRSTRLEN];
 
-    failures_key(address, key);
+    guesses_key(address, key);
     rate_t *rate = map_get(self->by_address, key);
     if (rate == NULL) {
         /* Somebody with so many addresses starts afresh anyway. */
-        if (map_len(self->by_address) >= FAILURES_MAX)
+        if (map_len(self->by_address) >= GUESSES_MAX)
             map_clear(self->by_address);
         rate = xcalloc(1, sizeof(*rate));
-        *rate = (rate_t) RATE(FAILURES_PER_S, FAILURES_BURST);
+        *rate = (rate_t) RATE(GUESSES_PER_S, GUESSES_BURST);
         map_set(self->by_address, key, rate);
     }
     return rate_spare(rate, now_ms);
 }
 
 void
-failures_pardon(failures_t *self, const char *address)
+guesses_pardon(guesses_t *self, const char *address)
 {
     char key[INET6_ADDRSTRLEN];
 
-    failures_key(address, key);
+    guesses_key(address, key);
     rate_t *rate = map_get(self->by_address, key);
     if (rate != NULL)
         rate_owe(rate, -1);
