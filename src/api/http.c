@@ -42,6 +42,7 @@ struct http {
     conn_t *conns; /* a ring's head is not needed: the list ends with NULL */
     size_t n_conns;
     size_t bodies; /* bytes that all requests hold */
+    int64_t request_ms; /* for a head and a small body */
     bool due;      /* libmicrohttpd has work without a descriptor that is ready */
     buf_t cert, key;
 };
@@ -102,7 +103,7 @@ conn_changes(void *cookie, struct MHD_Connection *link, void **context,
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         self = xcalloc(1, sizeof(*self));
         self->http = http;
-        self->until_ms = clock_mono_ms() + HTTP_REQUEST_S * 1000;
+        self->until_ms = clock_mono_ms() + http->request_ms;
         self->watch.fd = conn_fd(link);
         self->next = http->conns;
         if (self->next != NULL)
@@ -228,7 +229,7 @@ request_new(http_t *http, struct MHD_Connection *link, const char *url, const ch
         if (length != NULL)
             bytes = strtoll(length, NULL, 10);
         self->conn->request = self;
-        self->conn->until_ms = self->began_ms + HTTP_REQUEST_S * 1000 + bytes * 1000 / HTTP_BODY_RATE;
+        self->conn->until_ms = self->began_ms + http->request_ms + bytes * 1000 / HTTP_BODY_RATE;
     }
     return self;
 }
@@ -242,7 +243,7 @@ request_free(http_t *http, request_t *self)
         conn_unwatch(self->conn);
         self->conn->request = NULL;
         self->conn->streams = false;
-        self->conn->until_ms = clock_mono_ms() + HTTP_REQUEST_S * 1000;
+        self->conn->until_ms = clock_mono_ms() + http->request_ms;
     }
     if (self->response != NULL)
         MHD_destroy_response(self->response);
@@ -523,6 +524,7 @@ http_new(api_t *api, fail_t *err)
     int fd = -1;
 
     self->api = api;
+    self->request_ms = value_int(api->set->rest, "request_timeout", 0) * 1000;
     self->access = access_new(settings_str(api->set, "log_access_file"), err);
     int rc = self->access == NULL ? err->code : 0;
     if (rc == 0 && api->set->tls)

@@ -1,7 +1,7 @@
 /* http.h - the HTTP server: libmicrohttpd on our own poller, with TLS by GnuTLS, and its bounds.
  *
- * A connection has HTTP_REQUEST_S seconds for the head of a request and for a small body, so slow clients and
- * half requests leave. Each answer has HTTP_SEND_S to be read. Bodies of all requests together hold
+ * A connection has request_timeout seconds (30) for the head of a request and for a small body, so slow clients
+ * and half requests leave. Each answer has HTTP_SEND_S to be read. Bodies of all requests together hold
  * HTTP_BODIES bytes at most; a body before whose head nobody has proved who he is, HTTP_OPEN_BODY.
  *
  * Layer      api; with reply.c and the files of streams the only user of libmicrohttpd

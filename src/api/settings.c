@@ -47,6 +47,7 @@ static const setting_t rows[] = {
     { "api_acl", MAPPING, "{}" },
     { "authorized_ips", LIST, "[]" },
     { "socket_queue_size", NUMBER, "128", 1, 65535 },
+    { "request_timeout", NUMBER, "30", 1, 3600 },
     { "connections", NUMBER, "10000", 8, 1000000 },
     { "connections_per_address", NUMBER, "1000", 1, 1000000 },
     { "expire_responses", FLAG, "true",

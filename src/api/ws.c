@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "api/http.h"
 #include "api/hub.h"
+#include "api/origin.h"
 #include "api/route.h"
 #include "api/stream.h"
 #include "api/wsframe.h"
@@ -242,13 +243,22 @@ ws_get(request_t *request)
 {
     const char *token = stream_token(request, *request->rest != '\0' ? request->rest : NULL);
     AUTO_FREE char *accept = ws_handshake(request);
+    const char *origin = request_header(request, "Origin");
 
+    if (origin != NULL && !origin_admitted(request, origin)) {
+        reply_error(request, MHD_HTTP_FORBIDDEN, "Pages of this origin are not in cors_origin");
+        return;
+    }
     if (token == NULL) {
         reply_error(request, MHD_HTTP_UNAUTHORIZED, request->route->denied);
         return;
     }
     if (accept == NULL || !str_eq(request->method, "GET")) {
         reply_error(request, MHD_HTTP_BAD_REQUEST, "A WebSocket's handshake of version 13 is wanted");
+        return;
+    }
+    if (!settings_admits(request->api->set, request->user, request->address)) {
+        reply_error(request, MHD_HTTP_FORBIDDEN, "Bad IP");
         return;
     }
     ws_t *self = xcalloc(1, sizeof(*self));
