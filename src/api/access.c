@@ -86,9 +86,8 @@ access_write(access_t *self, const request_t *request, int64_t took_ms)
         return;
     clock_stamp(stamp, clock_wall_us());
     /* A session's id may stand in a path: /ws/ID. */
-    const char *path = request->path == NULL                    ? ""
-                       : strncmp(request->path, "/ws/", 4) == 0 ? "/ws"
-                                                                : request->path;
+    const char *path = request->path == NULL || *request->path == '\0' ? "/" : request->path;
+    path = strncmp(path, "/ws/", 4) == 0 ? "/ws" : path;
     json_auto_t *line = json_pack("{s:s, s:s, s:s, s:s, s:o, s:i, s:I, s:s}", "at", stamp, "address",
                                   request->address, "user", user, "method", request->method, "path",
                                   value_utf8(path, strlen(path)), "status", (int) request->status, "ms",

@@ -47,13 +47,23 @@ gate_session(request_t *request, bool cookies)
     return true;
 }
 
+static void
+gate_count_length(void *cookie, const char *name, const char *value)
+{
+    int *n = cookie;
+
+    *n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+}
+
 /* True when more than one header says how long the body is: proxies in front may see another request than we
  * do. */
 static bool
 is_ambiguous(const request_t *request)
 {
-    return request_header(request, "Content-Length") != NULL &&
-           request_header(request, "Transfer-Encoding") != NULL;
+    int n = 0;
+
+    request_headers_each(request, gate_count_length, &n);
+    return n > 1;
 }
 
 /* Pages of other sites can make a browser send a request without asking first, as a form does: those get no
@@ -105,8 +115,8 @@ gate_pass(request_t *request)
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
     if (is_ambiguous(request)) {
-        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "Content-Length and Transfer-Encoding");
-        request->early = true;
+        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "The request says twice how long it is");
+        request->early = true; /* which ends the connection */
         return;
     }
     if (!settings_admits(request->api->set, NULL, request->address)) {

@@ -23,7 +23,7 @@
 #include "salt/value.h"
 
 #define CERT_MAX (1024 * 1024)
-enum { TURNS = 16, HTTP_WAIT_MS = 1000 };
+enum { TURNS = 16, AGAIN = 3, HTTP_WAIT_MS = 1000 };
 
 struct conn {
     conn_t *next, *prev;
@@ -41,9 +41,10 @@ struct http {
     access_t *access;
     conn_t *conns; /* a ring's head is not needed: the list ends with NULL */
     size_t n_conns;
-    size_t bodies; /* bytes that all requests hold */
+    size_t bodies;      /* bytes that all requests hold */
     int64_t request_ms; /* for a head and a small body */
-    bool due;      /* libmicrohttpd has work without a descriptor that is ready */
+    int again;          /* so often it is to be called in a row */
+    bool due;           /* libmicrohttpd has work without a descriptor that is ready */
     buf_t cert, key;
 };
 
@@ -286,10 +287,12 @@ http_answered(request_t *self)
     self->api->http->due = true;
 }
 
+/* A connection that ends under TLS takes more than one call. */
 void
 http_due(http_t *self)
 {
     self->due = true;
+    self->again = AGAIN;
 }
 
 void
@@ -432,7 +435,7 @@ http_turn(http_t *self)
         bool timed = MHD_get_timeout(self->daemon, &wait) == MHD_YES;
         if (!self->due && !(timed && wait == 0))
             return timed ? (int) (wait > HTTP_WAIT_MS ? HTTP_WAIT_MS : wait) : -1;
-        self->due = false;
+        self->due = self->again > 0 && self->again-- > 0;
         (void) MHD_run(self->daemon);
     }
     return 0;

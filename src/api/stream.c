@@ -121,6 +121,7 @@ stream_begun(ear_t *ear, bool lets)
     }
     (void) MHD_add_response_header(response, "Content-Type", "text/event-stream;charset=utf-8");
     (void) MHD_add_response_header(response, "Cache-Control", "no-cache");
+    (void) MHD_add_response_header(response, "Connection", "close");     /* with the stream */
     (void) MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* for nginx in front */
     request->private_answer = false;
     request->work = self;
