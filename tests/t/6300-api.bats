@@ -132,7 +132,7 @@ teardown_file() { fleet_down; }
     api POST / '{"client":"local","tgt":"m1","fun":"test.echo","arg":["pass-me-not"]}' >/dev/null
     local log=$BATS_FILE_TMPDIR/access.log
     until_log "$log" '"user":"admin","method":"POST","path":"/","status":200,.*"asks":"local test.echo"'
-    not grep -qE "$TOKEN|secret|pass-me-not" "$log" "$FLEET/log/api" "$FLEET/log/master"
+    not grep -qE "$TOKEN|[^d]secret|pass-me-not" "$log" "$FLEET/log/api" "$FLEET/log/master"
 }
 
 @test "a master that is away is 503, and one that comes back is found" {
