@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${BUILD:?}" "${PREFIX:?}" "${SYSCONF:?}" "${UNITS:?}" "${DESTDIR=}" "${FORCE=}"
-programs='salt salt-call salt-cp salt-key salt-master salt-minion salt-run'
+programs='salt salt-api salt-call salt-cp salt-key salt-master salt-minion salt-run'
 manifest=$PREFIX/lib/halite/manifest
 new=$(mktemp "${TMPDIR:-/tmp}/halite-install.XXXXXX")
 trap 'rm -f "$new"' EXIT
@@ -87,8 +87,10 @@ install_all() {
     for program in $programs; do put 0755 "$BUILD/bin/$program" "$PREFIX/bin/$program"; done
     for program in salt-engine salt-follower; do put 0755 "$BUILD/bin/$program" "$PREFIX/lib/halite/$program"; done
     for f in master minion; do
+    for f in api master minion; do
         placed "conf/salt-$f.service" | put 0644 - "$UNITS/$(unit "$f").service"
         placed "conf/salt-$f.logrotate" | put 0644 - "/etc/logrotate.d/$(unit "$f")"
+        [ "$f" != api ] || continue # its section is in the master's configuration
         put_conf "$f" "$SYSCONF/$f"
         install -d "$DESTDIR$SYSCONF/$f.d"
     done
@@ -101,6 +103,8 @@ install_all() {
     local lib=/usr/lib name=halite
     ! beside || lib=/etc name=halite-tree
     placed conf/halite.sysusers | put 0644 - "$lib/sysusers.d/$name.conf"
+    placed conf/halite-api.sysusers | put 0644 - "$lib/sysusers.d/$name-api.conf"
+    placed conf/halite-api.tmpfiles | put 0644 - "$lib/tmpfiles.d/$name-api.conf"
     folders | put 0644 - "$lib/tmpfiles.d/$name.conf"
     # Names of the master's ports for two firewalls; nothing is opened by them. A tree beside a Salt has ports of its own.
     if ! beside; then

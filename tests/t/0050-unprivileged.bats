@@ -162,14 +162,17 @@ as_unit() {
     # Manual pages, completions and the package for Python have tests of their own.
     (cd "$root" && find . -type f ! -path '*/examples/*' ! -path './usr/lib/halite/python/*' ! -path '*/docs/*' ! -path './usr/share/[!d]*' -printf '%P %m\n' | sort) >"$BATS_TEST_TMPDIR/files"
     diff "$BATS_TEST_TMPDIR/files" - <<'FILES'
+etc/logrotate.d/salt-api 644
 etc/logrotate.d/salt-master 644
 etc/logrotate.d/salt-minion 644
 etc/salt/master 644
 etc/salt/minion 644
 etc/ufw/applications.d/halite-master 644
+lib/systemd/system/salt-api.service 644
 lib/systemd/system/salt-master.service 644
 lib/systemd/system/salt-minion.service 644
 usr/bin/salt 755
+usr/bin/salt-api 755
 usr/bin/salt-call 755
 usr/bin/salt-cp 755
 usr/bin/salt-key 755
@@ -182,7 +185,9 @@ usr/lib/halite/restart-after-jobs 755
 usr/lib/halite/salt-auth 755
 usr/lib/halite/salt-engine 755
 usr/lib/halite/salt-follower 755
+usr/lib/sysusers.d/halite-api.conf 644
 usr/lib/sysusers.d/halite.conf 644
+usr/lib/tmpfiles.d/halite-api.conf 644
 usr/lib/tmpfiles.d/halite.conf 644
 usr/share/doc/halite/CHANGELOG.md 644
 usr/share/doc/halite/COMPAT.md 644

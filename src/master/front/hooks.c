@@ -76,6 +76,18 @@ hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 }
 
 void
+hook_published(front_t *front, const job_t *job)
+{
+    TELL(front, published, front, job);
+}
+
+void
+hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret)
+{
+    TELL(front, returned, front, m, job, ret);
+}
+
+void
 hook_committed(front_t *front)
 {
     TELL(front, committed, front);

@@ -23,6 +23,10 @@ void hook_dismissed(front_t *front, minion_t *m);
 /* All that parts keep of this id, and what an operator names of it, goes. */
 void hook_forgotten(front_t *front, const char *id);
 int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* stops at the first failure */
+/* Jobs: one is published, a return is stored (`job` NULL: of none that is under way). */
+struct ret;
+void hook_published(front_t *front, const job_t *job);
+void hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
 /* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends. */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);

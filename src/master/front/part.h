@@ -20,6 +20,8 @@
 #include "master/front/front.h"
 #include "master/minions/peers.h"
 
+struct ret; /* master/jobs/ret.h */
+
 typedef struct front_part {
     const char *name;
     size_t size; /* of its own struct; 0: the part allocates it */
@@ -63,6 +65,12 @@ typedef struct front_part {
     /* Drop what an operator names of a minion, such as its grains: 0, also when `what` is another part's;
      * negative with *err. */
     int (*forget)(front_t *front, minion_t *m, const char *what, fail_t *err);
+
+    /* ---- hooks: jobs */
+    /* A job is in the table and about to be sent. */
+    void (*published)(front_t *front, const job_t *job);
+    /* A return was stored; `job` NULL: it is not under way. */
+    void (*returned)(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
 
     /* ---- hooks: the store and the bus */
     void (*committed)(front_t *front); /* rows were committed, see store_committed */

@@ -21,6 +21,7 @@
 #include "master/jobs/batchjob.h"
 #include "master/jobs/jid.h"
 #include "master/jobs/notes.h"
+#include "master/front/hooks.h"
 #include "master/front/part.h"
 #include "master/jobs/targets.h"
 #include "master/jobs/verdict.h"
@@ -246,6 +247,7 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     if (follower != NULL)
         (void) job_follow(job, follower);
     self->counters.jobs++;
+    hook_published(self, job);
     log_info("User %s Published command %s with jid %s", user, value_str(request, "fun", "(several)"), jid);
     log_debug("job %s: for %zu minions; %zu that were named are not there", jid, n, json_array_size(missing));
     return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);

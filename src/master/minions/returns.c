@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "master/minions/acks.h"
 #include "master/front/clockwatch.h"
+#include "master/front/hooks.h"
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/minions/message.h"
@@ -32,6 +33,7 @@ keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, bool known, 
     if (ticket != 0) {
         self->row_ticket = ticket;
         self->counters.returns++;
+        hook_returned(self, peer->minion, job, ret);
         acks_later(self, peer, ticket, key_p, 0);
 
         /* Fire salt/job/JID/ret/ID, composed as text, and the events of failed states. */

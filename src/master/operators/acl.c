@@ -357,6 +357,7 @@ static const struct substitute {
     const char *fun;
 } substitutes[] = {
     { "status", RULES_LOCAL, NULL },
+    { "metrics", RULES_LOCAL, NULL },
     { "match", RULES_LOCAL, NULL },
     { "names", RULES_LOCAL, NULL },
     { "events", RULES_LOCAL, NULL },
@@ -402,7 +403,9 @@ acl_lets_other(front_t *self, const asker_t *who, const char *op, const json_t *
     const struct substitute *sub = acl_substitute(op);
     if (!runs && !wheels && sub == NULL)
         return false;
-    if (sub != NULL && sub->fun == NULL)
+    /* What comes by salt-api's hooks is for the reactor, which knows that anybody may have sent it. */
+    bool hooks = str_eq(op, "fire") && str_starts(value_str(request, "tag", ""), "salt/netapi/hook");
+    if (hooks || (sub != NULL && sub->fun == NULL))
         return json_array_size(who->rules) > 0;
     if (sub != NULL && (str_eq(op, "follow") || str_eq(op, "verdicts")) && is_own_job(self, who, request))
         return true;
@@ -452,6 +455,18 @@ acl_lets_become(front_t *self, const asker_t *who, const char *op, const json_t 
     return acl_refuse(who, op, request, err);
 }
 
+/* What the API shows or takes without a log-in is whose ever asks on this host, too. */
+static bool
+acl_is_unauthenticated(const front_t *self, const char *op, const json_t *request)
+{
+    const json_t *rest = conf_get(self->conf, "rest_cherrypy");
+
+    if (str_eq(op, "metrics"))
+        return value_bool(rest, "metrics_disable_auth", false);
+    return str_eq(op, "fire") && str_starts(value_str(request, "tag", ""), "salt/netapi/hook/") &&
+           value_bool(rest, "webhook_disable_auth", false);
+}
+
 int
 acl_lets(front_t *self, const lconn_t *c, const char *op, acl_access_t access, const json_t *request,
          fail_t *err)
@@ -463,7 +478,8 @@ acl_lets(front_t *self, const lconn_t *c, const char *op, acl_access_t access, c
         return acl_lets_become(self, &who, op, request, err);
     if (str_eq(op, "publish"))
         return acl_publishes(self, &who, request, err);
-    if (who.admin || (access == ACL_READ && acl_may_read(self, c)))
+    if (who.admin || (access == ACL_READ && acl_may_read(self, c)) ||
+        acl_is_unauthenticated(self, op, request))
         return 0;
     return acl_refuse(&who, op, request, err);
 }

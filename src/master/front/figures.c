@@ -1,0 +1,404 @@
+/* figures.c - the request `metrics`: what the master counts, as Prometheus reads it (text format 0.0.4).
+ *
+ * Names are those of Salt 3008 (salt_jobs_published_total, ...) and of salt-exporter (salt_new_job_total, ...),
+ * side by side, and halite_... for what the request `status` tells. Rows are by function; only with `minions` by
+ * minion, too. A function whose name is not one, or that is the FUNCTIONS_MAX + 1st, counts as "other". */
+#include <dirent.h>
+
+#include "common/base/clock.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "master/front/hooks.h"
+#include "master/front/part.h"
+#include "master/front/request.h"
+#include "master/jobs/ret.h"
+#include "salt/value.h"
+
+enum { FUNCTIONS_MAX = 1000, NAME_MAX_LEN = 100 };
+
+/* Upper bounds of the buckets of a job's duration, in milliseconds. */
+static const unsigned buckets[] = { 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000 };
+
+typedef struct figure {
+    char *fun, *state; /* owned; `state`: the SLS of state.apply and its like, "" of others */
+    uint64_t jobs, targets, ok, failed, scheduled;
+    uint64_t bucket[NELEMS(buckets)], timed, timed_ms;
+} figure_t;
+
+typedef struct heard {
+    uint64_t ok, failed;
+    int64_t at_us;
+} heard_t;
+
+typedef struct figures {
+    map_t *by_fun;    /* "FUN STATE" to figure_t */
+    map_t *by_minion; /* id to heard_t */
+} figures_t;
+
+static void
+figure_free(void *p)
+{
+    figure_t *self = p;
+
+    free(self->fun);
+    free(self->state);
+    free(self);
+}
+
+static int
+figures_start(front_t *front, fail_t *err)
+{
+    figures_t *self = front->own[PART_figures];
+
+    self->by_fun = map_new(figure_free);
+    self->by_minion = map_new(free);
+    return 0;
+}
+
+static bool
+figures_destroy(front_t *front)
+{
+    figures_t *self = front->own[PART_figures];
+
+    map_destroy(&self->by_fun);
+    map_destroy(&self->by_minion);
+    return true;
+}
+
+/* A name that may be a label's value as it is. */
+static bool
+is_label(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 0 && len <= NAME_MAX_LEN &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-:/@") == len;
+}
+
+static figure_t *
+figure_of(figures_t *self, const char *fun, const char *state)
+{
+    fun = is_label(fun) ? fun : "other";
+    state = is_label(state) ? state : "";
+    AUTO_FREE char *key = xasprintf("%s %s", fun, state);
+    figure_t *figure = map_get(self->by_fun, key);
+    bool other = str_eq(fun, "other") && *state == '\0';
+
+    if (figure != NULL)
+        return figure;
+    if (map_len(self->by_fun) >= FUNCTIONS_MAX && !other)
+        return figure_of(self, "other", "");
+    figure = xcalloc(1, sizeof(*figure));
+    figure->fun = xstrdup(fun);
+    figure->state = xstrdup(state);
+    map_set(self->by_fun, key, figure);
+    return figure;
+}
+
+/* The SLS that a job of states applies, as salt-exporter shows it. BORROWED. */
+static const char *
+state_of(const char *fun, const json_t *arg)
+{
+    const json_t *first = json_array_get(arg, 0);
+
+    if (str_eq(fun, "state.highstate") || (str_eq(fun, "state.apply") && !json_is_string(first)))
+        return "highstate";
+    if (!str_eq(fun, "state.apply") && !str_eq(fun, "state.sls"))
+        return "";
+    return json_is_string(first) && strchr(json_string_value(first), '=') == NULL ? json_string_value(first)
+                                                                                  : "";
+}
+
+/* ---- what happens -------------------------------------------------------------------------------- */
+
+static figure_t *
+figure_of_job(figures_t *self, const job_t *job)
+{
+    const char *fun = value_str(job->info, "fun", "other");
+
+    return figure_of(self, fun, state_of(fun, value_get(job->info, "arg")));
+}
+
+static void
+figures_published(front_t *front, const job_t *job)
+{
+    figure_t *figure = figure_of_job(front->own[PART_figures], job);
+
+    figure->jobs++;
+    figure->targets += job->n_targets;
+}
+
+static void
+figure_time(figure_t *self, const job_t *job)
+{
+    int64_t took_ms = (clock_wall_us() - job->start_us) / 1000;
+
+    if (took_ms < 0)
+        return;
+    self->timed++;
+    self->timed_ms += (uint64_t) took_ms;
+    for (size_t i = 0; i < NELEMS(buckets); i++)
+        self->bucket[i] += took_ms <= buckets[i];
+}
+
+static void
+figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_t *ret)
+{
+    figures_t *self = front->own[PART_figures];
+    bool good = ret->success && ret->retcode == 0;
+    jtext_t fun = ret->field[RET_FUN];
+    char name[NAME_MAX_LEN + 1] = "other";
+
+    if (fun.at != NULL && fun.len > 2 && fun.len < sizeof(name) + 2 && fun.at[0] == '"')
+        (void) snprintf(name, sizeof(name), "%.*s", (int) fun.len - 2, fun.at + 1);
+    figure_t *figure = job != NULL ? figure_of_job(self, job) : figure_of(self, name, "");
+    figure->ok += good;
+    figure->failed += !good;
+    figure->scheduled += ret->field[RET_SCHEDULE].at != NULL;
+    if (job != NULL)
+        figure_time(figure, job);
+
+    heard_t *heard = map_get(self->by_minion, m->id);
+    if (heard == NULL)
+        map_set(self->by_minion, m->id, heard = xcalloc(1, sizeof(*heard)));
+    heard->ok += good;
+    heard->failed += !good;
+    heard->at_us = clock_wall_us();
+}
+
+static void
+figures_forgotten(front_t *front, const char *id)
+{
+    (void) map_del(((figures_t *) front->own[PART_figures])->by_minion, id);
+}
+
+/* ---- the text ------------------------------------------------------------------------------------ */
+
+static void
+figures_head(buf_t *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+typedef uint64_t count_fn(const figure_t *figure);
+
+static uint64_t
+count_jobs(const figure_t *figure)
+{
+    return figure->jobs;
+}
+
+static uint64_t
+count_targets(const figure_t *figure)
+{
+    return figure->targets;
+}
+
+static uint64_t
+count_ok(const figure_t *figure)
+{
+    return figure->ok;
+}
+
+static uint64_t
+count_failed(const figure_t *figure)
+{
+    return figure->failed;
+}
+
+static uint64_t
+count_scheduled(const figure_t *figure)
+{
+    return figure->scheduled;
+}
+
+/* Rows of one name; the format has a place for the function, and the SLS where `by_state`. */
+static const struct family {
+    const char *name, *help;
+    bool begins; /* the head of the family precedes it */
+    bool by_state;
+    const char *more; /* further labels */
+    count_fn *count;
+} families[] = {
+    { "salt_jobs_published_total", "Jobs published.", true, false, "", count_jobs },
+    { "salt_jobs_completed_total", "Returns of jobs.", true, false, ",success=\"true\"", count_ok },
+    { "salt_jobs_completed_total", "", false, false, ",success=\"false\"", count_failed },
+    { "salt_new_job_total", "Jobs published.", true, true, "", count_jobs },
+    { "salt_expected_responses_total", "Minions that jobs were for.", true, true, "", count_targets },
+    { "salt_function_responses_total", "Returns of jobs.", true, true, ",success=\"true\"", count_ok },
+    { "salt_function_responses_total", "", false, true, ",success=\"false\"", count_failed },
+    { "salt_scheduled_job_return_total", "Returns of scheduled jobs.", true, true, "", count_scheduled },
+};
+
+/* Sums up what differs only in the SLS, which the names of Salt 3008 do not have. NEW map; rows are its own. */
+static map_t *
+figures_by_function(const figures_t *self)
+{
+    map_t *sums = map_new(figure_free);
+    const char *key;
+    void *value;
+
+    for (size_t i = 0; map_next(self->by_fun, &i, &key, &value);) {
+        const figure_t *one = value;
+        figure_t *sum = map_get(sums, one->fun);
+        if (sum == NULL) {
+            map_set(sums, one->fun, sum = xcalloc(1, sizeof(*sum)));
+            sum->fun = xstrdup(one->fun);
+            sum->state = xstrdup("");
+        }
+        sum->jobs += one->jobs;
+        sum->targets += one->targets;
+        sum->ok += one->ok;
+        sum->failed += one->failed;
+        sum->scheduled += one->scheduled;
+        sum->timed += one->timed;
+        sum->timed_ms += one->timed_ms;
+        for (size_t b = 0; b < NELEMS(buckets); b++)
+            sum->bucket[b] += one->bucket[b];
+    }
+    return sums;
+}
+
+static void
+figures_add_family(buf_t *out, const struct family *family, const map_t *rows)
+{
+    const char *key;
+    void *value;
+
+    if (family->begins)
+        figures_head(out, family->name, "counter", family->help);
+    for (size_t i = 0; map_next(rows, &i, &key, &value);) {
+        const figure_t *one = value;
+        if (family->by_state)
+            buf_printf(out, "%s{function=\"%s\",state=\"%s\"%s} %llu\n", family->name, one->fun, one->state,
+                       family->more, (unsigned long long) family->count(one));
+        else
+            buf_printf(out, "%s{fun=\"%s\"%s} %llu\n", family->name, one->fun, family->more,
+                       (unsigned long long) family->count(one));
+    }
+}
+
+static void
+figures_add_durations(buf_t *out, const map_t *sums)
+{
+    static const char name[] = "salt_job_duration_milliseconds";
+    const char *key;
+    void *value;
+
+    figures_head(out, name, "histogram", "From a job's publication to a minion's return.");
+    for (size_t i = 0; map_next(sums, &i, &key, &value);) {
+        const figure_t *one = value;
+        for (size_t b = 0; b < NELEMS(buckets); b++)
+            buf_printf(out, "%s_bucket{fun=\"%s\",le=\"%u\"} %llu\n", name, one->fun, buckets[b],
+                       (unsigned long long) one->bucket[b]);
+        buf_printf(
+            out,
+            "%s_bucket{fun=\"%s\",le=\"+Inf\"} %llu\n%s_sum{fun=\"%s\"} %llu\n%s_count{fun=\"%s\"} %llu\n",
+            name, one->fun, (unsigned long long) one->timed, name, one->fun,
+            (unsigned long long) one->timed_ms, name, one->fun, (unsigned long long) one->timed);
+    }
+}
+
+static void
+figures_add_one(buf_t *out, const char *name, const char *type, const char *help, double value)
+{
+    figures_head(out, name, type, help);
+    buf_printf(out, "%s %.17g\n", name, value);
+}
+
+static size_t
+open_files(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    while (dir != NULL && readdir(dir) != NULL)
+        n++;
+    if (dir != NULL)
+        (void) closedir(dir);
+    return n > 3 ? n - 3 : 0; /* "." and "..", and the folder itself */
+}
+
+/* Numbers of the reply `status`, as halite_PATH; names of ours have only letters and _. */
+static void
+figures_add_status(buf_t *out, const char *prefix, const json_t *value)
+{
+    const char *key;
+    json_t *one;
+
+    json_object_foreach ((json_t *) value, key, one) {
+        AUTO_FREE char *name = xasprintf("%s_%s", prefix, key);
+        if (json_is_object(one))
+            figures_add_status(out, name, one);
+        else if (json_is_number(one) || json_is_boolean(one))
+            figures_add_one(out, name, "gauge", "A figure of the request status.",
+                            json_is_number(one) ? json_number_value(one) : json_is_true(one));
+    }
+}
+
+static void
+figures_add_minions(const front_t *front, const figures_t *self, buf_t *out)
+{
+    const char *id;
+    void *value;
+
+    figures_head(out, "salt_responses_total", "counter", "Returns of a minion.");
+    for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);) {
+        const heard_t *one = value;
+        buf_printf(out, "salt_responses_total{minion=\"%s\",success=\"true\"} %llu\n", id,
+                   (unsigned long long) one->ok);
+        buf_printf(out, "salt_responses_total{minion=\"%s\",success=\"false\"} %llu\n", id,
+                   (unsigned long long) one->failed);
+    }
+    figures_head(out, "salt_responses_last_received_response", "gauge",
+                 "When a minion's last return came, in seconds.");
+    for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);)
+        buf_printf(out, "salt_responses_last_received_response{minion=\"%s\"} %lld\n", id,
+                   (long long) (((const heard_t *) value)->at_us / 1000000));
+}
+
+static json_t *
+figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
+{
+    figures_t *self = front->own[PART_figures];
+    AUTO(map) sums = figures_by_function(self);
+    json_auto_t *status = json_object();
+    buf_auto_t out = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(families); i++)
+        figures_add_family(&out, &families[i], families[i].by_state ? self->by_fun : sums);
+    figures_add_durations(&out, sums);
+    figures_add_one(&out, "salt_events_fired_total", "counter", "Events.", (double) front->counters.events);
+    figures_add_one(&out, "salt_master_connected_minions_count", "gauge", "Minions that are connected.",
+                    (double) peers_present(front->peers));
+    figures_add_one(&out, "salt_health_minions_total", "gauge", "Minions whose keys are accepted.",
+                    (double) peers_count(front->peers, KEY_ACCEPTED));
+    figures_add_one(&out, "salt_process_open_fds", "gauge", "Descriptors of the master.",
+                    (double) open_files());
+    figures_add_one(&out, "halite_keys_pending", "gauge", "Keys that wait for acceptance.",
+                    (double) peers_count(front->peers, KEY_PENDING));
+    figures_add_one(&out, "halite_jobs_active", "gauge", "Jobs under way.", (double) jobs_len(front->jobs));
+    figures_add_one(&out, "halite_messages_in_total", "counter", "Messages of minions.",
+                    (double) front->counters.in);
+    figures_add_one(&out, "halite_messages_out_total", "counter", "Messages to minions.",
+                    (double) front->counters.out);
+    figures_add_one(&out, "halite_returns_total", "counter", "Returns that were kept.",
+                    (double) front->counters.returns);
+    figures_add_one(&out, "halite_refused_total", "counter", "Messages and connections that were refused.",
+                    (double) front->counters.refused);
+    hook_status(front, status);
+    figures_add_status(&out, "halite", status);
+    if (value_bool(request, "minions", false))
+        figures_add_minions(front, self, &out);
+    return json_pack("{s:s}", "text", buf_str(&out));
+}
+
+const request_row_t request_metrics = { .fn = figures_request };
+
+const front_part_t part_figures = { .name = "figures",
+                                    .size = sizeof(figures_t),
+                                    .start = figures_start,
+                                    .destroy = figures_destroy,
+                                    .published = figures_published,
+                                    .returned = figures_returned,
+                                    .forgotten = figures_forgotten };

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# GET /metrics: figures under the names of Salt 3008, of salt-exporter and of our own; promtool reads them where it is installed.
+load lib
+load api
+
+setup_file() {
+    export FLEET
+    MORE_LINES=("metrics_minions: True")
+    mkdir -p "$BATS_FILE_TMPDIR/srv"
+    echo 'ok: {test.succeed_without_changes: []}' >"$BATS_FILE_TMPDIR/srv/web.sls"
+    MORE_LINES+=("file_roots: {base: [$BATS_FILE_TMPDIR/srv]}")
+    api_up m1 m2
+}
+teardown_file() { fleet_down; }
+
+figures() { api GET /metrics; }
+has() { figures | grep -qF "$1"; }
+
+@test "jobs, returns and durations are counted by function and SLS" {
+    login admin
+    salt '*' test.ping >/dev/null
+    salt m1 test.false >/dev/null || :
+    salt m1 state.apply web >/dev/null
+    until_true 10 has 'salt_jobs_published_total{fun="test.ping"} 1'
+    has 'salt_jobs_completed_total{fun="test.ping",success="true"} 2'
+    has 'salt_new_job_total{function="state.apply",state="web"} 1'
+    has 'salt_expected_responses_total{function="test.ping",state=""} 2'
+    has 'salt_function_responses_total{function="state.apply",state="web",success="true"} 1'
+    has 'salt_job_duration_milliseconds_count{fun="test.ping"} 2'
+    has 'salt_job_duration_milliseconds_bucket{fun="test.ping",le="+Inf"} 2'
+    has 'salt_responses_total{minion="m2",success="true"} 1'
+    has 'salt_master_connected_minions_count 2'
+    has 'halite_master_up 1'
+    has 'halite_api_sessions '
+}
+
+@test "promtool has nothing to say against them" {
+    command -v promtool >/dev/null || skip "promtool is not installed (Debian: prometheus)"
+    login admin
+    figures >"$BATS_TEST_TMPDIR/metrics"
+    run promtool check metrics <"$BATS_TEST_TMPDIR/metrics"
+    [ "$status" -eq 0 ] || { echo "$output" >&2 && return 1; }
+}
+
+@test "who has no session sees none, unless metrics_disable_auth says so" {
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/metrics")" = 401 ]
+    stop api
+    sed -i 's/^  disable_ssl: True/&\n  metrics_disable_auth: True\n  webhook_disable_auth: True/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    start_api
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/metrics")" = 200 ]
+    [ "$(curl -s "$API/hook/ci" -d a=1)" = '{"success": true}' ]
+}
+
+@test "a master that is away is a figure, too" {
+    stop master
+    curl -s "$API/metrics" | grep -x 'halite_master_up 0'
+    start_master
+}
