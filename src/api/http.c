@@ -411,6 +411,8 @@ http_take(void *cookie, struct MHD_Connection *link, const char *url, const char
 
 /* ---- the server --------------------------------------------------------------------------------- */
 
+static void http_log(void *cookie, const char *format, va_list ap) PRINTF(2, 0);
+
 static void
 http_log(void *cookie, const char *format, va_list ap)
 {
