@@ -10,6 +10,7 @@
 #include "api/poller.h"
 #include "api/session.h"
 #include "api/settings.h"
+#include "common/base/clock.h"
 #include "salt/base.h"
 
 struct http;
@@ -26,10 +27,15 @@ typedef struct api {
     struct hubs *hubs;       /* streams of events: stream.h */
     struct guesses *guesses; /* log-ins that failed, by address: guesses.h */
     struct stats *stats;
-    double (*now)(void);
+    const struct route *routes;          /* the table of routes.c, ends with a row without a path */
+    const struct client *const *clients; /* of low.h, NULL-terminated */
 } api_t;
 
 /* Wall clock in seconds. */
-double api_now(void);
+static inline double
+api_now(void)
+{
+    return (double) clock_wall_us() / 1e6;
+}
 
 #endif

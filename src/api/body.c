@@ -40,7 +40,7 @@ parse_yaml(const char *bytes, size_t len, json_t **ret, fail_t *err)
 }
 
 static int
-parse_text(const char *bytes, size_t len, json_t **ret, fail_t *err)
+body_read_text(const char *bytes, size_t len, json_t **ret, fail_t *err)
 {
     json_bad_t bad;
 
@@ -145,7 +145,7 @@ static const struct {
 } types[] = {
     { "application/json", parse_json }, { "application/x-yaml", parse_yaml },
     { "text/yaml", parse_yaml },        { "application/x-www-form-urlencoded", parse_form },
-    { "text/plain", parse_text },
+    { "text/plain", body_read_text },
 };
 
 int

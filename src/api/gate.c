@@ -106,6 +106,22 @@ gate_check_user(request_t *request)
         gate_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
 }
 
+/* A preflight: what pages of other sites may send. */
+static void
+gate_preflight(request_t *request)
+{
+    const char *origin = request_header(request, "Origin");
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, (void *) "", MHD_RESPMEM_PERSISTENT);
+
+    if (origin != NULL && origin_admitted(request, origin)) {
+        (void) MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST");
+        (void) MHD_add_response_header(response, "Access-Control-Allow-Headers",
+                                       "Content-Type, X-Auth-Token, X-Requested-With");
+        (void) MHD_add_response_header(response, "Access-Control-Max-Age", "1400");
+    }
+    reply_response(request, MHD_HTTP_OK, &response);
+}
+
 void
 gate_pass(request_t *request)
 {
@@ -133,7 +149,7 @@ gate_pass(request_t *request)
                                          request->path != NULL ? request->path : "");
         gate_refuse(request, MHD_HTTP_NOT_FOUND, text);
     } else if (str_eq(request->method, "OPTIONS")) {
-        origin_preflight(request);
+        gate_preflight(request);
     } else if (route_handler(request->route, request->method) == NULL) {
         gate_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Specified method is invalid for this resource");
     } else if (is_foreign(request)) {

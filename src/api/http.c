@@ -143,46 +143,6 @@ http_tick(http_t *self, int64_t now_ms)
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-const char *
-request_header(const request_t *self, const char *name)
-{
-    return MHD_lookup_connection_value(self->link, MHD_HEADER_KIND, name);
-}
-
-const char *
-request_query(const request_t *self, const char *name)
-{
-    return MHD_lookup_connection_value(self->link, MHD_GET_ARGUMENT_KIND, name);
-}
-
-const char *
-request_cookie(const request_t *self, const char *name)
-{
-    return MHD_lookup_connection_value(self->link, MHD_COOKIE_KIND, name);
-}
-
-typedef struct each {
-    request_each_fn *fn;
-    void *cookie;
-} each_t;
-
-static enum MHD_Result
-call_each(void *cookie, enum MHD_ValueKind kind, const char *name, const char *value)
-{
-    each_t *each = cookie;
-
-    each->fn(each->cookie, name, value != NULL ? value : "");
-    return MHD_YES;
-}
-
-void
-request_headers_each(const request_t *self, request_each_fn *fn, void *cookie)
-{
-    each_t each = { fn, cookie };
-
-    (void) MHD_get_connection_values(self->link, MHD_HEADER_KIND, call_each, &each);
-}
-
 static void
 request_address(struct MHD_Connection *link, char *out, size_t cap)
 {
@@ -198,7 +158,7 @@ request_address(struct MHD_Connection *link, char *out, size_t cap)
 
 /* The path behind root_prefix, without slashes at its end; NULL when it is not below the prefix. NEW. */
 static char *
-request_path(const api_t *api, const char *url)
+path_below_prefix(const api_t *api, const char *url)
 {
     size_t len = strlen(api->set->prefix);
 
@@ -218,10 +178,11 @@ request_new(http_t *http, struct MHD_Connection *link, const char *url, const ch
 
     self->api = http->api;
     self->link = link;
+    self->wake = http_answered;
     self->conn = info != NULL ? info->socket_context : NULL;
     self->method = method;
     self->began_ms = clock_mono_ms();
-    self->path = request_path(http->api, url);
+    self->path = path_below_prefix(http->api, url);
     self->rest = "";
     request_address(link, self->address, sizeof(self->address));
     if (self->conn != NULL) {

@@ -132,7 +132,7 @@ logout_post(request_t *request)
 {
     json_t *question = json_pack("{s:s, s:s}", "op", "token_revoke", "token", request->token);
 
-    session_end(request->api->sessions, request->sid);
+    session_leave(request->api->sessions, request->sid);
     free(request->new_cookie);
     request->new_cookie = cookie_over(request->api);
     ask_start(request, NULL, &question, logout_answer, NULL, NULL);

@@ -98,7 +98,7 @@ low_unknown_user(low_t *self, const char *text)
     const char *user = value_str(self->chunk, "username", "");
 
     if (!self->own) {
-        session_end(self->request->api->sessions, self->request->sid);
+        session_leave(self->request->api->sessions, self->request->sid);
         low_fail(self, MHD_HTTP_UNAUTHORIZED, "No permission -- see authorization schemes");
     } else if (value_get(self->chunk, "token") != NULL) {
         low_fail(self, MHD_HTTP_UNAUTHORIZED, "Invalid token");
@@ -206,11 +206,11 @@ low_connect(low_t *self)
 /* ---- chunks ------------------------------------------------------------------------------------ */
 
 static const client_t *
-low_client(const char *name)
+low_client(const api_t *api, const char *name)
 {
-    for (size_t i = 0; low_clients[i] != NULL; i++)
-        if (str_eq(low_clients[i]->name, name))
-            return low_clients[i];
+    for (const client_t *const *row = api->clients; *row != NULL; row++)
+        if (str_eq((*row)->name, name))
+            return *row;
     return NULL;
 }
 
@@ -222,7 +222,7 @@ low_check(low_t *self)
     json_t *client = value_get(self->chunk, "client");
     AUTO_FREE char *name = client != NULL ? value_pystr(client) : xstrdup("None");
 
-    self->client = low_client(name);
+    self->client = low_client(self->request->api, name);
     if (self->client == NULL) {
         AUTO_FREE char *text = xasprintf("Invalid client specified: '%s'", name);
         low_fail(self, MHD_HTTP_BAD_REQUEST, text);

@@ -8,6 +8,7 @@
 #include "api/hub.h"
 #include "api/low.h"
 #include "api/opts.h"
+#include "api/route.h"
 #include "api/stats.h"
 #include "common/base/clock.h"
 #include "common/base/daemon.h"
@@ -19,12 +20,6 @@
 #include "salt/value.h"
 
 enum { SECOND_MS = 1000, SWEEP_S = 60 };
-
-double
-api_now(void)
-{
-    return (double) clock_wall_us() / 1e6;
-}
 
 typedef struct signals {
     watch_t watch;
@@ -172,7 +167,9 @@ main(int argc, char **argv)
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)
         return api_fail(&err);
-    api_t api = { .set = set, .sock_dir = conf_str(conf, "sock_dir"), .now = api_now };
+    api_t api = {
+        .set = set, .sock_dir = conf_str(conf, "sock_dir"), .routes = route_table, .clients = low_clients
+    };
     int rc = api_serve(&api, conf, &err);
     daemon_pid_remove(pid_file);
     return rc < 0 ? api_fail(&err) : EXIT_SUCCESS;

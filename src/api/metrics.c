@@ -1,6 +1,6 @@
-/* metrics.c - GET /metrics for Prometheus (text format 0.0.4): what the master counts, and what this program does. */
+/* metrics.c - figures: GET /stats, and GET /metrics for Prometheus (text format 0.0.4): what the master counts, and what this program does. */
 #include <microhttpd.h>
-#include <dirent.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "api/ask.h"
@@ -9,6 +9,7 @@
 #include "api/route.h"
 #include "api/stats.h"
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "salt/value.h"
 
 #define TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
@@ -67,4 +68,25 @@ metrics_get(request_t *request)
                                  value_bool(request->api->set->opts, "metrics_minions", false));
 
     ask_start(request, request->token, &question, metrics_answer, NULL, NULL);
+}
+
+/* GET /stats, with the names of CherryPy's statistics, of which clients show any. */
+void
+stats_get(request_t *request)
+{
+    const api_t *api = request->api;
+    const stats_t *self = api->stats;
+    double up = (double) (clock_mono_ms() - self->started_ms) / 1000;
+    AUTO_FREE char *server = xasprintf("CherryPy HTTPServer %ld", (long) getpid());
+    json_t *value = json_pack(
+        "{s:{s:b, s:f, s:f, s:f, s:I, s:I, s:f, s:f, s:I, s:I}, s:{s:b, s:f, s:I, s:I, s:I, s:{}}}",
+        "CherryPy Applications", "Enabled", 1, "Current Time", api_now(), "Start Time", self->started,
+        "Uptime", up, "Current Requests", (json_int_t) 1, "Total Requests", (json_int_t) self->requests,
+        "Total Time", self->seconds, "Requests/Second", up > 0 ? (double) self->requests / up : 0.0,
+        "Total Bytes Read", (json_int_t) self->bytes_in, "Server Errors", (json_int_t) self->by_class[5],
+        server, "Enabled", 1, "Run time", up, "Connections", (json_int_t) http_connections(api->http),
+        "Requests", (json_int_t) self->requests, "Sessions", (json_int_t) sessions_count(api->sessions),
+        "Worker Threads");
+
+    reply_value(request, MHD_HTTP_OK, &value);
 }

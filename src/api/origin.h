@@ -11,7 +11,5 @@
 
 /* True for a page of this server itself (its header Host), or of a site of cors_origin. */
 bool origin_admitted(const request_t *request, const char *origin);
-/* Answers a preflight (OPTIONS). */
-void origin_preflight(request_t *request);
 
 #endif

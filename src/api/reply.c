@@ -2,7 +2,6 @@
 #include <microhttpd.h>
 
 #include "api/api.h"
-#include "api/http.h"
 #include "api/origin.h"
 #include "api/route.h"
 #include "common/output/outputter.h"
@@ -36,9 +35,7 @@ put_headers(const request_t *self, struct MHD_Response *response)
     put_header(response, "Server", "salt-api");
     put_header(response, "X-Content-Type-Options", "nosniff");
     put_header(response, "Vary", "Accept-Encoding, Origin");
-    if (self->route != NULL && !self->route->deep)
-        put_header(response, "Allow", route_allows(self->route));
-    else if (self->route != NULL && self->route->get != static_get)
+    if (self->route != NULL && !self->route->plain)
         put_header(response, "Allow", route_allows(self->route));
     if (self->private_answer)
         put_header(response, "Cache-Control", "private");
@@ -65,7 +62,7 @@ reply_response(request_t *self, unsigned status, struct MHD_Response **response_
     put_headers(self, response);
     self->status = status;
     self->response = response;
-    http_answered(self);
+    self->wake(self);
 }
 
 void
@@ -126,7 +123,7 @@ reply_return(request_t *self, json_t **list_p)
 }
 
 static void
-put_escaped(buf_t *out, const char *text)
+put_html(buf_t *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
@@ -157,7 +154,7 @@ reply_error(request_t *self, unsigned status, const char *text)
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%u %s</title></head>\n"
         "<body><h2>%u %s</h2>\n<p>",
         status, reason, status, reason);
-    put_escaped(&page, text);
+    put_html(&page, text);
     buf_puts(&page, "</p>\n</body></html>\n");
     reply_bytes(self, status, TYPE_HTML, &page);
 }

@@ -41,7 +41,8 @@ typedef struct request {
     char *new_token;              /* owned: X-Auth-Token of the answer; NULL: none */
     const char *challenge;        /* WWW-Authenticate of the answer; NULL: none */
     unsigned status;
-    struct MHD_Response *response; /* NULL: no answer yet */
+    struct MHD_Response *response;      /* NULL: no answer yet */
+    void (*wake)(struct request *self); /* the answer is there: http.c sends it */
     int64_t began_ms;
     size_t dropped; /* bytes of the body that came after the answer */
     bool begun, waits;

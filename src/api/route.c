@@ -4,76 +4,6 @@
 #include "api/api.h"
 #include "common/base/str.h"
 
-#define NO_PERMISSION  "No permission -- see authorization schemes"
-#define NO_CREDENTIALS "No authentication credentials given"
-
-/* Longer paths precede those that they lie below. */
-static const route_t routes[] = {
-    { .path = "", .get = root_get, .post = low_post, .post_auth = ROUTE_SESSION, .denied = NO_PERMISSION },
-    { .path = "/login", .get = login_get, .post = login_post, .sessions = true },
-    { .path = "/logout",
-      .post = logout_post,
-      .post_auth = ROUTE_SESSION,
-      .denied = NO_PERMISSION,
-      .sessions = true },
-    { .path = "/token", .get = root_get, .post = token_post },
-    { .path = "/run", .get = root_get, .post = run_post },
-    { .path = "/minions",
-      .deep = true,
-      .get = minions_get,
-      .post = minions_post,
-      .get_auth = ROUTE_SESSION,
-      .post_auth = ROUTE_SESSION,
-      .denied = NO_PERMISSION,
-      .sessions = true },
-    { .path = "/jobs",
-      .deep = true,
-      .get = joblist_get,
-      .post = low_post,
-      .get_auth = ROUTE_SESSION,
-      .post_auth = ROUTE_SESSION,
-      .denied = NO_PERMISSION,
-      .sessions = true },
-    { .path = "/keys",
-      .deep = true,
-      .get = keys_get,
-      .post = keys_post,
-      .get_auth = ROUTE_SESSION,
-      .denied = NO_CREDENTIALS },
-    { .path = "/events", .get = events_get, .get_auth = ROUTE_OWN, .denied = NO_PERMISSION, .cookies = true },
-    { .path = "/ws",
-      .deep = true,
-      .get = ws_get,
-      .html = true,
-      .get_auth = ROUTE_OWN,
-      .denied = NO_PERMISSION,
-      .cookies = true },
-    { .path = "/hook",
-      .deep = true,
-      .post = hook_post,
-      .post_auth = ROUTE_SESSION,
-      .open_by = "webhook_disable_auth",
-      .denied = NO_PERMISSION,
-      .html = true,
-      .setting = "webhook_url" },
-    { .path = "/stats",
-      .get = stats_get,
-      .get_auth = ROUTE_SESSION,
-      .open_by = "stats_disable_auth",
-      .denied = NO_PERMISSION },
-    { .path = "/metrics",
-      .get = metrics_get,
-      .get_auth = ROUTE_SESSION,
-      .open_by = "metrics_disable_auth",
-      .denied = NO_PERMISSION,
-      .html = true },
-    { .path = "/health", .get = health_get, .html = true },
-    { .path = "/ready", .get = ready_get, .html = true },
-    { .path = "/favicon.ico", .get = favicon_get, .html = true },
-    { .path = "/static", .deep = true, .get = static_get, .html = true, .setting = "static_path" },
-    { .path = "/app", .deep = true, .get = app_get, .html = true, .setting = "app_path" },
-};
-
 static const char *
 route_path(const api_t *api, const route_t *route)
 {
@@ -88,25 +18,21 @@ route_is_there(const api_t *api, const route_t *route)
 {
     if (route->sessions && !settings_flag(api->set, "enable_sessions"))
         return false;
-    if (route->get == app_get)
-        return *settings_str(api->set, "app") != '\0';
-    if (route->get == static_get)
-        return *settings_str(api->set, "static") != '\0';
-    return route->get != favicon_get || *settings_str(api->set, "favicon") != '\0';
+    return route->serves == NULL || *settings_str(api->set, route->serves) != '\0';
 }
 
 const route_t *
 route_find(const api_t *api, const char *path, const char **ret_rest)
 {
-    for (size_t i = 0; i < NELEMS(routes); i++) {
-        const char *own = route_path(api, &routes[i]);
+    for (const route_t *row = api->routes; row->path != NULL; row++) {
+        const char *own = route_path(api, row);
         size_t len = strlen(own);
-        if (!str_starts(path, own) || !route_is_there(api, &routes[i]))
+        if (!str_starts(path, own) || !route_is_there(api, row))
             continue;
-        if (path[len] != '\0' && (!routes[i].deep || path[len] != '/'))
+        if (path[len] != '\0' && (!row->deep || path[len] != '/'))
             continue;
         *ret_rest = path + len + (path[len] == '/' ? 1 : 0);
-        return &routes[i];
+        return row;
     }
     return NULL;
 }
@@ -114,9 +40,9 @@ route_find(const api_t *api, const char *path, const char **ret_rest)
 const route_t *
 route_app(const api_t *api)
 {
-    for (size_t i = 0; i < NELEMS(routes); i++)
-        if (routes[i].get == app_get)
-            return route_is_there(api, &routes[i]) ? &routes[i] : NULL;
+    for (const route_t *row = api->routes; row->path != NULL; row++)
+        if (row->serves != NULL && str_eq(row->serves, "app"))
+            return route_is_there(api, row) ? row : NULL;
     return NULL;
 }
 

@@ -27,8 +27,13 @@ struct route {
     bool sessions;       /* not there without enable_sessions */
     bool cookies;        /* a session's cookie is enough */
     bool html;           /* stays what it is for browsers too, when there is an app */
+    bool plain;          /* says nothing of methods */
+    const char *serves;  /* the setting without which it is not there; NULL: none */
     const char *setting; /* the setting that names another path; NULL: none */
 };
+
+/* The rows, longer paths before those that they lie below; the last one has no path. */
+extern const route_t route_table[];
 
 /* The route of a path, and in *ret_rest what follows it; NULL: none. */
 const route_t *route_find(const api_t *api, const char *path, const char **ret_rest);

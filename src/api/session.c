@@ -113,7 +113,7 @@ session_find(sessions_t *self, const char *id, double now)
 }
 
 void
-session_end(sessions_t *self, const char *id)
+session_leave(sessions_t *self, const char *id)
 {
     (void) map_del(self->by_id, id);
 }

@@ -34,7 +34,7 @@ session_t *session_begin(sessions_t *self, const json_t *login, double now);
 /* The session with this id, which is used by that; NULL: none, or it is over. */
 session_t *session_find(sessions_t *self, const char *id, double now);
 /* Ends it; nothing happens when there is none. */
-void session_end(sessions_t *self, const char *id);
+void session_leave(sessions_t *self, const char *id);
 /* Ends those whose time is over. */
 void sessions_sweep(sessions_t *self, double now);
 size_t sessions_count(const sessions_t *self);

@@ -77,7 +77,7 @@ setting_next(void *cookie)
 
 /* A text stands for a list of one. */
 static int
-check_kind(const setting_t *row, const json_t *value, fail_t *err)
+setting_fits(const setting_t *row, const json_t *value, fail_t *err)
 {
     static const char *const words[] = { "a text", "a number", "true or false", "a list", "a mapping" };
     bool fits[] = { json_is_string(value), json_is_integer(value), json_is_boolean(value),
@@ -94,7 +94,7 @@ check_kind(const setting_t *row, const json_t *value, fail_t *err)
 
 /* One name of the section. */
 static int
-take_setting(json_t *rest, const char *name, json_t *value, json_t *warnings, fail_t *err)
+setting_take(json_t *rest, const char *name, json_t *value, json_t *warnings, fail_t *err)
 {
     const setting_t *row = setting_of(name);
 
@@ -108,7 +108,7 @@ take_setting(json_t *rest, const char *name, json_t *value, json_t *warnings, fa
     }
     if (json_is_null(value))
         return 0;
-    if (check_kind(row, value, err) < 0)
+    if (setting_fits(row, value, err) < 0)
         return err->code;
     if (row->needless != NULL)
         json_array_append_new(warnings,
@@ -209,7 +209,7 @@ settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t 
     for (size_t i = 0; i < NELEMS(rows); i++)
         json_object_set_new(self->rest, rows[i].name, json_loads(rows[i].dflt, JSON_DECODE_ANY, NULL));
     json_object_foreach ((json_t *) section, name, value)
-        if (take_setting(self->rest, name, value, warnings, err) < 0)
+        if (setting_take(self->rest, name, value, warnings, err) < 0)
             return err->code;
     if (value_int(self->rest, "port", 0) == 0)
         return fail_set(err, -EINVAL, "rest_cherrypy: port is wanted, as 8000");

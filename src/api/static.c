@@ -39,7 +39,7 @@ static const struct {
 };
 
 static const char *
-type_of(const char *path)
+static_type(const char *path)
 {
     for (size_t i = 0; i < NELEMS(types); i++)
         if (str_ends(path, types[i].ending))
@@ -107,7 +107,7 @@ static_send(request_t *request, int fd, const char *name)
     }
     (void) gmtime_r(&st.st_mtime, &tm);
     (void) strftime(when, sizeof(when), HTTP_DATE, &tm);
-    (void) MHD_add_response_header(response, "Content-Type", type_of(name));
+    (void) MHD_add_response_header(response, "Content-Type", static_type(name));
     (void) MHD_add_response_header(response, "Last-Modified", when);
     (void) MHD_add_response_header(response, "Accept-Ranges", "bytes");
     reply_response(request, status, &response);

@@ -47,7 +47,7 @@ stream_fill(void *cookie, uint64_t pos, char *room, size_t max)
     if (self->head < strlen(RETRY)) {
         len = strlen(RETRY) - self->head;
         len = len < max ? len : max;
-        memcpy(room, RETRY + self->head, len);
+        memcpy(room, &RETRY[self->head], len);
         self->head += len;
         return (ssize_t) len;
     }

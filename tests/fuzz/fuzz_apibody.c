@@ -17,7 +17,7 @@ try_body(const char *type, const char *text, size_t len)
 
     if (body_parse(type, text, len, &value, &err) < 0)
         return;
-    json_auto_t *chunks = body_chunks(&value, &err);
+    json_decref(body_chunks(&value, &err));
 }
 
 static void

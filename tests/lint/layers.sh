@@ -29,13 +29,9 @@ src/uplink              salt/ common/ uplink/
 src/minion              salt/ common/ pyhost/ uplink/ minion/
 src/master              salt/ common/ keyring/ master/
 src/runners             salt/ common/ runners/ plugins/lib/http/ master/api.h
-<<<<<<< HEAD
-src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
-src/auth                salt/ common/ auth/ plugins/lib/http/
-=======
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h api/opts.h
+src/auth                salt/ common/ auth/ plugins/lib/http/
 src/api                 salt/ common/ api/
->>>>>>> e5c4399a (api: serve rest_cherrypy's contract in a program of its own)
 src/cli                 salt/ common/ cli/ keyring/
 '
 git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '

@@ -36,6 +36,7 @@ src/master/minions/gate.c /dev/null, kept for the day without descriptors
 src/keyring/keyaction.c the folder of keys
 src/keyring/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
 src/keyring/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
+src/master/front/figures.c /proc/self/fd
 src/master/operators/authline.c /proc/self, /dev/null
 src/master/operators/lconn.c /proc
 src/master/operators/lsock.c sock_dir, /dev/null

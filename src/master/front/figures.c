@@ -3,9 +3,8 @@
  * Names are those of Salt 3008 (salt_jobs_published_total, ...) and of salt-exporter (salt_new_job_total, ...),
  * side by side, and halite_... for what the request `status` tells. Rows are by function; only with `minions` by
  * minion, too. A function whose name is not one, or that is the FUNCTIONS_MAX + 1st, counts as "other". */
-#include <dirent.h>
-
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "master/front/hooks.h"
@@ -97,7 +96,7 @@ figure_of(figures_t *self, const char *fun, const char *state)
 
 /* The SLS that a job of states applies, as salt-exporter shows it. BORROWED. */
 static const char *
-state_of(const char *fun, const json_t *arg)
+figure_sls(const char *fun, const json_t *arg)
 {
     const json_t *first = json_array_get(arg, 0);
 
@@ -116,7 +115,7 @@ figure_of_job(figures_t *self, const job_t *job)
 {
     const char *fun = value_str(job->info, "fun", "other");
 
-    return figure_of(self, fun, state_of(fun, value_get(job->info, "arg")));
+    return figure_of(self, fun, figure_sls(fun, value_get(job->info, "arg")));
 }
 
 static void
@@ -309,14 +308,11 @@ figures_add_one(buf_t *out, const char *name, const char *type, const char *help
 static size_t
 open_files(void)
 {
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
+    char **names = NULL;
+    size_t n = fs_names("/proc/self/fd", &names, NULL) == 0 ? strv_len(names) : 0;
 
-    while (dir != NULL && readdir(dir) != NULL)
-        n++;
-    if (dir != NULL)
-        (void) closedir(dir);
-    return n > 3 ? n - 3 : 0; /* "." and "..", and the folder itself */
+    strv_free(names);
+    return n > 0 ? n - 1 : 0; /* the folder itself is open meanwhile */
 }
 
 /* Numbers of the reply `status`, as halite_PATH; names of ours have only letters and _. */

@@ -272,7 +272,7 @@ test_sessions(void **state)
     memcpy(id, session_begin(self, login, 10)->id, sizeof(id));
     assert_null(session_find(self, id, 11 + SESSION_IDLE_S));
     memcpy(id, session_begin(self, login, 10)->id, sizeof(id));
-    session_end(self, id);
+    session_leave(self, id);
     assert_null(session_find(self, id, 10));
 }
 
