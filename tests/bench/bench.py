@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 
+import api
 import files
 import fleet
 import history
@@ -553,7 +554,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000, 5000 and 9500)")
     parser.add_argument("--history", type=int, nargs=2, metavar=("JOBS", "RETURNS"), default=[20000, 10], help="how long a past; returns of each job")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, orchestrate, states, python, files, history, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, orchestrate, states, python, files, api, history, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 5000, LARGE])
     report = Report(read_reference())
@@ -571,6 +572,7 @@ def main():
         steps["states"] = lambda: states.run(bench)
         steps["python"] = lambda: pythons.run(bench)
         steps["files"] = lambda: files.run(bench)
+        steps["api"] = lambda: api.run(bench)
         steps["history"] = lambda: history.run(bench, *args.history)
         steps.update({f"swarm-{n}": SwarmBench(bench, n).run for n in sizes})
         for name, step in steps.items():

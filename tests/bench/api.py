@@ -1,0 +1,109 @@
+"""api.py - figures of salt-api: requests a second for test.ping of one minion and for /jobs, and the memory of a stream of events.
+
+A figure beside real salt-api needs one: HALITE_REAL_API, the address of one that runs (http://127.0.0.1:PORT) with the same user,
+password and minion: sharedsecret, `admin`, `secret`, `m1`.
+"""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import fleet
+from halite import Trouble, free_ports, wait_for
+
+CHUNK = json.dumps([{"client": "local", "tgt": "m1", "fun": "test.ping"}])
+
+
+def login(address):
+    link = http.client.HTTPConnection(address, timeout=60)
+    link.request("POST", "/login", "eauth=sharedsecret&username=admin&password=secret",
+                 {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"})
+    answer = json.load(link.getresponse())
+    return answer["return"][0]["token"]
+
+
+def rate(address, token, method, path, body, count, clients=8):
+    """Requests a second of so many clients, each on a connection of its own."""
+    headers = {"X-Auth-Token": token, "Accept": "application/json", "Content-Type": "application/json"}
+    bad = []
+
+    def client():
+        link = http.client.HTTPConnection(address, timeout=120)
+        for _ in range(count // clients):
+            link.request(method, path, body, headers)
+            answer = link.getresponse()
+            answer.read()
+            if answer.status != 200:
+                bad.append(answer.status)
+
+    threads = [threading.Thread(target=client) for _ in range(clients)]
+    start = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if bad:
+        raise Trouble(f"{method} {path}: answers {bad[:3]}")
+    return count // clients * clients / (time.monotonic() - start)
+
+
+def stream_kb(address, token, pid, count):
+    """Kilobytes of the process for each of so many streams that wait for events."""
+    host, port = address.split(":")
+    before, socks = fleet.memory_kb(pid, "Rss"), []
+    for _ in range(count):
+        sock = socket.create_connection((host, int(port)), timeout=60)
+        sock.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\n\r\n" % token.encode())
+        socks.append(sock)
+    for sock in socks:
+        while b"retry" not in sock.recv(4096):
+            pass
+    each = (fleet.memory_kb(pid, "Rss") - before) / count
+    for sock in socks:
+        sock.close()
+    return each
+
+
+def run(bench):
+    (port,) = free_ports(1)
+    count = 500 if bench.quick else 3000
+    master = bench.site.master(
+        sharedsecret="secret", external_auth={"sharedsecret": {"admin": [".*", "@runner", "@wheel", "@jobs"]}},
+        netapi_enable_clients=["local", "runner"], auto_accept=True,
+        rest_cherrypy={"port": port, "host": "127.0.0.1", "disable_ssl": True, "connections": 20000, "connections_per_address": 20000})
+    master.start()
+    minion = bench.site.minion(master, "m1")
+    minion.start()
+    wait_for("m1", 30, lambda: "m1" in master.connected()[0])
+    address = f"127.0.0.1:{port}"
+    api = subprocess.Popen(master.command("salt-api"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        def answers():
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return True
+            except OSError:
+                return False
+        wait_for("salt-api", 30, answers)
+        token = login(address)
+        kinds = [("test.ping of one minion by POST /", "POST", "/", CHUNK), ("GET /jobs", "GET", "/jobs", None)]
+        real = urllib.parse.urlparse(os.environ.get("HALITE_REAL_API", "")).netloc
+        for title, method, path, body in kinds:
+            # Before there are many jobs, so that /jobs of both has as few.
+            ours = [rate(address, token, method, path, body, count // 10) for _ in range(3)]
+            bench.report.add(f"salt-api: {title}", ours, "/s", more=True)
+            if real:
+                theirs = [rate(real, login(real), method, path, body, 16, 2)]
+                bench.report.add(f"the same of Salt's own at {real}", theirs, "/s", more=True)
+        streams = 1000 if bench.quick else 5000
+        bench.report.add(f"salt-api: memory of each of {streams} streams of events", [stream_kb(address, token, api.pid, streams)], "kB", target=12)
+    finally:
+        api.terminate()
+        api.wait()
+        minion.stop()
+        master.stop()
