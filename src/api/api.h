@@ -7,6 +7,7 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "api/line.h"
 #include "api/poller.h"
 #include "api/session.h"
 #include "api/settings.h"
@@ -30,6 +31,13 @@ typedef struct api {
     const struct route *routes;          /* the table of routes.c, ends with a row without a path */
     const struct client *const *clients; /* of low.h, NULL-terminated */
 } api_t;
+
+/* Where lines go to. */
+static inline line_host_t
+api_lines(const api_t *api)
+{
+    return (line_host_t){ api->poller, api->sock_dir };
+}
 
 /* Wall clock in seconds. */
 static inline double

@@ -77,7 +77,7 @@ ask_start(request_t *request, const char *token, json_t **question_p, ask_fn *fn
                      .free_cookie = free_cookie };
     request->work = self;
     request->drop = ask_drop;
-    self->line = line_new(request->api->poller, request->api->sock_dir, ask_take, self, &err);
+    self->line = line_new(api_lines(request->api), token != NULL ? token : "", ask_take, self, &err);
     if (self->line == NULL) {
         ask_end(self, NULL);
         return;

@@ -248,7 +248,7 @@ hub_new(hubs_t *hubs, const char *token)
 
     self->hubs = hubs;
     self->token = xstrdup(token);
-    self->line = line_new(hubs->api->poller, hubs->api->sock_dir, hub_take, self, &err);
+    self->line = line_new(api_lines(hubs->api), token, hub_take, self, &err);
     if (self->line == NULL) {
         json_decref(become);
         hub_free(self);
@@ -264,7 +264,7 @@ hub_join(hubs_t *self, const char *token, ear_t *ear)
 {
     hub_t *hub = map_get(self->by_token, token);
 
-    if (hub == NULL)
+    if (hub == NULL && map_len(self->by_token) < HUBS)
         hub = hub_new(self, token);
     if (hub == NULL)
         return false;

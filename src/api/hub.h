@@ -17,6 +17,7 @@
 
 #define HUB_EVENTS 4096
 #define HUB_BYTES  (16 * 1024 * 1024)
+#define HUBS       512 /* tokens by which somebody listens: each takes a line to the master */
 
 typedef struct hub hub_t;
 typedef struct hubs hubs_t;
@@ -33,7 +34,7 @@ typedef struct ear {
 
 hubs_t *hubs_new(api_t *api);
 void hubs_destroy(hubs_t **self_p);
-/* Listens by this token, from now on. False: there is no master; nobody is called then. */
+/* Listens by this token, from now on. False: there is no master, or no place for one more token; nobody is called then. */
 bool hub_join(hubs_t *self, const char *token, ear_t *ear);
 /* Accepts one that has ended or never joined. */
 void hub_leave(ear_t *ear);

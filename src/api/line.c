@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "salt/limits.h"
@@ -17,7 +18,11 @@
 #define KEEP_MAX   (256 * 1024) /* of a buffer that a large answer has made grow */
 
 struct line {
-    watch_t watch;
+    line_t *next, *prev; /* of those that wait */
+    watch_t watch;       /* fd -1: it waits */
+    const char *sock_dir;
+    char *who;   /* owned */
+    bool is_new; /* has no answer yet */
     poller_t *poller;
     line_fn *fn;
     void *cookie;
@@ -29,6 +34,24 @@ struct line {
     int calls;   /* of line_ready that are under way */
     bool leaves; /* destroyed from within such a call */
 };
+
+static struct lines {
+    line_t *first, *last; /* that wait, in order */
+    size_t n, n_new;      /* connected ones */
+    map_t *by_who;        /* how many of them each has: size_t */
+} lines;
+
+/* The counter of connected lines of one; NEW ones are 0. BORROWED. */
+static size_t *
+lines_of(const char *who)
+{
+    if (lines.by_who == NULL)
+        lines.by_who = map_new(free);
+    size_t *n = map_get(lines.by_who, who);
+    if (n == NULL)
+        map_set(lines.by_who, who, n = xcalloc(1, sizeof(*n)));
+    return n;
+}
 
 static int
 line_connect(const char *sock_dir, fail_t *err)
@@ -54,7 +77,45 @@ line_free(line_t *self)
 {
     buf_free(&self->in);
     buf_free(&self->out);
+    explicit_bzero(self->who, strlen(self->who));
+    free(self->who);
     free(self);
+}
+
+static void
+line_queue(line_t *self)
+{
+    self->prev = lines.last;
+    *(self->prev != NULL ? &self->prev->next : &lines.first) = self;
+    lines.last = self;
+}
+
+static void
+line_unqueue(line_t *self)
+{
+    *(self->prev != NULL ? &self->prev->next : &lines.first) = self->next;
+    *(self->next != NULL ? &self->next->prev : &lines.last) = self->prev;
+    self->next = self->prev = NULL;
+}
+
+static void
+line_known(line_t *self)
+{
+    lines.n_new -= self->is_new ? 1 : 0;
+    self->is_new = false;
+}
+
+/* Takes a connected line out of the poller and the counters. */
+static void
+line_disconnect(line_t *self)
+{
+    poller_remove(self->poller, &self->watch);
+    (void) close(self->watch.fd);
+    self->watch.fd = -1;
+    line_known(self);
+    lines.n--;
+    if (--*lines_of(self->who) == 0)
+        (void) map_del(lines.by_who, self->who);
 }
 
 void
@@ -64,8 +125,10 @@ line_destroy(line_t **self_p)
 
     if (self == NULL)
         return;
-    poller_remove(self->poller, &self->watch);
-    (void) close(self->watch.fd);
+    if (self->watch.fd >= 0)
+        line_disconnect(self);
+    else if (!self->broken)
+        line_unqueue(self);
     self->leaves = true;
     if (self->calls == 0)
         line_free(self);
@@ -77,7 +140,7 @@ line_break(line_t *self)
     if (self->broken)
         return;
     self->broken = true;
-    poller_remove(self->poller, &self->watch);
+    line_disconnect(self);
     self->fn(self->cookie, NULL);
 }
 
@@ -100,6 +163,7 @@ line_take(line_t *self)
             rc = -EPROTO;
             break;
         }
+        line_known(self);
         self->fn(self->cookie, msg);
     }
     if (self->leaves || self->broken)
@@ -164,23 +228,94 @@ line_ready(void *cookie, uint32_t events)
         line_free(self);
 }
 
-line_t *
-line_new(poller_t *poller, const char *sock_dir, line_fn *fn, void *cookie, fail_t *err)
+/* 0, or a negative errno with *err. */
+static int
+line_begin(line_t *self, fail_t *err)
 {
-    int fd = line_connect(sock_dir, err);
+    int fd = line_connect(self->sock_dir, err);
 
     if (fd < 0)
-        return NULL;
-    line_t *self = xcalloc(1, sizeof(*self));
+        return fd;
     self->watch = (watch_t){ fd, line_ready, self };
-    self->poller = poller;
-    self->fn = fn;
-    self->cookie = cookie;
-    if (poller_add(poller, &self->watch, EPOLLIN) == 0)
+    int rc = poller_add(self->poller, &self->watch, EPOLLIN);
+    if (rc < 0) {
+        (void) close(fd);
+        self->watch.fd = -1;
+        return fail_set(err, rc, "epoll_ctl: %s", strerror(-rc));
+    }
+    self->is_new = true;
+    lines.n++;
+    lines.n_new++;
+    ++*lines_of(self->who);
+    line_flush(self);
+    return 0;
+}
+
+static bool
+lines_are_full(void)
+{
+    return lines.n >= LINES || lines.n_new >= LINES_NEW;
+}
+
+static bool
+line_has_turn(const line_t *self)
+{
+    const size_t *n = lines.by_who != NULL ? map_get(lines.by_who, self->who) : NULL;
+
+    return !lines_are_full() && (n == NULL || *n < LINES_WHO);
+}
+
+line_t *
+line_new(line_host_t host, const char *who, line_fn *fn, void *cookie, fail_t *err)
+{
+    line_t *self = xcalloc(1, sizeof(*self));
+
+    *self = (line_t){ .watch.fd = -1,
+                      .poller = host.poller,
+                      .sock_dir = host.sock_dir,
+                      .who = xstrdup(who),
+                      .fn = fn,
+                      .cookie = cookie };
+    if (lines.first != NULL || !line_has_turn(self)) {
+        line_queue(self);
         return self;
-    fail_set(err, -errno, "epoll_ctl: %s", strerror(errno));
-    line_destroy(&self);
+    }
+    if (line_begin(self, err) == 0)
+        return self;
+    line_free(self);
     return NULL;
+}
+
+/* The first line that has its turn; others who have too many already are overtaken. NULL: none. */
+static line_t *
+lines_next(void)
+{
+    line_t *line = lines_are_full() ? NULL : lines.first;
+
+    while (line != NULL && !line_has_turn(line))
+        line = line->next;
+    return line;
+}
+
+void
+lines_turn(void)
+{
+    line_t *line;
+
+    while ((line = lines_next()) != NULL) {
+        fail_auto_t err = FAIL_INIT;
+        line_unqueue(line);
+        if (line_begin(line, &err) == 0)
+            continue;
+        line->broken = true;
+        line->fn(line->cookie, NULL);
+    }
+}
+
+void
+lines_end(void)
+{
+    map_destroy(&lines.by_who);
 }
 
 json_int_t
@@ -191,13 +326,7 @@ line_ask(line_t *self, json_t **request_p)
 
     json_object_set_new(request, "n", json_integer(n));
     frame_add(&self->out, request);
-    line_flush(self);
+    if (self->watch.fd >= 0)
+        line_flush(self);
     return n;
-}
-
-void
-line_hand_over(line_t *self, line_fn *fn, void *cookie)
-{
-    self->fn = fn;
-    self->cookie = cookie;
 }

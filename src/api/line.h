@@ -20,12 +20,24 @@ typedef struct line line_t;
  * is broken, and nothing more comes. `msg` is BORROWED. */
 typedef void line_fn(void *cookie, const json_t *msg);
 
-/* Connects at once or fails: NEW, or NULL with *err; -EAGAIN: the master is there and takes no more now. */
-line_t *line_new(poller_t *poller, const char *sock_dir, line_fn *fn, void *cookie, fail_t *err);
+/* The master admits few connections of one system user before they are somebody's, few of each who has logged in,
+ * and half of its places to all users together: further lines wait for their turn, in order. */
+#define LINES_NEW 48  /* that have no answer yet */
+#define LINES_WHO 48  /* of one who has logged in */
+#define LINES     768 /* in all */
+
+/* Connects, or waits for its turn: NEW, or NULL with *err. A line that can't connect later is broken. */
+typedef struct line_host { /* kept by value */
+    poller_t *poller;
+    const char *sock_dir; /* BORROWED */
+} line_host_t;
+/* `who` tells users apart: a token, or a name; it is copied. */
+line_t *line_new(line_host_t host, const char *who, line_fn *fn, void *cookie, fail_t *err);
 void line_destroy(line_t **self_p);
+/* Connects those whose turn it is. In each turn of the loop. */
+void lines_turn(void);
+/* When no line is left. */
+void lines_end(void);
 /* Sends a request; its reply has the number that is returned. TAKES *request_p. */
 json_int_t line_ask(line_t *self, json_t **request_p);
-/* The next user of a line that is kept. */
-void line_hand_over(line_t *self, line_fn *fn, void *cookie);
-
 #endif

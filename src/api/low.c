@@ -97,7 +97,12 @@ low_unknown_user(low_t *self, const char *text)
 {
     const char *user = value_str(self->chunk, "username", "");
 
-    if (!self->own) {
+    if (!refusal_is_denial(text)) { /* the master is busy */
+        low_fail(self,
+                 strstr(text, "too many failed") != NULL ? MHD_HTTP_TOO_MANY_REQUESTS
+                                                         : MHD_HTTP_SERVICE_UNAVAILABLE,
+                 text);
+    } else if (!self->own) {
         session_leave(self->request->api->sessions, self->request->sid);
         low_fail(self, MHD_HTTP_UNAUTHORIZED, "No permission -- see authorization schemes");
     } else if (value_get(self->chunk, "token") != NULL) {
@@ -194,7 +199,8 @@ low_connect(low_t *self)
                  "Too many failed log-ins from this address; wait a second");
         return;
     }
-    self->line = line_new(api->poller, api->sock_dir, low_take, self, &err);
+    self->line = line_new(api_lines(api), value_str(become, "token", value_str(become, "username", "")),
+                          low_take, self, &err);
     if (self->line == NULL) {
         json_decref(become);
         low_fail(self, MHD_HTTP_SERVICE_UNAVAILABLE, "Salt request timed out. The master is not responding.");

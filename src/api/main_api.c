@@ -6,6 +6,7 @@
 #include "api/guesses.h"
 #include "api/http.h"
 #include "api/hub.h"
+#include "api/line.h"
 #include "api/low.h"
 #include "api/opts.h"
 #include "api/route.h"
@@ -61,6 +62,7 @@ api_loop(api_t *api, signals_t *signals)
             sessions_sweep(api->sessions, api_now());
         }
         int wait = SECOND_MS;
+        lines_turn();
         low_tick(now_ms, &wait);
         int http_wait = http_turn(api->http);
         if (http_wait >= 0 && http_wait < wait)
@@ -110,6 +112,7 @@ api_serve(api_t *api, const conf_t *conf, fail_t *err)
     free(api->stats);
     if (signals.watch.fd >= 0)
         (void) close(signals.watch.fd);
+    lines_end();
     poller_destroy(&api->poller);
     return rc;
 }

@@ -172,6 +172,22 @@ def guess(count):
     assert link.getresponse().status == 200
 
 
+def many(token, count):
+    """So many clients at one time; all are answered."""
+    body = b'[{"client":"local","tgt":"*","fun":"test.ping"}]'
+    request = (b"POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Auth-Token: %s\r\nContent-Type: application/json\r\n"
+               b"Content-Length: %d\r\n\r\n" % (token.encode(), len(body)) + body)
+    socks = [connect() for _ in range(int(count))]
+    for sock in socks:
+        sock.sendall(request)
+    for sock in socks:
+        got = b""
+        while piece := sock.recv(65536):
+            got += piece
+        assert got.startswith(b"HTTP/1.1 200"), got[:300]
+    assert health() < 2000
+
+
 def bodies():
     """Bodies that are too large, with and without a length said."""
     for data in (b"Content-Length: 50000000\r\n\r\n" + b"x" * 100000, b"Content-Length: 200000\r\n\r\n" + b"x" * 200000,

@@ -75,6 +75,17 @@ PING='{"client":"local","tgt":"*","fun":"test.ping"}'
     done
 }
 
+@test "as a user without rights it serves more clients at one time than the master gives a user lines" {
+    [ "$(id -u)" -eq 0 ] || skip "another user is wanted: only root can become one"
+    stop api
+    fleet_open
+    start_api setpriv --reuid=65534 --regid=65534 --clear-groups
+    login admin
+    hostile many "$TOKEN" 300
+    stop api
+    start_api
+}
+
 @test "salt-api lives, with the memory that it had" {
     [ ! -e "$FLEET/pids/api.rc" ]
     [ -n "${SAN:-}" ] || [ "$(sed -n 's/^VmRSS:[[:blank:]]*\([0-9]*\) kB/\1/p' "/proc/$(pid_of api)/status")" -lt 40000 ]

@@ -38,9 +38,10 @@ api_up() {
 }
 
 api_listens() { curl -sk -o /dev/null --max-time 2 "$API/health" || [ -e "$FLEET/pids/api.rc" ]; }
+# start_api [WORD...]: words before its command line.
 start_api() {
     : >"$FLEET/log/api"
-    daemon api "$HALITE_BIN/salt-api" -c "$FLEET/etc" -l info
+    daemon api "$@" "$HALITE_BIN/salt-api" -c "$FLEET/etc" -l info --pid-file="$FLEET/tmp/api.pid"
     until_true 10 api_listens
     [ ! -e "$FLEET/pids/api.rc" ] || { cat "$FLEET/log/api" >&2; return 1; }
 }
