@@ -22,9 +22,14 @@
 
 enum { SECOND_MS = 1000, SWEEP_S = 60 };
 
+/* The API, and what metrics_port shows; each has its own server. */
+typedef struct program {
+    api_t api, metrics; /* `set` NULL: there is none */
+} program_t;
+
 typedef struct signals {
     watch_t watch;
-    api_t *api;
+    program_t *program;
     bool end;
 } signals_t;
 
@@ -39,54 +44,112 @@ signals_ready(void *cookie, uint32_t events)
             self->end = true;
         if (signo == SIGHUP) {
             log_reopen();
-            http_reopen_log(self->api->http);
+            if (self->program->api.http != NULL)
+                http_reopen_log(self->program->api.http);
         }
     }
 }
 
+/* One server's share of a turn: what takes too long, and what libmicrohttpd has to do. */
+static void
+api_turn(const api_t *api, bool second, int64_t now_ms, int *ret_wait)
+{
+    if (api->http == NULL)
+        return;
+    if (second)
+        http_tick(api->http, now_ms);
+    int wait = http_turn(api->http);
+    if (wait >= 0 && wait < *ret_wait)
+        *ret_wait = wait;
+}
+
 /* Until a signal ends it. 0, or a negative errno. */
 static int
-api_loop(api_t *api, signals_t *signals)
+api_loop(program_t *self, signals_t *signals)
 {
     int64_t second_ms = 0, sweep_ms = 0;
     int rc = 0;
 
     while (rc == 0 && !signals->end) {
         int64_t now_ms = clock_mono_ms();
-        if (now_ms - second_ms >= SECOND_MS) {
+        bool second = now_ms - second_ms >= SECOND_MS;
+        int wait = SECOND_MS;
+        if (second)
             second_ms = now_ms;
-            http_tick(api->http, now_ms);
-        }
         if (now_ms - sweep_ms >= (int64_t) SWEEP_S * SECOND_MS) {
             sweep_ms = now_ms;
-            sessions_sweep(api->sessions, api_now());
+            sessions_sweep(self->api.sessions, api_now());
         }
-        int wait = SECOND_MS;
         lines_turn();
         low_tick(now_ms, &wait);
-        int http_wait = http_turn(api->http);
-        if (http_wait >= 0 && http_wait < wait)
-            wait = http_wait;
+        api_turn(&self->api, second, now_ms, &wait);
+        api_turn(&self->metrics, second, now_ms, &wait);
         notify_turn(now_ms);
-        rc = poller_turn(api->poller, wait);
+        rc = poller_turn(self->api.poller, wait);
     }
     return rc;
 }
 
-/* Listens, then becomes `user` and serves. */
+/* 0, or a negative errno with *err. */
 static int
-api_serve(api_t *api, const conf_t *conf, fail_t *err)
+api_listen(api_t *api, fail_t *err)
 {
-    signals_t signals = { .watch = { -1, signals_ready, &signals }, .api = api };
-    int rc = (api->poller = poller_new(err)) != NULL ? 0 : err->code;
-
+    if (api->set == NULL)
+        return 0;
     (void) daemon_raise_files(value_int(api->set->rest, "connections", 0) * 2 + 64);
+    if ((api->http = http_new(api, err)) == NULL)
+        return err->code;
+    log_info("salt-api listens on %s, port %d%s", settings_str(api->set, "host"),
+             (int) value_int(api->set->rest, "port", 0), api->set->tls ? ", with TLS" : "");
+    return 0;
+}
+
+/* What both servers share. */
+static void
+program_parts(program_t *self)
+{
+    api_t *api = &self->api;
+
     api->sessions = sessions_new();
     api->guesses = guesses_new();
     api->stats = stats_new();
     api->hubs = hubs_new(api);
-    if (rc == 0 && (api->http = http_new(api, err)) == NULL)
-        rc = err->code;
+    self->metrics.poller = api->poller;
+    self->metrics.sessions = api->sessions;
+    self->metrics.guesses = api->guesses;
+    self->metrics.stats = api->stats;
+    self->metrics.hubs = api->hubs;
+}
+
+static void
+program_end(program_t *self)
+{
+    api_t *api = &self->api;
+
+    hubs_end(api->hubs);
+    if (api->http != NULL)
+        (void) http_turn(api->http);
+    http_destroy(&api->http);
+    http_destroy(&self->metrics.http);
+    hubs_destroy(&api->hubs);
+    sessions_destroy(&api->sessions);
+    guesses_destroy(&api->guesses);
+    free(api->stats);
+    lines_end();
+}
+
+/* Listens, then becomes `user` and serves. */
+static int
+program_serve(program_t *self, const conf_t *conf, fail_t *err)
+{
+    signals_t signals = { .watch = { -1, signals_ready, &signals }, .program = self };
+
+    if ((self->api.poller = poller_new(err)) == NULL)
+        return err->code;
+    program_parts(self);
+    int rc = api_listen(&self->api, err);
+    if (rc == 0)
+        rc = api_listen(&self->metrics, err);
     if (rc == 0)
         rc = daemon_user(conf_str(conf, "user"), err);
     if (rc == 0) {
@@ -94,26 +157,15 @@ api_serve(api_t *api, const conf_t *conf, fail_t *err)
         rc = signals.watch.fd = daemon_signals(false, err);
     }
     if (rc >= 0)
-        rc = poller_add(api->poller, &signals.watch, EPOLLIN);
+        rc = poller_add(self->api.poller, &signals.watch, EPOLLIN);
     if (rc == 0) {
-        log_info("salt-api listens on %s, port %d%s", settings_str(api->set, "host"),
-                 (int) value_int(api->set->rest, "port", 0), api->set->tls ? ", with TLS" : "");
         daemon_ready();
-        rc = api_loop(api, &signals);
+        rc = api_loop(self, &signals);
     }
-    if (api->http != NULL) {
-        hubs_end(api->hubs);
-        (void) http_turn(api->http);
-    }
-    http_destroy(&api->http);
-    hubs_destroy(&api->hubs);
-    sessions_destroy(&api->sessions);
-    guesses_destroy(&api->guesses);
-    free(api->stats);
+    program_end(self);
     if (signals.watch.fd >= 0)
         (void) close(signals.watch.fd);
-    lines_end();
-    poller_destroy(&api->poller);
+    poller_destroy(&self->api.poller);
     return rc;
 }
 
@@ -136,6 +188,13 @@ api_overrides(const char *dir, json_t *overrides)
     for (size_t i = 0; conf != NULL && i < NELEMS(names); i++)
         if (value_get(overrides, names[i].option) == NULL)
             json_object_set_new(overrides, names[i].option, json_string(conf_str(conf, names[i].own)));
+}
+
+static bool
+conf_has_api(const conf_t *conf)
+{
+    return json_object_size(conf_get(conf, "rest_cherrypy")) > 0 ||
+           json_object_size(conf_get(conf, "rest_tornado")) > 0;
 }
 
 int
@@ -161,19 +220,28 @@ main(int argc, char **argv)
     AUTO(conf) conf = startup_conf("salt-api", dir, CONF_MASTER, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
-    AUTO(settings) set = conf != NULL ? settings_new(conf_opts(conf), warnings, &err) : NULL;
+    AUTO(settings) figures = conf != NULL ? settings_metrics(conf_opts(conf)) : NULL;
+    bool only_figures = figures != NULL && !conf_has_api(conf);
+    AUTO(settings) set = conf != NULL && !only_figures ? settings_new(conf_opts(conf), warnings, &err) : NULL;
     size_t i;
     json_array_foreach (warnings, i, warning)
         log_warning("%s", json_string_value(warning));
-    if (set == NULL || (background && daemon_background(&err) < 0))
+    if ((set == NULL && !only_figures) || (background && daemon_background(&err) < 0))
         return api_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)
         return api_fail(&err);
-    api_t api = {
-        .set = set, .sock_dir = conf_str(conf, "sock_dir"), .routes = route_table, .clients = low_clients
+    program_t program = {
+        .api = { .set = set,
+                 .sock_dir = conf_str(conf, "sock_dir"),
+                 .routes = route_table,
+                 .clients = low_clients },
+        .metrics = { .set = figures,
+                     .sock_dir = conf_str(conf, "sock_dir"),
+                     .routes = route_table_metrics,
+                     .clients = low_clients },
     };
-    int rc = api_serve(&api, conf, &err);
+    int rc = program_serve(&program, conf, &err);
     daemon_pid_remove(pid_file);
     return rc < 0 ? api_fail(&err) : EXIT_SUCCESS;
 }

@@ -33,7 +33,7 @@ struct route {
 };
 
 /* The rows, longer paths before those that they lie below; the last one has no path. */
-extern const route_t route_table[];
+extern const route_t route_table[], route_table_metrics[]; /* of the API, and of option metrics_port */
 
 /* The route of a path, and in *ret_rest what follows it; NULL: none. */
 const route_t *route_find(const api_t *api, const char *path, const char **ret_rest);

@@ -4,6 +4,16 @@
 #define NO_PERMISSION  "No permission -- see authorization schemes"
 #define NO_CREDENTIALS "No authentication credentials given"
 
+#define METRICS_ROUTES                                                                                       \
+    { .path = "/metrics",                                                                                    \
+      .get = metrics_get,                                                                                    \
+      .get_auth = ROUTE_SESSION,                                                                             \
+      .open_by = "metrics_disable_auth",                                                                     \
+      .denied = NO_PERMISSION,                                                                               \
+      .html = true },                                                                                        \
+        { .path = "/health", .get = health_get, .html = true },                                              \
+        { .path = "/ready", .get = ready_get, .html = true },
+
 /* Longer paths precede those that they lie below. */
 const route_t route_table[] = {
     { .path = "", .get = root_get, .post = low_post, .post_auth = ROUTE_SESSION, .denied = NO_PERMISSION },
@@ -58,15 +68,7 @@ const route_t route_table[] = {
       .get_auth = ROUTE_SESSION,
       .open_by = "stats_disable_auth",
       .denied = NO_PERMISSION },
-    { .path = "/metrics",
-      .get = metrics_get,
-      .get_auth = ROUTE_SESSION,
-      .open_by = "metrics_disable_auth",
-      .denied = NO_PERMISSION,
-      .html = true },
-    { .path = "/health", .get = health_get, .html = true },
-    { .path = "/ready", .get = ready_get, .html = true },
-    { .path = "/favicon.ico", .get = favicon_get, .serves = "favicon", .html = true },
+    METRICS_ROUTES{ .path = "/favicon.ico", .get = favicon_get, .serves = "favicon", .html = true },
     { .path = "/static",
       .deep = true,
       .get = static_get,
@@ -76,4 +78,8 @@ const route_t route_table[] = {
       .setting = "static_path" },
     { .path = "/app", .deep = true, .get = app_get, .serves = "app", .html = true, .setting = "app_path" },
     { .path = NULL },
+};
+
+const route_t route_table_metrics[] = {
+    METRICS_ROUTES{ .path = NULL },
 };

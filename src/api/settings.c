@@ -246,6 +246,23 @@ settings_new(const json_t *opts, json_t *warnings, fail_t *err)
     return settings_read(self, section, warnings, err) < 0 ? NULL : STEAL(self);
 }
 
+settings_t *
+settings_metrics(const json_t *opts)
+{
+    json_int_t port = value_int(opts, "metrics_port", 0);
+    json_auto_t *section = json_pack("{s:I, s:s, s:b, s:b}", "port", port, "host", "127.0.0.1", "disable_ssl",
+                                     1, "metrics_disable_auth", 1),
+                *warnings = json_array();
+    settings_t *self = port > 0 ? xcalloc(1, sizeof(*self)) : NULL;
+
+    if (self == NULL)
+        return NULL;
+    self->rest = json_object();
+    self->opts = opts;
+    salt_assert(settings_read(self, section, warnings, NULL) == 0);
+    return self;
+}
+
 void
 settings_destroy(settings_t **self_p)
 {

@@ -23,6 +23,8 @@ typedef struct settings {
 /* Reads the section out of the master's configuration `opts`, which is kept by pointer. Texts about what has no
  * effect are added to `warnings` (a json array). NEW, or NULL with *err. */
 settings_t *settings_new(const json_t *opts, json_t *warnings, fail_t *err);
+/* The settings of option metrics_port: loopback, and no log-in. NEW; NULL: the option is 0. */
+settings_t *settings_metrics(const json_t *opts);
 void settings_destroy(settings_t **self_p);
 
 const char *settings_str(const settings_t *self, const char *name); /* "" when it is not set. BORROWED */

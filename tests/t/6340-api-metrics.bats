@@ -58,3 +58,14 @@ has() { figures | grep -qF "$1"; }
     curl -s "$API/metrics" | grep -x 'halite_master_up 0'
     start_master
 }
+
+@test "metrics_port shows them on loopback without the API" {
+    stop api
+    sed -i '/^rest_cherrypy:/,/^[^ ]/{/^rest_cherrypy:/d; /^  /d}' "$MASTER_CONF"
+    echo "metrics_port: $API_PORT" >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    start_api
+    curl -s "$API/metrics" | grep -x 'halite_master_up 1'
+    [ "$(curl -s "$API/ready")" = '{"status": "ok"}' ]
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/login")" = 404 ]
+}

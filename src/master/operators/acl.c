@@ -462,7 +462,7 @@ acl_is_unauthenticated(const front_t *self, const char *op, const json_t *reques
     const json_t *rest = conf_get(self->conf, "rest_cherrypy");
 
     if (str_eq(op, "metrics"))
-        return value_bool(rest, "metrics_disable_auth", false);
+        return value_bool(rest, "metrics_disable_auth", false) || conf_int(self->conf, "metrics_port") > 0;
     return str_eq(op, "fire") && str_starts(value_str(request, "tag", ""), "salt/netapi/hook/") &&
            value_bool(rest, "webhook_disable_auth", false);
 }

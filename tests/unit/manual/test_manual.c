@@ -64,7 +64,7 @@ test_pages(void **state)
     const page_t *pages = manual_pages(&n);
     AUTO(registry) none = registry_of(PLUGIN_RUNNER, NULL, 0);
 
-    assert_int_equal(n, 7);
+    assert_int_equal(n, 8);
     for (size_t i = 0; i < n; i++) {
         buf_auto_t out = BUF_INIT;
         page_print(&pages[i], "2026-11-25", none, &out);
