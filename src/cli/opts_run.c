@@ -33,7 +33,7 @@ const opt_spec_t opts_run = {
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
                 "  acl auth batch cache config ddns doc error event fileserver git_pillar http\n"
-                "  jobs manage mine network orchestrate pillar reactor salt saltutil state\n"
+                "  jobs manage metrics mine network orchestrate pillar reactor salt saltutil state\n"
                 "  store survey test\n",
     .tables = tables,
     .interspersed = true,

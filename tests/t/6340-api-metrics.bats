@@ -32,6 +32,7 @@ has() { figures | grep -qF "$1"; }
     has 'salt_master_connected_minions_count 2'
     has 'halite_master_up 1'
     has 'halite_api_sessions '
+    salt-run metrics.show | grep -F 'salt_jobs_published_total{fun="test.ping"} 1'
 }
 
 @test "promtool has nothing to say against them but for names of others" {
