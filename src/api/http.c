@@ -529,7 +529,8 @@ http_destroy(http_t **self_p)
         MHD_stop_daemon(self->daemon);
     }
     access_destroy(&self->access);
-    explicit_bzero(self->key.data, self->key.data != NULL ? self->key.len : 0);
+    if (self->key.data != NULL)
+        explicit_bzero(self->key.data, self->key.len);
     buf_free(&self->key);
     buf_free(&self->cert);
     free(self);
