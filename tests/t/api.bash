@@ -46,8 +46,9 @@ start_api() {
     [ ! -e "$FLEET/pids/api.rc" ] || { cat "$FLEET/log/api" >&2; return 1; }
 }
 
-# login USER: its session in TOKEN.
-login() {
+# login USER: its session in TOKEN. After failures the master lets a user wait.
+login() { until_true 20 login_once "$1"; }
+login_once() {
     TOKEN=$(curl -sk "$API/login" -H 'Accept: application/json' -d eauth=sharedsecret -d username="$1" -d password="$SECRET" | field token)
     [ ${#TOKEN} -eq 40 ]
 }
