@@ -86,7 +86,6 @@ install_all() {
     [ -n "$FORCE" ] || look_first
     for program in $programs; do put 0755 "$BUILD/bin/$program" "$PREFIX/bin/$program"; done
     for program in salt-engine salt-follower; do put 0755 "$BUILD/bin/$program" "$PREFIX/lib/halite/$program"; done
-    for f in master minion; do
     for f in api master minion; do
         placed "conf/salt-$f.service" | put 0644 - "$UNITS/$(unit "$f").service"
         placed "conf/salt-$f.logrotate" | put 0644 - "/etc/logrotate.d/$(unit "$f")"
