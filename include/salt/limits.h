@@ -226,6 +226,10 @@
 #define LIMIT_MINE_RATE        100  /* milliseconds of the front loop, a second, */
 #define LIMIT_MINE_BURST       1000 /* and at once, for one minion's questions to the mine */
 
+#define LIMIT_PEER_EACH   16   /* jobs and runners of one minion's asking that it waits for, */
+#define LIMIT_PEER_ALL    512  /* and of all minions' */
+#define LIMIT_PEER_WAIT_S 3600 /* seconds that it may wait for one */
+
 #define LIMIT_EVENTS_FIRED 10000 /* events in one request */
 #define LIMIT_EVENTS_RECENT                                                                                  \
     (32 * 1024 * 1024) /* bytes of events in memory, which a listener may lag behind */

@@ -298,7 +298,8 @@ download_pump(downloads_t *self)
 void
 downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
 {
-    if (str_eq(value_str(ask, "what", ""), "mine")) {
+    const char *what = value_str(ask, "what", "");
+    if (str_eq(what, "mine") || str_eq(what, "peer")) {
         mineasks_ask(self->mine, id, ask);
         return;
     }
@@ -541,7 +542,7 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
 {
     download_t *d = self->all;
     json_int_t which = value_int(body, "n", -1);
-    if (msg == MSG_mine) {
+    if (msg == MSG_mine || msg == MSG_peer) {
         mineasks_message(self->mine, body);
         return;
     }

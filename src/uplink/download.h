@@ -8,7 +8,7 @@
  * A request: {"op", "path", "saltenv"}; op "hash" (with "size": no digest if the file's size is another),
  * "files", "dirs", "empty_dirs", "links", "envs", "options", "put" (see upload.h), or "get" with "dest" (a
  * path) or "cache" (a cachedir). Its answer: {"ok": true, "value"} or {"ok": false, "error", "code"}, code a
- * positive errno; ENOENT: no such file. Requests with "what": "mine" are for mineask.h.
+ * positive errno; ENOENT: no such file. Requests with "what": "mine" or "peer" are for mineask.h.
  *
  * Layer      uplink
  * Threads    the session's
@@ -43,7 +43,7 @@ void downloads_lost(downloads_t *self);
 /* Takes the open requests of `from`, whose session is not READY. Files go on where they are; answers come
  * through this object's host. */
 void downloads_take(downloads_t *self, downloads_t *from);
-/* Handles file_info, file_data, file_end and mine; other messages, and numbers of requests that are over, are
+/* Handles file_info, file_data, file_end, mine and peer; other messages, and numbers of requests that are over, are
  * ignored. */
 void downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n);
 /* Runs what is due; milliseconds until it must be called again at the latest. */

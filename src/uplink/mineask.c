@@ -1,7 +1,9 @@
-/* mineask.c - a list of open requests. They are idempotent: each new connection sends all again. */
+/* mineask.c - a list of open requests. Those about the mine are idempotent: each new connection sends them again.
+ * One about a job of other minions is sent once, and fails with the connection that it was sent on. */
 #include "uplink/mineask.h"
 
 #include "common/base/clock.h"
+#include "common/base/str.h"
 #include "salt/value.h"
 
 #define WAIT_MS 60000 /* patience with a master that is away or silent */
@@ -11,6 +13,8 @@ typedef struct mineask {
     json_int_t id;
     json_t *body; /* owned: the message's body, with its number "n" */
     int64_t until_ms;
+    wire_msg_t msg;
+    bool once, sent; /* it must not be sent twice; it was sent */
 } mineask_t;
 
 struct mineasks {
@@ -54,7 +58,9 @@ mineask_append(mineasks_t *self, mineask_t *q)
     while (*end)
         end = &(*end)->next;
     q->next = NULL;
-    q->until_ms = clock_mono_ms() + WAIT_MS;
+    json_int_t more = value_int(q->body, "timeout", 0);
+    more = more < 0 ? 0 : more > LIMIT_PEER_WAIT_S ? LIMIT_PEER_WAIT_S : more;
+    q->until_ms = clock_mono_ms() + WAIT_MS + 1000 * more;
     json_object_set_new(q->body, "n", json_integer(++self->next_n));
     *end = q;
     return end;
@@ -62,9 +68,13 @@ mineask_append(mineasks_t *self, mineask_t *q)
 
 /* Sends a request when connected. False: it is too large for a message and can never be sent. */
 static bool
-mineask_send(mineasks_t *self, const mineask_t *q)
+mineask_send(mineasks_t *self, mineask_t *q)
 {
-    return !self->ready || self->host.send(self->host.cookie, MSG_mine_ask, q->body, NULL, 0) != -EMSGSIZE;
+    if (!self->ready || (q->once && q->sent))
+        return true;
+    int rc = self->host.send(self->host.cookie, q->msg, q->body, NULL, 0);
+    q->sent = rc == 0;
+    return rc != -EMSGSIZE;
 }
 
 void
@@ -73,10 +83,14 @@ mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask)
     mineask_t *q = xcalloc(1, sizeof(*q));
     q->id = id;
     q->body = json_deep_copy(ask);
+    q->once = str_eq(value_str(ask, "what", ""), "peer");
+    q->msg = q->once ? MSG_peer_ask : MSG_mine_ask;
     json_object_del(q->body, "what");
     mineask_t **at = mineask_append(self, q);
     if (!mineask_send(self, q))
-        mineask_finish(self, at, mineask_failure(EMSGSIZE, "the value is too large for the mine"));
+        mineask_finish(self, at,
+                       mineask_failure(EMSGSIZE, q->once ? "the arguments are too large for a message"
+                                                         : "the value is too large for the mine"));
 }
 
 void
@@ -93,7 +107,7 @@ void
 mineasks_ready(mineasks_t *self)
 {
     self->ready = true;
-    for (const mineask_t *q = self->all; q; q = q->next)
+    for (mineask_t *q = self->all; q; q = q->next)
         (void) mineask_send(self, q);
 }
 
@@ -101,6 +115,14 @@ void
 mineasks_lost(mineasks_t *self)
 {
     self->ready = false;
+    for (mineask_t **at = &self->all; *at;) {
+        if ((*at)->once && (*at)->sent)
+            mineask_finish(self, at,
+                           mineask_failure(ECONNRESET, "the connection to the master was lost before it "
+                                                       "answered: the job may have been published"));
+        else
+            at = &(*at)->next;
+    }
 }
 
 void
@@ -121,10 +143,14 @@ mineasks_message(mineasks_t *self, const json_t *body)
     for (mineask_t **at = &self->all; *at; at = &(*at)->next) {
         if (value_int((*at)->body, "n", 0) != value_int(body, "n", -1))
             continue;
-        mineask_finish(self, at,
-                       value != NULL ? json_pack("{s:b, s:O}", "ok", true, "value", value)
-                                     : mineask_failure(
-                                           EREMOTEIO, value_str(body, "error", "the master gave no answer")));
+        json_t *refused = value_get(body, "refused");
+        mineask_finish(
+            self, at,
+            refused != NULL ? json_pack("{s:b, s:{s:O}}", "ok", true, "value", "refused", refused)
+            : value != NULL && (*at)->once ? json_pack("{s:b, s:{s:O}}", "ok", true, "value", "value", value)
+            : value != NULL                ? json_pack("{s:b, s:O}", "ok", true, "value", value)
+                                           : mineask_failure((int) value_int(body, "code", EREMOTEIO),
+                                                             value_str(body, "error", "the master gave no answer")));
         return;
     }
 }

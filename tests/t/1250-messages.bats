@@ -11,6 +11,7 @@ declare -gA BODY=(
     [grains]='"grains":{"id":"ID"}'
     [pillar_ask]='"n":1'
     [mine_ask]='"n":2,"op":"get","tgt":"ID","tgt_type":"glob","fun":"test.ping"'
+    [peer_ask]='"n":6,"op":"publish","fun":"test.ping","arg":[],"tgt":"ID","tgt_type":"glob","timeout":1'
     [started]='"jid":"20260101000000000001","pid":0'
     [elsewhere]='"jid":"20260101000000000001"'
     [ret]='"jid":"20260101000000000001","fun":"test.ping","fun_args":[],"return":true,"retcode":0,"success":true'

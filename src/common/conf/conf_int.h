@@ -30,7 +30,7 @@ json_t *conf_refuse(const option_row_t *row, const json_t *v, const char *wanted
 const char *conf_type_name(const json_t *v);
 
 /* The rules of options.def. */
-extern const conf_rule_t conf_rule_acl, conf_rule_eauth, conf_rule_blacklist, conf_rule_mine,
+extern const conf_rule_t conf_rule_acl, conf_rule_eauth, conf_rule_blacklist, conf_rule_mine, conf_rule_peer,
     conf_rule_mine_functions;
 extern const conf_rule_t conf_rule_names, conf_rule_globs, conf_rule_allowed, conf_rule_exprs,
     conf_rule_regexes;

@@ -461,6 +461,19 @@ const conf_rule_t conf_rule_mine = { .what = "a mapping of ids to lists of names
                                      .key = check_prefix_only,
                                      .values = &names_asked };
 
+/* IDS: [FUNCTION, {TARGET: [FUNCTION, {FUNCTION: CONDITIONS}]}] */
+static const conf_rule_t peer_rule = {
+    .what = "a function, or a mapping of one target to a list of functions",
+    .text = check_prefix_only,
+    .key = check_target,
+    .single = true,
+    .values = &calls
+};
+static const conf_rule_t peer_rules = { .what = "a list of functions", .items = &peer_rule };
+const conf_rule_t conf_rule_peer = { .what = "a mapping of ids to lists of functions",
+                                     .key = check_prefix_only,
+                                     .values = &peer_rules };
+
 /* KIND: [MODULE] or "a,b" */
 static const conf_rule_t extmods = { .what = "a list of modules' names",
                                      .text = check_extmods,

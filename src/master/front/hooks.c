@@ -125,6 +125,18 @@ hook_line_closed(front_t *front, lconn_t *c)
 }
 
 void
+hook_job_ended(front_t *front, const char *jid)
+{
+    TELL(front, job_ended, front, jid);
+}
+
+void
+hook_run_ended(front_t *front, const char *jid, const char *ret)
+{
+    TELL(front, run_ended, front, jid, ret);
+}
+
+void
 hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last)
 {
     TELL(front, caused, front, within, jid, first, last);

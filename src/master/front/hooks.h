@@ -32,6 +32,9 @@ void hook_committed(front_t *front);
 void hook_renewed(front_t *front);
 uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: no part reads events */
 void hook_turn_ended(front_t *front, bool events);
+/* Work: a job has no open target any more, a runner or wheel function has returned `ret` (JSON). */
+void hook_job_ended(front_t *front, const char *jid);
+void hook_run_ended(front_t *front, const char *jid, const char *ret);
 /* Operators: a connection closes, a function caused something, and replies to which each part adds its own. */
 void hook_line_closed(front_t *front, lconn_t *c);
 void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);

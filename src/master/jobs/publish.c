@@ -14,6 +14,7 @@
 #include "common/net/sock.h"
 #include "master/events/bus.h"
 #include "master/front/clockwatch.h"
+#include "master/front/hooks.h"
 #include "master/minions/gate.h"
 #include "master/minions/grace.h"
 #include "master/operators/lconn.h"
@@ -56,8 +57,10 @@ publish_info(const json_t *request, const char *jid, const char *user)
     json_auto_t *said = jobmsg_fields(request);
     json_t *info = json_pack("{s:s, s:s}", "jid", jid, "user", user);
     (void) json_object_update_missing(info, said);
-    /* A reaction's arguments may contain text that a minion chose; `peer` tells the target so. */
-    if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
+    /* A reaction's arguments may contain text that a minion chose, and a minion's job does; `peer` tells the
+     * target so. */
+    if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT) ||
+        value_bool(request, "peer", false))
         json_object_set_new(info, "peer", json_true());
     if (value_get(info, "arg") == NULL)
         json_object_set_new(info, "arg", json_array());
@@ -650,6 +653,7 @@ publish_done(void *front, job_t *job)
             !lconn_catches_up(job->followers[i], job->jid))
             (void) lconn_push(job->followers[i], msg);
     job->n_followers = 0;
+    hook_job_ended(front, job->jid);
 }
 
 /* ---- after a restart ------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ struct minion {
     rate_t told;   /* KB of events and unasked returns */
     rate_t grains; /* KB of grains */
     rate_t rets;   /* ms of the front loop for returns that need values */
-    rate_t mine;   /* ms of the front loop for its queries to the mine */
+    rate_t mine;   /* ms of the front loop for its queries to the mine, and for jobs of its peers */
 };
 
 /* Take `len` bytes from the minion's share of the journal, which all minions fill, for an event or unasked

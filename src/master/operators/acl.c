@@ -14,7 +14,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define WORDS_MAX 500 /* bytes of a function or target in an error */
+#define PUBLISHING "publish." /* functions of the module by which minions publish */
+#define WORDS_MAX  500        /* bytes of a function or target in an error */
 
 /* Who asks, and with what rules. */
 typedef struct asker {
@@ -22,6 +23,7 @@ typedef struct asker {
     const json_t *as; /* BORROWED; NULL: a user of this host */
     json_t *rules;    /* owned */
     bool admin;
+    bool minion; /* the rules are those of `peer` */
 } asker_t;
 
 #define asker_auto_t __attribute__((cleanup(asker_free))) asker_t
@@ -118,7 +120,7 @@ acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
 static asker_t
 acl_asker(front_t *self, const char *user, const json_t *as, bool admin)
 {
-    return (asker_t){ user, as, admin ? json_array() : acl_rules(self, user, as, NULL), admin };
+    return (asker_t){ user, as, admin ? json_array() : acl_rules(self, user, as, NULL), admin, false };
 }
 
 static asker_t
@@ -186,7 +188,7 @@ allows(const asker_t *who, const char *fun, const json_t *arg, scope_t *scope, r
     const rules_ask_t ask = { .form = RULES_LOCAL,
                               .fun = fun,
                               .arg = arg,
-                              .loose = who->as == NULL,
+                              .loose = who->as == NULL && !who->minion,
                               .unite = conf_bool(scope->front->conf, "auth.enable_expanded_auth_matching"),
                               .covers = covers,
                               .cookie = scope,
@@ -247,6 +249,8 @@ acl_refuse(const asker_t *who, const char *op, const json_t *request, fail_t *er
     AUTO_FREE char *whom = tgt != NULL ? value_pystr(tgt) : NULL;
     AUTO_FREE char *asked = whom != NULL ? xasprintf("'%.*s' on '%.*s'", WORDS_MAX, name, WORDS_MAX, whom)
                                          : xasprintf("'%.*s'", WORDS_MAX, name);
+    if (who->minion)
+        return fail_set(err, -EACCES, "%s may not publish %s: no rule of peer allows it", who->user, asked);
     if (who->as != NULL && (str_eq(op, "runner") || str_eq(op, "wheel")))
         return fail_set(err, -EACCES,
                         "Authentication failure of type \"%s\" occurred for user %s: %s is not allowed; see "
@@ -275,11 +279,17 @@ acl_verdict(front_t *self, const asker_t *who, const json_t *funs, const json_t 
     json_t *one;
     size_t i;
     bool blocked = rules_forbid(value_get(list, "users"), who->user, work);
-    json_array_foreach (funs, i, one)
+    json_array_foreach (funs, i, one) {
         blocked = blocked || (json_is_string(one) &&
                               rules_forbid(value_get(list, "modules"), json_string_value(one), work));
+        /* As in Salt, or minions could have each other publish for ever. */
+        if (who->minion && json_is_string(one) && str_starts(json_string_value(one), PUBLISHING))
+            return fail_set(err, -EACCES, "%s may not publish what publishes in its turn", who->user);
+    }
     if (!blocked)
         return 0;
+    if (who->minion)
+        return fail_set(err, -EACCES, "%s may not run what publisher_acl_blacklist names", who->user);
     log_error("%s may not run what publisher_acl_blacklist names", who->user);
     return fail_set(err, -EACCES, "Authorization error occurred.");
 }
@@ -314,7 +324,8 @@ static int
 acl_publishes(front_t *self, const asker_t *who, const json_t *request, fail_t *err)
 {
     match_work_t work; /* of all rules, functions and arguments */
-    if (!who->admin && json_array_size(who->rules) == 0 && (who->as != NULL || !acl_has(self, who->user)))
+    if (!who->admin && json_array_size(who->rules) == 0 &&
+        (who->as != NULL || who->minion || !acl_has(self, who->user)))
         return acl_refuse(who, "publish", request, err);
 
     /* The functions of a request, as a list. */
@@ -345,6 +356,48 @@ acl_lets_user(front_t *self, const char *user, const json_t *as, const json_t *r
 {
     asker_auto_t who = acl_asker(self, user, as, false);
     return acl_publishes(self, &who, request, err);
+}
+
+/* ---- minions ------------------------------------------------------------------------------------- */
+
+/* The rules of all keys of the option `peer` or `peer_run` that match the id from its beginning. NEW. */
+static json_t *
+acl_minion_rules(front_t *self, const char *option, const char *id)
+{
+    json_t *rules = json_array(), *entries;
+    fail_auto_t err = FAIL_INIT;
+    const char *ids;
+    json_object_foreach (conf_get(self->conf, option), ids, entries)
+        if (match_pcre(ids, id, &err))
+            json_array_extend(rules, entries);
+    return rules;
+}
+
+int
+acl_lets_minion(front_t *self, const char *id, const char *user, const json_t *request, fail_t *err)
+{
+    asker_auto_t who = { user, NULL, acl_minion_rules(self, "peer", id), false, true };
+    return acl_publishes(self, &who, request, err);
+}
+
+static bool
+acl_covers_none(void *cookie, const char *target)
+{
+    return false;
+}
+
+/* A runner has no targets, and its rules are texts. */
+int
+acl_lets_minion_run(front_t *self, const char *id, const char *fun, fail_t *err)
+{
+    match_work_t work;
+    json_auto_t *rules = acl_minion_rules(self, "peer_run", id);
+    const rules_ask_t ask = { .fun = fun, .covers = acl_covers_none, .work = &work };
+    targets_work(self, false, &work);
+    if (rules_allow(rules, &ask, NULL))
+        return 0;
+    return fail_set(err, -EACCES, "minion %s may not run the runner '%.*s': no rule of peer_run allows it",
+                    id, WORDS_MAX, fun);
 }
 
 /* ---- other requests ------------------------------------------------------------------------------ */
@@ -515,7 +568,7 @@ acl_explain(front_t *self, const json_t *request, fail_t *err)
         (void) fail_set(err, -EINVAL, "'user' and 'fun' are texts, and 'form' is local, runner or wheel");
         return NULL;
     }
-    asker_auto_t who = { user, as, acl_rules(self, user, as, &by), false };
+    asker_auto_t who = { user, as, acl_rules(self, user, as, &by), false, false };
     who.admin = as == NULL && lconn_is_admin_name(self, user);
     targets_work(self, true, &work);
     scope_auto_t scope = { self, request, &work, NULL, 0, false };

@@ -30,6 +30,11 @@ int acl_lets(front_t *front, const lconn_t *c, const char *op, acl_access_t acce
 /* The same for what a user without administrator's rights publishes: {fun, arg, tgt, tgt_type}. */
 int acl_lets_user(front_t *front, const char *user, const json_t *as, const json_t *request, fail_t *err);
 
+/* 0 when the option peer lets the minion `id` have this published, as `user`; publisher_acl_blacklist holds. */
+int acl_lets_minion(front_t *front, const char *id, const char *user, const json_t *request, fail_t *err);
+/* 0 when the option peer_run lets the minion `id` run a runner. */
+int acl_lets_minion_run(front_t *front, const char *id, const char *fun, fail_t *err);
+
 /* A user's rules as they are now. NEW; *ret_by (may be NULL) NEW: the key of the option that each comes from. */
 json_t *acl_rules(front_t *front, const char *user, const json_t *as, json_t **ret_by);
 

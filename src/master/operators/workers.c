@@ -12,10 +12,12 @@
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/jobs/notes.h"
+#include "master/front/hooks.h"
 #include "master/front/part.h"
 #include "master/front/request.h"
 #include "master/jobs/jid.h"
 #include "master/store/storage.h"
+#include "master/operators/workers.h"
 #include "master/operators/workers_actor.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -311,6 +313,7 @@ workers_over(workers_t *self, run_t *run, const ending_t *end)
     audit_write(self->front->audit, &line);
 
     tell_end(run, end);
+    hook_run_ended(self->front, value_str(run->task, "jid", ""), end->ret);
 
     json_decref(run->task);
     free(run->within);
@@ -669,6 +672,12 @@ workers_line_closed(front_t *front, lconn_t *follower)
             unfollow(self->pool[i].run, follower);
     for (run_t *run = self->queue; run; run = run->next)
         unfollow(run, follower);
+}
+
+json_t *
+workers_run(front_t *front, const json_t *request, const char *user, fail_t *err)
+{
+    return begin_run(workers_own(front), false, request, user, NULL, err);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -21,12 +21,14 @@ typedef struct relay {
     json_int_t next_id;
 } relay_t;
 
-/* Sends a request, for the master that asked for the job if it is connected. */
+/* Sends a request, for the master that it names ("master": its number), or the one that asked for the job, if that is
+ * connected. */
 static void
 relay_send(const relay_t *self, const question_t *q)
 {
     json_t *frame = json_pack("{s:s, s:I, s:I, s:O}", "t", "ask", "id", q->id, "master",
-                              value_int(q->asker->job, "master", -1), "ask", q->ask);
+                              value_int(q->ask, "master", value_int(q->asker->job, "master", -1)), "ask",
+                              q->ask);
     jobserver_down(self->js, &frame);
 }
 

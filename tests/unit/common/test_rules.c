@@ -232,6 +232,14 @@ test_master_lists(void **state)
 {
     static const wrong_t rows[] = {
         { "mine_get: {'*': [test.ping]}", "option 'mine_get': " },
+        { "peer: {'*': [test.ping]}", "option 'peer': " },
+        { "peer: {'.*': ['t*']}", "matches everything" },
+        { "peer: {'.*': ['']}", "an empty text" },
+        { "peer: {'.*': test.ping}", "not the text" },
+        { "peer: {web1: [{'web*': [test.ping], 'db*': [test.ping]}]}", "option 'peer': " },
+        { "peer: {web1: [{'web*': [{test.ping: {arg: [a]}}]}]}", "option 'peer': " },
+        { "peer_run: {'.*': [{'web*': [manage.up]}]}", "option 'peer_run': " },
+        { "peer_run: {'.*': ['manage.up|']}", "matches everything" },
         { "mine_get: {'web(': [test.ping]}", "option 'mine_get': " },
         { "mine_get: {'.*': ['net(']}", ".*: item 1: " },
         { "mine_get: {'.*': ['']}", "an empty text" },
@@ -410,11 +418,11 @@ test_lines(void **state)
 static void
 test_all_have_rules(void **state)
 {
-    static const char *const words[] = { "acl",         "whitelist",      "blacklist",
-                                         "autosign_",   "autoreject_",    "disable_",
-                                         "ignore_glob", "ignore_regex",   "renderer_functions",
-                                         "mine_get",    "mine_functions", "on_demand_",
-                                         "exclude_",    "_conditions" };
+    static const char *const words[] = { "acl",         "whitelist",    "blacklist",
+                                         "autosign_",   "autoreject_",  "disable_",
+                                         "ignore_glob", "ignore_regex", "renderer_functions",
+                                         "mine_get",    "peer_run",     "mine_functions",
+                                         "on_demand_",  "exclude_",     "_conditions" };
     size_t n, seen = 0;
     const option_row_t *rows = conf_rows(&n);
 

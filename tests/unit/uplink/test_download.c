@@ -34,7 +34,7 @@ typedef struct fixture {
     char *part, *place;
     downloads_t *downloads;
     json_t *asked, *answer;
-    int opens, mine_asks, mine_n;
+    int opens, mine_asks, mine_n, peer_asks, peer_n;
 } fixture_t;
 
 static int
@@ -44,6 +44,10 @@ take_message(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes
     if (msg == MSG_mine_ask) {
         f->mine_asks++;
         f->mine_n = (int) value_int(body, "n", 0);
+    }
+    if (msg == MSG_peer_ask) {
+        f->peer_asks++;
+        f->peer_n = (int) value_int(body, "n", 0);
     }
     if (msg != MSG_file_open)
         return 0;
@@ -316,6 +320,44 @@ test_others_are_handed_over(void **state)
     assert_int_equal(value_int(f->answer, "value", 0), 7);
 }
 
+/* A job of other minions is asked for once: with its connection it fails, before that it waits. */
+static void
+test_peer(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *ask = json_pack("{s:s, s:s, s:i}", "what", "peer", "op", "publish", "timeout", 100);
+    downloads_lost(f->downloads);
+    downloads_ask(f->downloads, 1, ask);
+    assert_int_equal(f->peer_asks, 0);
+    downloads_ready(f->downloads);
+    assert_int_equal(f->peer_asks, 1);
+    downloads_ready(f->downloads);
+    assert_int_equal(f->peer_asks, 1);
+    downloads_lost(f->downloads);
+    assert_non_null(f->answer);
+    assert_int_equal(value_int(f->answer, "code", 0), ECONNRESET);
+    json_decref(STEAL(f->answer));
+    downloads_ready(f->downloads);
+    assert_int_equal(f->peer_asks, 1);
+
+    downloads_ask(f->downloads, 2, ask);
+    json_auto_t *refused = json_pack("{s:i, s:s}", "n", f->peer_n, "refused", "no");
+    downloads_message(f->downloads, MSG_peer, refused, NULL, 0);
+    assert_string_equal(value_str(value_get(f->answer, "value"), "refused", ""), "no");
+    json_decref(STEAL(f->answer));
+
+    downloads_ask(f->downloads, 3, ask);
+    json_auto_t *failed = json_pack("{s:i, s:s, s:i}", "n", f->peer_n, "error", "late", "code", ETIMEDOUT);
+    downloads_message(f->downloads, MSG_peer, failed, NULL, 0);
+    assert_int_equal(value_int(f->answer, "code", 0), ETIMEDOUT);
+    json_decref(STEAL(f->answer));
+
+    downloads_ask(f->downloads, 4, ask);
+    json_auto_t *none = json_pack("{s:i, s:n}", "n", f->peer_n, "value");
+    downloads_message(f->downloads, MSG_peer, none, NULL, 0);
+    assert_true(json_is_null(value_get(value_get(f->answer, "value"), "value")));
+}
+
 static const struct {
     const char *body;
     wire_msg_t msg;
@@ -450,6 +492,6 @@ test_waits_for_its_turn(void **state)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_whole), T(test_part_goes_on), T(test_other_part), T(test_longer_part), T(test_lost),
-          T(test_handed_over), T(test_handed_over_twice), T(test_others_are_handed_over), T(test_wrong),
-          T(test_part_of_others), T(test_no_folder), T(test_upload_to_a_silent_master),
+          T(test_handed_over), T(test_handed_over_twice), T(test_others_are_handed_over), T(test_peer),
+          T(test_wrong), T(test_part_of_others), T(test_no_folder), T(test_upload_to_a_silent_master),
           T(test_waits_for_its_turn))

@@ -4,9 +4,8 @@
 #include "salt/plugin.h"
 
 #include "common/base/str.h"
-#include "common/data/args.h"
-#include "common/plugin/call.h"
 #include "plugins/lib/salt/masterline.h"
+#include "plugins/lib/salt/saidwords.h"
 
 /* Salt's list of arguments. NEW. */
 static json_t *
@@ -27,34 +26,12 @@ argument_list(json_t *arg, json_t *kwarg, json_t *more)
     return list;
 }
 
-/* A text that others said names no keyword: a template gave it as one argument. */
-static int
-saltutil_master_check_values(call_ctx_t *ctx, const json_t *list, fail_t *err)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (list, i, one) {
-        const char *text = json_is_string(one) ? json_string_value(one) : "";
-        size_t len = args_keyword_len(text);
-        spans_auto_t said = SPANS_INIT;
-        if (len > 0)
-            call_text_spans(ctx, text, strlen(text), &said);
-        if (said.n > 0 && said.v[0].from <= len)
-            return fail_kind(err, FAIL_INVOCATION, -EINVAL,
-                             "a value that a peer said is not a positional argument where it looks like "
-                             "name=value: '%s'; give it as a keyword",
-                             text);
-    }
-    return 0;
-}
-
 /* TAKES *request_p. */
 static int
 saltutil_master_ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    if (saltutil_master_check_values(ctx, value_get(*request_p, "arg"), err) < 0) {
+    if (saidwords_check(ctx, value_get(*request_p, "arg"), err) < 0) {
         json_decref(STEAL(*request_p));
         return err->code;
     }
