@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/base/buf.h"
+#include "common/host/oldrelease.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
@@ -56,43 +57,6 @@ read_os_release(const char *root)
         json_object_set_new(release, line, value_utf8(value, strlen(value)));
     }
     return release;
-}
-
-/* "CentOS Linux release 7.9.2009 (Core)": name, version and codename, each NEW and may be "". */
-typedef struct old_release {
-    char *name, *version, *codename;
-} old_release_t;
-
-/* Reads the release file that Red Hat's family had before os-release. */
-static void
-read_old_release(const char *root, old_release_t *out)
-{
-    static const char *const paths[] = { "/etc/centos-release", "/etc/redhat-release",
-                                         "/etc/system-release" };
-    AUTO_FREE char *text = NULL;
-
-    for (size_t i = 0; i < NELEMS(paths) && text == NULL; i++)
-        text = root_read_trimmed(root, paths[i]);
-    if (text == NULL)
-        text = xstrdup("");
-    text[strcspn(text, "\n")] = '\0';
-    char *open = strchr(text, '(');
-    out->codename = open != NULL ? xstrndup(open + 1, strcspn(open + 1, ")")) : xstrdup("");
-    if (open != NULL)
-        *open = '\0';
-    char *mark = strstr(text, " release ");
-    out->version = xstrdup(mark != NULL ? str_trim(mark + 9) : "");
-    if (mark != NULL)
-        *mark = '\0';
-    out->name = xstrdup(str_trim(text));
-}
-
-static void
-free_old_release(old_release_t *self)
-{
-    free(self->name);
-    free(self->version);
-    free(self->codename);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -284,10 +248,14 @@ add_old_names(const json_t *release, const old_release_t *old, json_t *out)
     if (str_empty(version) || dots(old->version) > dots(version))
         version = old->version;
     if (value_get(out, "osfullname") == NULL)
-        json_object_set_new(out, "osfullname", json_string(value_str(out, "lsb_distrib_id", old->name)));
+        json_object_set_new(out, "osfullname",
+                            json_string(strncasecmp(value_str(out, "lsb_distrib_id", ""), "nilrt", 5) == 0
+                                            ? "nilrt"
+                                            : value_str(out, "lsb_distrib_id", old->name)));
     if (strstr(lsb_codename, "CentOS Linux 7") != NULL || strstr(lsb_codename, "CentOS Linux 8") != NULL)
         json_object_del(out, "lsb_distrib_release");
-    json_object_set_new(out, "osrelease", json_string(value_str(out, "lsb_distrib_release", version)));
+    if (value_get(out, "osrelease") == NULL)
+        json_object_set_new(out, "osrelease", json_string(value_str(out, "lsb_distrib_release", version)));
     if (str_empty(lsb_codename) || strstr(lsb_codename, "Red Hat") != NULL)
         lsb_codename = codename;
     json_object_set_new(out, "oscodename", json_string(lsb_codename));
@@ -299,9 +267,9 @@ add_old_names(const json_t *release, const old_release_t *old, json_t *out)
     const char *family = os_find(os_families, NELEMS(os_families), os),
                *like = value_str(release, "ID_LIKE", "");
     AUTO_FREE char *derived = derive_family(value_str(release, "ID", ""), like);
-    /* The distribution itself says what it descends from. */
+    /* The distribution itself says what it descends from, if not from itself. */
     if (family == NULL)
-        family = str_empty(like) ? os : derived;
+        family = str_empty(like) || strcasecmp(derived, value_str(release, "ID", "")) == 0 ? os : derived;
     json_object_set_new(out, "os_family", json_string(family));
 }
 
@@ -403,9 +371,11 @@ add_distribution(const char *root, json_t *out)
         json_object_set_new(out, "osfullname", json_string("Antergos Linux"));
     else if (value_get(out, "lsb_distrib_id") == NULL && release != NULL)
         add_lsb_from_os_release(release, out);
-    read_old_release(root, &old);
+    else if (value_get(out, "lsb_distrib_id") == NULL)
+        oldrelease_add_lsb(root, out);
+    oldrelease_read(root, &old);
     add_old_names(release, &old, out);
-    free_old_release(&old);
+    oldrelease_free(&old);
 }
 
 /* ---- what follows from them ------------------------------------------------------------------ */
