@@ -11,7 +11,7 @@ done < <(git ls-files -co --exclude-standard '*.h' 2>/dev/null | while IFS= read
     [ -e "$f" ] && printf '%s:%s\n' "$f" "$(sed '/\*\//q' "$f" | grep -oE 'tests/[A-Za-z0-9_./*-]+' | tr '\n' ' ')"
 done)
 while IFS= read -r file; do
-    layer=$(sed -nE 's/^ \* (.* )?Layer +([a-z/]+).*/\2/p' "$file" | head -n 1)
+    layer=$(sed -nE 's/^ \* (.* )?Layer +([a-z0-9/]+).*/\2/p' "$file" | head -n 1)
     folder=$(dirname "${file#src/}")
     case $layer in '' | wiring) continue ;; esac
     case $folder/ in "$layer"/*) ;; *) echo "$file: its layer is not $layer but $folder"; bad=1 ;; esac

@@ -94,20 +94,23 @@ as_lines(const fstate_t *s, const json_t *parts)
     return value_utf8(out.data, out.len);
 }
 
-/* Bytes that are not text, of the SLS or of pillar. NEW, or NULL. */
+/* Bytes that are not text, of the SLS, of pillar, or of another state by py_wire.h. NEW, or NULL. */
 static py_t *
 binary_contents(fstate_t *s)
 {
-    json_t *key = fstate_arg(s, "contents_pillar");
+    json_t *key = fstate_arg(s, "contents_pillar"), *wire = fstate_arg(s, "contents");
     const char *delimiter = fstate_str(s, "contents_delimiter");
     AUTO(py) path = json_is_string(key) ? py_from_json(key) : NULL;
     AUTO(py)
-    v = path == NULL ? ctx_native_arg(s->ctx, "contents")
-                     : py_traverse(ctx_native_pillar(s->ctx), path, delimiter != NULL ? delimiter : ":");
+    v = path != NULL ? py_traverse(ctx_native_pillar(s->ctx), path, delimiter != NULL ? delimiter : ":")
+        : json_is_object(wire) ? py_from_wire(wire)
+                               : ctx_native_arg(s->ctx, "contents");
     size_t len;
 
     if (v == NULL || !py_is(v, PY_BYTES))
         return NULL;
+    if (json_is_object(wire))
+        return STEAL(v);
     const char *bytes = py_text(v, &len);
     return utf8_valid(bytes, len) ? NULL : STEAL(v);
 }
