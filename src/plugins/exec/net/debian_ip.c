@@ -45,7 +45,7 @@ put_file(const char *path, const buf_t *text, mode_t mode, fail_t *err)
     return rc < 0 ? rc : partfile_put(path, buf_str(text), text->len, mode, err);
 }
 
-/* The name of an interface becomes words of files, and parts of their names. */
+/* An interface's name becomes words of files, and parts of their names. */
 static int
 check_iface(const json_t *args, fail_t *err)
 {
@@ -375,8 +375,12 @@ ip_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static bool
 by_services(call_ctx_t *ctx)
 {
+    const char *release = value_str(ctx_grains(ctx), "osrelease", "0");
+    AUTO_FREE char *major = xstrndup(release, strcspn(release, "."));
+    long long number = 0;
+
     return strcmp(value_str(ctx_grains(ctx), "osfullname", ""), "Ubuntu") == 0 &&
-           atoi(value_str(ctx_grains(ctx), "osrelease", "0")) >= 12;
+           str_to_int(major, 0, INT32_MAX, &number) && number >= 12;
 }
 
 /* The text behind the last line of a file that begins with a word and `sep`, or white space. NEW, or NULL. */

@@ -95,7 +95,7 @@ static const check_row_t check_rows[] = {
 
 /* An address, with the length of its network behind a slash or without. */
 static bool
-is_address(const char *text, int family, int longest)
+debcheck_is_address(const char *text, int family, int longest)
 {
     uint8_t bytes[16];
     const char *slash = strrchr(text, '/');
@@ -111,7 +111,7 @@ static bool
 is_dotted_mask(const char *text)
 {
     char **octets = str_split(text, ".", false);
-    bool is = strv_len(octets) == 4 && is_address(text, AF_INET, 32);
+    bool is = strv_len(octets) == 4 && debcheck_is_address(text, AF_INET, 32);
 
     for (size_t i = 0; is && i + 1 < 4; i++)
         is = strcmp(octets[i], octets[i + 1]) >= 0;
@@ -139,7 +139,7 @@ is_hardware_address(const char *text)
 }
 
 static bool
-is_one_of(const json_t *value, const char *words)
+debcheck_is_one_of(const json_t *value, const char *words)
 {
     AUTO_FREE char *text = value_pystr(value);
     AUTO_FREE char *word = xasprintf(" %s ", text);
@@ -149,7 +149,7 @@ is_one_of(const json_t *value, const char *words)
 
 /* A list of words, of which a text has one or several. NEW, or NULL. */
 static json_t *
-words_of(const json_t *value)
+debcheck_words(const json_t *value)
 {
     char **words;
     json_t *list;
@@ -180,13 +180,13 @@ checked(const check_row_t *row, const json_t *value)
         valid = true;
         break;
     case ONE_OF:
-        valid = is_one_of(value, row->words);
+        valid = debcheck_is_one_of(value, row->words);
         break;
     case ADDRESS4:
-        valid = text != NULL && is_address(text, AF_INET, 32);
+        valid = text != NULL && debcheck_is_address(text, AF_INET, 32);
         break;
     case ADDRESS6:
-        valid = text != NULL && is_address(text, AF_INET6, 128);
+        valid = text != NULL && debcheck_is_address(text, AF_INET6, 128);
         break;
     case MAC:
         valid = text != NULL && is_hardware_address(text);
@@ -203,7 +203,7 @@ checked(const check_row_t *row, const json_t *value)
     case FLOAT:
         return netword_float(value, &number) ? json_real(number) : NULL;
     case WORDS:
-        return words_of(value);
+        return debcheck_words(value);
     }
     return valid ? json_incref((json_t *) value) : NULL;
 }

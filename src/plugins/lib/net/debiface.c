@@ -25,25 +25,25 @@ made_member(json_t *in, const char *key, json_t *fresh)
 }
 
 static int
-malformed(fail_t *err, char *const *words)
+debiface_malformed(fail_t *err, char *const *words)
 {
     json_auto_t *list = json_array();
 
     for (size_t i = 0; words[i] != NULL; i++)
         json_array_append_new(list, json_string(words[i]));
     AUTO_FREE char *text = value_repr(list);
-    return fail_set(err, -EINVAL, "Interface file malformed: %s.", text);
+    return fail_set(err, -EINVAL, "Interface file debiface_malformed: %s.", text);
 }
 
 /* Adds a line of an "iface" clause to its family. */
 static int
-take_option(const char *line, json_t *family, fail_t *err)
+debiface_take_option(const char *line, json_t *family, fail_t *err)
 {
     static const char *const commands[] = { "up", "pre-up", "post-up", "down", "pre-down", "post-down" };
     char **words = str_split(line, BLANKS, true);
     AUTO_FREE char *option = xstrdup(words[0]), *key = str_replace(option, "-", "_"), *copy = xstrdup(line);
     char *text = str_trim(copy);
-    int rc = words[1] == NULL ? malformed(err, words) : 0;
+    int rc = words[1] == NULL ? debiface_malformed(err, words) : 0;
     bool valid;
 
     strv_free(words);
@@ -82,7 +82,7 @@ static int
 take_iface(const char *line, json_t *adapters, json_t **family, fail_t *err)
 {
     char **words = str_split(line, BLANKS, true);
-    int rc = strv_len(words) != 4 ? malformed(err, words) : 0;
+    int rc = strv_len(words) != 4 ? debiface_malformed(err, words) : 0;
 
     if (rc == 0) {
         json_t *data = made_member(made_member(adapters, words[1], json_object()), "data", json_object());
@@ -106,7 +106,7 @@ take_flag(const char *line, json_t *adapters, const char *flag)
 }
 
 static void
-take_source(const char *line, json_t *adapters)
+debiface_take_source(const char *line, json_t *adapters)
 {
     char **words = str_split(line, BLANKS, true);
     json_t *data = made_member(made_member(adapters, "source", json_object()), "data", json_object());
@@ -117,7 +117,7 @@ take_source(const char *line, json_t *adapters)
 }
 
 static int
-take_file(const char *path, json_t *adapters, fail_t *err)
+debiface_take_file(const char *path, json_t *adapters, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     json_auto_t *loose = json_object(); /* options before the first clause */
@@ -134,13 +134,13 @@ take_file(const char *path, json_t *adapters, fail_t *err)
         if (str_starts(line, "iface"))
             rc = take_iface(line, adapters, &family, err);
         else if (first != line)
-            rc = take_option(line, family, err);
+            rc = debiface_take_option(line, family, err);
         else if (str_starts(line, "auto"))
             take_flag(line, adapters, "enabled");
         else if (str_starts(line, "allow-hotplug"))
             take_flag(line, adapters, "hotplug");
         else if (str_starts(line, "source"))
-            take_source(line, adapters);
+            debiface_take_source(line, adapters);
     }
     return rc < 0 ? rc : 0;
 }
@@ -153,7 +153,7 @@ debiface_read(fail_t *err)
     const char *name;
     void *next;
     char **names = NULL;
-    int rc = take_file(DEBIFACE_FILE, adapters, err);
+    int rc = debiface_take_file(DEBIFACE_FILE, adapters, err);
 
     if (rc == 0)
         rc = fs_names(DEBIFACE_DIR, &names, err);
@@ -161,7 +161,7 @@ debiface_read(fail_t *err)
         qsort(names, strv_len(names), sizeof(*names), str_by_text);
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(DEBIFACE_DIR, names[i]);
-        rc = take_file(path, adapters, err);
+        rc = debiface_take_file(path, adapters, err);
     }
     strv_free(names);
     json_object_foreach_safe (adapters, next, name, adapter) {

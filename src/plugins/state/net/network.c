@@ -10,7 +10,7 @@
 
 /* The call with the settings besides. NEW, or NULL with *err. */
 static json_t *
-call_with(call_ctx_t *ctx, const char *fun, const json_t *settings, json_t *more, fail_t *err)
+network_call_with(call_ctx_t *ctx, const char *fun, const json_t *settings, json_t *more, fail_t *err)
 {
     json_auto_t *kwargs = json_copy((json_t *) settings), *mine = more;
     json_t *value = NULL;
@@ -27,7 +27,7 @@ typedef struct net_thing {
     const char *verb;                         /* "is", "are" */
 } net_thing_t;
 
-/* Builds the thing, or has it told, and puts difference and comment into `ret`. `is_new` are the arguments of `build`,
+/* Builds the thing, or has it told, and puts difference and comment into `ret`. `more` are further arguments of `build`,
  * TAKEN. 1 when it differs, 0, or negative with *err. */
 static int
 build_thing(call_ctx_t *ctx, const net_thing_t *thing, const char *iface, const json_t *settings,
@@ -37,7 +37,7 @@ build_thing(call_ctx_t *ctx, const net_thing_t *thing, const char *iface, const 
                                      : sub_call(ctx, err, thing->get, NULL);
     json_auto_t *new = NULL, *mine = more;
 
-    new = old != NULL ? call_with(ctx, thing->build, settings, json_incref(mine), err) : NULL;
+    new = old != NULL ? network_call_with(ctx, thing->build, settings, json_incref(mine), err) : NULL;
     if (new == NULL)
         return err->code;
     if (value_equal(old, new))
@@ -267,7 +267,7 @@ network_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (differs < 0)
         return told_failure(ret, err);
     if (differs > 0 && !ctx_test(ctx)) {
-        did = call_with(ctx, "ip.apply_network_settings", settings, NULL, err);
+        did = network_call_with(ctx, "ip.apply_network_settings", settings, NULL, err);
         return did != NULL ? 0 : state_ret_fail(ret, err);
     }
     return 0;
@@ -287,7 +287,7 @@ network_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (differs < 0)
         return told_failure(ret, err);
     if (differs > 0 && !ctx_test(ctx)) {
-        did = call_with(ctx, "ip.apply_network_settings", settings, NULL, err);
+        did = network_call_with(ctx, "ip.apply_network_settings", settings, NULL, err);
         return did != NULL ? 0 : state_ret_fail(ret, err);
     }
     return 0;
