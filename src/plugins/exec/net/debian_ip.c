@@ -34,7 +34,7 @@ lines_of_file(const char *path, fail_t *err)
 
 /* Puts a file into a folder that must be there. */
 static int
-put_file(const char *path, const buf_t *text, mode_t mode, fail_t *err)
+debian_ip_put(const char *path, const buf_t *text, mode_t mode, fail_t *err)
 {
     AUTO_FREE char *dir = xstrndup(path,
                                    strrchr(path, '/') != NULL ? (size_t) (strrchr(path, '/') - path) : 0);
@@ -104,7 +104,7 @@ write_interface(const char *iface, const json_t *adapter, const json_t *settings
         return err->code;
     if (named != NULL) {
         AUTO_FREE char *path = *named == '/' ? xstrdup(named) : fs_join(DEBIFACE_DIR, named);
-        return put_file(path, own, 0644, err);
+        return debian_ip_put(path, own, 0644, err);
     }
     json_object_set(adapters, iface, (json_t *) adapter);
     json_object_foreach (adapters, name, one) {
@@ -113,7 +113,7 @@ write_interface(const char *iface, const json_t *adapter, const json_t *settings
         else
             debiface_text(&all, name, one);
     }
-    return put_file(DEBIFACE_FILE, &all, 0644, err);
+    return debian_ip_put(DEBIFACE_FILE, &all, 0644, err);
 }
 
 /* The package that the type needs. */
@@ -192,7 +192,7 @@ ip_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (!test && strcmp(type, "pppoe") == 0) { /* it may hold a password */
         AUTO_FREE char *path = fs_join(PPP_DIR, value_str(settings, "provider", ""));
         debiface_ppp_text(&ppp, adapter);
-        if (put_file(path, &ppp, 0600, err) < 0)
+        if (debian_ip_put(path, &ppp, 0600, err) < 0)
             return err->code;
     }
     *ret_value = netdiff_split(buf_str(&text));
@@ -251,7 +251,7 @@ ip_build_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = netdiff_lines(buf_str(&text));
     if (value_truthy(value_get(settings, "test")))
         return 0;
-    if (put_file(path, &text, 0644, err) < 0)
+    if (debian_ip_put(path, &text, 0644, err) < 0)
         return err->code;
     json_auto_t *loaded = sub_call(ctx, err, "kmod.load", "{s:s}", "mod", "bonding");
     json_auto_t *did = loaded != NULL ? sub_call(ctx, err, "pkg.install", "{s:s}", "name", "ifenslave")
@@ -358,7 +358,7 @@ ip_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = STEAL(lines);
     if (value_truthy(value_get(settings, "test")))
         return 0;
-    if (put_file(up, &add, 0755, err) < 0 || put_file(down, &del, 0755, err) < 0)
+    if (debian_ip_put(up, &add, 0755, err) < 0 || debian_ip_put(down, &del, 0755, err) < 0)
         return err->code;
     for (int i = 0; i < 2; i++) {
         json_auto_t *did = sub_call(ctx, err, "file.set_mode", "{s:s, s:s}", "path", i == 0 ? up : down,
@@ -456,7 +456,7 @@ ip_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* A setting by its name in any case. BORROWED, or NULL. */
 static json_t *
-setting_of(const json_t *settings, const char *name)
+debian_ip_setting(const json_t *settings, const char *name)
 {
     const char *key;
     json_t *value, *found = NULL;
@@ -470,8 +470,8 @@ setting_of(const json_t *settings, const char *name)
 static json_t *
 network_wanted(const json_t *settings, const json_t *now, fail_t *err)
 {
-    json_t *enabled = setting_of(settings, "enabled"), *given = setting_of(settings, "hostname"),
-           *search = setting_of(settings, "search");
+    json_t *enabled = debian_ip_setting(settings, "enabled"),
+           *given = debian_ip_setting(settings, "hostname"), *search = debian_ip_setting(settings, "search");
     int on = netword_truth(enabled != NULL ? enabled : value_get(now, "networking"));
     json_auto_t *wanted = json_copy((json_t *) now);
     const char *host = json_is_string(given) ? json_string_value(given) : value_str(now, "hostname", "");
@@ -568,7 +568,7 @@ ip_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
                "# Set to 'yes' to enable additional verbosity\n#VERBOSE=no",
                value_str(wanted, "networking", ""));
     rc = by_services(ctx) ? switch_services(ctx, str_eq(value_str(wanted, "networking", ""), "yes"), err)
-                          : put_file(NETWORKING_FILE, &text, 0644, err);
+                          : debian_ip_put(NETWORKING_FILE, &text, 0644, err);
     if (rc == 0 && (!value_equal(value_get(now, "domainname"), value_get(wanted, "domainname")) ||
                     !value_equal(value_get(now, "searchdomain"), value_get(wanted, "searchdomain"))))
         rc = write_resolv(wanted, err);

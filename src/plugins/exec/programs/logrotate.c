@@ -83,7 +83,7 @@ static int read_conf(const char *path, int depth, json_t *all, fail_t *err);
 
 /* True for a word alone, a number, or the rest of the line. NEW. */
 static json_t *
-option_value(const json_t *words)
+logrotate_option_value(const json_t *words)
 {
     json_auto_t *rest = json_deep_copy(words);
     long long number;
@@ -152,7 +152,7 @@ read_conf(const char *path, int depth, json_t *all, fail_t *err)
         if (kind != LINE_OPTION)
             continue;
         const char *word = json_string_value(json_array_get(walk.words, 0));
-        json_object_set_new(walk.stanza ? stanza : all, word, option_value(walk.words));
+        json_object_set_new(walk.stanza ? stanza : all, word, logrotate_option_value(walk.words));
         if (!walk.stanza && strcmp(word, "include") == 0 && json_array_size(walk.words) > 1)
             rc = read_include(json_string_value(json_array_get(walk.words, 1)), depth, all, err);
     }

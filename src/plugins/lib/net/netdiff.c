@@ -7,7 +7,7 @@
 #define ENDED '\1' /* marks a line with an end, which difflib compares and prints as a part of it */
 
 static void
-add_lines(buf_t *out, const json_t *list)
+netdiff_add_lines(buf_t *out, const json_t *list)
 {
     json_t *line;
     size_t i;
@@ -27,8 +27,8 @@ netdiff_of(const json_t *before, const json_t *after)
 {
     buf_auto_t old = BUF_INIT, new = BUF_INIT;
 
-    add_lines(&old, before);
-    add_lines(&new, after);
+    netdiff_add_lines(&old, before);
+    netdiff_add_lines(&new, after);
     AUTO_FREE char *diff = diff_texts_lf(buf_str(&old), old.len, buf_str(&new), new.len, "", "");
     char *text = str_replace(diff, "\1", "\n");
     size_t n = strlen(text);

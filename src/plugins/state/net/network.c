@@ -152,8 +152,8 @@ enslave(call_ctx_t *ctx, const char *name, const json_t *slaves, json_t *ret, fa
 
 /* Brings the interface into its state once its file is right. */
 static int
-bring(call_ctx_t *ctx, const char *name, const char *type, bool enabled, const json_t *settings, json_t *ret,
-      fail_t *err)
+network_bring(call_ctx_t *ctx, const char *name, const char *type, bool enabled, const json_t *settings,
+              json_t *ret, fail_t *err)
 {
     int up = is_up(ctx, name, err), rc = 0;
 
@@ -239,7 +239,7 @@ network_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (strstr(name, "range") != NULL)
         rc = restart_for_range(ctx, ret, differs > 0 || other > 0, err);
     else if (value_get(settings, "noifupdown") == NULL)
-        rc = bring(ctx, name, type, value_truthy(enabled), settings, ret, err);
+        rc = network_bring(ctx, name, type, value_truthy(enabled), settings, ret, err);
     else if (!ctx_test(ctx))
         ctx_refresh_grains(ctx);
     if (rc < 0)
