@@ -43,7 +43,7 @@ static struct lines {
 
 /* The counter of connected lines of one; NEW ones are 0. BORROWED. */
 static size_t *
-lines_of(const char *who)
+lines_of_user(const char *who)
 {
     if (lines.by_who == NULL)
         lines.by_who = map_new(free);
@@ -114,7 +114,7 @@ line_disconnect(line_t *self)
     self->watch.fd = -1;
     line_known(self);
     lines.n--;
-    if (--*lines_of(self->who) == 0)
+    if (--*lines_of_user(self->who) == 0)
         (void) map_del(lines.by_who, self->who);
 }
 
@@ -246,7 +246,7 @@ line_begin(line_t *self, fail_t *err)
     self->is_new = true;
     lines.n++;
     lines.n_new++;
-    ++*lines_of(self->who);
+    ++*lines_of_user(self->who);
     line_flush(self);
     return 0;
 }

@@ -44,7 +44,7 @@ attribute_value(char *text)
 
 /* An attribute's value; False when it can't be read. Some are pipes, so that nothing waits. NEW. */
 static json_t *
-read_attribute(const char *path)
+sysfs_read_one(const char *path)
 {
     buf_auto_t text = BUF_INIT;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -111,7 +111,7 @@ sysfs_read_folder(const char *path, fail_t *err)
     for (size_t k = 0; k < NELEMS(kinds); k++) {
         json_array_foreach (value_get(found, kinds[k]), i, name) {
             AUTO_FREE char *file = fs_join(path, json_string_value(name));
-            json_auto_t *value = read_attribute(file);
+            json_auto_t *value = sysfs_read_one(file);
             if (!json_is_false(value))
                 put_below(tree, json_string_value(name), value);
         }
@@ -128,7 +128,7 @@ read_key(const char *root, const char *key, fail_t *err)
 
     return path == NULL      ? json_false()
            : fs_is_dir(path) ? sysfs_read_folder(path, err)
-                             : read_attribute(path);
+                             : sysfs_read_one(path);
 }
 
 static int
@@ -187,7 +187,7 @@ sysfs_attr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = path == NULL                            ? json_false()
                  : fs_is_dir(path)                       ? json_string(path)
                  : value != NULL && !json_is_null(value) ? write_attribute(path, value)
-                                                         : read_attribute(path);
+                                                         : sysfs_read_one(path);
     return 0;
 }
 

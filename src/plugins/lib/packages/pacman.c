@@ -13,7 +13,7 @@
 /* ---- running ---------------------------------------------------------------------------------- */
 
 static int
-begin(call_ctx_t *ctx, prog_t *prog, bool scope, fail_t *err)
+pacman_begin(call_ctx_t *ctx, prog_t *prog, bool scope, fail_t *err)
 {
     if (tool_need("pacman", err) < 0)
         return err->code;
@@ -45,7 +45,7 @@ pacman_text_of(call_ctx_t *ctx, const char *option, const json_t *operands, unsi
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin(ctx, &prog, false, err) < 0)
+    if (pacman_begin(ctx, &prog, false, err) < 0)
         return NULL;
     prog_add(&prog, option);
     if (operands != NULL && prog_operands(&prog, "names", operands, err) < 0)
@@ -80,7 +80,7 @@ packages_now(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
     if (known != NULL && (use == NULL || value_truthy(use)))
         return json_incref(known);
-    if (begin(ctx, &prog, false, err) < 0)
+    if (pacman_begin(ctx, &prog, false, err) < 0)
         return NULL;
     prog_add(&prog, "-Q");
     add_root(&prog, args);
@@ -157,7 +157,7 @@ refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
     char *words[2];
 
     (void) remove(mark);
-    if (begin(ctx, &prog, false, err) < 0)
+    if (pacman_begin(ctx, &prog, false, err) < 0)
         return NULL;
     prog_add(&prog, "-Sy");
     add_root(&prog, args);
@@ -210,7 +210,7 @@ pacman_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     }
     if (pkg_arg_true(value_get(args, "kwargs"), "refresh") && (done = refresh(ctx, args, err)) == NULL)
         return err->code;
-    if (begin(ctx, &prog, false, err) < 0)
+    if (pacman_begin(ctx, &prog, false, err) < 0)
         return err->code;
     prog_adds(&prog, "-Sp", "--needed", "--print-format", "%n %v", NULL);
     if (prog_operands(&prog, "names", names, err) < 0)
@@ -252,7 +252,7 @@ pacman_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     prog_auto_t prog = PROG_INIT;
     char *words[3];
 
-    if (begin(ctx, &prog, false, err) < 0)
+    if (pacman_begin(ctx, &prog, false, err) < 0)
         return err->code;
     prog_adds(&prog, "-S", "-p", "-u", "--print-format", "%n %v", NULL);
     add_root(&prog, args);
@@ -574,7 +574,7 @@ pacman_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_object();
         return 0;
     }
-    if (begin(ctx, &prog, true, err) < 0 ||
+    if (pacman_begin(ctx, &prog, true, err) < 0 ||
         (!files && pacman_words(ctx, params, fresh, words, errors, err) < 0))
         return err->code;
     if (json_array_size(errors) > 0) {
@@ -599,7 +599,7 @@ pacman_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
-    if (begin(ctx, &prog, true, err) < 0)
+    if (pacman_begin(ctx, &prog, true, err) < 0)
         return err->code;
     prog_adds(&prog, "-Su", "--noprogressbar", "--noconfirm", NULL);
     if (pkg_arg_true(args, "refresh"))
@@ -628,7 +628,7 @@ pacman_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_object();
         return 0;
     }
-    if (begin(ctx, &prog, true, err) < 0)
+    if (pacman_begin(ctx, &prog, true, err) < 0)
         return err->code;
     prog_adds(&prog, purge ? "-Rsc" : "-R", "--noprogressbar", "--noconfirm", NULL);
     prog_add_json(&prog, words);
