@@ -32,9 +32,9 @@ const opt_spec_t opts_run = {
                 "  salt-run state.event pretty=True\n"
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
-                "  acl auth batch cache config ddns doc error event fileserver git_pillar http\n"
-                "  jobs manage metrics mine network orchestrate pillar reactor salt saltutil state\n"
-                "  store survey test\n",
+                "  acl auth batch cache config ddns doc error event fileserver follower\n"
+                "  git_pillar http jobs manage metrics mine network orchestrate pillar reactor\n"
+                "  salt saltutil state store survey test\n",
     .tables = tables,
     .interspersed = true,
 };
