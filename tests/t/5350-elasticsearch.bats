@@ -37,7 +37,11 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.answer(200 if found else 404, {"_source": found["doc"]} if found else {"found": False})
 
     def do_PUT(self):
-        name, definition = self.path.strip("/"), json.loads(self.body())
+        name, definition = self.path.strip("/"), json.loads(self.body() or "null")
+        if not definition:  # /proxy and /direct: answers that are no Elasticsearch's, until the other
+            indices.pop("proxy", None)
+            indices.update({"proxy": ""} if name == "proxy" else {})
+            return self.answer(200, {})
         assert definition["settings"] == {"number_of_shards": 1, "number_of_replicas": 0}
         for alias in definition["aliases"]:
             indices[alias] = name
@@ -46,14 +50,23 @@ class Server(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         assert self.path == "/_bulk"
         lines = self.body().splitlines()
+        said = []
+        if "proxy" in indices:
+            self.send_response(200)
+            self.end_headers()
+            return self.wfile.write(b"<html>log in</html>")
         for action, doc in zip(lines[::2], lines[1::2]):
             where, doc = json.loads(action)["index"], json.loads(doc)
             assert where["_index"] in indices and where["_index"].split("-20")[0] + "-v1" != "", where
             stamp = doc.pop("@timestamp", None)
             assert stamp is None or stamp.endswith("+00:00")
             key = where.get("_id", "none %d" % len(documents))
+            refused = {"status": doc["data"]["refused"], "error": {"type": "as asked"}} if "refused" in (doc.get("data") or {}) else {"status": 201}
+            said.append({"index": dict(refused, _index=where["_index"], _id=key)})
+            if "error" in refused:
+                continue
             documents[where["_index"] + " " + key] = {"index": where["_index"], "doc": doc}
-        self.answer(200, {"errors": False})
+        self.answer(200, {"errors": any("error" in x["index"] for x in said), "items": said})
 
     def log_message(self, *args):
         pass
@@ -102,6 +115,20 @@ documents() { # FILE MORE
     ask '{"op": "fire", "kept": true, "events": [{"tag": "test/3", "data": {"n": 3}}]}'
     until_true 20 shows 'sorted(x["doc"]["data"]["n"] for x in d if x["index"] == "salt-master-event-cache")' '[1, 2, 3]'
     until_true 20 shows 'len(d)' $((before + 1))
+}
+
+@test "a document that the server refuses is left out, and those after it are stored" {
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/r", "data": {"n": 20, "refused": 400}}, {"tag": "test/r", "data": {"n": 21}}]}'
+    until_true 20 shows 'sorted(x["doc"]["data"].get("n", 0) for x in d if x["index"] == "salt-master-event-cache" and x["doc"]["data"]["n"] >= 20)' '[21]'
+    until_log "$FLEET/log/master" 'elasticsearch: left out, as the server refuses it: .* of salt-master-event-cache: .*as asked'
+}
+
+@test "an answer that is no Elasticsearch's stores nothing: the events come again" {
+    curl -sfu salt:hidden -X PUT "http://127.0.0.1:$((PORT + 3))/proxy"
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/p", "data": {"n": 30}}]}'
+    until_log "$FLEET/log/master" 'follower event_return.elasticsearch: Elasticsearch: _bulk: the server answers 200: <html>log in'
+    curl -sfu salt:hidden -X PUT "http://127.0.0.1:$((PORT + 3))/direct"
+    until_true 20 shows 'sorted(x["doc"]["data"]["n"] for x in d if x["index"] == "salt-master-event-cache" and x["doc"]["data"]["n"] >= 30)' '[30]'
 }
 
 @test "documents are those of Salt's own returner" {

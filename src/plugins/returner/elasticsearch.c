@@ -9,8 +9,9 @@
 #include "common/base/str.h"
 #include "plugins/lib/http/web.h"
 #include "plugins/lib/returner/retopts.h"
+#include "salt/log.h"
 
-enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16 };
+enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, REFUSED_STATUS = 400 };
 
 static const retopt_t options[] = {
     { "doc_type", NULL, NULL },
@@ -282,7 +283,31 @@ elastic_add_load(call_ctx_t *ctx, const json_t *opts, const char *jid, const jso
                        err);
 }
 
-/* Sends what was gathered. A document that the server refuses is an error of all: each has an id, and comes again. */
+/* Looks at the answer for each document. What the server refuses for what it is, such as a text where the index has numbers, is left
+ * out with a line of the log, as it would keep all that follows back for ever. 0, or -EIO when one is to come again. */
+static int
+elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *err)
+{
+    json_t *item, *one;
+    const char *action;
+    size_t i;
+
+    json_array_foreach (value_get(said, "items"), i, item) {
+        json_object_foreach (item, action, one) {
+            json_int_t code = value_int(one, "status", 0);
+            if (code / 100 == 2)
+                continue;
+            if (code != REFUSED_STATUS)
+                return elastic_refused("_bulk", status, answer, err);
+            AUTO_FREE char *why = value_dump(value_get(one, "error"));
+            log_error("elasticsearch: left out, as the server refuses it: %s of %s: %.1000s",
+                      value_str(one, "_id", "a document"), value_str(one, "_index", "?"), why);
+        }
+    }
+    return value_get(said, "items") != NULL ? 0 : elastic_refused("_bulk", status, answer, err);
+}
+
+/* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes again. */
 static int
 elastic_send(call_ctx_t *ctx, const buf_t *bulk, fail_t *err)
 {
@@ -293,9 +318,9 @@ elastic_send(call_ctx_t *ctx, const buf_t *bulk, fail_t *err)
     if (rc < 0 || bulk->len == 0)
         return rc;
     json_auto_t *said = value_parse(buf_str(&answer), answer.len, ANSWER_MAX, "_bulk", NULL);
-    if (status / 100 != 2 || value_bool(said, "errors", false))
+    if (status / 100 != 2 || !json_is_boolean(value_get(said, "errors")))
         return elastic_refused("_bulk", status, &answer, err);
-    return 0;
+    return value_bool(said, "errors", false) ? elastic_refusals(said, status, &answer, err) : 0;
 }
 
 /* ---- functions ----------------------------------------------------------------------------------------- */
