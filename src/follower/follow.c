@@ -30,6 +30,7 @@ typedef struct follow {
     bool none;        /* nothing was ever stored: `after` is where it begins */
     bool batch;       /* the returner takes batches */
     bool keeps;       /* the target keeps the cursor */
+    bool singly;      /* it takes events one by one */
     int64_t first_ms; /* when the batch began */
     int64_t told_ms;
 } follow_t;
@@ -59,39 +60,54 @@ give_batch(follow_t *self, fail_t *err)
     return follow_call(self, "batch", args, NULL, err);
 }
 
+/* The first write of the batch is over: the next one begins after it. */
+static void
+write_done(follow_t *self)
+{
+    self->after = (uint64_t) value_int(json_array_get(self->writes, 0), "seq", 0);
+    self->none = false;
+    json_array_remove(self->writes, 0);
+}
+
 /* Calls the function of Salt's interface for one write. */
 static int
 give_one(follow_t *self, json_t *write, fail_t *err)
 {
     json_t *ret = value_get(write, "ret"); /* a load beside it is for those that have none */
-    json_auto_t *args = ret != NULL ? json_pack("[O]", ret)
-                                    : json_pack("[O, O, O?]", value_get(write, "jid"),
-                                                value_get(write, "load"), value_get(write, "minions"));
+    json_t *event = value_get(write, "event");
+    json_auto_t *args = event != NULL ? json_pack("[[O]]", event)
+                        : ret != NULL ? json_pack("[O]", ret)
+                                      : json_pack("[O, O, O?]", value_get(write, "jid"),
+                                                  value_get(write, "load"), value_get(write, "minions"));
 
-    return follow_call(self, ret != NULL ? "returner" : "save_load", args, NULL, err);
+    return follow_call(self,
+                       event != NULL ? "event_return"
+                       : ret != NULL ? "returner"
+                                     : "save_load",
+                       args, NULL, err);
 }
 
-/* Calls the functions of Salt's interface; writes that are stored leave the batch. */
+/* Calls the functions of Salt's interface; writes that are stored leave the batch. Events go one by one where that costs
+ * little: of several in one call nobody knows how many were stored before it failed, and those would come twice. */
 static int
 give_apart(follow_t *self, fail_t *err)
 {
-    json_auto_t *events = json_array();
-    json_t *write;
+    json_t *events = json_array(), *write;
     size_t i;
 
     json_array_foreach (self->writes, i, write) {
-        if (value_get(write, "event") != NULL)
+        if (value_get(write, "event") != NULL && !self->singly)
             json_array_append(events, value_get(write, "event"));
     }
-    if (json_array_size(events) > 0) {
-        json_auto_t *args = json_pack("[O]", events);
+    json_auto_t *args = json_pack("[o]", events);
+    if (json_array_size(events) > 0)
         return follow_call(self, "event_return", args, NULL, err);
-    }
     while (json_array_size(self->writes) > 0) {
-        int rc = give_one(self, json_array_get(self->writes, 0), err);
+        write = json_array_get(self->writes, 0);
+        int rc = give_one(self, write, err);
         if (rc < 0)
             return rc;
-        json_array_remove(self->writes, 0);
+        write_done(self);
     }
     return 0;
 }
@@ -121,7 +137,8 @@ stored(follow_t *self)
 
 /* ---- batches ------------------------------------------------------------------------------------------- */
 
-/* Stores the batch, however long that takes. Only a follower that another one has overtaken ends. */
+/* Stores the batch, however long that takes. Only a follower that another one has overtaken ends. One write that the target
+ * refuses for what it is (-EBADMSG) until the pause is the longest is left out, as it would keep back all others. */
 static int
 flush(follow_t *self, fail_t *err)
 {
@@ -129,6 +146,7 @@ flush(follow_t *self, fail_t *err)
 
     for (;;) {
         fail_auto_t why = FAIL_INIT;
+        size_t n = json_array_size(self->writes);
         int rc = self->batch ? give_batch(self, &why) : give_apart(self, &why);
         if (rc == -ESTALE)
             return fail_set(err, rc, "%s", fail_text(&why));
@@ -136,8 +154,17 @@ flush(follow_t *self, fail_t *err)
             break;
         const char *text = *fail_text(&why) != '\0' ? fail_text(&why)
                                                     : "there is no such returner, or it lacks the function";
+        if (json_array_size(self->writes) < n) /* some were stored */
+            pause_ms = FAILED_MS;
         if (pause_ms == FAILED_MS)
             log_error("follower %s: %s", self->spec->name, text);
+        if (rc == -EBADMSG && !self->batch && pause_ms == FAILED_MAX) {
+            AUTO_FREE char *shown = value_dump(json_array_get(self->writes, 0));
+            log_error("follower %s: left out, as the target refuses it: %.1000s", self->spec->name, shown);
+            write_done(self);
+            pause_ms = FAILED_MS;
+            continue;
+        }
         follow_tell(self, text, !self->keeps);
         clock_pause((double) pause_ms / 1000);
         pause_ms = pause_ms * 2 < FAILED_MAX ? pause_ms * 2 : FAILED_MAX;
@@ -257,6 +284,7 @@ find_cursor(follow_t *self, fail_t *err)
     self->none = rc == 0;
     self->batch = returning_is_native(self->ctx, self->spec->returner, "batch");
     self->keeps = returning_is_native(self->ctx, self->spec->returner, "cursor");
+    self->singly = returning_is_native(self->ctx, self->spec->returner, "event_return");
     if (self->none)
         self->after = self->spec->since;
     for (; self->keeps; pause_ms = pause_ms * 2 < FAILED_MAX ? pause_ms * 2 : FAILED_MAX) {

@@ -7,9 +7,12 @@ load lib
 setup_file() {
     fleet_new
     cat >"$FLEET/server.py" <<'PY'
-import http.server, json, signal, sys, urllib.parse
+import http.server, json, signal, sys, time, urllib.parse
 
 signal.signal(signal.SIGTERM, lambda *args: sys.exit(0))
+
+
+taken = [0]
 
 
 class Posts(http.server.BaseHTTPRequestHandler):
@@ -22,11 +25,20 @@ class Posts(http.server.BaseHTTPRequestHandler):
         post["payload"] = json.loads(urllib.parse.parse_qs(text)["payload"][0] if form else text)
         if not form:
             assert post["payload"].pop("time").isdigit() and post["payload"].pop("host")
+        status = 500 if "fail" in self.path else self.slow(text) if "slow" in self.path else 200
         with open(sys.argv[2], "a") as out:
-            out.write(json.dumps(post, sort_keys=True, ensure_ascii=False) + "\n")
-        self.send_response(500 if "fail" in self.path else 200)
+            if status in (200, 500):
+                out.write(json.dumps(post, sort_keys=True, ensure_ascii=False) + "\n")
+        self.send_response(status)
         self.end_headers()
         self.wfile.write(b"ok")
+
+    # Takes three a second, and nothing bad.
+    def slow(self, text):
+        if "bad" in text or time.monotonic() - taken[0] < 0.3:
+            return 400 if "bad" in text else 429
+        taken[0] = time.monotonic()
+        return 200
 
     def log_message(self, *args):
         pass
@@ -64,4 +76,14 @@ posted() { # NAME OPTS CALLS
     [[ $output == *"$SERVER answers 500: ok"* && $output != *secret* ]]
     run "$BUILD/tests/unit/plugins/test_returner_cases" mattermost '{}' <"$HALITE_SRC/tests/cases/returner/posts.jsonl"
     [[ $output == *'mattermost.hook not defined in salt config'* ]]
+}
+
+@test "a server that takes few events a second gets each once; one that it refuses is left out" {
+    server=$PORT
+    fleet_ports
+    start_master 'event_return: splunk' 'event_return_whitelist: ["test/*"]' "splunk_http_forwarder: {token: t0, url: 'http://127.0.0.1:$server/slow', index: main, sourcetype: salt}"
+    ask '{"op": "fire", "kept": true, "events": [{"tag": "test/1", "data": {"n": 1}}, {"tag": "test/2", "data": {"n": 2}}, {"tag": "test/3", "data": {"n": 3}}, {"tag": "test/bad", "data": {"n": 4}}, {"tag": "test/5", "data": {"n": 5}}]}'
+    until_true 60 grep -q test/5 "$FLEET/posts"
+    [ "$(grep -o 'test/[0-9a-z]*' "$FLEET/posts" | tr '\n' ' ')" = 'test/1 test/2 test/3 test/5 ' ]
+    until_log "$FLEET/log/master" 'follower event_return.splunk: left out, as the target refuses it: .*test/bad'
 }

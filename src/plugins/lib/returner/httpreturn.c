@@ -42,6 +42,13 @@ shown_url(const char *url)
     return host != NULL ? xstrndup(url, (size_t) (host - url) + 3 + strcspn(host + 3, "/?")) : xstrdup("?");
 }
 
+/* True for a status that says no to the post itself: malformed, too large, of the wrong kind. */
+static bool
+is_refusal(long status)
+{
+    return status == 400 || status == 413 || status == 415 || status == 422;
+}
+
 static int
 http_post(const httppost_t *post, fail_t *err)
 {
@@ -65,6 +72,9 @@ http_post(const httppost_t *post, fail_t *err)
         return rc;
     if (web.trouble != NULL)
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s: %s", shown, web.trouble);
+    if (is_refusal(web.status))
+        return fail_kind(err, FAIL_COMMAND, -EBADMSG, "%s answers %ld: %.200s", shown, web.status,
+                         buf_str(&answer));
     if (web.status / 100 != 2 || (post->answer != NULL && !str_eq(post->answer, buf_str(&answer))))
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s answers %ld: %.200s", shown, web.status,
                          buf_str(&answer));

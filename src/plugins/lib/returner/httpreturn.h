@@ -2,8 +2,8 @@
  *
  * Layer      plugins/lib/returner
  * Threads    one per context
- * Errors     -EIO when no answer comes or it is no success; the address is told without what follows its host, as hooks are
- *            secrets
+ * Errors     -EBADMSG when the server refuses the post for what it is, -EIO when no answer comes or it is another
+ *            failure; the address is told without what follows its host, as hooks are secrets
  * Tests      tests/t/5340-webhooks.bats
  */
 #ifndef PLUGINS_LIB_RETURNER_HTTPRETURN_H
