@@ -76,6 +76,14 @@ engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json
     [ "$(salt-run state.event test/script count=9 since=10m timeout=1 2>/dev/null | wc -l)" = 2 ]
 }
 
+@test "script: a line without an end takes no memory, and is left out; the one after it counts" {
+    { head -c 50000000 /dev/zero | tr '\0' x && printf '\n{"tag": "test/yaml/long"}'; } >"$FLEET/more lines"
+    seen test/yaml/long >/dev/null
+    until_log "$FLEET/log/master" 'engine script: a line of more than 1048576 bytes is left out'
+    [ "$(awk '/^VmHWM/ {print $2}' "/proc/$(engine_pid other)/status")" -lt 40000 ]
+    printf 'tag: test/yaml\n' >"$FLEET/more lines"
+}
+
 @test "engines in Python run on both; one that is killed is started again" {
     seen test/tick/master >/dev/null
     seen test/tick/minion | grep -q '"id": "m1"'

@@ -1,10 +1,10 @@
 /* script.c - engine `script`: runs a command again and again, and fires an event for each line of its output that is a
  * mapping with a `tag`; `data` of it goes along. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/data/yaml.h"
@@ -12,6 +12,8 @@
 #include "plugins/lib/engine/enginebus.h"
 #include "salt/limits.h"
 #include "salt/log.h"
+
+enum { LINE_MAX_BYTES = 1024 * 1024 };
 
 typedef struct script {
     call_ctx_t *ctx;
@@ -48,13 +50,57 @@ script_line(script_t *self, char *line)
         log_error("engine script: %s", fail_text(&err));
 }
 
+/* Takes the lines of what was read, and keeps what is no whole line yet. One that is too long is left out, to its end. */
+static void
+script_take(script_t *self, buf_t *in, bool *skips)
+{
+    char *end;
+
+    while ((end = in->len > 0 ? memchr(in->data, '\n', in->len) : NULL) != NULL) {
+        size_t len = (size_t) (end - (char *) in->data) + 1;
+        *end = '\0';
+        if (!*skips)
+            script_line(self, (char *) in->data);
+        *skips = false;
+        buf_consume(in, len);
+    }
+    if (in->len <= LINE_MAX_BYTES)
+        return;
+    if (!*skips)
+        log_error("engine script: a line of more than %d bytes is left out", LINE_MAX_BYTES);
+    *skips = true;
+    buf_clear(in);
+}
+
+/* Reads the output to its end. */
+static void
+script_read(script_t *self, int fd)
+{
+    buf_auto_t in = BUF_INIT;
+    bool skips = false;
+    ssize_t n;
+
+    for (;;) {
+        buf_reserve(&in, LIMIT_BEACON_READ);
+        n = read(fd, in.data + in.len, LIMIT_BEACON_READ);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        in.len += (size_t) n;
+        script_take(self, &in, &skips);
+    }
+    if (in.len > 0 && !skips) {
+        buf_putc(&in, '\n');
+        script_take(self, &in, &skips);
+    }
+}
+
 /* Runs the command once, and reads its lines as they come. 0 or a negative errno with *err. */
 static int
 script_once(script_t *self, char *const *argv, fail_t *err)
 {
     int ends[2], status = 0;
-    AUTO_FREE char *line = NULL;
-    size_t room = 0;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fail_set(err, -errno, "pipe: %s", strerror(errno));
@@ -68,11 +114,9 @@ script_once(script_t *self, char *const *argv, fail_t *err)
         _exit(127);
     }
     (void) close(ends[1]);
-    FILE *out = fdopen(ends[0], "r");
-    while (pid > 0 && out != NULL && getline(&line, &room, out) > 0)
-        script_line(self, line);
-    if (out != NULL)
-        (void) fclose(out);
+    if (pid > 0)
+        script_read(self, ends[0]);
+    (void) close(ends[0]);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
