@@ -145,6 +145,28 @@ SLS
     until_true 20 eval 'grep -rqs while-away "$FLEET/master/var/cache/salt/master"'
 }
 
+@test "a watched path that is renamed, or a link that leads elsewhere, is watched by its path; a mask of nothing is said once" {
+    start_master "auto_accept: True"
+    listen all 'salt/beacon/*'
+    mkdir "$W/d" "$W/one" "$W/two" "$W/e"
+    ln -s one "$W/link"
+    start_minion m1 "beacons: {inotify: [files: {$W/d: {mask: [create]}, $W/link: {mask: [create]}, $W/e: {mask: []}}]}"
+    wait_connected m1
+    made() { # PATH
+        touch "$1-$RANDOM" && [ "$(heard all "$1")" -gt 0 ]
+    }
+    until_true 10 made "$W/d/first"
+    until_true 10 made "$W/link/first"
+    mv "$W/d" "$W/old"
+    mkdir "$W/d"
+    until_true 10 made "$W/d/second"
+    ln -s two "$W/link.new"
+    mv -T "$W/link.new" "$W/link"
+    until_true 10 made "$W/link/second"
+    [ "$(heard all MOVE_SELF)" = 0 ]
+    [ "$(grep -c "$W/e can't be watched" "$FLEET/log/m1")" = 1 ]
+}
+
 @test "a storm: 10,000 files in a second are few events, all are counted, and a job is not kept waiting" {
     start_master "auto_accept: True"
     listen all 'salt/beacon/*'

@@ -22,6 +22,7 @@ typedef struct root {
     char *path; /* owned */
     uint32_t mask;
     bool recurse, auto_add, missing;
+    int said;        /* the error of watching it that was told last; 0: none */
     rx_t **excludes; /* owned, n_excludes of them */
     size_t n_excludes;
 } root_t;
@@ -29,6 +30,7 @@ typedef struct root {
 typedef struct watch {
     int wd;
     size_t root;
+    bool link;  /* of the link that has the spec's path, not of what it leads to */
     char *path; /* owned */
 } watch_t;
 
@@ -101,12 +103,33 @@ watches_excludes(const root_t *root, const char *path)
     return false;
 }
 
-/* Watches one file or folder; false when it is not there. */
+/* Tells that a path can't be watched, once while the error stays the same. */
+static void
+watches_refused(root_t *root, const char *path, int code)
+{
+    if (fs_is_absence(-code) || root->said == code)
+        return;
+    root->said = code;
+    log_error("%s can't be watched: %s%s", path, strerror(code),
+              code == ENOSPC ? "; see fs.inotify.max_user_watches" : "");
+}
+
+static void
+watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
+{
+    char key[16];
+    watch_t *watch = xcalloc(1, sizeof(*watch));
+    *watch = (watch_t){ wd, root, link, xstrdup(path) };
+    (void) snprintf(key, sizeof(key), "%d", wd);
+    map_set(self->all, key, watch);
+}
+
+/* Watches one file or folder; false when it is not there. That of a spec tells when it is renamed: another may get its path. */
 static bool
 watches_one(watches_t *self, size_t at, const char *path)
 {
-    const root_t *root = &self->roots[at];
-    char key[16];
+    root_t *root = &self->roots[at];
+    uint32_t more = str_eq(path, root->path) ? IN_MOVE_SELF : 0;
     if (watches_excludes(root, path))
         return true;
     if (map_len(self->all) >= LIMIT_BEACON_WATCHES) {
@@ -116,17 +139,12 @@ watches_one(watches_t *self, size_t at, const char *path)
         self->full = true;
         return true;
     }
-    int wd = inotify_add_watch(self->fd, path, root->mask);
+    int wd = inotify_add_watch(self->fd, path, root->mask != 0 ? root->mask | more : 0);
     if (wd < 0) {
-        if (!fs_is_absence(-errno))
-            log_error("%s can't be watched: %s%s", path, strerror(errno),
-                      errno == ENOSPC ? "; see fs.inotify.max_user_watches" : "");
+        watches_refused(root, path, errno);
         return false;
     }
-    watch_t *watch = xcalloc(1, sizeof(*watch));
-    *watch = (watch_t){ wd, at, xstrdup(path) };
-    (void) snprintf(key, sizeof(key), "%d", wd);
-    map_set(self->all, key, watch);
+    watches_note(self, wd, at, false, path);
     return true;
 }
 
@@ -144,8 +162,16 @@ watches_begin(watches_t *self, size_t at)
     root_t *root = &self->roots[at];
     struct stat st;
     root->missing = !watches_one(self, at, root->path);
-    if (!root->missing && root->recurse && lstat(root->path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (root->missing || lstat(root->path, &st) != 0)
+        return;
+    root->said = 0;
+    if (root->recurse && S_ISDIR(st.st_mode))
         watches_queue(self, root->path, at, false);
+    if (!S_ISLNK(st.st_mode) || root->mask & IN_DONT_FOLLOW)
+        return;
+    int wd = inotify_add_watch(self->fd, root->path, IN_DONT_FOLLOW | IN_MOVE_SELF | IN_DELETE_SELF);
+    if (wd >= 0)
+        watches_note(self, wd, at, true, root->path);
 }
 
 /* Goes on with a folder: those in it are watched, and of a new one, what was made in it meanwhile is told. */
@@ -269,11 +295,21 @@ watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, voi
         fn(cookie, &lost);
     }
     if (watch == NULL)
-        return; /* of a watch that was given up */
+        return;        /* of a watch that was given up */
+    if (watch->link) { /* it leads elsewhere, or is gone */
+        watches_again(self, watch->root);
+        return;
+    }
     AUTO_FREE char *path = xstrdup(watch->path);
     const watch_event_t event = { watch->root, path, raw->len > 0 ? raw->name : "", raw->mask, raw->cookie };
-    fn(cookie, &event);
-    watches_follow(self, &event, raw->wd);
+    const root_t *root = &self->roots[watch->root];
+    bool renamed = raw->mask & IN_MOVE_SELF && str_eq(path, root->path);
+    if (!renamed || root->mask & IN_MOVE_SELF)
+        fn(cookie, &event);
+    if (renamed)
+        watches_again(self, event.root);
+    else
+        watches_follow(self, &event, raw->wd);
 }
 
 int
