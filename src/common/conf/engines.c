@@ -37,6 +37,10 @@ engines_of(const json_t *opts)
     size_t i;
 
     engines_add_all(all, given);
+    if (json_is_string(given))
+        engines_add(all, json_string_value(given), NULL);
+    else if (given != NULL && !json_is_null(given) && !json_is_object(given) && !json_is_array(given))
+        log_error("engines: this is neither a list nor a mapping of engines");
     json_array_foreach ((json_t *) given, i, one) {
         if (json_is_string(one))
             engines_add(all, json_string_value(one), NULL);

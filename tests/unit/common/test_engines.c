@@ -19,6 +19,7 @@ forms_mean_the_same(void **state)
 {
     check_engines("[]", "{}");
     check_engines("null", "{}");
+    check_engines("\"a\"", "{\"a\": {\"module\": \"a\", \"options\": {}}}");
     check_engines("[\"a\"]", "{\"a\": {\"module\": \"a\", \"options\": {}}}");
     check_engines(
         "[{\"a\": null}, {\"b\": {\"x\": 1}}]",
