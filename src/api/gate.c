@@ -10,6 +10,7 @@
 #include "api/origin.h"
 #include "api/route.h"
 #include "common/base/str.h"
+#include "common/base/utf8.h"
 #include "salt/value.h"
 
 /* A body that is too large to be read and dropped: the connection ends with the answer. */
@@ -51,12 +52,14 @@ static void
 gate_count_length(void *cookie, const char *name, const char *value)
 {
     int *n = cookie;
+    bool coded = strcasecmp(name, "Transfer-Encoding") == 0;
 
-    *n += strcasecmp(name, "Content-Length") == 0 || strcasecmp(name, "Transfer-Encoding") == 0;
+    *n += coded || strcasecmp(name, "Content-Length") == 0;
+    *n += coded && strcasecmp(value, "chunked") != 0;
 }
 
-/* True when more than one header says how long the body is: proxies in front may see another request than we
- * do. */
+/* True when more than one header says how long the body is, or one says it in a way that isn't read here: proxies in
+ * front may see another request than we do. */
 static bool
 is_ambiguous(const request_t *request)
 {
@@ -64,6 +67,24 @@ is_ambiguous(const request_t *request)
 
     request_headers_each(request, gate_count_length, &n);
     return n > 1;
+}
+
+static void
+gate_count_odd(void *cookie, const char *name, const char *value)
+{
+    int *n = cookie;
+
+    *n += !utf8_valid(name, strlen(name)) || !utf8_valid(value, strlen(value));
+}
+
+/* True when path or query hold bytes that no message to the master can have. */
+static bool
+is_no_text(const request_t *request)
+{
+    int n = 0;
+
+    request_query_each(request, gate_count_odd, &n);
+    return n > 0 || (request->path != NULL && !utf8_valid(request->path, strlen(request->path)));
 }
 
 /* Pages of other sites can make a browser send a request without asking first, as a form does: those get no
@@ -131,8 +152,12 @@ gate_pass(request_t *request)
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
     if (is_ambiguous(request)) {
-        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "The request says twice how long it is");
+        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "How long the request is, is said twice or is not clear");
         request->early = true; /* which ends the connection */
+        return;
+    }
+    if (is_no_text(request)) {
+        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "Path and query are wanted as UTF-8");
         return;
     }
     if (!settings_admits(request->api->set, NULL, request->address)) {

@@ -190,6 +190,7 @@ request_new(http_t *http, struct MHD_Connection *link, const char *url, const ch
         const char *length = request_header(self, "Content-Length");
         if (length != NULL)
             bytes = strtoll(length, NULL, 10);
+        bytes = bytes < HTTP_BODIES ? bytes : HTTP_BODIES; /* a longer one is refused */
         self->conn->request = self;
         self->conn->until_ms = self->began_ms + http->request_ms + bytes * 1000 / HTTP_BODY_RATE;
     }

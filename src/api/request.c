@@ -42,3 +42,11 @@ request_headers_each(const request_t *self, request_each_fn *fn, void *cookie)
 
     (void) MHD_get_connection_values(self->link, MHD_HEADER_KIND, call_each, &each);
 }
+
+void
+request_query_each(const request_t *self, request_each_fn *fn, void *cookie)
+{
+    each_t each = { fn, cookie };
+
+    (void) MHD_get_connection_values(self->link, MHD_GET_ARGUMENT_KIND, call_each, &each);
+}

@@ -58,6 +58,7 @@ const char *request_query(const request_t *self, const char *name);
 const char *request_cookie(const request_t *self, const char *name);
 typedef void request_each_fn(void *cookie, const char *name, const char *value);
 void request_headers_each(const request_t *self, request_each_fn *fn, void *cookie);
+void request_query_each(const request_t *self, request_each_fn *fn, void *cookie);
 
 /* ---- answers: each request gets one; the first counts -------------------------------------------- */
 

@@ -95,6 +95,20 @@ def smuggle():
         got = raw(head + more + b"\r\n" + body)
         assert b"200 OK" not in got, (more, got)
         assert health() < 2000
+    # A coding that isn't read is refused at once, not waited out.
+    for coding in (b"gzip, chunked", b"chunked, identity", b"identity", b"xchunked"):
+        got = raw(head + b"Transfer-Encoding: " + coding + b"\r\n\r\n" + body)
+        assert got.startswith(b"HTTP/1.1 400 ") and b"200 OK" not in got, (coding, got)
+
+
+def bytes_of_no_text(token):
+    """Bytes that are no UTF-8 in path or query, and pieces of it in the log: all are answered."""
+    for path in (b"/events?token=%ff", b"/events?salt_token=%c3", b"/events?%ff=x", b"/ws/%ff", b"/ws?token=%ff", b"/minions/%ff", b"/jobs/%80",
+                 b"/keys/%ff", b"/hook/%ff", b"/%ff%fe"):
+        for method in (b"GET", b"POST"):
+            got = raw(method + b" " + path + b" HTTP/1.1\r\nHost: x\r\nX-Auth-Token: " + token.encode() + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            assert got.startswith(b"HTTP/1.1 400 "), (method, path, got)
+    assert health() < 2000
 
 
 def heads():
