@@ -83,10 +83,15 @@ eauth_tries(eauth_t *self, const char *who)
     return oldest;
 }
 
+/* Some systems (LDAP) take a name in any case: each spelling is the same user's. NEW. */
 static char *
 eauth_who(const lconn_t *c, const char *eauth, const char *user)
 {
-    return xasprintf("%u/%s/%s", (unsigned) lconn_uid(c), eauth, user);
+    char *who = xasprintf("%u/%s/%s", (unsigned) lconn_uid(c), eauth, user);
+
+    for (char *p = who; *p != '\0'; p++)
+        *p = *p >= 'A' && *p <= 'Z' ? (char) (*p | 0x20) : *p;
+    return who;
 }
 
 static bool
@@ -367,13 +372,14 @@ eauth_become(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 
     if (text == NULL)
         return eauth_begin(self, c, request, true, err);
-    AUTO_FREE char *who = eauth_who(c, "token", "");
-    bool bounded = !lconn_is_admin(c) && lconn_as(c) == NULL;
-    if (bounded && eauth_must_wait(self, who, err))
-        return NULL;
+    /* Wrong tokens hold up nobody who has a right one: salt-api is one user for all who ask it. */
     const json_t *token = tokens_by_text(self->tokens, text);
     if (token == NULL ||
         value_get(conf_get(front->conf, "external_auth"), value_str(token, "eauth", "")) == NULL) {
+        AUTO_FREE char *who = eauth_who(c, "token", "");
+        bool bounded = !lconn_is_admin(c) && lconn_as(c) == NULL;
+        if (bounded && eauth_must_wait(self, who, err))
+            return NULL;
         (void) fail_set(err, -EACCES, "Authentication failure of type \"token\" occurred.");
         if (bounded)
             eauth_count(self, who, false);
