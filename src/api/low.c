@@ -242,6 +242,12 @@ low_check(low_t *self)
         low_fail(self, MHD_HTTP_BAD_REQUEST, text);
         return false;
     }
+    json_t *kwarg = value_get(self->chunk, "kwarg");
+    if (kwarg != NULL && !json_is_null(kwarg) && !json_is_object(kwarg)) {
+        /* Left out, test=True would be, too. */
+        low_fail(self, MHD_HTTP_BAD_REQUEST, "kwarg is a mapping of names to values, as {\"test\": true}");
+        return false;
+    }
     if (value_truthy(value_get(self->chunk, "raw_shell")) &&
         !value_bool(set->opts, "netapi_allow_raw_shell", false)) {
         low_fail(self, MHD_HTTP_BAD_REQUEST, "Raw shell option not allowed.");

@@ -45,6 +45,37 @@ PING='{"client":"local","tgt":"*","fun":"test.ping"}'
 @test "half requests end in time, and others are served meanwhile" { hostile slow 200 20; }
 @test "pipelined requests are answered in their order" { hostile pipeline; }
 @test "a request with two lengths is refused" { hostile smuggle; }
+@test "bytes that are no text end nothing" {
+    login admin
+    hostile bytes_of_no_text "$TOKEN"
+    [ ! -e "$FLEET/pids/api.rc" ]
+}
+
+@test "wrong tokens hold up nobody who has a right one" {
+    [ "$(id -u)" -eq 0 ] || skip "another user is wanted: only root can become one"
+    stop api
+    fleet_open
+    start_api setpriv --reuid=65534 --regid=65534 --clear-groups
+    login admin
+    local i
+    for i in {1..12}; do [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/events?token=wrong$i")" = 401 ]; done
+    [ "$(status_of POST / "$PING")" = 200 ]
+    stop api
+    start_api
+}
+
+@test "keywords that are no mapping are refused: test=True must not be lost" {
+    login admin
+    local client
+    for client in local local_async runner wheel; do
+        [ "$(status_of POST / "{\"client\":\"$client\",\"tgt\":\"*\",\"fun\":\"test.arg\",\"kwarg\":\"test=True\"}")" = 400 ]
+    done
+    [ "$(status_of POST / '{"client":"local","tgt":"*","fun":"test.arg","kwarg":["test=True"]}')" = 400 ]
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/" -H "X-Auth-Token: $TOKEN" -d client=local -d 'tgt=*' -d fun=test.arg -d kwarg=test=True)" = 400 ]
+    [ "$(status_of POST / '{"client":"local","tgt":"*","fun":"test.ping","kwarg":{}}')" = 200 ]
+    [ "$(status_of POST / '{"client":"local","tgt":"*","fun":"test.ping","kwarg":null}')" = 200 ]
+}
+
 @test "heads that are too large, and what is no HTTP" { hostile heads; }
 @test "bodies that are too large are 413" { hostile bodies; }
 @test "upgrades: none without a session, from other sites, or against the rules" {
