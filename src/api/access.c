@@ -75,12 +75,18 @@ access_funs(const request_t *request)
     return buf_steal(&out);
 }
 
+/* Whatever bytes a client sends, the line is written: a text cut within a character, too. NEW. */
+static json_t *
+access_text(const char *text)
+{
+    return text != NULL ? value_utf8(text, strlen(text)) : json_string("");
+}
+
 void
 access_write(access_t *self, const request_t *request, int64_t took_ms)
 {
     char stamp[CLOCK_STAMP_LEN];
     AUTO_FREE char *funs = access_funs(request);
-    const char *user = request->user != NULL ? request->user : "";
 
     if (self->fd < 0 && !log_wants(LEVEL_INFO))
         return;
@@ -88,10 +94,10 @@ access_write(access_t *self, const request_t *request, int64_t took_ms)
     /* A session's id may stand in a path: /ws/ID. */
     const char *path = request->path == NULL || *request->path == '\0' ? "/" : request->path;
     path = strncmp(path, "/ws/", 4) == 0 ? "/ws" : path;
-    json_auto_t *line = json_pack("{s:s, s:s, s:s, s:s, s:o, s:i, s:I, s:s}", "at", stamp, "address",
-                                  request->address, "user", user, "method", request->method, "path",
-                                  value_utf8(path, strlen(path)), "status", (int) request->status, "ms",
-                                  (json_int_t) took_ms, "asks", funs != NULL ? funs : "");
+    json_auto_t *line = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:i, s:I, s:o}", "at", stamp, "address", request->address, "user",
+        access_text(request->user), "method", access_text(request->method), "path", access_text(path),
+        "status", (int) request->status, "ms", (json_int_t) took_ms, "asks", access_text(funs));
     AUTO_FREE char *text = json_dumps(line, JSON_COMPACT);
     if (text == NULL)
         return;

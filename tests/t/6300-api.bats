@@ -135,6 +135,17 @@ teardown_file() { fleet_down; }
     not grep -qE "$TOKEN|[^d]secret|pass-me-not" "$log" "$FLEET/log/api" "$FLEET/log/master"
 }
 
+@test "no request stays out of the log, whatever its texts are cut to" {
+    login admin
+    local long
+    long=$(printf 'é%.0s' {1..90})
+    # 80 bytes of a function are shown, and 40 of a client: a letter of two bytes is cut there.
+    api POST / "[{\"client\":\"local\",\"tgt\":\"m1\",\"fun\":\"test.version\"},{\"client\":\"local\",\"tgt\":\"m1\",\"fun\":\"x$long\"}]" >/dev/null
+    until_log "$BATS_FILE_TMPDIR/access.log" '"asks":"local test.version, local xé'
+    api POST / "[{\"client\":\"local\",\"tgt\":\"m1\",\"fun\":\"test.versions_report\"},{\"client\":\"x$long\"}]" >/dev/null
+    until_log "$BATS_FILE_TMPDIR/access.log" '"asks":"local test.versions_report, xé'
+}
+
 @test "a master that is away is 503, and one that comes back is found" {
     stop master
     [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/ready")" = 503 ]
