@@ -52,6 +52,7 @@ has() { figures | grep -qF "$1"; }
     start_api
     [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/metrics")" = 200 ]
     [ "$(curl -s "$API/hook/ci" -d a=1)" = '{"success": true}' ]
+    [ "$(curl -s "$API/hook" -d a=1)" = '{"success": true}' ]
 }
 
 @test "a master that is away is a figure, too" {

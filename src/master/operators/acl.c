@@ -447,6 +447,16 @@ is_own_job(front_t *self, const asker_t *who, const json_t *request)
     return str_eq(value_str(job != NULL ? job->info : row, "user", ""), who->user);
 }
 
+/* An event of salt-api's hooks: salt/netapi/hook itself, or below it. */
+static bool
+acl_is_hook(const char *op, const json_t *request)
+{
+    static const char prefix[] = "salt/netapi/hook";
+    const char *tag = value_str(request, "tag", "");
+    return str_eq(op, "fire") && str_starts(tag, prefix) &&
+           (tag[strlen(prefix)] == '/' || tag[strlen(prefix)] == '\0');
+}
+
 /* By what rule somebody who has logged in makes a request that publishes no job. */
 static bool
 acl_lets_other(front_t *self, const asker_t *who, const char *op, const json_t *request, match_work_t *work,
@@ -457,8 +467,7 @@ acl_lets_other(front_t *self, const asker_t *who, const char *op, const json_t *
     if (!runs && !wheels && sub == NULL)
         return false;
     /* What comes by salt-api's hooks is for the reactor, which knows that anybody may have sent it. */
-    bool hooks = str_eq(op, "fire") && str_starts(value_str(request, "tag", ""), "salt/netapi/hook");
-    if (hooks || (sub != NULL && sub->fun == NULL))
+    if (acl_is_hook(op, request) || (sub != NULL && sub->fun == NULL))
         return json_array_size(who->rules) > 0;
     if (sub != NULL && (str_eq(op, "follow") || str_eq(op, "verdicts")) && is_own_job(self, who, request))
         return true;
@@ -486,16 +495,34 @@ is_plain(const json_t *request)
     return true;
 }
 
+static bool
+acl_has_expired(const json_t *as)
+{
+    double expire = value_num(as, "expire", 0);
+    return expire > 0 && (double) clock_wall_us() / 1e6 >= expire;
+}
+
+static bool
+acl_knows_system(const front_t *self, const json_t *as)
+{
+    return value_get(conf_get(self->conf, "external_auth"), value_str(as, "eauth", "")) != NULL;
+}
+
+bool
+acl_holds(const front_t *self, const json_t *as)
+{
+    return as == NULL || (!acl_has_expired(as) && acl_knows_system(self, as));
+}
+
 static int
 acl_lets_become(front_t *self, const asker_t *who, const char *op, const json_t *request, fail_t *err)
 {
     match_work_t work;
-    if (value_num(who->as, "expire", 0) > 0 &&
-        (double) clock_wall_us() / 1e6 >= value_num(who->as, "expire", 0))
+    if (acl_has_expired(who->as))
         return fail_set(err, -EACCES,
                         "Authentication failure of type \"token\" occurred for user %s: it has expired",
                         who->user);
-    if (value_get(conf_get(self->conf, "external_auth"), value_str(who->as, "eauth", "")) == NULL)
+    if (!acl_knows_system(self, who->as))
         return fail_set(err, -EACCES,
                         "Authentication failure of type \"token\" occurred for user %s: external_auth "
                         "does not name %s any more",
@@ -516,8 +543,7 @@ acl_is_unauthenticated(const front_t *self, const char *op, const json_t *reques
 
     if (str_eq(op, "metrics"))
         return value_bool(rest, "metrics_disable_auth", false) || conf_int(self->conf, "metrics_port") > 0;
-    return str_eq(op, "fire") && str_starts(value_str(request, "tag", ""), "salt/netapi/hook/") &&
-           value_bool(rest, "webhook_disable_auth", false);
+    return acl_is_hook(op, request) && value_bool(rest, "webhook_disable_auth", false);
 }
 
 int

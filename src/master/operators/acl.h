@@ -35,6 +35,8 @@ int acl_lets_minion(front_t *front, const char *id, const char *user, const json
 /* 0 when the option peer_run lets the minion `id` run a runner. */
 int acl_lets_minion_run(front_t *front, const char *id, const char *fun, fail_t *err);
 
+/* True until the identity's time is over, or external_auth names its system no more; of NULL always. */
+bool acl_holds(const front_t *front, const json_t *as);
 /* A user's rules as they are now. NEW; *ret_by (may be NULL) NEW: the key of the option that each comes from. */
 json_t *acl_rules(front_t *front, const char *user, const json_t *as, json_t **ret_by);
 

@@ -86,6 +86,8 @@ bool
 sight_shows(front_t *front, void *cookie, const eframe_t *frame, const char *tag)
 {
     const lconn_t *c = cookie;
+    if (!acl_holds(front, lconn_as(c)))
+        return false;
     const json_t *rules = sight_rules(front, c);
     match_work_t work;
     seer_t seer = { front, &work };
