@@ -3,6 +3,7 @@
 #include "api/settings.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include "common/base/str.h"
 #include "common/match/match.h"
@@ -120,7 +121,11 @@ setting_take(json_t *rest, const char *name, json_t *value, json_t *warnings, fa
 bool
 settings_loopback(const char *host)
 {
-    return str_starts(host, "127.") || str_eq(host, "::1") || str_eq(host, "localhost");
+    struct in_addr address;
+
+    if (inet_pton(AF_INET, host, &address) == 1)
+        return ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+    return str_eq(host, "::1") || str_eq(host, "localhost");
 }
 
 /* Without TLS, passwords and tokens are readable to everybody on the way: only this machine may see them. */

@@ -17,6 +17,8 @@ test_refused(void **state)
         { "{\"rest_cherrypy\": {\"port\": 8000, \"disable_ssl\": true}}", "in the clear" },
         { "{\"rest_cherrypy\": {\"port\": 8000, \"disable_ssl\": true, \"host\": \"127.0.0.1\"}}", NULL },
         { "{\"rest_cherrypy\": {\"port\": 8000, \"disable_ssl\": true, \"host\": \"::1\"}}", NULL },
+        { "{\"rest_cherrypy\": {\"port\": 8000, \"disable_ssl\": true, \"host\": \"127.example.com\"}}",
+          "in the clear" },
         { "{\"rest_cherrypy\": {\"port\": 8000, \"ssl_crt\": \"/c\", \"ssl_key\": \"/k\"}}", NULL },
         { "{\"rest_tornado\": {\"port\": 8000, \"ssl_crt\": \"/c\", \"ssl_key\": \"/k\"}}", NULL },
         { "{\"rest_cherrypy\": {\"port\": 8000, \"ssl_crt\": \"/c\", \"ssl_key\": \"/k\", \"authorized_ips\": [\"10.0.0.0/8\"]}}",
