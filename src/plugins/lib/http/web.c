@@ -135,6 +135,14 @@ web_send(web_t *self, const buf_t *data)
 }
 
 void
+web_send_file(web_t *self, FILE *file, intmax_t bytes)
+{
+    web_number(self, CURLOPT_POST, 1);
+    web_keep(self, web_lib.easy_setopt(self->easy, CURLOPT_READDATA, file)); /* read by fread() */
+    web_keep(self, web_lib.easy_setopt(self->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) bytes));
+}
+
+void
 web_send_form(web_t *self, const char *field, const char *file, const buf_t *data)
 {
     self->form = web_lib.mime_init(self->easy);

@@ -53,6 +53,8 @@ void web_limit(web_t *self, uintmax_t bytes);
 void web_field(web_t *self, const char *line);
 /* The body that is sent: these bytes, or as a file of a form. */
 void web_send(web_t *self, const buf_t *data);
+/* The body from an open file, which is BORROWED until web_close(), by POST. */
+void web_send_file(web_t *self, FILE *file, intmax_t bytes);
 void web_send_form(web_t *self, const char *field, const char *file, const buf_t *data);
 /* A proxy of http, but for the hosts in the list `without`; `user`, `password` and the list may be NULL. */
 void web_proxy(web_t *self, const char *host, json_int_t port, const char *user, const char *password,
