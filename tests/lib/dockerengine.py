@@ -456,6 +456,17 @@ class Handler(BaseHTTPRequestHandler):
                     return out
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
+    def stream(self, events):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for event in events:
+            data = json.dumps(event).encode() + b"\r\n"
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+            self.wfile.flush()
+        self.wfile.write(b"0\r\n\r\n")
+
     def serve(self):
         raw = self.body()
         url = urlsplit(self.path)
@@ -476,7 +487,7 @@ class Handler(BaseHTTPRequestHandler):
             except AttributeError:
                 status, answer = 404, {"message": "page not found"}
             if isinstance(answer, list) and answer and isinstance(answer[0], dict) and set(answer[0]) & {"status", "stream"} and path.split("/")[1] in ("images", "build") and self.command == "POST":
-                data, kind = "".join(json.dumps(e) + "\r\n" for e in answer).encode(), "application/json"
+                return self.stream(answer)
             elif isinstance(answer, bytes):
                 data, kind = answer, "application/octet-stream"
             else:

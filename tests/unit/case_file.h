@@ -6,6 +6,7 @@
  * common. The nearest wins: the case, its worlds from the first to the last, the head, the head's worlds. A case is
  * without a member that is null in it (but for `return`, which may be expected to be null).
  * "files": {path below the case's folder: text}, made before its "setup" runs.
+ * Commands find the tree of the sources in $TEST_SOURCE_DIR.
  * "log": what the case logs, warnings and above, goes to that file, which its "check" can read.
  */
 #ifndef UNIT_CASE_FILE_H
@@ -68,6 +69,7 @@ case_file_load(const char *path)
     if (!json_is_array(cases))
         fail_msg("%s:%d: %s", path, cases == NULL ? why.line : 1,
                  cases == NULL ? why.text : "not a list of cases");
+    setenv("TEST_SOURCE_DIR", TEST_SOURCE_DIR, 1);
     json_auto_t *head = json_incref(json_object_get(json_array_get(cases, 0), "head"));
     if (head != NULL)
         json_array_remove(cases, 0);

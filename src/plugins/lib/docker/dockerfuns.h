@@ -61,4 +61,7 @@ func_fn docker_fn_networks, docker_fn_create_network, docker_fn_remove_network, 
     docker_fn_compare_networks, docker_fn_volumes, docker_fn_create_volume, docker_fn_remove_volume,
     docker_fn_inspect_volume;
 
+func_fn docker_fn_build, docker_fn_load, docker_fn_save, docker_fn_export;
+func_fn docker_fn_run, docker_fn_login;
+
 #endif

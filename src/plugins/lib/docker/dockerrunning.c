@@ -80,7 +80,8 @@ static int
 make_it(running_t *self)
 {
     json_auto_t *kwargs = json_copy(value_get(self->args, "kwargs"));
-    static const char *const way[] = { "skip_translate", "ignore_collisions", "validate_ip_addrs", "client_timeout" };
+    static const char *const way[] = { "skip_translate", "ignore_collisions", "validate_ip_addrs",
+                                       "client_timeout" };
 
     json_object_del(kwargs, "send_signal");
     if (json_object_size(self->networks) > 0)
@@ -95,11 +96,12 @@ make_it(running_t *self)
     bool invalid = strstr(fail_text(self->err), "\ninvalid:") != NULL;
     AUTO_FREE char *text = xstrdup(fail_text(self->err));
     fail_clear(self->err);
-    return fail_kind(self->err, FAIL_COMMAND, -EINVAL, "%s%s", text,
-                     invalid ? "\n\nIf you feel this information is incorrect, the skip_translate argument can be used to "
-                               "skip input translation for the argument(s) identified as invalid. See the documentation "
-                               "for details."
-                             : "");
+    return fail_kind(
+        self->err, FAIL_COMMAND, -EINVAL, "%s%s", text,
+        invalid ? "\n\nIf you feel this information is incorrect, the skip_translate argument can be used to "
+                  "skip input translation for the argument(s) identified as invalid. See the documentation "
+                  "for details."
+                : "");
 }
 
 /* Puts the new container in the place of the old one. */
@@ -117,7 +119,8 @@ take_place(running_t *self)
         return false;
     }
     set_container_id(self, "removed", removed);
-    int done = sub_ask(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name", made_name(self), "new_name", self->name);
+    int done = sub_ask(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name", made_name(self),
+                       "new_name", self->name);
     if (done < 0)
         say_failed(self, "Failed to rename temp container: ");
     say(self, done > 0 ? value_fmt("Replaced container '%s'", self->name)
@@ -131,7 +134,8 @@ connect_to(running_t *self, const char *container, const char *net)
 {
     json_auto_t *names = json_pack("[s, s]", container, net);
     json_t *answer = NULL;
-    int rc = ctx_call(self->ctx, "docker.connect_container_to_network", names, value_get(self->networks, net), &answer, self->err);
+    int rc = ctx_call(self->ctx, "docker.connect_container_to_network", names, value_get(self->networks, net),
+                      &answer, self->err);
 
     json_decref(answer);
     return rc;
@@ -140,8 +144,8 @@ connect_to(running_t *self, const char *container, const char *net)
 static int
 disconnect_from(running_t *self, const char *container, const char *net)
 {
-    return sub_ask(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}", "container", container,
-                   "network_id", net);
+    return sub_ask(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}",
+                   "container", container, "network_id", net);
 }
 
 static json_t *
@@ -177,8 +181,8 @@ network_changes(running_t *self)
         after = inspected(self, made_name(self));
     }
     return after == NULL ? NULL
-                         : sub_call(self->ctx, self->err, "docker.compare_container_networks", "{s:O, s:O}", "first", before,
-                                    "second", after);
+                         : sub_call(self->ctx, self->err, "docker.compare_container_networks", "{s:O, s:O}",
+                                    "first", before, "second", after);
 }
 
 /* Salt's earlier releases handled empty values otherwise. */
@@ -206,20 +210,22 @@ looks_like_old_fault(const json_t *changes)
 static int
 compare_it(running_t *self)
 {
-    bool test = ctx_test(self->ctx), send = value_truthy(value_get(value_get(self->args, "kwargs"), "send_signal"));
+    bool test = ctx_test(self->ctx),
+         send = value_truthy(value_get(value_get(self->args, "kwargs"), "send_signal"));
     json_t *signal = value_get(self->args, "watch_action");
-    json_auto_t *changes = sub_call(self->ctx, self->err, "docker.compare_containers", "{s:s, s:s, s:s}", "first", self->name,
-                                    "second", made_name(self), "ignore", "Hostname");
+    json_auto_t *changes = sub_call(self->ctx, self->err, "docker.compare_containers", "{s:s, s:s, s:s}",
+                                    "first", self->name, "second", made_name(self), "ignore", "Hostname");
 
     if (changes == NULL)
         return self->err->code;
     if (json_object_size(changes) > 0) {
         if (looks_like_old_fault(changes))
-            state_ret_warn(self->ret,
-                           "The detected changes may be due to incorrect handling of arguments in earlier Salt releases. If "
-                           "this warning persists after running the state again%s, and no changes were made to the SLS file, "
-                           "then please report this.",
-                           test ? " without test=True" : "");
+            state_ret_warn(
+                self->ret,
+                "The detected changes may be due to incorrect handling of arguments in earlier Salt releases. If "
+                "this warning persists after running the state again%s, and no changes were made to the SLS file, "
+                "then please report this.",
+                test ? " without test=True" : "");
         json_object_update(container_changes(self), changes);
         if (test) {
             json_object_set_new(self->ret, "result", json_null());
@@ -237,7 +243,8 @@ compare_it(running_t *self)
     else if (test) {
         json_object_set_new(self->ret, "result", json_null());
         say(self, value_fmt("Signal %s would be sent to container", word));
-    } else if (sub_ask(self->ctx, self->err, "docker.signal", "{s:s, s:O}", "name", self->name, "signal", signal) < 0) {
+    } else if (sub_ask(self->ctx, self->err, "docker.signal", "{s:s, s:O}", "name", self->name, "signal",
+                       signal) < 0) {
         say_failed(self, "Failed to signal container: ");
         return -EIO;
     } else {
@@ -253,7 +260,8 @@ update_network(running_t *self, const char *net, json_t *changes)
 {
     json_auto_t *members = sub_call(self->ctx, self->err, "docker.connected", "{s:s}", "name", net);
     json_auto_t *container = inspected(self, self->name);
-    bool in = value_get(value_path(container, "NetworkSettings:Networks", ":"), net) != NULL || value_lists(members, self->name);
+    bool in = value_get(value_path(container, "NetworkSettings:Networks", ":"), net) != NULL ||
+              value_lists(members, self->name);
     bool disconnected = in && disconnect_from(self, self->name, net) > 0;
     bool ok = self->err->code == 0, wanted = value_get(self->networks, net) != NULL, connected = false;
 
@@ -325,7 +333,8 @@ tell_addresses(running_t *self)
         for (size_t i = 0; i < NELEMS(keys); i++) {
             if (!value_truthy(value_get(has, keys[i])))
                 continue;
-            json_object_set_new(changes, keys[i], json_pack("{s:n, s:O}", "old", "new", value_get(has, keys[i])));
+            json_object_set_new(changes, keys[i],
+                                json_pack("{s:n, s:O}", "old", "new", value_get(has, keys[i])));
             json_object_del(changes, "IPConfiguration");
         }
     }
@@ -336,7 +345,8 @@ tell_addresses(running_t *self)
 static int
 start_it(running_t *self, bool stays)
 {
-    bool exists = self->current != NULL, start = stays ? self->start && !str_eq(self->pre, "running") : !exists || self->start;
+    bool exists = self->current != NULL,
+         start = stays ? self->start && !str_eq(self->pre, "running") : !exists || self->start;
     json_auto_t *post = NULL;
 
     if (!exists && !self->start)
@@ -365,7 +375,8 @@ start_it(running_t *self, bool stays)
     if (!ctx_test(self->ctx) && str_eq(now, "running"))
         tell_addresses(self);
     if (!str_eq(self->pre, now)) {
-        state_change_from(self->ret, "state", self->pre != NULL ? json_string(self->pre) : NULL, json_incref(post));
+        state_change_from(self->ret, "state", self->pre != NULL ? json_string(self->pre) : NULL,
+                          json_incref(post));
         if (self->pre != NULL)
             say(self, value_fmt("State changed from '%s' to '%s'", self->pre, now != NULL ? now : "None"));
     }
@@ -401,8 +412,8 @@ settle_it(running_t *self, bool compare, bool *ret_stays)
         fail_auto_t bad = FAIL_INIT;
         json_auto_t *gone = sub_call(self->ctx, &bad, "docker.rm", "{s:s}", "name", made_name(self));
         if (gone == NULL)
-            log_warning("docker_container.running: the container '%s' that was compared stays behind: %s", made_name(self),
-                        fail_text(&bad));
+            log_warning("docker_container.running: the container '%s' that was compared stays behind: %s",
+                        made_name(self), fail_text(&bad));
     }
     return rc;
 }
@@ -420,7 +431,8 @@ running_in(running_t *self)
     if (container != NULL)
         self->pre_text = sub_call(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
     self->pre = json_string_value(self->pre_text);
-    bool other = !value_equal(self->current, self->image_id), compare = self->current != NULL && !other && !self->force;
+    bool other = !value_equal(self->current, self->image_id),
+         compare = self->current != NULL && !other && !self->force;
     if (!compare && ctx_test(self->ctx)) {
         if (self->force)
             state_change(self->ret, "forced_update", json_true());
@@ -428,7 +440,8 @@ running_in(running_t *self)
             state_change_from(self->ret, "image", self->current != NULL ? json_incref(self->current) : NULL,
                               json_incref(self->image_id));
         json_object_set_new(self->ret, "result", json_null());
-        say(self, value_fmt("Container '%s' would be %s", self->name, self->current != NULL ? "replaced" : "created"));
+        say(self, value_fmt("Container '%s' would be %s", self->name,
+                            self->current != NULL ? "replaced" : "created"));
         return 0;
     }
     if (make_it(self) < 0)

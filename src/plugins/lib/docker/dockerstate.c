@@ -16,7 +16,8 @@ docker_comment(json_t *ret, const json_t *parts)
 static json_t *
 named_networks(json_t *given)
 {
-    json_auto_t *list = json_is_array(given) || json_is_object(given) ? json_incref(given) : docker_stringlist(given);
+    json_auto_t *list = json_is_array(given) || json_is_object(given) ? json_incref(given)
+                                                                      : docker_stringlist(given);
     json_auto_t *out = json_object();
     json_t *one;
     size_t i;
@@ -44,7 +45,8 @@ network_conf(const char *name, json_t *given, fail_t *err)
     json_auto_t *conf = json_is_object(packed) ? json_copy(packed) : NULL;
 
     if (conf == NULL || (!json_is_null(given) && json_object_size(conf) == 0 && !json_is_object(given))) {
-        (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid configuration for network '%s' (see documentation)", name);
+        (void) fail_kind(err, FAIL_COMMAND, -EINVAL,
+                         "Invalid configuration for network '%s' (see documentation)", name);
         return NULL;
     }
     for (size_t i = 0; i < NELEMS(lists); i++) {
@@ -77,7 +79,9 @@ check_present(call_ctx_t *ctx, const json_t *wanted, fail_t *err)
             json_array_append(missing, one);
     }
     AUTO_FREE char *text = value_joined(missing, ", ");
-    return *text == '\0' ? 0 : fail_kind(err, FAIL_COMMAND, -ENOENT, "The following networks are not present: %s", text);
+    return *text == '\0'
+               ? 0
+               : fail_kind(err, FAIL_COMMAND, -ENOENT, "The following networks are not present: %s", text);
 }
 
 json_t *
@@ -102,7 +106,8 @@ docker_wanted_networks(call_ctx_t *ctx, json_t *given, fail_t *err)
         json_object_set_new(out, name, own);
         json_object_foreach (own, key, v) {
             if (json_is_null(v))
-                json_array_append_new(bad, value_fmt("Config option '%s' for network '%s' is missing a value", key, name));
+                json_array_append_new(
+                    bad, value_fmt("Config option '%s' for network '%s' is missing a value", key, name));
         }
     }
     if (json_array_size(bad) > 0) {
@@ -120,7 +125,8 @@ docker_resolved_image(call_ctx_t *ctx, const char *image, json_t *timeout, json_
 
     if (id == NULL || !json_is_false(id) || ctx_test(ctx))
         return id;
-    json_t *pulled = sub_call(ctx, err, "docker.pull", "{s:s, s:O}", "image", image, "client_timeout", timeout);
+    json_t *pulled = sub_call(ctx, err, "docker.pull", "{s:s, s:O}", "image", image, "client_timeout",
+                              timeout);
     if (pulled == NULL) {
         AUTO_FREE char *why = xstrdup(fail_text(err));
         fail_clear(err);
@@ -130,6 +136,7 @@ docker_resolved_image(call_ctx_t *ctx, const char *image, json_t *timeout, json_
     state_change(ret, "image", pulled);
     id = sub_call(ctx, err, "docker.resolve_image_id", "{s:s}", "name", image);
     if (id != NULL && json_is_false(id))
-        (void) fail_kind(err, FAIL_COMMAND, -ENOENT, "Image '%s' not present despite a docker pull raising no errors", image);
+        (void) fail_kind(err, FAIL_COMMAND, -ENOENT,
+                         "Image '%s' not present despite a docker pull raising no errors", image);
     return err->code < 0 ? NULL : id;
 }

@@ -49,7 +49,8 @@ tell_run(json_t *args, json_t *ret)
         json_object_set_new(ret, "comment", json_string("Container was run in the background"));
     else if (code != NULL) {
         bool ok = !value_bool(args, "failhard", true) || json_integer_value(code) == 0;
-        state_ret_set(ret, ok ? STATE_TRUE : STATE_FALSE, "Container ran and exited with a return code of %lld",
+        state_ret_set(ret, ok ? STATE_TRUE : STATE_FALSE,
+                      "Container ran and exited with a return code of %lld",
                       (long long) json_integer_value(code));
     }
 }
@@ -57,11 +58,19 @@ tell_run(json_t *args, json_t *ret)
 static int
 docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    static const char *const passed[] = { "skip_translate", "ignore_collisions", "validate_ip_addrs", "client_timeout",
-                                          "bg", "replace", "force", "name", "image" };
+    static const char *const passed[] = { "skip_translate",
+                                          "ignore_collisions",
+                                          "validate_ip_addrs",
+                                          "client_timeout",
+                                          "bg",
+                                          "replace",
+                                          "force",
+                                          "name",
+                                          "image" };
     json_auto_t *given = json_copy(value_get(args, "kwargs"));
     bool background = value_bool(args, "bg", false);
-    json_t *ret = *ret_value = state_ret_args(args), *changes = NULL, *networks = value_get(given, "networks");
+    json_t *ret = *ret_value = state_ret_args(args), *changes = NULL,
+           *networks = value_get(given, "networks");
     AUTO_FREE char *image = value_pystr(value_get(args, "image"));
 
     if (unsupported(given) != NULL)
@@ -69,14 +78,18 @@ docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     if (json_is_null(value_get(args, "image")))
         return state_ret_set(ret, STATE_FALSE, "The 'image' argument is required");
     json_auto_t *wanted = docker_wanted_networks(ctx, networks, err);
-    json_auto_t *id = wanted != NULL ? docker_resolved_image(ctx, image, value_get(args, "client_timeout"), ret, err) : NULL;
+    json_auto_t *id = wanted != NULL
+                          ? docker_resolved_image(ctx, image, value_get(args, "client_timeout"), ret, err)
+                          : NULL;
     if (id == NULL)
         return state_ret_fail(ret, err);
     if (ctx_test(ctx))
-        return state_ret_set(ret, STATE_NONE, "Container would be run%s", background ? " in the background" : "");
+        return state_ret_set(ret, STATE_NONE, "Container would be run%s",
+                             background ? " in the background" : "");
     int remove = background ? 0 : take_remove(given, value_bool(args, "ignore_collisions", false));
     if (remove < 0)
-        return state_ret_set(ret, STATE_FALSE, "'rm' is an alias for 'auto_remove', they cannot both be used");
+        return state_ret_set(ret, STATE_FALSE,
+                             "'rm' is an alias for 'auto_remove', they cannot both be used");
     if (networks != NULL)
         json_object_set(given, "networks", wanted);
     for (size_t i = 0; i < NELEMS(passed); i++)
@@ -88,7 +101,9 @@ docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     }
     state_change_set(ret, changes);
     tell_run(args, ret);
-    json_auto_t *gone = remove ? sub_call(ctx, err, "docker.rm", "{s:s}", "name", value_str(changes, "Id", "")) : NULL;
+    json_auto_t *gone = remove
+                            ? sub_call(ctx, err, "docker.rm", "{s:s}", "name", value_str(changes, "Id", ""))
+                            : NULL;
     if (remove && gone == NULL)
         state_ret_warn(ret, "Failed to auto_remove container: %s", fail_text(err));
     fail_clear(err);
@@ -169,9 +184,10 @@ stop_each(call_ctx_t *ctx, json_t *args, const json_t *names, json_t *ret)
         else if (value_bool(done, "result", false))
             state_change(ret, json_string_value(one), json_incref(done));
         else
-            json_array_append_new(errors, value_get(done, "comment") != NULL
-                                              ? json_incref(value_get(done, "comment"))
-                                              : value_fmt("Failed to stop container '%s'", json_string_value(one)));
+            json_array_append_new(errors,
+                                  value_get(done, "comment") != NULL
+                                      ? json_incref(value_get(done, "comment"))
+                                      : value_fmt("Failed to stop container '%s'", json_string_value(one)));
         json_decref(done);
     }
     return value_joined(errors, "; ");
@@ -194,8 +210,8 @@ docker_container_state_stopped(call_ctx_t *ctx, json_t *args, json_t **ret_value
     json_array_extend(running, value_get(found, "paused"));
     const char *absent = json_array_size(value_get(found, "absent")) > 0 ? "absent or " : "";
     if (json_array_size(running) == 0 && json_array_size(targets) == 1)
-        return state_ret_set(ret, STATE_TRUE, "Container '%s' is %snot running", json_string_value(json_array_get(targets, 0)),
-                             absent);
+        return state_ret_set(ret, STATE_TRUE, "Container '%s' is %snot running",
+                             json_string_value(json_array_get(targets, 0)), absent);
     if (json_array_size(running) == 0)
         return state_ret_set(ret, STATE_TRUE, "All specified containers are %snot running", absent);
     AUTO_FREE char *names = value_joined(running, ", ");
@@ -233,7 +249,8 @@ docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value,
         return state_ret_fail(ret, err);
     bool stopped = strcmp(json_string_value(state), "stopped") == 0;
     if (!stopped && !force)
-        return state_ret_set(ret, STATE_FALSE, "Container is running, set force to True to forcibly remove it");
+        return state_ret_set(ret, STATE_FALSE,
+                             "Container is running, set force to True to forcibly remove it");
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Container '%s' will be removed", name);
     removed = sub_call(ctx, err, "docker.rm", "{s:s, s:b}", "name", name, "force", force);
@@ -248,7 +265,8 @@ docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value,
         fail_clear(err);
         return state_ret_set(ret, STATE_FALSE, "Failed to remove container '%s'", name);
     }
-    return state_ret_set(ret, STATE_TRUE, "%s removed container '%s'", stopped ? "Successfully" : "Forcibly", name);
+    return state_ret_set(ret, STATE_TRUE, "%s removed container '%s'", stopped ? "Successfully" : "Forcibly",
+                         name);
 }
 
 /* ---- watch ------------------------------------------------------------------------------------- */
@@ -277,14 +295,17 @@ docker_container_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 
 /* ---- table ------------------------------------------------------------------------------------- */
 
-#define ROW_CONFIG ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Configuration of the container: binds, environment, port_bindings ...")
+#define ROW_CONFIG                                                                                           \
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR,                                                                     \
+        "Configuration of the container: binds, environment, port_bindings ...")
 
 static const arg_t running_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "Name of the container" },
     { "image", ARG_ANY, "null", "Its image, which is pulled where it is missing" },
     DOCKER_ROWS_WAY,
     { "force", ARG_BOOL, "false", "Replace it whatever it has" },
-    { "watch_action", ARG_ANY, "\"force\"", "When a watched state has changed: force replaces it, else the signal to send" },
+    { "watch_action", ARG_ANY, "\"force\"",
+      "When a watched state has changed: force replaces it, else the signal to send" },
     { "start", ARG_BOOL, "true", "Start it where it does not run" },
     { "shutdown_timeout", ARG_ANY, "null", "Seconds until one that is replaced is killed" },
     DOCKER_ROW_TIMEOUT,
@@ -327,7 +348,8 @@ static const arg_t watch_args[] = {
 
 static const func_t funcs[] = {
     { "absent", docker_container_state_absent, absent_args, 0, "The container is not there." },
-    { "mod_watch", docker_container_mod_watch, watch_args, 0, "What the functions do when a watched state has changed." },
+    { "mod_watch", docker_container_mod_watch, watch_args, 0,
+      "What the functions do when a watched state has changed." },
     { "run", docker_container_state_run, run_args, 0, "Run a container to its end." },
     { "running", docker_state_running, running_args, 0, "The container is there, configured so, and runs." },
     { "stopped", docker_container_state_stopped, stopped_args, 0, "The container does not run." },
