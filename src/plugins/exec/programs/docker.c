@@ -9,7 +9,8 @@
 #define ROW_ALL       ROW("kwargs", ARG_ANY, ARG_STARSTAR, "all: those that are left out otherwise too", "all")
 #define ROW_TIMEOUT   ROW("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
 #define ROWS_WAY                                                                                             \
-    ROW("skip_translate", ARG_ANY, "null", "Arguments that go to the engine as they are: names, or True for all"), \
+    ROW("skip_translate", ARG_ANY, "null",                                                                   \
+        "Arguments that go to the engine as they are: names, or True for all"),                              \
         ROW("ignore_collisions", ARG_BOOL, "false", "Let an argument and its alias both be given"),          \
         ROW("validate_ip_addrs", ARG_BOOL, "true", "Check addresses")
 
@@ -54,7 +55,9 @@ static const arg_t compare_networks_args[] = {
 static const arg_t connect_container_to_network_args[] = {
     ROW("container", ARG_STR, ARG_REQUIRED, "Name or id of the container"),
     ROW("net_id", ARG_STR, ARG_REQUIRED, "Name or id of the network"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "aliases, links, ipv4_address, ipv6_address, link_local_ips, driver_opt, mac_address", "aliases links ipv4_address ipv6_address link_local_ips driver_opt mac_address"),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+        "aliases, links, ipv4_address, ipv6_address, link_local_ips, driver_opt, mac_address",
+        "aliases links ipv4_address ipv6_address link_local_ips driver_opt mac_address"),
     ARGS_END,
 };
 static const arg_t connected_args[] = {
@@ -68,7 +71,8 @@ static const arg_t create_args[] = {
     ROW("start", ARG_BOOL, "false", "Start it"),
     ROWS_WAY,
     ROW_TIMEOUT,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Configuration of the container: binds, environment, port_bindings ..."),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+        "Configuration of the container: binds, environment, port_bindings ..."),
     ARGS_END,
 };
 static const arg_t create_network_args[] = {
@@ -149,7 +153,8 @@ static const arg_t login_args[] = {
 };
 static const arg_t logs_args[] = {
     ROW_CONTAINER,
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stdout, stderr, timestamps, tail, since, follow, until", "stdout stderr timestamps tail since follow until stream"),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stdout, stderr, timestamps, tail, since, follow, until",
+        "stdout stderr timestamps tail since follow until stream"),
     ARGS_END,
 };
 static const arg_t networks_args[] = {
@@ -215,12 +220,14 @@ static const arg_t rm_args[] = {
     ROW_CONTAINER,
     ROW("force", ARG_BOOL, "false", "Also when it runs"),
     ROW("volumes", ARG_BOOL, "false", "Its volumes without a name too"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stop: stop it before; timeout: seconds until it is killed", "stop timeout"),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "stop: stop it before; timeout: seconds until it is killed",
+        "stop timeout"),
     ARGS_END,
 };
 static const arg_t rmi_args[] = {
     ROW("names", ARG_ANY, ARG_STAR, "Names or ids of images"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "force: also when a container was made of one; prune: False keeps its parents", "force prune"),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+        "force: also when a container was made of one; prune: False keeps its parents", "force prune"),
     ARGS_END,
 };
 static const arg_t run_container_args[] = {
@@ -232,7 +239,8 @@ static const arg_t run_container_args[] = {
     ROW("replace", ARG_BOOL, "false", "Remove the container that has the name"),
     ROW("force", ARG_BOOL, "false", "Also when that runs"),
     ROW("networks", ARG_ANY, "null", "Networks to connect it to"),
-    ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Configuration of the container: binds, environment, port_bindings ..."),
+    ROW("kwargs", ARG_ANY, ARG_STARSTAR,
+        "Configuration of the container: binds, environment, port_bindings ..."),
     ARGS_END,
 };
 static const arg_t save_args[] = {
@@ -280,76 +288,183 @@ static const arg_t wait_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "build", docker_fn_build, build_args, 0, "Build an image of a Dockerfile." CLI_EXAMPLE("salt '*' docker.build /path/to/docker/build/dir repository=myimage tag=1") },
-    { "commit", docker_fn_commit, commit_args, 0, "Make an image of a container." CLI_EXAMPLE("salt '*' docker.commit mycontainer myuser/myimage mytag") },
-    { "compare_container", docker_fn_compare_containers, compare_container_args, FN_READONLY, "Return what differs between the configurations of two containers." CLI_EXAMPLE("salt '*' docker.compare_containers foo bar") },
-    { "compare_container_networks", docker_fn_compare_container_networks, compare_container_networks_args, FN_READONLY, "Return what differs between the networks of two containers." CLI_EXAMPLE("salt '*' docker.compare_container_networks foo bar") },
-    { "compare_containers", docker_fn_compare_containers, compare_container_args, FN_READONLY, "Return what differs between the configurations of two containers." CLI_EXAMPLE("salt '*' docker.compare_containers foo bar") },
-    { "compare_networks", docker_fn_compare_networks, compare_networks_args, FN_READONLY, "Return what differs between two networks." CLI_EXAMPLE("salt '*' docker.compare_networks foo bar") },
-    { "connect_container_to_network", docker_fn_connect, connect_container_to_network_args, 0, "Connect a container to a network." CLI_EXAMPLE("salt '*' docker.connect_container_to_network web-1 mynet") },
-    { "connected", docker_fn_connected, connected_args, FN_READONLY, "Return the containers that are connected to a network." CLI_EXAMPLE("salt '*' docker.connected net_name") },
-    { "create", docker_fn_create, create_args, 0, "Make a container, and pull its image where that is missing." CLI_EXAMPLE("salt '*' docker.create myuser/mycontainer name=mycontainer binds=/var/lib/foo:/var/lib/foo:ro") },
-    { "create_network", docker_fn_create_network, create_network_args, 0, "Make a network." CLI_EXAMPLE("salt '*' docker.create_network web_network driver=bridge") },
-    { "create_volume", docker_fn_create_volume, create_volume_args, 0, "Make a volume." CLI_EXAMPLE("salt '*' docker.create_volume my_volume driver=local") },
-    { "dangling", docker_fn_dangling, dangling_args, 0, "Return the top-level images without a tag, or remove them." CLI_EXAMPLE("salt '*' docker.dangling prune=True") },
-    { "depends", docker_fn_depends, image_args, FN_READONLY, "Return the containers and images that depend on an image." CLI_EXAMPLE("salt '*' docker.depends myimage") },
-    { "diff", docker_fn_diff, container_args, FN_READONLY, "Return the changes to the files of a container." CLI_EXAMPLE("salt '*' docker.diff mycontainer") },
-    { "disconnect_all_containers_from_network", docker_fn_disconnect_all, network_args, 0, "Disconnect all containers of a network and return their names." CLI_EXAMPLE("salt '*' docker.disconnect_all_containers_from_network mynet") },
-    { "disconnect_container_from_network", docker_fn_disconnect, disconnect_container_from_network_args, 0, "Disconnect a container from a network." CLI_EXAMPLE("salt '*' docker.disconnect_container_from_network web-1 mynet") },
-    { "exists", docker_fn_exists, container_args, FN_READONLY, "Return whether there is a container of this name." CLI_EXAMPLE("salt '*' docker.exists mycontainer") },
-    { "export", docker_fn_export, export_args, 0, "Write the files of a container to a tar file." CLI_EXAMPLE("salt '*' docker.export mycontainer /tmp/mycontainer.tar") },
-    { "freeze", docker_fn_pause, container_args, 0, "Pause a container: pause." CLI_EXAMPLE("salt '*' docker.freeze mycontainer"), .data.text = "pause" },
-    { "history", docker_fn_history, history_args, FN_READONLY, "Return the steps that made an image, the first one first." CLI_EXAMPLE("salt '*' docker.history image_name") },
-    { "images", docker_fn_images, images_args, FN_READONLY, "Return the images by id; those without a tag by all=True only." CLI_EXAMPLE("salt '*' docker.images all=True") },
-    { "info", docker_fn_info, NULL, FN_READONLY, "Return what the engine tells of itself." CLI_EXAMPLE("salt '*' docker.info") },
-    { "inspect", docker_fn_inspect, inspect_args, FN_READONLY, "Return what the engine knows of a container, else of an image, a volume or a network of that name." CLI_EXAMPLE("salt '*' docker.inspect mycontainer") },
-    { "inspect_container", docker_fn_inspect_container, container_args, FN_READONLY, "Return what the engine knows of a container." CLI_EXAMPLE("salt '*' docker.inspect_container mycontainer") },
-    { "inspect_image", docker_fn_inspect_image, image_args, FN_READONLY, "Return what the engine knows of an image." CLI_EXAMPLE("salt '*' docker.inspect_image busybox") },
-    { "inspect_network", docker_fn_inspect_network, network_args, FN_READONLY, "Return what the engine knows of a network." CLI_EXAMPLE("salt '*' docker.inspect_network mynet") },
-    { "inspect_volume", docker_fn_inspect_volume, volume_args, FN_READONLY, "Return what the engine knows of a volume." CLI_EXAMPLE("salt '*' docker.inspect_volume my_volume") },
-    { "kill", docker_fn_kill, container_args, 0, "Kill a container." CLI_EXAMPLE("salt '*' docker.kill mycontainer") },
-    { "layers", docker_fn_layers, image_args, FN_READONLY, "Return the ids of the layers of an image, the first one first." CLI_EXAMPLE("salt '*' docker.layers image_name") },
-    { "list_containers", docker_fn_list_containers, list_containers_args, FN_READONLY, "Return the names of the running containers, or of all." CLI_EXAMPLE("salt '*' docker.list_containers all=True") },
-    { "list_tags", docker_fn_list_tags, NULL, FN_READONLY, "Return the tags of all images." CLI_EXAMPLE("salt '*' docker.list_tags") },
-    { "load", docker_fn_load, load_args, 0, "Load images of a file." CLI_EXAMPLE("salt '*' docker.load /path/to/archive.tar repository=myuser/myimage tag=mytag") },
-    { "login", docker_fn_login, login_args, 0, "Log in to registries with the setting docker-registries." CLI_EXAMPLE("salt '*' docker.login hub"), .data.text = "login" },
-    { "logout", docker_fn_login, login_args, 0, "Log out of registries." CLI_EXAMPLE("salt '*' docker.logout hub"), .data.text = "logout" },
-    { "logs", docker_fn_logs, logs_args, FN_READONLY, "Return the output of a container." CLI_EXAMPLE("salt '*' docker.logs mycontainer tail=10") },
-    { "networks", docker_fn_networks, networks_args, FN_READONLY, "Return the networks." CLI_EXAMPLE("salt '*' docker.networks names=network-web") },
-    { "pause", docker_fn_pause, container_args, 0, "Pause a container." CLI_EXAMPLE("salt '*' docker.pause mycontainer"), .data.text = "pause" },
-    { "pid", docker_fn_pid, container_args, FN_READONLY, "Return the process id of a container; 0: it does not run." CLI_EXAMPLE("salt '*' docker.pid mycontainer") },
-    { "port", docker_fn_port, port_args, FN_READONLY, "Return the ports outside to which ports of a container are bound." CLI_EXAMPLE("salt '*' docker.port mycontainer 5000/tcp") },
-    { "prune", docker_fn_prune, prune_args, 0, "Remove what is not used." CLI_EXAMPLE("salt '*' docker.prune containers=True networks=True") },
-    { "ps", docker_fn_ps, ps_args, FN_READONLY, "Return the running containers by id; others by all=True." CLI_EXAMPLE("salt '*' docker.ps all=True") },
-    { "pull", docker_fn_pull, pull_args, 0, "Pull an image from its registry." CLI_EXAMPLE("salt '*' docker.pull centos:6") },
-    { "push", docker_fn_push, pull_args, 0, "Push an image to its registry." CLI_EXAMPLE("salt '*' docker.push myuser/mycontainer") },
-    { "remove_network", docker_fn_remove_network, network_args, 0, "Remove a network." CLI_EXAMPLE("salt '*' docker.remove_network mynet") },
-    { "remove_volume", docker_fn_remove_volume, volume_args, 0, "Remove a volume." CLI_EXAMPLE("salt '*' docker.remove_volume my_volume") },
-    { "rename", docker_fn_rename, rename_args, 0, "Rename a container." CLI_EXAMPLE("salt '*' docker.rename foo bar") },
-    { "resolve_image_id", docker_fn_resolve_image_id, image_args, FN_READONLY, "Return the id of an image, or False." CLI_EXAMPLE("salt '*' docker.resolve_image_id foo") },
-    { "resolve_tag", docker_fn_resolve_tag, resolve_tag_args, FN_READONLY, "Return the tag of an image, its id when it has none, False when it is not there." CLI_EXAMPLE("salt '*' docker.resolve_tag busybox") },
-    { "restart", docker_fn_restart, restart_args, 0, "Restart a container." CLI_EXAMPLE("salt '*' docker.restart mycontainer timeout=20") },
-    { "retcode", docker_fn_run, retcode_args, 0, "Run a command inside of a container and return its exit code." CLI_EXAMPLE("salt '*' docker.retcode mycontainer 'ls -l /etc'"), .data.text = "retcode" },
-    { "rm", docker_fn_rm, rm_args, 0, "Remove a container and return the ids that are gone." CLI_EXAMPLE("salt '*' docker.rm mycontainer force=True") },
+    { "build", docker_fn_build, build_args, 0,
+      "Build an image of a Dockerfile." CLI_EXAMPLE(
+          "salt '*' docker.build /path/to/docker/build/dir repository=myimage tag=1") },
+    { "commit", docker_fn_commit, commit_args, 0,
+      "Make an image of a container." CLI_EXAMPLE(
+          "salt '*' docker.commit mycontainer myuser/myimage mytag") },
+    { "compare_container", docker_fn_compare_containers, compare_container_args, FN_READONLY,
+      "Return what differs between the configurations of two containers." CLI_EXAMPLE(
+          "salt '*' docker.compare_containers foo bar") },
+    { "compare_container_networks", docker_fn_compare_container_networks, compare_container_networks_args,
+      FN_READONLY,
+      "Return what differs between the networks of two containers." CLI_EXAMPLE(
+          "salt '*' docker.compare_container_networks foo bar") },
+    { "compare_containers", docker_fn_compare_containers, compare_container_args, FN_READONLY,
+      "Return what differs between the configurations of two containers." CLI_EXAMPLE(
+          "salt '*' docker.compare_containers foo bar") },
+    { "compare_networks", docker_fn_compare_networks, compare_networks_args, FN_READONLY,
+      "Return what differs between two networks." CLI_EXAMPLE("salt '*' docker.compare_networks foo bar") },
+    { "connect_container_to_network", docker_fn_connect, connect_container_to_network_args, 0,
+      "Connect a container to a network." CLI_EXAMPLE(
+          "salt '*' docker.connect_container_to_network web-1 mynet") },
+    { "connected", docker_fn_connected, connected_args, FN_READONLY,
+      "Return the containers that are connected to a network." CLI_EXAMPLE(
+          "salt '*' docker.connected net_name") },
+    { "create", docker_fn_create, create_args, 0,
+      "Make a container, and pull its image where that is missing." CLI_EXAMPLE(
+          "salt '*' docker.create myuser/mycontainer name=mycontainer binds=/var/lib/foo:/var/lib/foo:ro") },
+    { "create_network", docker_fn_create_network, create_network_args, 0,
+      "Make a network." CLI_EXAMPLE("salt '*' docker.create_network web_network driver=bridge") },
+    { "create_volume", docker_fn_create_volume, create_volume_args, 0,
+      "Make a volume." CLI_EXAMPLE("salt '*' docker.create_volume my_volume driver=local") },
+    { "dangling", docker_fn_dangling, dangling_args, 0,
+      "Return the top-level images without a tag, or remove them." CLI_EXAMPLE(
+          "salt '*' docker.dangling prune=True") },
+    { "depends", docker_fn_depends, image_args, FN_READONLY,
+      "Return the containers and images that depend on an image." CLI_EXAMPLE(
+          "salt '*' docker.depends myimage") },
+    { "diff", docker_fn_diff, container_args, FN_READONLY,
+      "Return the changes to the files of a container." CLI_EXAMPLE("salt '*' docker.diff mycontainer") },
+    { "disconnect_all_containers_from_network", docker_fn_disconnect_all, network_args, 0,
+      "Disconnect all containers of a network and return their names." CLI_EXAMPLE(
+          "salt '*' docker.disconnect_all_containers_from_network mynet") },
+    { "disconnect_container_from_network", docker_fn_disconnect, disconnect_container_from_network_args, 0,
+      "Disconnect a container from a network." CLI_EXAMPLE(
+          "salt '*' docker.disconnect_container_from_network web-1 mynet") },
+    { "exists", docker_fn_exists, container_args, FN_READONLY,
+      "Return whether there is a container of this name." CLI_EXAMPLE("salt '*' docker.exists mycontainer") },
+    { "export", docker_fn_export, export_args, 0,
+      "Write the files of a container to a tar file." CLI_EXAMPLE(
+          "salt '*' docker.export mycontainer /tmp/mycontainer.tar") },
+    { "freeze", docker_fn_pause, container_args, 0,
+      "Pause a container: pause." CLI_EXAMPLE("salt '*' docker.freeze mycontainer"), .data.text = "pause" },
+    { "history", docker_fn_history, history_args, FN_READONLY,
+      "Return the steps that made an image, the first one first." CLI_EXAMPLE(
+          "salt '*' docker.history image_name") },
+    { "images", docker_fn_images, images_args, FN_READONLY,
+      "Return the images by id; those without a tag by all=True only." CLI_EXAMPLE(
+          "salt '*' docker.images all=True") },
+    { "info", docker_fn_info, NULL, FN_READONLY,
+      "Return what the engine tells of itself." CLI_EXAMPLE("salt '*' docker.info") },
+    { "inspect", docker_fn_inspect, inspect_args, FN_READONLY,
+      "Return what the engine knows of a container, else of an image, a volume or a network of that name." CLI_EXAMPLE(
+          "salt '*' docker.inspect mycontainer") },
+    { "inspect_container", docker_fn_inspect_container, container_args, FN_READONLY,
+      "Return what the engine knows of a container." CLI_EXAMPLE(
+          "salt '*' docker.inspect_container mycontainer") },
+    { "inspect_image", docker_fn_inspect_image, image_args, FN_READONLY,
+      "Return what the engine knows of an image." CLI_EXAMPLE("salt '*' docker.inspect_image busybox") },
+    { "inspect_network", docker_fn_inspect_network, network_args, FN_READONLY,
+      "Return what the engine knows of a network." CLI_EXAMPLE("salt '*' docker.inspect_network mynet") },
+    { "inspect_volume", docker_fn_inspect_volume, volume_args, FN_READONLY,
+      "Return what the engine knows of a volume." CLI_EXAMPLE("salt '*' docker.inspect_volume my_volume") },
+    { "kill", docker_fn_kill, container_args, 0,
+      "Kill a container." CLI_EXAMPLE("salt '*' docker.kill mycontainer") },
+    { "layers", docker_fn_layers, image_args, FN_READONLY,
+      "Return the ids of the layers of an image, the first one first." CLI_EXAMPLE(
+          "salt '*' docker.layers image_name") },
+    { "list_containers", docker_fn_list_containers, list_containers_args, FN_READONLY,
+      "Return the names of the running containers, or of all." CLI_EXAMPLE(
+          "salt '*' docker.list_containers all=True") },
+    { "list_tags", docker_fn_list_tags, NULL, FN_READONLY,
+      "Return the tags of all images." CLI_EXAMPLE("salt '*' docker.list_tags") },
+    { "load", docker_fn_load, load_args, 0,
+      "Load images of a file." CLI_EXAMPLE(
+          "salt '*' docker.load /path/to/archive.tar repository=myuser/myimage tag=mytag") },
+    { "login", docker_fn_login, login_args, 0,
+      "Log in to registries with the setting docker-registries." CLI_EXAMPLE("salt '*' docker.login hub"),
+      .data.text = "login" },
+    { "logout", docker_fn_login, login_args, 0,
+      "Log out of registries." CLI_EXAMPLE("salt '*' docker.logout hub"), .data.text = "logout" },
+    { "logs", docker_fn_logs, logs_args, FN_READONLY,
+      "Return the output of a container." CLI_EXAMPLE("salt '*' docker.logs mycontainer tail=10") },
+    { "networks", docker_fn_networks, networks_args, FN_READONLY,
+      "Return the networks." CLI_EXAMPLE("salt '*' docker.networks names=network-web") },
+    { "pause", docker_fn_pause, container_args, 0,
+      "Pause a container." CLI_EXAMPLE("salt '*' docker.pause mycontainer"), .data.text = "pause" },
+    { "pid", docker_fn_pid, container_args, FN_READONLY,
+      "Return the process id of a container; 0: it does not run." CLI_EXAMPLE(
+          "salt '*' docker.pid mycontainer") },
+    { "port", docker_fn_port, port_args, FN_READONLY,
+      "Return the ports outside to which ports of a container are bound." CLI_EXAMPLE(
+          "salt '*' docker.port mycontainer 5000/tcp") },
+    { "prune", docker_fn_prune, prune_args, 0,
+      "Remove what is not used." CLI_EXAMPLE("salt '*' docker.prune containers=True networks=True") },
+    { "ps", docker_fn_ps, ps_args, FN_READONLY,
+      "Return the running containers by id; others by all=True." CLI_EXAMPLE("salt '*' docker.ps all=True") },
+    { "pull", docker_fn_pull, pull_args, 0,
+      "Pull an image from its registry." CLI_EXAMPLE("salt '*' docker.pull centos:6") },
+    { "push", docker_fn_push, pull_args, 0,
+      "Push an image to its registry." CLI_EXAMPLE("salt '*' docker.push myuser/mycontainer") },
+    { "remove_network", docker_fn_remove_network, network_args, 0,
+      "Remove a network." CLI_EXAMPLE("salt '*' docker.remove_network mynet") },
+    { "remove_volume", docker_fn_remove_volume, volume_args, 0,
+      "Remove a volume." CLI_EXAMPLE("salt '*' docker.remove_volume my_volume") },
+    { "rename", docker_fn_rename, rename_args, 0,
+      "Rename a container." CLI_EXAMPLE("salt '*' docker.rename foo bar") },
+    { "resolve_image_id", docker_fn_resolve_image_id, image_args, FN_READONLY,
+      "Return the id of an image, or False." CLI_EXAMPLE("salt '*' docker.resolve_image_id foo") },
+    { "resolve_tag", docker_fn_resolve_tag, resolve_tag_args, FN_READONLY,
+      "Return the tag of an image, its id when it has none, False when it is not there." CLI_EXAMPLE(
+          "salt '*' docker.resolve_tag busybox") },
+    { "restart", docker_fn_restart, restart_args, 0,
+      "Restart a container." CLI_EXAMPLE("salt '*' docker.restart mycontainer timeout=20") },
+    { "retcode", docker_fn_run, retcode_args, 0,
+      "Run a command inside of a container and return its exit code." CLI_EXAMPLE(
+          "salt '*' docker.retcode mycontainer 'ls -l /etc'"),
+      .data.text = "retcode" },
+    { "rm", docker_fn_rm, rm_args, 0,
+      "Remove a container and return the ids that are gone." CLI_EXAMPLE(
+          "salt '*' docker.rm mycontainer force=True") },
     { "rmi", docker_fn_rmi, rmi_args, 0, "Remove images." CLI_EXAMPLE("salt '*' docker.rmi busybox") },
-    { "run", docker_fn_run, retcode_args, 0, "Run a command inside of a container and return all that it printed." CLI_EXAMPLE("salt '*' docker.run mycontainer 'ls -l /etc'"), .data.text = "" },
-    { "run_all", docker_fn_run, retcode_args, 0, "Run a command inside of a container and return pid, retcode, stdout and stderr." CLI_EXAMPLE("salt '*' docker.run_all mycontainer 'ls -l /etc'"), .data.text = "all" },
-    { "run_container", docker_fn_run_container, run_container_args, 0, "Make a container, run it, and return its output and exit code." CLI_EXAMPLE("salt '*' docker.run_container myuser/myimage command=/usr/local/bin/myscript.sh") },
-    { "run_stderr", docker_fn_run, retcode_args, 0, "Run a command inside of a container and return its stderr." CLI_EXAMPLE("salt '*' docker.run_stderr mycontainer 'ls -l /etc'"), .data.text = "stderr" },
-    { "run_stdout", docker_fn_run, retcode_args, 0, "Run a command inside of a container and return its stdout." CLI_EXAMPLE("salt '*' docker.run_stdout mycontainer 'ls -l /etc'"), .data.text = "stdout" },
-    { "save", docker_fn_save, save_args, 0, "Write an image to a file." CLI_EXAMPLE("salt '*' docker.save centos:7 /tmp/cent7.tar") },
-    { "search", docker_fn_search, search_args, FN_READONLY, "Search the registry for images." CLI_EXAMPLE("salt '*' docker.search centos") },
-    { "signal", docker_fn_signal, signal_args, 0, "Send a signal to a container." CLI_EXAMPLE("salt '*' docker.signal mycontainer SIGHUP") },
-    { "start", docker_fn_start, container_args, 0, "Start a container." CLI_EXAMPLE("salt '*' docker.start mycontainer") },
-    { "state", docker_fn_state, container_args, FN_READONLY, "Return \"running\", \"paused\" or \"stopped\"." CLI_EXAMPLE("salt '*' docker.state mycontainer") },
-    { "stop", docker_fn_stop, stop_args, 0, "Stop a container." CLI_EXAMPLE("salt '*' docker.stop mycontainer unpause=True") },
-    { "tag", docker_fn_tag, tag_args, 0, "Tag an image." CLI_EXAMPLE("salt '*' docker.tag 0123456789ab myrepo/mycontainer mytag") },
-    { "top", docker_fn_top, container_args, FN_READONLY, "Return the processes of a container." CLI_EXAMPLE("salt '*' docker.top mycontainer") },
-    { "unfreeze", docker_fn_pause, container_args, 0, "Unpause a container: unpause." CLI_EXAMPLE("salt '*' docker.unfreeze mycontainer"), .data.text = "unpause" },
-    { "unpause", docker_fn_pause, container_args, 0, "Unpause a container." CLI_EXAMPLE("salt '*' docker.unpause mycontainer"), .data.text = "unpause" },
-    { "version", docker_fn_version, NULL, FN_READONLY, "Return the versions of the engine and of its API." CLI_EXAMPLE("salt '*' docker.version") },
-    { "volumes", docker_fn_volumes, volumes_args, FN_READONLY, "Return the volumes." CLI_EXAMPLE("salt '*' docker.volumes filters=\"{'dangling': True}\"") },
-    { "wait", docker_fn_wait, wait_args, 0, "Wait for the end of a container." CLI_EXAMPLE("salt '*' docker.wait mycontainer") },
+    { "run", docker_fn_run, retcode_args, 0,
+      "Run a command inside of a container and return all that it printed." CLI_EXAMPLE(
+          "salt '*' docker.run mycontainer 'ls -l /etc'"),
+      .data.text = "" },
+    { "run_all", docker_fn_run, retcode_args, 0,
+      "Run a command inside of a container and return pid, retcode, stdout and stderr." CLI_EXAMPLE(
+          "salt '*' docker.run_all mycontainer 'ls -l /etc'"),
+      .data.text = "all" },
+    { "run_container", docker_fn_run_container, run_container_args, 0,
+      "Make a container, run it, and return its output and exit code." CLI_EXAMPLE(
+          "salt '*' docker.run_container myuser/myimage command=/usr/local/bin/myscript.sh") },
+    { "run_stderr", docker_fn_run, retcode_args, 0,
+      "Run a command inside of a container and return its stderr." CLI_EXAMPLE(
+          "salt '*' docker.run_stderr mycontainer 'ls -l /etc'"),
+      .data.text = "stderr" },
+    { "run_stdout", docker_fn_run, retcode_args, 0,
+      "Run a command inside of a container and return its stdout." CLI_EXAMPLE(
+          "salt '*' docker.run_stdout mycontainer 'ls -l /etc'"),
+      .data.text = "stdout" },
+    { "save", docker_fn_save, save_args, 0,
+      "Write an image to a file." CLI_EXAMPLE("salt '*' docker.save centos:7 /tmp/cent7.tar") },
+    { "search", docker_fn_search, search_args, FN_READONLY,
+      "Search the registry for images." CLI_EXAMPLE("salt '*' docker.search centos") },
+    { "signal", docker_fn_signal, signal_args, 0,
+      "Send a signal to a container." CLI_EXAMPLE("salt '*' docker.signal mycontainer SIGHUP") },
+    { "start", docker_fn_start, container_args, 0,
+      "Start a container." CLI_EXAMPLE("salt '*' docker.start mycontainer") },
+    { "state", docker_fn_state, container_args, FN_READONLY,
+      "Return \"running\", \"paused\" or \"stopped\"." CLI_EXAMPLE("salt '*' docker.state mycontainer") },
+    { "stop", docker_fn_stop, stop_args, 0,
+      "Stop a container." CLI_EXAMPLE("salt '*' docker.stop mycontainer unpause=True") },
+    { "tag", docker_fn_tag, tag_args, 0,
+      "Tag an image." CLI_EXAMPLE("salt '*' docker.tag 0123456789ab myrepo/mycontainer mytag") },
+    { "top", docker_fn_top, container_args, FN_READONLY,
+      "Return the processes of a container." CLI_EXAMPLE("salt '*' docker.top mycontainer") },
+    { "unfreeze", docker_fn_pause, container_args, 0,
+      "Unpause a container: unpause." CLI_EXAMPLE("salt '*' docker.unfreeze mycontainer"),
+      .data.text = "unpause" },
+    { "unpause", docker_fn_pause, container_args, 0,
+      "Unpause a container." CLI_EXAMPLE("salt '*' docker.unpause mycontainer"), .data.text = "unpause" },
+    { "version", docker_fn_version, NULL, FN_READONLY,
+      "Return the versions of the engine and of its API." CLI_EXAMPLE("salt '*' docker.version") },
+    { "volumes", docker_fn_volumes, volumes_args, FN_READONLY,
+      "Return the volumes." CLI_EXAMPLE("salt '*' docker.volumes filters=\"{'dangling': True}\"") },
+    { "wait", docker_fn_wait, wait_args, 0,
+      "Wait for the end of a container." CLI_EXAMPLE("salt '*' docker.wait mycontainer") },
 };
 
 PLUGIN(exec, docker, .doc = "Containers, images, networks and volumes of a Docker Engine", FUNCS(funcs));

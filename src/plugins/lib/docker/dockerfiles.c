@@ -162,7 +162,8 @@ docker_fn_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (check_place(path, args, err) < 0)
         return err->code;
-    if (fetch_file(ctx, from, path, args, err) < 0) {
+    json_auto_t *container = docker_container(ctx, value_str(args, "name", ""), err);
+    if (container == NULL || fetch_file(ctx, from, path, args, err) < 0) {
         fail_prefix(err, "Error occurred during container export: ");
         return err->code;
     }
