@@ -60,7 +60,7 @@ from() { salt "$1" mine.get "${@:2}" --out=json --static --out-indent=-1; }
     salt m1 mine.valid --out=json | grep -q '"test.arg"'
     run salt m1 mine.get_docker
     [ "$status" -ne 0 ]
-    grep -q "no module 'docker'" <<<"$output"
+    grep -q "mine.get '\*' docker.ps" <<<"$output"
     salt m1 mine.update
 }
 

@@ -366,8 +366,8 @@ mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return fail_kind(
         err, FAIL_COMMAND, -ENOTSUP,
-        "There is no module 'docker' that could put its containers into the mine: send what you need "
-        "with mine.send NAME mine_function=cmd.run cmd='docker ps ...'");
+        "mine.get_docker does not sort containers by addresses of their hosts: read what the module 'docker' puts "
+        "into the mine with mine.get '*' docker.ps");
 }
 
 /* ---- table -------------------------------------------------------------------------------------------- */
@@ -408,7 +408,7 @@ static const func_t funcs[] = {
           "salt '*' mine.get 'os:Fedora' network.interfaces grain"),
       .finds = "fun", .absent = "No minion of the target has put '{}' into the mine, or not for this one" },
     { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
-      "Refuse, and say what to do instead: there is no module ``docker``." CLI_EXAMPLE(
+      "Refuse, and say what to do instead: ``mine.get`` with ``docker.ps``." CLI_EXAMPLE(
           "salt '*' mine.get_docker") },
     { "send", mine_send, send_args, FN_CALLS,
       "Call a function and keep its value." CLI_EXAMPLE(

@@ -1,11 +1,11 @@
-/* dockerargs.c - what users write for containers and networks into docker-py's arguments: see dockerargs.h. */
+/* dockerargs.c - from arguments of containers and networks as users write them to docker-py's: see dockerargs.h. */
 #include "plugins/lib/docker/dockerargs.h"
 
 #include <limits.h>
 
 #include "common/base/str.h"
 
-/* One argument: Salt's conversion. NEW, or NULL with the text in *bad. */
+/* Salt's conversion of an argument. NEW, or NULL with the text in *bad. */
 typedef json_t *take_fn(const docker_way_t *way, const json_t *v, fail_t *bad);
 
 typedef struct row {
@@ -14,7 +14,7 @@ typedef struct row {
 } row_t;
 
 static json_t *
-take_text(const docker_way_t *way, const json_t *v, fail_t *bad)
+dockerargs_take_text(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     AUTO_FREE char *text = value_pystr(v);
 
@@ -76,7 +76,7 @@ take_list(const docker_way_t *way, const json_t *v, fail_t *bad)
 static json_t *
 take_command(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
-    return json_is_array(v) ? docker_stringlist(v) : take_text(way, v, bad);
+    return json_is_array(v) ? docker_stringlist(v) : dockerargs_take_text(way, v, bad);
 }
 
 static json_t *
@@ -84,7 +84,7 @@ take_bytes(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     json_t *n = as_int(v);
 
-    return n != NULL ? n : take_text(way, v, bad);
+    return n != NULL ? n : dockerargs_take_text(way, v, bad);
 }
 
 static json_t *
@@ -319,7 +319,7 @@ take_ulimits(const docker_way_t *way, const json_t *v, fail_t *bad)
 }
 
 static json_t *
-take_user(const docker_way_t *way, const json_t *v, fail_t *bad)
+dockerargs_take_user(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     json_auto_t *uid = as_int(v);
 
@@ -347,7 +347,7 @@ take_volumes(const docker_way_t *way, const json_t *v, fail_t *bad)
 }
 
 static json_t *
-take_folder(const docker_way_t *way, const json_t *v, fail_t *bad)
+dockerargs_take_folder(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     return json_is_string(v) && *json_string_value(v) == '/' ? json_incref((json_t *) v)
                                                              : refuse(v, "is not an absolute path", bad);
@@ -364,8 +364,8 @@ static const row_t container_rows[] = {
     { "cpu_group", take_int },
     { "cpu_period", take_int },
     { "cpu_shares", take_int },
-    { "cpuset_cpus", take_text },
-    { "cpuset_mems", take_text },
+    { "cpuset_cpus", dockerargs_take_text },
+    { "cpuset_mems", dockerargs_take_text },
     { "detach", take_bool },
     { "device_read_bps", take_rates_bytes },
     { "device_read_iops", take_rates_count },
@@ -375,30 +375,30 @@ static const row_t container_rows[] = {
     { "dns", take_dns },
     { "dns_opt", take_list },
     { "dns_search", take_list },
-    { "domainname", take_text },
+    { "domainname", dockerargs_take_text },
     { "entrypoint", take_command },
     { "environment", take_pairs },
     { "extra_hosts", take_hosts },
     { "group_add", take_list },
     { "host_config", take_dict },
-    { "hostname", take_text },
-    { "ipc_mode", take_text },
-    { "isolation", take_text },
+    { "hostname", dockerargs_take_text },
+    { "ipc_mode", dockerargs_take_text },
+    { "isolation", dockerargs_take_text },
     { "labels", take_labels },
     { "links", take_links },
-    { "log_driver", take_text },
+    { "log_driver", dockerargs_take_text },
     { "log_opt", take_pairs },
     { "lxc_conf", take_pairs },
-    { "mac_address", take_text },
+    { "mac_address", dockerargs_take_text },
     { "mem_limit", take_bytes },
     { "mem_swappiness", take_int },
     { "memswap_limit", take_bytes },
-    { "name", take_text },
+    { "name", dockerargs_take_text },
     { "network_disabled", take_bool },
-    { "network_mode", take_text },
+    { "network_mode", dockerargs_take_text },
     { "oom_kill_disable", take_bool },
     { "oom_score_adj", take_int },
-    { "pid_mode", take_text },
+    { "pid_mode", dockerargs_take_text },
     { "pids_limit", take_int },
     { "port_bindings", take_port_bindings },
     { "ports", take_ports },
@@ -409,19 +409,19 @@ static const row_t container_rows[] = {
     { "security_opt", take_list },
     { "shm_size", take_bytes },
     { "stdin_open", take_bool },
-    { "stop_signal", take_text },
+    { "stop_signal", dockerargs_take_text },
     { "stop_timeout", take_int },
     { "storage_opt", take_pairs },
     { "sysctls", take_pairs },
     { "tmpfs", take_dict },
     { "tty", take_bool },
     { "ulimits", take_ulimits },
-    { "user", take_user },
-    { "userns_mode", take_text },
-    { "volume_driver", take_text },
+    { "user", dockerargs_take_user },
+    { "userns_mode", dockerargs_take_text },
+    { "volume_driver", dockerargs_take_text },
     { "volumes", take_volumes },
     { "volumes_from", take_list },
-    { "working_dir", take_folder },
+    { "working_dir", dockerargs_take_folder },
     { NULL, NULL },
 };
 
@@ -487,13 +487,13 @@ static const row_t network_rows[] = {
     { "attachable", take_bool },
     { "aux_addresses", take_aux },
     { "check_duplicate", take_bool },
-    { "driver", take_text },
+    { "driver", dockerargs_take_text },
     { "enable_ipv6", take_bool },
     { "gateway", take_gateway },
     { "ingress", take_bool },
     { "internal", take_bool },
     { "ipam", take_dict },
-    { "ipam_driver", take_text },
+    { "ipam_driver", dockerargs_take_text },
     { "ipam_opts", take_pairs },
     { "ipam_pools", take_pools },
     { "iprange", take_subnet },
@@ -519,7 +519,7 @@ real_name(const char *const aliases[][2], const char *name)
 }
 
 static const row_t *
-row_of(const row_t *rows, const char *name)
+dockerargs_row_of(const row_t *rows, const char *name)
 {
     while (rows->name != NULL && strcmp(rows->name, name) != 0)
         rows++;
@@ -545,7 +545,7 @@ take_pools(const docker_way_t *way, const json_t *v, fail_t *bad)
         json_auto_t *taken = json_object();
         json_object_foreach (pool, key, one) {
             const char *name = real_name(network_aliases, key);
-            const row_t *row = row_of(network_rows, name);
+            const row_t *row = dockerargs_row_of(network_rows, name);
             json_t *value = row != NULL && row->take != take_pools ? row->take(way, one, bad)
                                                                    : json_incref(one);
             if (value == NULL)
@@ -568,7 +568,7 @@ docker_way(const json_t *args)
 }
 
 static bool
-skipped(const json_t *skip, const char *name)
+dockerargs_skipped(const json_t *skip, const char *name)
 {
     return value_lists(skip, name);
 }
@@ -599,12 +599,13 @@ take_each(const docker_way_t *way, const json_t *skip, const row_t *rows, const 
 
     json_object_foreach ((json_t *) given, key, v) {
         const char *name = real_name(aliases, key);
-        const row_t *row = row_of(rows, name);
+        const row_t *row = dockerargs_row_of(rows, name);
         if (str_starts(key, "__"))
             continue;
-        json_auto_t *packed = strcmp(key, "ipam_pools") == 0 || skipped(skip, name) ? json_incref(v)
-                                                                                    : docker_repacked(v);
-        if (row == NULL || skipped(skip, name)) {
+        json_auto_t *packed = strcmp(key, "ipam_pools") == 0 || dockerargs_skipped(skip, name)
+                                  ? json_incref(v)
+                                  : docker_repacked(v);
+        if (row == NULL || dockerargs_skipped(skip, name)) {
             json_object_set(out, key, packed);
             continue;
         }
@@ -708,9 +709,11 @@ finish_container(json_t *args, const json_t *skip, json_t *invalid)
         json_object_del(args, "hostname");
         json_object_set_new(invalid, "hostname", json_string("Cannot be used when network_mode=True"));
     }
-    if (!skipped(skip, "binds") && !skipped(skip, "volume") && !skipped(skip, "volumes"))
+    if (!dockerargs_skipped(skip, "binds") && !dockerargs_skipped(skip, "volume") &&
+        !dockerargs_skipped(skip, "volumes"))
         add_bound_volumes(args);
-    if (!skipped(skip, "port_bindings") && !skipped(skip, "expose") && !skipped(skip, "ports"))
+    if (!dockerargs_skipped(skip, "port_bindings") && !dockerargs_skipped(skip, "expose") &&
+        !dockerargs_skipped(skip, "ports"))
         add_bound_ports(args);
 }
 

@@ -7,7 +7,7 @@
  * Layer      plugins/lib/docker
  * Ownership  results are NEW, arguments BORROWED
  * Errors     FAIL_COMMAND with all arguments that are wrong, in Salt's layout
- * Tests      tests/unit/plugins/test_docker.c, with what Salt 3006 and docker-py make of the same arguments
+ * Tests      tests/cases/exec/docker.*.json, tests/cases/state/docker_*.json
  */
 #ifndef PLUGINS_LIB_DOCKER_DOCKERARGS_H
 #define PLUGINS_LIB_DOCKER_DOCKERARGS_H
@@ -39,7 +39,7 @@ json_t *docker_network_body(const char *name, const json_t *translated, fail_t *
 
 /* A list of objects of one key each, as YAML has them, is one object; anything else stays. */
 json_t *docker_repacked(json_t *v);
-/* What Python makes of a text and an `info`: "TEXT. Additional info follows:", and `info` as nested shows it. */
+/* A text with an `info`, as Salt's exceptions show both: "TEXT. Additional info follows:", and `info` as nested shows it. */
 char *docker_with_info(const char *text, const json_t *info);
 
 /* {"Config": {KEY: {"old", "new"}}, "HostConfig": ...} of two inspected containers; images are compared by id in

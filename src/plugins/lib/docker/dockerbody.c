@@ -361,7 +361,7 @@ static const member_t members[] = {
 
 /* Names that the body is made of in another way. */
 static bool
-is_used(const char *name)
+dockerbody_is_used(const char *name)
 {
     static const char *const own[] = { "detach", "host_config", "name", "use_config_proxy", "platform" };
 
@@ -384,7 +384,7 @@ unused_names(const json_t *args)
     json_t *v;
 
     json_object_foreach ((json_t *) args, key, v) {
-        if (!is_used(key))
+        if (!dockerbody_is_used(key))
             json_array_append_new(names, json_string(key));
     }
     json_auto_t *sorted = value_sorted_texts(names);
@@ -488,7 +488,7 @@ docker_ipam_takes(const char *name)
 
 /* A pool of the API; *ret_any: something was given. */
 static json_t *
-pool_of(const json_t *given, bool *ret_any)
+dockerbody_pool_of(const json_t *given, bool *ret_any)
 {
     json_t *pool = json_object();
 
@@ -510,11 +510,11 @@ docker_ipam(json_t *args, fail_t *err)
     bool any;
     size_t i;
 
-    json_auto_t *alone = pool_of(args, &any);
+    json_auto_t *alone = dockerbody_pool_of(args, &any);
     if (any)
         json_array_append(pools, alone);
     json_array_foreach (value_get(args, "ipam_pools"), i, one)
-        json_array_append_new(pools, pool_of(one, &any));
+        json_array_append_new(pools, dockerbody_pool_of(one, &any));
     json_array_foreach (pools, i, one) {
         if (value_get(one, "Subnet") == NULL) {
             (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "A subnet is required in each IPAM pool");

@@ -1,4 +1,4 @@
-/* dockercompare.c - what differs between two containers or networks: see dockerargs.h. */
+/* dockercompare.c - differences between two containers or networks: see dockerargs.h. */
 #include "common/base/str.h"
 #include "plugins/lib/docker/dockerargs.h"
 
@@ -15,7 +15,7 @@ differs_in(json_t *out, const char *part, const char *key, json_t *old, json_t *
 }
 
 static bool
-none(const json_t *v)
+dockercompare_none(const json_t *v)
 {
     return v == NULL || json_is_null(v);
 }
@@ -68,7 +68,7 @@ ulimits_of(const json_t *list)
 
 /* The value in the order in which it is compared. NEW. */
 static json_t *
-ordered(const char *key, json_t *v, const json_t *container)
+dockercompare_ordered(const char *key, json_t *v, const json_t *container)
 {
     if (json_is_array(v) && strcmp(key, "Links") == 0)
         return links_of(v, container);
@@ -80,12 +80,12 @@ ordered(const char *key, json_t *v, const json_t *container)
 }
 
 static void
-compare_key(const char *part, const char *key, const json_t *first, const json_t *second, const json_t *ids,
-            json_t *out)
+dockercompare_compare_key(const char *part, const char *key, const json_t *first, const json_t *second,
+                          const json_t *ids, json_t *out)
 {
     json_t *old = value_get(value_get(first, part), key), *now = value_get(value_get(second, part), key);
 
-    if (none(old) || none(now) || strcmp(key, "OomKillDisable") == 0) {
+    if (dockercompare_none(old) || dockercompare_none(now) || strcmp(key, "OomKillDisable") == 0) {
         if (value_truthy(old) != value_truthy(now))
             differs_in(out, part, key, old, now);
         return;
@@ -96,8 +96,8 @@ compare_key(const char *part, const char *key, const json_t *first, const json_t
             differs_in(out, part, key, was, is);
         return;
     }
-    json_auto_t *before = ordered(key, old, first);
-    json_auto_t *after = ordered(key, now, second);
+    json_auto_t *before = dockercompare_ordered(key, old, first);
+    json_auto_t *after = dockercompare_ordered(key, now, second);
     if (!value_equal(before, after))
         differs_in(out, part, key, before, after);
 }
@@ -112,11 +112,11 @@ docker_compare_containers(const json_t *first, const json_t *second, const json_
     for (size_t i = 0; i < NELEMS(parts); i++) {
         json_object_foreach (value_get(first, parts[i]), key, v) {
             if (!value_lists(ignore, key))
-                compare_key(parts[i], key, first, second, ids, out);
+                dockercompare_compare_key(parts[i], key, first, second, ids, out);
         }
         json_object_foreach (value_get(second, parts[i]), key, v) {
             if (!value_lists(ignore, key) && value_get(value_get(out, parts[i]), key) == NULL)
-                compare_key(parts[i], key, first, second, ids, out);
+                dockercompare_compare_key(parts[i], key, first, second, ids, out);
         }
     }
     return out;
@@ -183,7 +183,7 @@ compare_addresses(nets_t *self)
             tell_kind(self, old_static ? "static" : "not connected", "automatic");
         if (old_static)
             net_differs(self, "IPAMConfig", old, NULL);
-    } else if (!(none(old) && none(now)) && !value_equal(old, now))
+    } else if (!(dockercompare_none(old) && dockercompare_none(now)) && !value_equal(old, now))
         net_differs(self, "IPAMConfig", old, now);
 }
 
@@ -196,7 +196,7 @@ own_names(const char *key, const json_t *net, const json_t *mine)
     size_t i;
 
     if (!json_is_array(v))
-        return none(v) ? NULL : json_incref(v);
+        return dockercompare_none(v) ? NULL : json_incref(v);
     json_array_foreach (v, i, one) {
         if (strcmp(key, "Aliases") != 0 || !value_has(mine, one))
             json_array_append(out, one);
@@ -257,7 +257,7 @@ docker_compare_endpoints(const json_t *first, const json_t *second, const json_t
 
 /* ---- networks ---------------------------------------------------------------------------------- */
 
-/* One list of pools whatever their order. NEW. */
+/* The pools of a network, sorted, as their order says nothing. NEW. */
 static json_t *
 sorted_pools(const json_t *ipam)
 {
@@ -294,7 +294,7 @@ compare_ipam(const json_t *old, const json_t *now, json_t *out)
 }
 
 static void
-compare_options(const json_t *old, const json_t *now, json_t *out)
+dockercompare_compare_options(const json_t *old, const json_t *now, json_t *out)
 {
     const char *key;
     json_t *v;
@@ -327,7 +327,7 @@ docker_compare_networks(const json_t *first, const json_t *second, const json_t 
         if (strcmp(key, "IPAM") == 0)
             compare_ipam(old, now, out);
         else if (strcmp(key, "Options") == 0 && value_truthy(old))
-            compare_options(old, now, out);
+            dockercompare_compare_options(old, now, out);
         else
             network_differs(out, key, old, now);
     }

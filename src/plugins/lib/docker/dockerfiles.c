@@ -114,8 +114,8 @@ fetch_file(call_ctx_t *ctx, const char *from, const char *path, const json_t *ar
 
 /* The answer of save and export; *ret_value NEW. */
 static int
-tell_file(call_ctx_t *ctx, const char *path, int64_t start, const json_t *args, json_t **ret_value,
-          fail_t *err)
+dockerfiles_tell_file(call_ctx_t *ctx, const char *path, int64_t start, const json_t *args,
+                      json_t **ret_value, fail_t *err)
 {
     struct stat st;
     json_t *pushed = NULL;
@@ -150,7 +150,7 @@ docker_fn_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *from = engine_path("/images/%s/get", tagged ? name : value_str(image, "Id", ""));
     if (fetch_file(ctx, from, path, args, err) < 0)
         return err->code;
-    return tell_file(ctx, path, start, args, ret_value, err);
+    return dockerfiles_tell_file(ctx, path, start, args, ret_value, err);
 }
 
 int
@@ -167,7 +167,7 @@ docker_fn_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         fail_prefix(err, "Error occurred during container export: ");
         return err->code;
     }
-    return tell_file(ctx, path, start, args, ret_value, err);
+    return dockerfiles_tell_file(ctx, path, start, args, ret_value, err);
 }
 
 /* ---- into the engine --------------------------------------------------------------------------- */
@@ -194,7 +194,8 @@ local_file(call_ctx_t *ctx, const char *source, fail_t *err)
 
 /* POSTs a file, and the events that come of it. NEW, or NULL with *err. */
 static json_t *
-send_file(call_ctx_t *ctx, const char *file, const char *to, json_t *query, const char *type, fail_t *err)
+dockerfiles_send_file(call_ctx_t *ctx, const char *file, const char *to, json_t *query, const char *type,
+                      fail_t *err)
 {
     AUTO_FILE f = fopen(file, "re");
     struct stat st;
@@ -277,7 +278,7 @@ docker_fn_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *pre = file != NULL ? docker_images(ctx, true, err) : NULL;
     if (pre == NULL)
         return err->code;
-    json_auto_t *events = send_file(ctx, file, "/images/load", NULL, "application/x-tar", err);
+    json_auto_t *events = dockerfiles_send_file(ctx, file, "/images/load", NULL, "application/x-tar", err);
     if (events == NULL) {
         fail_prefix(err, "Failed to load image(s) from %s: ", path);
         return err->code;
@@ -371,13 +372,13 @@ build_events(call_ctx_t *ctx, const json_t *args, const char *tag, fail_t *err)
         return NULL;
     }
     json_t *events = pack_folder(ctx, path, tar, err) == 0
-                         ? send_file(ctx, tar, "/build", query, "application/tar", err)
+                         ? dockerfiles_send_file(ctx, tar, "/build", query, "application/tar", err)
                          : NULL;
     (void) unlink(tar);
     return events;
 }
 
-/* What the events tell: the id, the containers in between; `errors` and `log` are filled. */
+/* Puts into `ret` the facts of the events: the id, the containers in between; `errors` and `log` are filled. */
 static void
 read_build(const json_t *events, json_t *ret, json_t *errors, buf_t *log)
 {

@@ -6,31 +6,9 @@
 enum { SHORT_ID = 12, MS_PER_S = 1000 };
 
 static const char *
-name_of(const json_t *args)
+dockerimages_name_of(const json_t *args)
 {
     return value_str(args, "name", "");
-}
-
-static void
-add_size(json_t *of, const char *key)
-{
-    AUTO_FREE char *human = xasprintf("%s_Human", key);
-
-    if (json_is_number(value_get(of, key)))
-        json_object_set_new(of, human, docker_size(value_get(of, key)));
-}
-
-json_t *
-docker_image(call_ctx_t *ctx, const char *name, fail_t *err)
-{
-    AUTO_FREE char *path = engine_path("/images/%s/json", name);
-    json_t *image = engine_get(ctx, err, path);
-
-    if (image != NULL) {
-        add_size(image, "Size");
-        add_size(image, "VirtualSize");
-    }
-    return image;
 }
 
 int
@@ -72,8 +50,8 @@ docker_images(call_ctx_t *ctx, bool all, fail_t *err)
                 else if (strcmp(key, "Id") != 0)
                     json_object_set(shown, key, v);
             }
-            add_size(shown, "Size");
-            add_size(shown, "VirtualSize");
+            docker_add_size(shown, "Size");
+            docker_add_size(shown, "VirtualSize");
             json_object_set_new(out, value_str(one, "Id", ""), shown);
         }
     }
@@ -103,12 +81,12 @@ docker_fn_images(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_inspect_image(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = docker_image(ctx, name_of(args), err);
+    *ret_value = docker_image(ctx, dockerimages_name_of(args), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
-json_t *
-docker_tags(call_ctx_t *ctx, fail_t *err)
+static json_t *
+sorted_tags(call_ctx_t *ctx, fail_t *err)
 {
     json_auto_t *images = docker_images(ctx, false, err);
     json_auto_t *tags = json_array();
@@ -130,7 +108,7 @@ docker_tags(call_ctx_t *ctx, fail_t *err)
 int
 docker_fn_list_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = docker_tags(ctx, err);
+    *ret_value = sorted_tags(ctx, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -138,7 +116,7 @@ int
 docker_fn_resolve_image_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *id = NULL;
-    int there = docker_has_image(ctx, name_of(args), &id, err);
+    int there = docker_has_image(ctx, dockerimages_name_of(args), &id, err);
 
     *ret_value = there == 1 ? json_string(id) : json_false();
     return there < 0 ? there : 0;
@@ -148,7 +126,7 @@ int
 docker_fn_resolve_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool all = value_truthy(value_get(value_get(args, "kwargs"), "all"));
-    json_auto_t *image = docker_image(ctx, name_of(args), err);
+    json_auto_t *image = docker_image(ctx, dockerimages_name_of(args), err);
     json_t *tags = value_get(image, "RepoTags"), *id = value_get(image, "Id");
 
     if (image == NULL) {
@@ -169,7 +147,7 @@ int
 docker_fn_history(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char shell[] = "/bin/sh -c ", nop[] = "#(nop) ";
-    AUTO_FREE char *path = engine_path("/images/%s/history", name_of(args));
+    AUTO_FREE char *path = engine_path("/images/%s/history", dockerimages_name_of(args));
     json_auto_t *answer = engine_get(ctx, err, path);
     bool quiet = value_bool(args, "quiet", false);
     const char *key;
@@ -191,7 +169,7 @@ docker_fn_history(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
             } else
                 json_object_set(step, key, v);
         }
-        add_size(step, "Size");
+        docker_add_size(step, "Size");
         json_array_append(*ret_value, quiet ? value_get(step, "Command") : step);
         json_decref(step);
     }
@@ -201,12 +179,12 @@ docker_fn_history(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 int
 docker_fn_layers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = engine_path("/images/%s/history", name_of(args));
+    AUTO_FREE char *path = engine_path("/images/%s/history", dockerimages_name_of(args));
     json_auto_t *answer = engine_get(ctx, err, path);
 
     if (answer == NULL && err->code == -ENOENT) {
         fail_clear(err);
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Image '%s' not found", name_of(args));
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Image '%s' not found", dockerimages_name_of(args));
     }
     if (answer == NULL)
         return err->code;
@@ -250,7 +228,7 @@ depends_on(call_ctx_t *ctx, const char *name, fail_t *err)
 int
 docker_fn_depends(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = depends_on(ctx, name_of(args), err);
+    *ret_value = depends_on(ctx, dockerimages_name_of(args), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -262,7 +240,7 @@ docker_fn_search(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                             { "is_trusted", "Trusted" },
                                             { "star_count", "Stars" } };
     bool official = value_bool(args, "official", false), trusted = value_bool(args, "trusted", false);
-    json_auto_t *query = json_pack("{s:s}", "term", name_of(args));
+    json_auto_t *query = json_pack("{s:s}", "term", dockerimages_name_of(args));
     json_auto_t *list = engine_json(
         ctx, &(engine_ask_t){ .method = "GET", .path = "/images/search", .query = query }, err);
     json_t *one, *v;
@@ -273,7 +251,7 @@ docker_fn_search(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (json_array_size(list) == 0)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "No images matched the search string '%s'",
-                         name_of(args));
+                         dockerimages_name_of(args));
     *ret_value = json_object();
     json_array_foreach (list, i, one) {
         bool meant = !(official || trusted) || (official && value_truthy(value_get(one, "is_official"))) ||
@@ -349,7 +327,7 @@ tell_push(json_t *ret, const json_t *event)
         add_layer(ret, "Pushed", event);
 }
 
-/* What the events of a transfer come to. NEW. */
+/* The result of a transfer, made of its events. NEW. */
 static json_t *
 transfer_told(json_t *events, int64_t start, bool raw, void (*tell)(json_t *ret, const json_t *event))
 {
@@ -474,7 +452,7 @@ int
 docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *images = docker_images(ctx, true, err);
-    json_auto_t *tags = images != NULL ? docker_tags(ctx, err) : NULL;
+    json_auto_t *tags = images != NULL ? sorted_tags(ctx, err) : NULL;
     json_auto_t *errors = json_array();
     json_t *one;
     size_t i;
@@ -487,7 +465,7 @@ docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             return err->code;
     }
     json_auto_t *images_now = docker_images(ctx, true, err);
-    json_auto_t *tags_now = images_now != NULL ? docker_tags(ctx, err) : NULL;
+    json_auto_t *tags_now = images_now != NULL ? sorted_tags(ctx, err) : NULL;
     if (tags_now == NULL)
         return err->code;
     *ret_value = json_pack("{s:o, s:o, s:i}", "Layers", docker_gone(images, images_now), "Tags",
@@ -500,7 +478,7 @@ docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *image = docker_image(ctx, name_of(args), err);
+    json_auto_t *image = docker_image(ctx, dockerimages_name_of(args), err);
     AUTO_FREE char *path = engine_path("/images/%s/tag", value_str(image, "Id", ""));
 
     if (image == NULL)
@@ -517,7 +495,7 @@ docker_fn_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_commit(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *query = json_pack("{s:s, s:O, s:O, s:O, s:O}", "container", name_of(args), "repo",
+    json_t *query = json_pack("{s:s, s:O, s:O, s:O, s:O}", "container", dockerimages_name_of(args), "repo",
                               value_get(args, "repository"), "tag", value_get(args, "tag"), "comment",
                               value_get(args, "message"), "author", value_get(args, "author"));
     int64_t start = clock_mono_ms();

@@ -42,7 +42,7 @@ command_words(const json_t *args, const char *command, fail_t *err)
 }
 
 static json_t *
-stripped(const buf_t *text)
+dockerinside_stripped(const buf_t *text)
 {
     size_t n = text->len;
 
@@ -51,9 +51,9 @@ stripped(const buf_t *text)
     return value_utf8(buf_str(text), n);
 }
 
-json_t *
-docker_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char *command, bool merge,
-              fail_t *err)
+static json_t *
+run_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char *command, bool merge,
+           fail_t *err)
 {
     AUTO_FREE char *create = engine_path("/containers/%s/exec", name);
     json_t *words = command_words(args, command, err);
@@ -78,7 +78,8 @@ docker_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char 
         return NULL;
     docker_demux(&raw, &out, merge ? &out : &errs);
     return json_pack("{s:I, s:I, s:o, s:o}", "pid", value_int(ended, "Pid", 0), "retcode",
-                     value_int(ended, "ExitCode", 0), "stdout", stripped(&out), "stderr", stripped(&errs));
+                     value_int(ended, "ExitCode", 0), "stdout", dockerinside_stripped(&out), "stderr",
+                     dockerinside_stripped(&errs));
 }
 
 /* run, run_all, run_stdout ...: the row's member of what came of it; "" is all that was printed. */
@@ -98,8 +99,8 @@ docker_fn_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fail_kind(
             err, FAIL_INVOCATION, -EINVAL,
             "stdin: a command inside of a container gets none here; write the text to a file of the container");
-    json_auto_t *done = docker_inside(ctx, value_str(args, "name", ""), args, value_str(args, "cmd", ""),
-                                      *what == '\0', err);
+    json_auto_t *done = run_inside(ctx, value_str(args, "name", ""), args, value_str(args, "cmd", ""),
+                                   *what == '\0', err);
     if (done == NULL)
         return err->code;
     if (!value_bool(args, "ignore_retcode", false) && value_int(done, "retcode", 0) != 0)

@@ -8,13 +8,13 @@
 enum { STOP_TIMEOUT = 10, MS_PER_S = 1000 };
 
 static const char *
-name_of(const json_t *args)
+dockerlife_name_of(const json_t *args)
 {
     return value_str(args, "name", "");
 }
 
-json_t *
-docker_result(bool result, const char *old, const char *now, const char *comment)
+static json_t *
+life_result(bool result, const char *old, const char *now, const char *comment)
 {
     json_t *ret = json_pack("{s:b, s:{s:s?, s:s?}}", "result", result, "state", "old", old, "new", now);
 
@@ -35,7 +35,7 @@ act(call_ctx_t *ctx, const char *name, const char *action, json_t *query, double
     return answer != NULL ? 0 : err->code;
 }
 
-/* Brings a container from one state to another. NEW docker_result(), or NULL with *err. */
+/* Brings a container from one state to another. NEW life_result(), or NULL with *err. */
 static json_t *
 change_state(call_ctx_t *ctx, const char *name, const char *action, const char *expected, json_t *query,
              double timeout, fail_t *err)
@@ -47,13 +47,13 @@ change_state(call_ctx_t *ctx, const char *name, const char *action, const char *
         return NULL;
     if (strcmp(action, "restart") != 0 && strcmp(pre, expected) == 0) {
         AUTO_FREE char *text = xasprintf("Container '%s' already %s", name, expected);
-        return docker_result(false, expected, expected, text);
+        return life_result(false, expected, expected, text);
     }
     if (act(ctx, name, action, json_incref(own), timeout, err) < 0)
         return NULL;
     fail_auto_t gone = FAIL_INIT;
     const char *post = docker_state_now(ctx, name, &gone);
-    return docker_result(post != NULL && strcmp(post, expected) == 0, pre, post, NULL);
+    return life_result(post != NULL && strcmp(post, expected) == 0, pre, post, NULL);
 }
 
 /* Ends a function that changed a container. */
@@ -70,7 +70,8 @@ changed(call_ctx_t *ctx, json_t *answer, json_t **ret_value, fail_t *err)
 int
 docker_fn_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return changed(ctx, change_state(ctx, name_of(args), "kill", "stopped", NULL, 0, err), ret_value, err);
+    return changed(ctx, change_state(ctx, dockerlife_name_of(args), "kill", "stopped", NULL, 0, err),
+                   ret_value, err);
 }
 
 int
@@ -78,20 +79,20 @@ docker_fn_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *query = json_pack("{s:O}", "signal", value_get(args, "signal"));
 
-    return changed(ctx, act(ctx, name_of(args), "kill", query, 0, err) < 0 ? NULL : json_true(), ret_value,
-                   err);
+    return changed(ctx, act(ctx, dockerlife_name_of(args), "kill", query, 0, err) < 0 ? NULL : json_true(),
+                   ret_value, err);
 }
 
 int
 docker_fn_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args), *now = docker_state_now(ctx, name, err);
+    const char *name = dockerlife_name_of(args), *now = docker_state_now(ctx, name, err);
     AUTO_FREE char *text = xasprintf("Container '%s' is paused, cannot start", name);
 
     if (now == NULL)
         return err->code;
     return changed(ctx,
-                   strcmp(now, "paused") == 0 ? docker_result(false, now, now, text)
+                   strcmp(now, "paused") == 0 ? life_result(false, now, now, text)
                                               : change_state(ctx, name, "start", "running", NULL, 0, err),
                    ret_value, err);
 }
@@ -100,7 +101,7 @@ docker_fn_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args), *now = docker_state_now(ctx, name, err),
+    const char *name = dockerlife_name_of(args), *now = docker_state_now(ctx, name, err),
                *action = ctx_row(ctx)->data.text;
     AUTO_FREE char *text = xasprintf("Container '%s' is stopped, cannot %s", name, action);
 
@@ -108,7 +109,7 @@ docker_fn_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     return changed(ctx,
                    strcmp(now, "stopped") == 0
-                       ? docker_result(false, now, now, text)
+                       ? life_result(false, now, now, text)
                        : change_state(ctx, name, action, strcmp(action, "pause") == 0 ? "paused" : "running",
                                       NULL, 0, err),
                    ret_value, err);
@@ -119,8 +120,8 @@ docker_fn_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     json_int_t timeout = value_int(args, "timeout", STOP_TIMEOUT);
 
-    *ret_value = change_state(ctx, name_of(args), "restart", "running", json_pack("{s:I}", "t", timeout),
-                              (double) timeout + ENGINE_TIMEOUT, err);
+    *ret_value = change_state(ctx, dockerlife_name_of(args), "restart", "running",
+                              json_pack("{s:I}", "t", timeout), (double) timeout + ENGINE_TIMEOUT, err);
     if (*ret_value == NULL)
         return err->code;
     if (value_bool(*ret_value, "result", false))
@@ -128,7 +129,7 @@ docker_fn_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Stops it; `timeout` NULL or null: the container's own. NEW docker_result(), or NULL with *err. */
+/* Stops it; `timeout` NULL or null: the container's own. NEW life_result(), or NULL with *err. */
 static json_t *
 stop_it(call_ctx_t *ctx, const char *name, json_t *timeout, bool unpause, fail_t *err)
 {
@@ -143,7 +144,7 @@ stop_it(call_ctx_t *ctx, const char *name, json_t *timeout, bool unpause, fail_t
     if (strcmp(pre, "paused") == 0 && !unpause) {
         AUTO_FREE char *text = xasprintf(
             "Container '%s' is paused, run with unpause=True to unpause before stopping", name);
-        return docker_result(false, pre, pre, text);
+        return life_result(false, pre, pre, text);
     }
     if (strcmp(pre, "paused") == 0) {
         json_t *done = change_state(ctx, name, "unpause", "running", NULL, 0, err);
@@ -166,14 +167,14 @@ docker_fn_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool unpause = value_truthy(value_get(value_get(args, "kwargs"), "unpause"));
 
-    return changed(ctx, stop_it(ctx, name_of(args), value_get(args, "timeout"), unpause, err), ret_value,
-                   err);
+    return changed(ctx, stop_it(ctx, dockerlife_name_of(args), value_get(args, "timeout"), unpause, err),
+                   ret_value, err);
 }
 
 int
 docker_fn_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args), *pre = docker_state_now(ctx, name, err);
+    const char *name = dockerlife_name_of(args), *pre = docker_state_now(ctx, name, err);
     bool ignore = value_bool(args, "ignore_already_stopped", false);
     AUTO_FREE char *path = engine_path("/containers/%s/wait", name);
 
@@ -196,7 +197,7 @@ docker_fn_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
          ok = already ? ignore : post != NULL && strcmp(post, "stopped") == 0;
     if (value_bool(args, "fail_on_exit_status", false) && ok)
         ok = value_int(answer, "StatusCode", 0) == 0;
-    *ret_value = docker_result(ok, pre, post, NULL);
+    *ret_value = life_result(ok, pre, post, NULL);
     json_object_set(*ret_value, "exit_status", value_get(answer, "StatusCode"));
     if (already)
         json_object_set_new(*ret_value, "comment", value_fmt("Container '%s' already stopped", name));
@@ -207,7 +208,7 @@ int
 docker_fn_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *now = value_str(args, "new_name", "");
-    json_auto_t *before = docker_container(ctx, name_of(args), err);
+    json_auto_t *before = docker_container(ctx, dockerlife_name_of(args), err);
 
     if (before == NULL ||
         act(ctx, value_str(before, "Id", ""), "rename", json_pack("{s:s}", "name", now), 0, err) < 0)
@@ -219,9 +220,9 @@ docker_fn_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- removal ----------------------------------------------------------------------------------- */
 
-json_t *
-docker_remove(call_ctx_t *ctx, const char *name, bool force, bool volumes, bool stop, json_t *timeout,
-              fail_t *err)
+static json_t *
+remove_container(call_ctx_t *ctx, const char *name, bool force, bool volumes, bool stop, json_t *timeout,
+                 fail_t *err)
 {
     AUTO_FREE char *path = engine_path("/containers/%s", name);
     json_auto_t *container = docker_container(ctx, name, err);
@@ -252,9 +253,9 @@ docker_fn_rm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *more = value_get(args, "kwargs");
 
     return changed(ctx,
-                   docker_remove(ctx, name_of(args), value_bool(args, "force", false),
-                                 value_bool(args, "volumes", false), value_truthy(value_get(more, "stop")),
-                                 value_get(more, "timeout"), err),
+                   remove_container(ctx, dockerlife_name_of(args), value_bool(args, "force", false),
+                                    value_bool(args, "volumes", false), value_truthy(value_get(more, "stop")),
+                                    value_get(more, "timeout"), err),
                    ret_value, err);
 }
 
@@ -350,7 +351,7 @@ make_container(call_ctx_t *ctx, const json_t *args, json_t *given, fail_t *err)
 
 /* The name that the engine gave or was given. NEW, or NULL with *err. */
 static char *
-made_name(call_ctx_t *ctx, const json_t *args, const json_t *made, fail_t *err)
+dockerlife_made_name(call_ctx_t *ctx, const json_t *args, const json_t *made, fail_t *err)
 {
     const char *given = value_str(args, "name", NULL);
     json_auto_t *container = given == NULL ? docker_container(ctx, value_str(made, "Id", ""), err) : NULL;
@@ -371,7 +372,7 @@ docker_fn_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *given = json_deep_copy(value_get(args, "kwargs"));
     int64_t start = clock_mono_ms();
     json_auto_t *made = make_container(ctx, args, given, err);
-    AUTO_FREE char *name = made != NULL ? made_name(ctx, args, made, err) : NULL;
+    AUTO_FREE char *name = made != NULL ? dockerlife_made_name(ctx, args, made, err) : NULL;
 
     if (name == NULL)
         return err->code;
@@ -390,7 +391,7 @@ docker_fn_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return changed(ctx, json_incref(made), ret_value, err);
 }
 
-/* What is there by that name is removed, or in the way. */
+/* A container that has the name already is removed, or is an error. */
 static int
 make_room(call_ctx_t *ctx, const json_t *args, json_t **ret_removed, fail_t *err)
 {
@@ -414,12 +415,12 @@ make_room(call_ctx_t *ctx, const json_t *args, json_t **ret_removed, fail_t *err
         return fail_kind(err, FAIL_COMMAND, -EEXIST,
                          "Container '%s' exists. Run with replace=True to remove the existing container",
                          name);
-    *ret_removed = docker_remove(ctx, name, force, false, false, NULL, err);
+    *ret_removed = remove_container(ctx, name, force, false, false, NULL, err);
     return *ret_removed != NULL ? 0 : err->code;
 }
 
 static int
-connect_all(call_ctx_t *ctx, const char *id, json_t *networks, fail_t *err)
+dockerlife_connect_all(call_ctx_t *ctx, const char *id, json_t *networks, fail_t *err)
 {
     json_t *conf, *answer = NULL;
     const char *net;
@@ -504,7 +505,7 @@ docker_fn_run_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
         json_object_del(given, log_names[i]);
     bool removes = value_truthy(value_get(given, "auto_remove")) || value_truthy(value_get(given, "rm"));
     json_auto_t *ret = make_container(ctx, args, given, err);
-    AUTO_FREE char *name = ret != NULL ? made_name(ctx, args, ret, err) : NULL;
+    AUTO_FREE char *name = ret != NULL ? dockerlife_made_name(ctx, args, ret, err) : NULL;
     if (name == NULL)
         return err->code;
     const char *id = value_str(ret, "Id", "");
@@ -513,7 +514,7 @@ docker_fn_run_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     json_object_set_new(ret, "Name", json_string(name));
     bool background = value_bool(args, "bg", false);
     fail_auto_t bad = FAIL_INIT;
-    json_auto_t *started = connect_all(ctx, id, networks, &bad) == 0
+    json_auto_t *started = dockerlife_connect_all(ctx, id, networks, &bad) == 0
                                ? change_state(ctx, id, "start", "running", NULL, 0, &bad)
                                : NULL;
     if (started == NULL || (!background && collect_run(ctx, id, removes, ret, &bad) < 0)) {

@@ -1,4 +1,4 @@
-/* dockerlook.c - what module `docker` tells of containers and of the engine: see dockerfuns.h. */
+/* dockerlook.c - facts of containers, and of the engine, in module `docker`: see dockerfuns.h. */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -7,7 +7,7 @@
 #include "salt/log.h"
 
 static const char *
-name_of(const json_t *args)
+dockerlook_name_of(const json_t *args)
 {
     return value_str(args, "name", "");
 }
@@ -18,6 +18,28 @@ docker_container(call_ctx_t *ctx, const char *name, fail_t *err)
     AUTO_FREE char *path = engine_path("/containers/%s/json", name);
 
     return engine_get(ctx, err, path);
+}
+
+void
+docker_add_size(json_t *of, const char *key)
+{
+    AUTO_FREE char *human = xasprintf("%s_Human", key);
+
+    if (json_is_number(value_get(of, key)))
+        json_object_set_new(of, human, docker_size(value_get(of, key)));
+}
+
+json_t *
+docker_image(call_ctx_t *ctx, const char *name, fail_t *err)
+{
+    AUTO_FREE char *path = engine_path("/images/%s/json", name);
+    json_t *image = engine_get(ctx, err, path);
+
+    if (image != NULL) {
+        docker_add_size(image, "Size");
+        docker_add_size(image, "VirtualSize");
+    }
+    return image;
 }
 
 const char *
@@ -222,7 +244,7 @@ docker_fn_list_containers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 int
 docker_fn_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *state = docker_state_now(ctx, name_of(args), err);
+    const char *state = docker_state_now(ctx, dockerlook_name_of(args), err);
 
     *ret_value = state != NULL ? json_string(state) : NULL;
     return state != NULL ? 0 : err->code;
@@ -231,7 +253,7 @@ docker_fn_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *container = docker_container(ctx, name_of(args), err);
+    json_auto_t *container = docker_container(ctx, dockerlook_name_of(args), err);
 
     if (container == NULL && err->code != -ENOENT)
         return err->code;
@@ -243,14 +265,14 @@ docker_fn_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_inspect_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = docker_container(ctx, name_of(args), err);
+    *ret_value = docker_container(ctx, dockerlook_name_of(args), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
 int
 docker_fn_inspect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = dockerlook_name_of(args);
     AUTO_FREE char *volume = engine_path("/volumes/%s", name);
     AUTO_FREE char *network = engine_path("/networks/%s", name);
     const char *const paths[] = { volume, network };
@@ -276,7 +298,7 @@ docker_fn_inspect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 int
 docker_fn_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *container = docker_container(ctx, name_of(args), err);
+    json_auto_t *container = docker_container(ctx, dockerlook_name_of(args), err);
 
     if (container == NULL)
         return err->code;
@@ -329,7 +351,7 @@ ports_of(call_ctx_t *ctx, const char *name, const char *pattern, fail_t *err)
 int
 docker_fn_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = dockerlook_name_of(args);
     AUTO_FREE char *pattern = port_pattern(value_get(args, "private_port"), err);
     json_t *one;
     size_t i;
@@ -362,7 +384,7 @@ docker_fn_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 docker_fn_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *path = engine_path("/containers/%s/top", name_of(args));
+    AUTO_FREE char *path = engine_path("/containers/%s/top", dockerlook_name_of(args));
     json_auto_t *answer = engine_get(ctx, err, path);
     json_t *row, *v;
     size_t i, k;
@@ -385,7 +407,7 @@ int
 docker_fn_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const kinds[] = { "Changed", "Added", "Deleted" };
-    AUTO_FREE char *path = engine_path("/containers/%s/changes", name_of(args));
+    AUTO_FREE char *path = engine_path("/containers/%s/changes", dockerlook_name_of(args));
     json_auto_t *answer = engine_get(ctx, err, path);
     json_t *one;
     size_t i;
@@ -421,8 +443,8 @@ docker_demux(const buf_t *raw, buf_t *out, buf_t *errs)
     buf_add(out, p, left);
 }
 
-json_t *
-docker_logs_text(call_ctx_t *ctx, const char *name, const json_t *args, fail_t *err)
+static json_t *
+logs_text(call_ctx_t *ctx, const char *name, const json_t *args, fail_t *err)
 {
     static const char *const names[] = {
         "stdout", "stderr", "timestamps", "follow", "tail", "since", "until"
@@ -450,7 +472,7 @@ docker_fn_logs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (value_get(more, "stream") != NULL)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "The 'stream' argument is not supported");
-    *ret_value = docker_logs_text(ctx, name_of(args), more, err);
+    *ret_value = logs_text(ctx, dockerlook_name_of(args), more, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -530,7 +552,7 @@ docker_fn_compare_containers(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return 0;
 }
 
-/* What is inspected already, or the container of that name; NEW. A running one has only the networks whose list names it. */
+/* A container as it is given, inspected already, or by its name; NEW. A running one has only the networks whose list names it. */
 static json_t *
 compared_container(call_ctx_t *ctx, json_t *given, fail_t *err)
 {

@@ -9,7 +9,7 @@ net_of(const json_t *args, const char *key)
 }
 
 static json_t *
-network_now(call_ctx_t *ctx, const char *name, fail_t *err)
+dockernets_network_now(call_ctx_t *ctx, const char *name, fail_t *err)
 {
     AUTO_FREE char *path = engine_path("/networks/%s", name);
 
@@ -36,7 +36,7 @@ docker_fn_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return err->code;
     json_array_foreach (list, i, one) {
         fail_auto_t bad = FAIL_INIT;
-        json_auto_t *net = network_now(ctx, net_of(one, "Id"), &bad);
+        json_auto_t *net = dockernets_network_now(ctx, net_of(one, "Id"), &bad);
         if (value_truthy(value_get(net, "Containers")))
             json_object_set(one, "Containers", value_get(net, "Containers"));
     }
@@ -80,7 +80,7 @@ docker_fn_remove_network(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 int
 docker_fn_inspect_network(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = network_now(ctx, net_of(args, "network_id"), err);
+    *ret_value = dockernets_network_now(ctx, net_of(args, "network_id"), err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -119,7 +119,7 @@ docker_fn_disconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 static json_t *
 connected_to(call_ctx_t *ctx, const char *name, fail_t *err)
 {
-    json_auto_t *net = network_now(ctx, name, err);
+    json_auto_t *net = dockernets_network_now(ctx, name, err);
     json_t *out, *one;
     const char *id;
 
@@ -139,7 +139,7 @@ connected_to(call_ctx_t *ctx, const char *name, fail_t *err)
 }
 
 static json_t *
-keys_of(const json_t *object)
+dockernets_keys_of(const json_t *object)
 {
     json_t *list = json_array(), *v;
     const char *key;
@@ -156,7 +156,7 @@ docker_fn_connected(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
     if (all == NULL)
         return err->code;
-    *ret_value = value_bool(args, "verbose", false) ? json_incref(all) : keys_of(all);
+    *ret_value = value_bool(args, "verbose", false) ? json_incref(all) : dockernets_keys_of(all);
     return 0;
 }
 
@@ -192,7 +192,7 @@ compared_network(call_ctx_t *ctx, json_t *given, fail_t *err)
 {
     AUTO_FREE char *name = value_pystr(given);
 
-    return json_is_object(given) ? json_incref(given) : network_now(ctx, name, err);
+    return json_is_object(given) ? json_incref(given) : dockernets_network_now(ctx, name, err);
 }
 
 int

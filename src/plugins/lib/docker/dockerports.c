@@ -12,7 +12,7 @@ typedef struct range {
 
 /* "80" or "4505-4506". */
 static int
-read_range(const char *text, range_t *out, fail_t *bad)
+dockerports_read_range(const char *text, range_t *out, fail_t *bad)
 {
     json_auto_t *parts = docker_parts(text, '-', 0);
     size_t n = json_array_size(parts);
@@ -59,7 +59,7 @@ cut_protocol(const char *text, const char **ret_protocol)
     return port;
 }
 
-/* One more binding of a port; None becomes the port's own number when there are several. TAKES `binding`. */
+/* Adds a binding of a port; None becomes the port's own number when there are several. TAKES `binding`. */
 static void
 add_binding(json_t *all, const char *port, json_t *binding)
 {
@@ -106,7 +106,8 @@ read_binding(const char *text, bool any_address, json_t *all, fail_t *bad)
     if (address != NULL && !any_address && docker_check_ip(address, bad) < 0)
         return bad->code;
     AUTO_FREE char *ports = cut_protocol(inner, &protocol);
-    if (read_range(ports, &in, bad) < 0 || (*outer != '\0' && read_range(outer, &out, bad) < 0))
+    if (dockerports_read_range(ports, &in, bad) < 0 ||
+        (*outer != '\0' && dockerports_read_range(outer, &out, bad) < 0))
         return bad->code;
     if (*outer != '\0' && out.end - out.start != in.end - in.start)
         return fail_set(
@@ -163,7 +164,7 @@ docker_ports(const json_t *v, fail_t *bad)
         AUTO_FREE char *ports = cut_protocol(text, &protocol);
         if (!json_is_integer(one) && !json_is_string(one))
             (void) fail_set(bad, -EINVAL, "'%s' is not a valid port definition", text);
-        if (bad->code < 0 || read_range(ports, &r, bad) < 0)
+        if (bad->code < 0 || dockerports_read_range(ports, &r, bad) < 0)
             return NULL;
         for (; r.start <= r.end; r.start++) {
             AUTO_FREE char *name = xasprintf("%lld%s", r.start, is_udp(protocol) ? "/udp" : "");

@@ -1,6 +1,6 @@
 /* dockerrunning.c - docker_container.running: see dockerstate.h.
  *
- * What a container would be is found by making one: it has the engine's defaults and those of its image. It is compared with
+ * A container as it would be is found by making one: that has the engine's defaults and those of its image. It is compared with
  * the one that is there, and takes its place or is removed again, in a test too. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -34,7 +34,7 @@ running_free(running_t *self)
 
 /* Adds a comment. TAKES it. */
 static void
-say(running_t *self, json_t *text)
+dockerrunning_say(running_t *self, json_t *text)
 {
     json_array_append_new(self->comments, text);
 }
@@ -43,13 +43,13 @@ say(running_t *self, json_t *text)
 static void
 say_failed(running_t *self, const char *before)
 {
-    say(self, value_fmt("%s%s", before, fail_text(self->err)));
+    dockerrunning_say(self, value_fmt("%s%s", before, fail_text(self->err)));
     fail_clear(self->err);
     json_object_set_new(self->ret, "result", json_false());
 }
 
 static const char *
-made_name(const running_t *self)
+dockerrunning_made_name(const running_t *self)
 {
     return value_str(self->made, "Name", "");
 }
@@ -106,7 +106,7 @@ make_it(running_t *self)
 
 /* Puts the new container in the place of the old one. */
 static bool
-take_place(running_t *self)
+dockerrunning_take_place(running_t *self)
 {
     json_t *timeout = value_get(self->args, "shutdown_timeout");
     json_auto_t *kwargs = json_pack("{s:s, s:b}", "name", self->name, "stop", 1);
@@ -119,12 +119,12 @@ take_place(running_t *self)
         return false;
     }
     set_container_id(self, "removed", removed);
-    int done = sub_ask(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name", made_name(self),
-                       "new_name", self->name);
+    int done = sub_ask(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name",
+                       dockerrunning_made_name(self), "new_name", self->name);
     if (done < 0)
         say_failed(self, "Failed to rename temp container: ");
-    say(self, done > 0 ? value_fmt("Replaced container '%s'", self->name)
-                       : value_fmt("Failed to replace container '%s'", self->name));
+    dockerrunning_say(self, done > 0 ? value_fmt("Replaced container '%s'", self->name)
+                                     : value_fmt("Failed to replace container '%s'", self->name));
     self->replaced = done > 0;
     return done > 0;
 }
@@ -158,7 +158,7 @@ inspected(running_t *self, const char *name)
 static json_t *
 network_changes(running_t *self)
 {
-    json_auto_t *before = inspected(self, self->current != NULL ? self->name : made_name(self));
+    json_auto_t *before = inspected(self, self->current != NULL ? self->name : dockerrunning_made_name(self));
     const char *net;
     json_t *conf, *given = value_get(self->args, "networks");
     const char *mode = value_str(value_get(self->args, "kwargs"), "network_mode", "");
@@ -166,19 +166,20 @@ network_changes(running_t *self)
     if (before == NULL)
         return NULL;
     json_object_foreach (self->networks, net, conf) {
-        if (strcmp(net, mode) != 0 && connect_to(self, made_name(self), net) < 0)
+        if (strcmp(net, mode) != 0 && connect_to(self, dockerrunning_made_name(self), net) < 0)
             return NULL;
     }
-    json_auto_t *after = inspected(self, made_name(self));
+    json_auto_t *after = inspected(self, dockerrunning_made_name(self));
     if (after == NULL)
         return NULL;
     if (given != NULL && !json_is_null(given)) {
         json_object_foreach (value_path(after, "NetworkSettings:Networks", ":"), net, conf) {
-            if (value_get(self->networks, net) == NULL && disconnect_from(self, made_name(self), net) < 0)
+            if (value_get(self->networks, net) == NULL &&
+                disconnect_from(self, dockerrunning_made_name(self), net) < 0)
                 return NULL;
         }
         json_decref(STEAL(after));
-        after = inspected(self, made_name(self));
+        after = inspected(self, dockerrunning_made_name(self));
     }
     return after == NULL ? NULL
                          : sub_call(self->ctx, self->err, "docker.compare_container_networks", "{s:O, s:O}",
@@ -214,7 +215,8 @@ compare_it(running_t *self)
          send = value_truthy(value_get(value_get(self->args, "kwargs"), "send_signal"));
     json_t *signal = value_get(self->args, "watch_action");
     json_auto_t *changes = sub_call(self->ctx, self->err, "docker.compare_containers", "{s:s, s:s, s:s}",
-                                    "first", self->name, "second", made_name(self), "ignore", "Hostname");
+                                    "first", self->name, "second", dockerrunning_made_name(self), "ignore",
+                                    "Hostname");
 
     if (changes == NULL)
         return self->err->code;
@@ -229,32 +231,32 @@ compare_it(running_t *self)
         json_object_update(container_changes(self), changes);
         if (test) {
             json_object_set_new(self->ret, "result", json_null());
-            say(self, value_fmt("Container '%s' would be replaced", self->name));
+            dockerrunning_say(self, value_fmt("Container '%s' would be replaced", self->name));
             return 0;
         }
-        if (!take_place(self))
+        if (!dockerrunning_take_place(self))
             return -EIO;
         set_container_id(self, "added", json_incref(value_get(self->made, "Id")));
         return 0;
     }
     AUTO_FREE char *word = value_pystr(signal);
     if (!send)
-        say(self, value_fmt("Container '%s' is already configured as specified", self->name));
+        dockerrunning_say(self, value_fmt("Container '%s' is already configured as specified", self->name));
     else if (test) {
         json_object_set_new(self->ret, "result", json_null());
-        say(self, value_fmt("Signal %s would be sent to container", word));
+        dockerrunning_say(self, value_fmt("Signal %s would be sent to container", word));
     } else if (sub_ask(self->ctx, self->err, "docker.signal", "{s:s, s:O}", "name", self->name, "signal",
                        signal) < 0) {
         say_failed(self, "Failed to signal container: ");
         return -EIO;
     } else {
         state_change(self->ret, "signal", json_incref(signal));
-        say(self, value_fmt("Sent signal %s to container", word));
+        dockerrunning_say(self, value_fmt("Sent signal %s to container", word));
     }
     return 0;
 }
 
-/* One network of the container that stays. False: an error was said. */
+/* Updates a network of the container that stays. False: an error was said. */
 static bool
 update_network(running_t *self, const char *net, json_t *changes)
 {
@@ -286,9 +288,10 @@ update_network(running_t *self, const char *net, json_t *changes)
         }
     }
     if (disconnected && connected)
-        say(self, value_fmt("Reconnected to network '%s' with updated configuration", net));
+        dockerrunning_say(self, value_fmt("Reconnected to network '%s' with updated configuration", net));
     else if (disconnected || connected)
-        say(self, value_fmt("%s network '%s'", connected ? "Connected to" : "Disconnected from", net));
+        dockerrunning_say(
+            self, value_fmt("%s network '%s'", connected ? "Connected to" : "Disconnected from", net));
     return ok;
 }
 
@@ -304,7 +307,7 @@ apply_networks(running_t *self, json_t *changes)
     json_object_set(container_changes(self), "Networks", changes);
     if (ctx_test(self->ctx)) {
         json_object_set_new(self->ret, "result", json_null());
-        say(self, json_string("Network configuration would be updated"));
+        dockerrunning_say(self, json_string("Network configuration would be updated"));
         return 0;
     }
     if (self->replaced || self->current == NULL || self->force)
@@ -353,7 +356,7 @@ start_it(running_t *self, bool stays)
         start = false;
     if (start && ctx_test(self->ctx)) {
         json_object_set_new(self->ret, "result", json_null());
-        say(self, json_string("Container would be started"));
+        dockerrunning_say(self, json_string("Container would be started"));
         state_change_from(self->ret, "state", json_string(self->pre), json_string("running"));
         return 0;
     }
@@ -362,7 +365,7 @@ start_it(running_t *self, bool stays)
         if (done == NULL) {
             AUTO_FREE char *why = xstrdup(fail_text(self->err));
             fail_clear(self->err);
-            say(self, value_fmt("Failed to start container '%s': '%s'", self->name, why));
+            dockerrunning_say(self, value_fmt("Failed to start container '%s': '%s'", self->name, why));
             json_object_set_new(self->ret, "result", json_false());
             return 0;
         }
@@ -378,15 +381,16 @@ start_it(running_t *self, bool stays)
         state_change_from(self->ret, "state", self->pre != NULL ? json_string(self->pre) : NULL,
                           json_incref(post));
         if (self->pre != NULL)
-            say(self, value_fmt("State changed from '%s' to '%s'", self->pre, now != NULL ? now : "None"));
+            dockerrunning_say(
+                self, value_fmt("State changed from '%s' to '%s'", self->pre, now != NULL ? now : "None"));
     }
     if (exists && !value_equal(self->current, self->image_id)) {
-        say(self, json_string("Container has a new image"));
+        dockerrunning_say(self, json_string("Container has a new image"));
         state_change_from(self->ret, "image", json_incref(self->current), json_incref(self->image_id));
     }
     if (self->start && !str_eq(now, "running") && !ctx_test(self->ctx)) {
         json_object_set_new(self->ret, "result", json_false());
-        say(self, json_string("Container is not running"));
+        dockerrunning_say(self, json_string("Container is not running"));
     }
     return 0;
 }
@@ -410,10 +414,11 @@ settle_it(running_t *self, bool compare, bool *ret_stays)
     *ret_stays = self->current != NULL && !self->replaced && (compare || rc < 0);
     if (*ret_stays || (rc < 0 && !self->replaced)) {
         fail_auto_t bad = FAIL_INIT;
-        json_auto_t *gone = sub_call(self->ctx, &bad, "docker.rm", "{s:s}", "name", made_name(self));
+        json_auto_t *gone = sub_call(self->ctx, &bad, "docker.rm", "{s:s}", "name",
+                                     dockerrunning_made_name(self));
         if (gone == NULL)
             log_warning("docker_container.running: the container '%s' that was compared stays behind: %s",
-                        made_name(self), fail_text(&bad));
+                        dockerrunning_made_name(self), fail_text(&bad));
     }
     return rc;
 }
@@ -440,8 +445,8 @@ running_in(running_t *self)
             state_change_from(self->ret, "image", self->current != NULL ? json_incref(self->current) : NULL,
                               json_incref(self->image_id));
         json_object_set_new(self->ret, "result", json_null());
-        say(self, value_fmt("Container '%s' would be %s", self->name,
-                            self->current != NULL ? "replaced" : "created"));
+        dockerrunning_say(self, value_fmt("Container '%s' would be %s", self->name,
+                                          self->current != NULL ? "replaced" : "created"));
         return 0;
     }
     if (make_it(self) < 0)
@@ -452,8 +457,8 @@ running_in(running_t *self)
         return 0;
     if (!compare) {
         if (self->current == NULL)
-            say(self, value_fmt("Created container '%s'", self->name));
-        else if (!take_place(self)) {
+            dockerrunning_say(self, value_fmt("Created container '%s'", self->name));
+        else if (!dockerrunning_take_place(self)) {
             json_object_set_new(self->ret, "result", json_false());
             return 0;
         }

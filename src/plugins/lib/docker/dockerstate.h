@@ -1,4 +1,4 @@
-/* dockerstate.h - what the states of docker share.
+/* dockerstate.h - helpers that the states of docker share.
  *
  * Layer      plugins/lib/docker
  * Ownership  results are NEW

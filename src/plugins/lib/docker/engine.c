@@ -137,7 +137,7 @@ refusal_of(const buf_t *answer)
     return xstrdup(text != NULL ? text : str_trim(plain.data != NULL ? plain.data : (char[]){ "" }));
 }
 
-/* One exchange with `url`; the status in *ret_status. */
+/* Sends the request to `url`; the status in *ret_status. */
 static int
 exchange(call_ctx_t *ctx, const engine_ask_t *ask, const char *url, buf_t *out, long *ret_status, fail_t *err)
 {
@@ -316,7 +316,7 @@ engine_delete(call_ctx_t *ctx, fail_t *err, const char *path, json_t *query)
 
 /* The registry in an image's name: what is before the first slash when that looks like a host. NEW. */
 static char *
-registry_of(const char *image)
+engine_registry_of(const char *image)
 {
     size_t n = strcspn(image, "/");
     AUTO_FREE char *first = xstrndup(image, n);
@@ -342,7 +342,7 @@ docker_config(void)
 char *
 engine_auth(const char *image)
 {
-    AUTO_FREE char *registry = registry_of(image);
+    AUTO_FREE char *registry = engine_registry_of(image);
     json_auto_t *config = docker_config();
     const json_t *auths = value_get(config, "auths");
     AUTO_FREE char *url = xasprintf("https://%s", registry);

@@ -10,7 +10,7 @@
  * Ownership  answers are NEW; the rest is BORROWED
  * Errors     FAIL_COMMAND. What the engine refuses is "Error 404: No such container: x", with -ENOENT for 404,
  *            -EBUSY for 409 and -EREMOTEIO for others
- * Tests      tests/cases/exec/docker.*.json, tests/t/4240-docker.bats
+ * Tests      tests/cases/exec/docker.*.json
  */
 #ifndef PLUGINS_LIB_DOCKER_ENGINE_H
 #define PLUGINS_LIB_DOCKER_ENGINE_H

@@ -4,14 +4,14 @@
 #include "plugins/lib/docker/dockerstate.h"
 
 static const char *
-name_of(const json_t *args)
+docker_container_name_of(const json_t *args)
 {
     return value_str(args, "name", "");
 }
 
 /* ---- run --------------------------------------------------------------------------------------- */
 
-/* What run() does not take. NULL: nothing is wrong. */
+/* The error about arguments that run() does not take; NULL: none. */
 static const char *
 unsupported(const json_t *given)
 {
@@ -227,7 +227,7 @@ docker_container_state_stopped(call_ctx_t *ctx, json_t *args, json_t **ret_value
 
 /* 1, 0, or negative with *err. */
 static int
-is_there(call_ctx_t *ctx, const char *name, fail_t *err)
+docker_container_is_there(call_ctx_t *ctx, const char *name, fail_t *err)
 {
     json_auto_t *names = sub_call(ctx, err, "docker.list_containers", "{s:b}", "all", 1);
 
@@ -237,10 +237,10 @@ is_there(call_ctx_t *ctx, const char *name, fail_t *err)
 static int
 docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = name_of(args);
+    const char *name = docker_container_name_of(args);
     bool force = value_bool(args, "force", false);
     json_t *ret = *ret_value = state_ret_args(args), *removed = NULL;
-    int there = is_there(ctx, name, err);
+    int there = docker_container_is_there(ctx, name, err);
     json_auto_t *state = there > 0 ? sub_call(ctx, err, "docker.state", "{s:s}", "name", name) : NULL;
 
     if (there == 0)
@@ -260,7 +260,7 @@ docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value,
         return 0;
     }
     state_change(ret, "removed", removed);
-    there = is_there(ctx, name, err);
+    there = docker_container_is_there(ctx, name, err);
     if (there != 0) {
         fail_clear(err);
         return state_ret_set(ret, STATE_FALSE, "Failed to remove container '%s'", name);

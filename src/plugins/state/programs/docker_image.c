@@ -48,7 +48,7 @@ wanted_read(wanted_t *self, const json_t *args, json_t *ret)
 
 /* Brings the image. NEW return of the function, or NULL with the state's comment. */
 static json_t *
-bring(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *ret, fail_t *err)
+docker_image_bring(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *ret, fail_t *err)
 {
     json_t *done;
 
@@ -98,7 +98,7 @@ is_news(const wanted_t *self, const json_t *before, const json_t *done)
 }
 
 static int
-present_in(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *ret, fail_t *err)
+docker_image_present_in(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *ret, fail_t *err)
 {
     json_auto_t *before = sub_call(ctx, err, "docker.inspect_image", "{s:s}", "name", self->full);
 
@@ -109,7 +109,7 @@ present_in(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *re
         return state_ret_set(ret, STATE_TRUE, "Image %s already present", self->full);
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Image %s will be %s", self->full, self->action);
-    json_t *done = bring(ctx, self, args, ret, err);
+    json_t *done = docker_image_bring(ctx, self, args, ret, err);
     if (done == NULL)
         return 0;
     bool news = is_news(self, before, done);
@@ -134,7 +134,7 @@ docker_image_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 {
     wanted_t wanted = { 0 };
     json_t *ret = *ret_value = state_ret_args(args);
-    int rc = wanted_read(&wanted, args, ret) ? present_in(ctx, &wanted, args, ret, err) : 0;
+    int rc = wanted_read(&wanted, args, ret) ? docker_image_present_in(ctx, &wanted, args, ret, err) : 0;
 
     wanted_free(&wanted);
     return rc;

@@ -15,7 +15,7 @@ typedef struct netstate {
 } netstate_t;
 
 static json_t *
-network_now(netstate_t *self)
+docker_network_now(netstate_t *self)
 {
     return sub_call(self->ctx, self->err, "docker.inspect_network", "{s:s}", "network_id", self->name);
 }
@@ -55,7 +55,7 @@ wanted_containers(netstate_t *self)
 
 /* The state's arguments as the engine takes them, with ipam. False with the comment. */
 static bool
-read_wanted(netstate_t *self)
+docker_network_wanted(netstate_t *self)
 {
     docker_way_t way = docker_way(self->args);
     json_auto_t *body = docker_translate_network(&way, value_get(self->args, "kwargs"), self->err);
@@ -80,7 +80,7 @@ read_wanted(netstate_t *self)
     return self->body != NULL;
 }
 
-/* What a network of these arguments is. Only what is given can differ, so none has to be made for that. NEW. */
+/* A network of these arguments, as inspect_network would tell it. Only what is given can differ, so none has to be made for that. NEW. */
 static json_t *
 imagined(const netstate_t *self)
 {
@@ -107,7 +107,7 @@ imagined(const netstate_t *self)
 
 /* NEW {KEY: {"old", "new"}}. */
 static json_t *
-differences(netstate_t *self)
+docker_network_differences(netstate_t *self)
 {
     static const char *const ignored[] = { "Name",  "Id",         "Created",   "Containers",
                                            "Scope", "ConfigFrom", "ConfigOnly" };
@@ -242,7 +242,7 @@ connect_container(netstate_t *self, const char *id, const json_t *info)
 
 /* Connects what is not connected; errors go to the comment. */
 static void
-connect_all(netstate_t *self, json_t *wanted)
+docker_network_connect_all(netstate_t *self, json_t *wanted)
 {
     json_auto_t *errors = json_array();
     json_t *has = self->replaced || self->network == NULL ? NULL : value_get(self->network, "Containers"),
@@ -282,7 +282,7 @@ connect_all(netstate_t *self, json_t *wanted)
 static int
 look_at_network(netstate_t *self, bool *ret_end)
 {
-    json_auto_t *changes = differences(self);
+    json_auto_t *changes = docker_network_differences(self);
 
     *ret_end = false;
     state_ret_set(self->ret, STATE_TRUE, "Network '%s' already exists, and is configured as specified",
@@ -305,20 +305,20 @@ look_at_network(netstate_t *self, bool *ret_end)
 }
 
 static int
-present_in(netstate_t *self)
+docker_network_present_in(netstate_t *self)
 {
     json_auto_t *wanted = NULL;
     bool end = false, named = value_truthy(value_get(self->args, "containers"));
     int make = 1;
 
-    self->network = network_now(self);
+    self->network = docker_network_now(self);
     if (self->network == NULL && self->err->code != -ENOENT)
         return self->err->code;
     fail_clear(self->err);
     wanted = wanted_containers(self);
     if (wanted == NULL)
         return self->err->code;
-    if (!read_wanted(self))
+    if (!docker_network_wanted(self))
         return 0;
     if (self->network != NULL)
         make = look_at_network(self, &end);
@@ -333,7 +333,7 @@ present_in(netstate_t *self)
         json_decref(STEAL(wanted));
         wanted = json_incref(self->before);
     }
-    connect_all(self, wanted);
+    docker_network_connect_all(self, wanted);
     return 0;
 }
 
@@ -343,7 +343,7 @@ docker_network_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     netstate_t self = { .ctx = ctx, .args = args, .err = err, .name = value_str(args, "name", "") };
 
     *ret_value = self.ret = state_ret_args(args);
-    int rc = present_in(&self);
+    int rc = docker_network_present_in(&self);
     json_decref(self.network);
     json_decref(self.body);
     json_decref(self.before);
@@ -356,7 +356,7 @@ docker_network_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     netstate_t self = { .ctx = ctx, .args = args, .err = err, .name = value_str(args, "name", "") };
 
     *ret_value = self.ret = state_ret_args(args);
-    self.network = network_now(&self);
+    self.network = docker_network_now(&self);
     json_auto_t *own = self.network;
     if (own == NULL && err->code != -ENOENT)
         return state_ret_fail(self.ret, err);
