@@ -1,5 +1,6 @@
 """What the helpers return for the arguments of recorded.txt, beside what Salt 3006.0 returned."""
 
+import datetime
 import importlib
 import importlib.util
 import logging
@@ -52,7 +53,8 @@ def make_test(modules, expression, gave):
         library = missing(modules, expression)
         if library:
             self.skipTest(f"the module {library} is not installed")
-        self.assertEqual(result(modules, expression), gave, expression)
+        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        self.assertEqual(result(modules, expression), gave.replace("{TODAY}", today), expression)
 
     return test
 
