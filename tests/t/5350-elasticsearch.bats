@@ -61,7 +61,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             stamp = doc.pop("@timestamp", None)
             assert stamp is None or stamp.endswith("+00:00")
             key = where.get("_id", "none %d" % len(documents))
-            refused = {"status": doc["data"]["refused"], "error": {"type": "as asked"}} if "refused" in (doc.get("data") or {}) else {"status": 201}
+            asked = doc["data"].get("refused") if isinstance(doc.get("data"), dict) else None
+            refused = {"status": asked, "error": {"type": "as asked"}} if asked else {"status": 201}
             said.append({"index": dict(refused, _index=where["_index"], _id=key)})
             if "error" in refused:
                 continue
