@@ -25,7 +25,7 @@ placed() { # FILE
         return
     fi
     sed -E -e "s|/usr/|$PREFIX/|g; s|/etc/salt|$SYSCONF|g; s#(^|[^a-z])/(var|run)/#\1$PREFIX/var/\2/#g" \
-        -e "s|$PREFIX/var/var/|$PREFIX/var/|g" -e 's/^(User|Group)=salt$/\1=halite/; s/ salt salt/ halite halite/; s/^u salt /u halite /' \
+        -e "s|$PREFIX/var/var/|$PREFIX/var/|g" -e 's/^(User|Group|SupplementaryGroups)=salt$/\1=halite/; s/ salt salt/ halite halite/; s/^u salt /u halite /' \
         -e '/^(Runtime|State|Cache)Directory/d' -e "s|^ReadWritePaths=.*|ReadWritePaths=$PREFIX/var -$SYSCONF/pki/master|" \
         -e "s|salt-minion.service|halite-minion.service|g" "$1"
 }

@@ -1,7 +1,7 @@
 /* case_over.h - files and folders of a case that lie over the machine's, for functions that read and write paths of the
  * system: {"over": {"/etc": "{T}/etc", "/proc/swaps": "{T}/swaps",
- * "/usr/lib": "+{T}/lib"}}; with "+" the folder's files stand beside the machine's. The case runs in a process with a mount namespace of
- * its own, so that the machine keeps what it has. Where the kernel gives none, such cases are
+ * "/usr/lib": "+{T}/lib"}}; with "+" the folder's files stand beside the machine's. The case runs in a process with mounts and a host
+ * name of its own, so that the machine keeps what it has. Where the kernel gives none, such cases are
  * left out, which is said.
  */
 #ifndef UNIT_CASE_OVER_H
@@ -29,7 +29,7 @@ case_over_put(const char *path, const char *text)
     return ok;
 }
 
-/* Gives this process mounts of its own; false where it may not. */
+/* Gives this process mounts and a host name of its own; false where it may not. */
 static inline bool
 case_over_apart(void)
 {
@@ -42,7 +42,7 @@ case_over_apart(void)
             !case_over_put("/proc/self/uid_map", users) || !case_over_put("/proc/self/gid_map", groups))
             return false;
     }
-    return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    return unshare(CLONE_NEWNS | CLONE_NEWUTS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 /* Lays what `setup` has made over the machine's. */
