@@ -9,7 +9,7 @@ typedef struct weight {
     int how; /* specific: 3 named, 2 its group, 1 everything, 0 not covered */
 } weight_t;
 
-/* One range of the header without white space around it. */
+/* A media range of the Accept header (RFC 9110, 12.5.1), without white space around it. */
 typedef struct range {
     const char *type;
     size_t len;

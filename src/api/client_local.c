@@ -155,7 +155,7 @@ local_reply(low_t *low, const json_t *msg)
     low->job = follow_new(jid, minions, NULL, clock_mono_ms());
 }
 
-/* What a client gets of one return. NEW. */
+/* A minion's return as the client gets it: its value, or with full_return its retcode and jid, too. NEW. */
 static json_t *
 local_shape(const low_t *low, const json_t *push)
 {

@@ -110,7 +110,7 @@ gate_check_body(request_t *request)
         gate_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
 }
 
-/* Who asks, and whether the route is for him. */
+/* The request's session and its sender's address are checked against what the route asks for. */
 static void
 gate_check_user(request_t *request)
 {
