@@ -50,23 +50,34 @@ auth_free_child(void)
     return NULL;
 }
 
-/* TAKES answer. */
-static void
-auth_answer(json_t *answer)
-{
-    AUTO_FREE char *text = value_dump(answer);
-
-    json_decref(answer);
-    if (send(AUTH_FD, text, strlen(text), MSG_NOSIGNAL) < 0 && errno != EPIPE)
-        log_error("an answer to the master is lost: %s", strerror(errno));
-}
-
 static json_t *
 auth_no(json_int_t id, const char *why)
 {
     json_t *said = value_utf8(why, strlen(why));
 
     return json_pack("{s:I, s:b, s:o}", "id", id, "ok", false, "why", said);
+}
+
+/* TAKES answer. One that is longer than the line's messages (a user of thousands of groups) becomes a refusal: the master
+ * can't read a part of a message. */
+static void
+auth_answer(json_t *answer)
+{
+    json_int_t id = value_int(answer, "id", 0);
+    AUTO_FREE char *text = value_dump(answer);
+    size_t len = strlen(text);
+
+    json_decref(answer);
+    if (len > LIMIT_AUTH_MSG) {
+        json_auto_t *no = auth_no(
+            id, "the user has more groups than an answer to the master can hold (64 KB of names): "
+                "narrow the search for groups");
+        free(text);
+        text = value_dump(no);
+        len = strlen(text);
+    }
+    if (send(AUTH_FD, text, len, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+        log_error("an answer to the master is lost: %s", strerror(errno));
 }
 
 /* ---- in the child ----------------------------------------------------------------------------------- */

@@ -99,7 +99,20 @@ objectClass: posixGroup
 cn: none
 gidNumber: 101
 memberUid: nobody
+
+dn: uid=carl,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: carl
+cn: Carl
+sn: C
+userPassword: carl-pw
 LDIF
+    local long i
+    long=$(printf 'x%.0s' {1..400})
+    for i in {1..200}; do
+        printf '%s\n' '' "dn: cn=$i,ou=Groups,dc=example,dc=org" "objectClass: posixGroup" "cn: $i$long" "cn: $i" \
+            "gidNumber: $((200 + i))" "memberUid: carl"
+    done >>"$FLEET/tree.ldif"
     /usr/sbin/slapadd -f "$FLEET/slapd.conf" -l "$FLEET/tree.ldif"
     daemon slapd /usr/sbin/slapd -d 0 -h "ldap://127.0.0.1:$LDAP" -f "$FLEET/slapd.conf"
     until_true 10 test -s "$FLEET/slapd.pid"
@@ -139,6 +152,15 @@ refused() {
     refused "$(login ldap 'ann)(uid=*' ann-pw)"
     refused "$(login ldap nosuch ann-pw)"
     run grep -E 'ann-pw|admin-pw' "$FLEET/log/master"
+    [ -z "$output" ]
+}
+
+@test "ldap: a user with more groups than an answer holds is refused, others log in" {
+    needs_slapd
+    refused "$(login ldap carl carl-pw)"
+    until_log "$FLEET/log/master" "login of 'carl' by ldap has failed: the user has more groups than an answer"
+    ask "$(login ldap ann ann-pw)" | grep -q '"groups":\["ops"\]'
+    run grep 'salt-auth has ended' "$FLEET/log/master"
     [ -z "$output" ]
 }
 
