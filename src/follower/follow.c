@@ -277,14 +277,18 @@ find_cursor(follow_t *self, fail_t *err)
 {
     json_auto_t *args = json_pack("[s]", self->spec->name), *kept = NULL;
     int64_t pause_ms = FAILED_MS;
-    int rc = cursor_read(self->dir, self->spec->name, &self->after, err);
+    fail_auto_t damage = FAIL_INIT;
+    int rc = cursor_read(self->dir, self->spec->name, &self->after, &damage);
 
-    if (rc < 0)
-        return rc;
-    self->none = rc == 0;
     self->batch = returning_is_native(self->ctx, self->spec->returner, "batch");
     self->keeps = returning_is_native(self->ctx, self->spec->returner, "cursor");
     self->singly = returning_is_native(self->ctx, self->spec->returner, "event_return");
+    if (rc < 0 && !self->keeps)
+        return fail_set(err, rc, "%s", fail_text(&damage));
+    if (rc < 0)
+        log_warning("follower %s: %s: the database's own position is taken", self->spec->name,
+                    fail_text(&damage));
+    self->none = rc <= 0;
     if (self->none)
         self->after = self->spec->since;
     for (; self->keeps; pause_ms = pause_ms * 2 < FAILED_MAX ? pause_ms * 2 : FAILED_MAX) {

@@ -108,6 +108,17 @@ follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, 
     sql_is "SELECT count(*) FROM salt_events WHERE data ? 'n'" $((next - 1))
 }
 
+@test "a damaged file of the cursor is no end where the database keeps it" {
+    local file
+    file=$(find "$FLEET" -path '*/followers/event_return.pgjsonb.json')
+    kill -9 "$(follower_pid event_return.pgjsonb)"
+    echo '{"seq": ' >"$file"
+    fire 90001 90003
+    until_true 30 sql_is "SELECT count(*) FROM salt_events WHERE data->>'n' IN ('90001', '90002', '90003')" 3
+    sql_is "SELECT count(*) - count(DISTINCT data->>'n') FROM salt_events WHERE data ? 'n'" 0
+    until_log "$FLEET/log/master" "follower event_return.pgjsonb: .*event_return.pgjsonb.json: not valid JSON.*the database's own position is taken"
+}
+
 @test "a minion's returner writes there too, and a database that is away is an error of the log alone" {
     salt m1 test.echo direct --return=pgjsonb >/dev/null
     until_true 20 sql_is "SELECT count(*) FROM salt_returns WHERE return = '\"direct\"'" 2
