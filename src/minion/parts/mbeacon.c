@@ -536,10 +536,9 @@ static void
 mbeacon_refresh(void *part, json_t *data)
 {
     mbeacon_t *self = part;
-    json_auto_t *own = self->own, *nothing = json_object();
+    json_auto_t *none = json_object();
     mbeacon_dismiss(self);
-    beacons_configure(self->engine, nothing, NULL, clock_mono_ms());
-    self->own = json_incref(own);
+    beacons_configure(self->engine, none, NULL, clock_mono_ms());
     mbeacon_configure(self);
 }
 
