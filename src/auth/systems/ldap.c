@@ -4,12 +4,12 @@
  * With auth.ldap.binddn and bindpw the user's entry is looked for by auth.ldap.filter and its name is bound; without
  * bindpw, binddn has the user in it ("uid={{ username }},ou=people,dc=example"). An empty password is refused, as a
  * server takes such a bind for an anonymous one. */
-#include <dlfcn.h>
 #include <sys/time.h>
 
 #include "auth/system.h"
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/host/library.h"
 #include "salt/value.h"
 
 enum {
@@ -51,41 +51,21 @@ typedef struct ldap {
     char *(*err2string)(int code);
 } ldap_t;
 
-static int
-ldap_load(ldap_t *self, fail_t *err)
-{
-    static const char *const names[] = { "libldap-2.5.so.0", "libldap.so.2" };
-    const struct {
-        const char *name;
-        void *place;
-    } wanted[] = { { "ldap_initialize", &self->initialize },
-                   { "ldap_set_option", &self->set_option },
-                   { "ldap_start_tls_s", &self->start_tls_s },
-                   { "ldap_sasl_bind_s", &self->sasl_bind_s },
-                   { "ldap_search_ext_s", &self->search_ext_s },
-                   { "ldap_first_entry", &self->first_entry },
-                   { "ldap_next_entry", &self->next_entry },
-                   { "ldap_get_dn", &self->get_dn },
-                   { "ldap_get_values_len", &self->get_values_len },
-                   { "ldap_value_free_len", &self->value_free_len },
-                   { "ldap_memfree", &self->memfree },
-                   { "ldap_msgfree", &self->msgfree },
-                   { "ldap_unbind_ext_s", &self->unbind_ext_s },
-                   { "ldap_err2string", &self->err2string } };
-    void *lib = NULL;
-
-    for (size_t i = 0; lib == NULL && i < NELEMS(names); i++)
-        lib = dlopen(names[i], RTLD_NOW);
-    if (lib == NULL)
-        return fail_set(err, -ENOENT, "%s: install the package libldap-2.5-0", dlerror());
-    for (size_t i = 0; i < NELEMS(wanted); i++) {
-        void *symbol = dlsym(lib, wanted[i].name);
-        if (symbol == NULL)
-            return fail_set(err, -ENOENT, "libldap has no %s", wanted[i].name);
-        memcpy(wanted[i].place, &symbol, sizeof(symbol));
-    }
-    return 0;
-}
+static const char *const ldap_libraries[] = { "libldap-2.5.so.0", "libldap.so.2", NULL };
+static const library_symbol_t ldap_symbols[] = { { "ldap_initialize", offsetof(ldap_t, initialize) },
+                                                 { "ldap_set_option", offsetof(ldap_t, set_option) },
+                                                 { "ldap_start_tls_s", offsetof(ldap_t, start_tls_s) },
+                                                 { "ldap_sasl_bind_s", offsetof(ldap_t, sasl_bind_s) },
+                                                 { "ldap_search_ext_s", offsetof(ldap_t, search_ext_s) },
+                                                 { "ldap_first_entry", offsetof(ldap_t, first_entry) },
+                                                 { "ldap_next_entry", offsetof(ldap_t, next_entry) },
+                                                 { "ldap_get_dn", offsetof(ldap_t, get_dn) },
+                                                 { "ldap_get_values_len", offsetof(ldap_t, get_values_len) },
+                                                 { "ldap_value_free_len", offsetof(ldap_t, value_free_len) },
+                                                 { "ldap_memfree", offsetof(ldap_t, memfree) },
+                                                 { "ldap_msgfree", offsetof(ldap_t, msgfree) },
+                                                 { "ldap_unbind_ext_s", offsetof(ldap_t, unbind_ext_s) },
+                                                 { "ldap_err2string", offsetof(ldap_t, err2string) } };
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 
@@ -431,11 +411,12 @@ int
 system_ldap(const login_t *login, json_t *found, fail_t *err)
 {
     ldap_t self = { .login = login };
+    fail_auto_t why = FAIL_INIT;
 
     if (*login->password == '\0')
         return fail_set(err, -EACCES, "ldap: an empty password is none");
-    if (ldap_load(&self, err) < 0)
-        return err->code;
+    if (library_open(ldap_libraries, ldap_symbols, NELEMS(ldap_symbols), &self, &why) == NULL)
+        return fail_set(err, -ENOENT, "%s: install the package libldap-2.5-0", fail_text(&why));
     AUTO_FREE char *dn = ldap_user_dn(&self, err);
     int rc = dn == NULL ? err->code : ldap_bind(&self, dn, login->password, err);
     if (rc == 1)

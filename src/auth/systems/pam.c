@@ -2,12 +2,12 @@
  * expired or locked one has a right password too.
  *
  * The declarations are those of Linux-PAM's pam_appl.h and _pam_types.h, whose binary interface is fixed. */
-#include <dlfcn.h>
 #include <grp.h>
 #include <pwd.h>
 
 #include "auth/system.h"
 #include "common/base/str.h"
+#include "common/host/library.h"
 #include "salt/value.h"
 
 enum {
@@ -42,6 +42,13 @@ typedef struct pam {
     const char *(*strerror)(void *handle, int code);
 } pam_t;
 
+static const char *const pam_libraries[] = { "libpam.so.0", NULL };
+static const library_symbol_t pam_symbols[] = { { "pam_start", offsetof(pam_t, start) },
+                                                { "pam_authenticate", offsetof(pam_t, authenticate) },
+                                                { "pam_acct_mgmt", offsetof(pam_t, acct_mgmt) },
+                                                { "pam_end", offsetof(pam_t, end) },
+                                                { "pam_strerror", offsetof(pam_t, strerror) } };
+
 /* Answers what is not shown with the password and what is shown with the name; notes need no answer. */
 static int
 pam_answer(int n, const struct message **asked, struct response **ret, void *cookie)
@@ -58,30 +65,6 @@ pam_answer(int n, const struct message **asked, struct response **ret, void *coo
     }
     *ret = all;
     return SUCCESS;
-}
-
-static int
-pam_load(pam_t *pam, fail_t *err)
-{
-    void *lib = dlopen("libpam.so.0", RTLD_NOW | RTLD_GLOBAL);
-    const struct {
-        const char *name;
-        void *place;
-    } wanted[] = { { "pam_start", &pam->start },
-                   { "pam_authenticate", &pam->authenticate },
-                   { "pam_acct_mgmt", &pam->acct_mgmt },
-                   { "pam_end", &pam->end },
-                   { "pam_strerror", &pam->strerror } };
-
-    if (lib == NULL)
-        return fail_set(err, -ENOENT, "%s: install the package libpam0g", dlerror());
-    for (size_t i = 0; i < NELEMS(wanted); i++) {
-        void *symbol = dlsym(lib, wanted[i].name);
-        if (symbol == NULL)
-            return fail_set(err, -ENOENT, "libpam.so.0 has no %s", wanted[i].name);
-        memcpy(wanted[i].place, &symbol, sizeof(symbol));
-    }
-    return 0;
 }
 
 /* The names of all groups of the host that the user is in. NEW. */
@@ -108,11 +91,12 @@ system_pam(const login_t *login, json_t *found, fail_t *err)
 {
     const char *service = value_str(login->options, "auth.pam.service", "login");
     const struct conversation conv = { pam_answer, (void *) login };
+    fail_auto_t why = FAIL_INIT;
     void *handle = NULL;
     pam_t pam;
 
-    if (pam_load(&pam, err) < 0)
-        return err->code;
+    if (library_open(pam_libraries, pam_symbols, NELEMS(pam_symbols), &pam, &why) == NULL)
+        return fail_set(err, -ENOENT, "%s: install the package libpam0g", fail_text(&why));
     int rc = pam.start(service, login->user, &conv, &handle);
     const char *step = "pam_start";
     if (rc == SUCCESS) {

@@ -8,6 +8,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/host/library.h"
 #include "plugins/lib/database/mysqltext.h"
 #include "salt/log.h"
 
@@ -72,10 +73,7 @@ static bool my_lib_loaded;
 static pthread_mutex_t my_lib_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define MY_SYMBOL(symbol, member) ROW("mysql_" symbol, offsetof(struct my_lib, member))
-static const struct {
-    const char *name;
-    size_t at;
-} my_symbols[] = {
+static const library_symbol_t my_symbols[] = {
     MY_SYMBOL("init", init),
     MY_SYMBOL("options", options),
     MY_SYMBOL("real_connect", real_connect),
@@ -94,32 +92,14 @@ static const struct {
     MY_SYMBOL("real_escape_string", escape),
 };
 
-static bool
-my_symbols_found(void *library, struct my_lib *into)
-{
-    for (size_t i = 0; i < NELEMS(my_symbols); i++) {
-        void *found = dlsym(library, my_symbols[i].name);
-        if (found == NULL)
-            return false;
-        memcpy((char *) into + my_symbols[i].at, &found, sizeof(found));
-    }
-    return true;
-}
-
-/* Finds the library with all that is needed of it. NULL: there is none. */
+/* Opens the library with all that is needed of it. NULL: there is none. */
 static void *
 my_library(struct my_lib *into)
 {
-    static const char *const names[] = { "libmariadb.so.3", "libmysqlclient.so.24", "libmysqlclient.so.21" };
+    static const char *const names[] = { "libmariadb.so.3", "libmysqlclient.so.24", "libmysqlclient.so.21",
+                                         NULL };
 
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL && my_symbols_found(library, into))
-            return library;
-        if (library != NULL)
-            (void) dlclose(library);
-    }
-    return NULL;
+    return library_open(names, my_symbols, NELEMS(my_symbols), into, NULL);
 }
 
 /* A look alone does not keep the library: who lists modules has no use for it. */

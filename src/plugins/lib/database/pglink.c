@@ -1,12 +1,12 @@
 /* pglink.c - see pglink.h. */
 #include "plugins/lib/database/pglink.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <poll.h>
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/host/library.h"
 #include "salt/limits.h"
 
 /* ---- the library ------------------------------------------------------------------------------ */
@@ -49,10 +49,7 @@ static struct pg_lib {
 static bool pg_lib_loaded;
 
 #define PG_SYMBOL(name) ROW("PQ" #name, offsetof(struct pg_lib, name))
-static const struct {
-    const char *name;
-    size_t at;
-} pg_symbols[] = {
+static const library_symbol_t pg_symbols[] = {
     PG_SYMBOL(connectdbParams),
     PG_SYMBOL(finish),
     PG_SYMBOL(status),
@@ -78,36 +75,23 @@ static const struct {
     PG_SYMBOL(pipelineSync),
 };
 
-static int
-pg_load_locked(fail_t *err)
-{
-    void *library = pg_lib_loaded ? NULL : dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-
-    for (size_t i = 0; library != NULL && i < NELEMS(pg_symbols); i++) {
-        void *found = dlsym(library, pg_symbols[i].name);
-        if (found == NULL)
-            return fail_kind(err, FAIL_COMMAND, -ENOENT,
-                             "The library libpq is older than PostgreSQL 14: it has no %s",
-                             pg_symbols[i].name);
-        memcpy((char *) &pg_lib + pg_symbols[i].at, &found, sizeof(found));
-    }
-    pg_lib_loaded = pg_lib_loaded || library != NULL;
-    return pg_lib_loaded
-               ? 0
-               : fail_kind(
-                     err, FAIL_COMMAND, -ENOENT,
-                     "The library libpq, which speaks to PostgreSQL, is not there: install the package libpq5 "
-                     "(Debian, Ubuntu, SUSE) or libpq (Fedora, RHEL)");
-}
-
 /* Runners connect from several threads. */
 static int
 pg_load(fail_t *err)
 {
+    static const char *const names[] = { "libpq.so.5", NULL };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    fail_auto_t why = FAIL_INIT;
 
     (void) pthread_mutex_lock(&lock);
-    int rc = pg_load_locked(err);
+    pg_lib_loaded = pg_lib_loaded ||
+                    library_open(names, pg_symbols, NELEMS(pg_symbols), &pg_lib, &why) != NULL;
+    int rc = pg_lib_loaded
+                 ? 0
+                 : fail_kind(err, FAIL_COMMAND, -ENOENT,
+                             "The library libpq of PostgreSQL 14 or later can't be loaded (%s): install "
+                             "the package libpq5 (Debian, Ubuntu, SUSE) or libpq (Fedora, RHEL)",
+                             fail_text(&why));
     (void) pthread_mutex_unlock(&lock);
     return rc;
 }

@@ -2,12 +2,12 @@
  * one with GnuTLS. Either will do. It stays loaded once it is. */
 #include "plugins/lib/http/web.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/host/library.h"
 
 #define HEADERS_MAX (1024 * 1024) /* bytes of the headers of all answers to one request */
 
@@ -33,10 +33,7 @@ static bool web_lib_loaded;
 static pthread_mutex_t web_lib_lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define WEB_SYMBOL(name) ROW("curl_" #name, offsetof(struct web_lib, name))
-static const struct {
-    const char *name;
-    size_t at;
-} web_symbols[] = {
+static const library_symbol_t web_symbols[] = {
     WEB_SYMBOL(global_init),    WEB_SYMBOL(easy_init),    WEB_SYMBOL(easy_setopt),   WEB_SYMBOL(easy_getinfo),
     WEB_SYMBOL(easy_perform),   WEB_SYMBOL(easy_cleanup), WEB_SYMBOL(easy_strerror), WEB_SYMBOL(slist_append),
     WEB_SYMBOL(slist_free_all), WEB_SYMBOL(mime_init),    WEB_SYMBOL(mime_addpart),  WEB_SYMBOL(mime_name),
@@ -45,34 +42,17 @@ static const struct {
 
 /* ---- the library --------------------------------------------------------------------------------------- */
 
-/* False when one of the functions is missing. */
-static bool
-find_symbols(void *library, struct web_lib *into)
-{
-    for (size_t i = 0; i < NELEMS(web_symbols); i++) {
-        void *found = dlsym(library, web_symbols[i].name);
-        if (found == NULL)
-            return false;
-        memcpy((char *) into + web_symbols[i].at, &found, sizeof(found));
-    }
-    return true;
-}
-
 /* It is looked for anew each time until it is there: a state may install it for the next one. */
 static int
 web_load(fail_t *err)
 {
-    static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
+    static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", NULL };
     int rc = 0;
 
     (void) pthread_mutex_lock(&web_lib_lock);
-    for (size_t i = 0; !web_lib_loaded && i < NELEMS(names); i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        web_lib_loaded = library != NULL && find_symbols(library, &web_lib) &&
-                         web_lib.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-        if (library != NULL && !web_lib_loaded)
-            (void) dlclose(library);
-    }
+    web_lib_loaded = web_lib_loaded ||
+                     (library_open(names, web_symbols, NELEMS(web_symbols), &web_lib, NULL) != NULL &&
+                      web_lib.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     if (!web_lib_loaded)
         rc = fail_kind(err, FAIL_COMMAND, -ENOENT,
                        "The library libcurl, which fetches http, https and ftp, is not there: install the "

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "common/base/str.h"
+#include "common/host/library.h"
 #include "plugins/lib/x509/ossl.h"
 
 typedef struct evp_md evp_md_t;
@@ -75,10 +76,7 @@ static struct ossl {
 static bool lib_loaded;
 static pthread_mutex_t lib_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct {
-    const char *name;
-    size_t at;
-} symbols[] = { OSSL_FUNCTIONS(OSSL_SYMBOL) };
+static const library_symbol_t symbols[] = { OSSL_FUNCTIONS(OSSL_SYMBOL) };
 
 enum {
     NID_RSA = 6,
@@ -95,19 +93,11 @@ enum {
 /* ---- the library -------------------------------------------------------------------------------- */
 
 static void *
-library_open(struct ossl *into)
+lib_open(struct ossl *into)
 {
-    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    static const char *const names[] = { "libcrypto.so.3", NULL };
 
-    for (size_t i = 0; library != NULL && i < NELEMS(symbols); i++) {
-        void *found = dlsym(library, symbols[i].name);
-        if (found == NULL) {
-            (void) dlclose(library);
-            return NULL;
-        }
-        memcpy((char *) into + symbols[i].at, &found, sizeof(found));
-    }
-    return library;
+    return library_open(names, symbols, NELEMS(symbols), into, NULL);
 }
 
 /* A look does not keep the library: who lists modules has no use for it. */
@@ -115,7 +105,7 @@ const char *
 ossl_missing(call_ctx_t *ctx)
 {
     struct ossl found;
-    void *library = lib_loaded ? NULL : library_open(&found);
+    void *library = lib_loaded ? NULL : lib_open(&found);
 
     if (library == NULL && !lib_loaded)
         return "libcrypto of OpenSSL 3 can't be loaded: install the package libssl3 (Debian, Ubuntu) or openssl-libs "
@@ -130,7 +120,7 @@ static int
 lib_load(fail_t *err)
 {
     (void) pthread_mutex_lock(&lib_lock);
-    lib_loaded = lib_loaded || library_open(&lib) != NULL;
+    lib_loaded = lib_loaded || lib_open(&lib) != NULL;
     bool ready = lib_loaded;
     (void) pthread_mutex_unlock(&lib_lock);
     if (!ready)
