@@ -119,6 +119,7 @@ engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json
     until_true 10 eval '[ "$(engine_pid other)" != 0 ]' # started by the first tick after the reload
     pid=$(engine_pid other)
     kill -9 "$(<"$FLEET/pids/master")"
+    until_true 10 test -e "$FLEET/pids/master.rc"
     until_true 20 pid_gone "$pid"
     start_master
 }
