@@ -339,6 +339,20 @@ extensions(pgconn_t *pg, const char *query, fail_t *err)
     return all;
 }
 
+/* The one of those that `list` answers which is called as the argument `name` says, or null. */
+static int
+pg_named(func_fn *list, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *all = NULL;
+    int rc = list(ctx, args, &all, err);
+    json_t *one = value_get(all, postgres_name(args));
+
+    if (rc == 0)
+        *ret_value = one != NULL ? json_incref(one) : json_null();
+    json_decref(all);
+    return rc;
+}
+
 static int
 list_extensions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -352,14 +366,7 @@ list_extensions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 get_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *all = NULL;
-    int rc = list_extensions(ctx, args, &all, err);
-    json_t *one = value_get(all, postgres_name(args));
-
-    if (rc == 0)
-        *ret_value = one != NULL ? json_incref(one) : json_null();
-    json_decref(all);
-    return rc;
+    return pg_named(list_extensions, ctx, args, ret_value, err);
 }
 
 static int
@@ -534,14 +541,7 @@ postgres_schema_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 static int
 postgres_schema_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *all = NULL;
-    int rc = postgres_schema_list(ctx, args, &all, err);
-    json_t *one = value_get(all, postgres_name(args));
-
-    if (rc == 0)
-        *ret_value = one != NULL ? json_incref(one) : json_null();
-    json_decref(all);
-    return rc;
+    return pg_named(postgres_schema_list, ctx, args, ret_value, err);
 }
 
 static int
