@@ -50,6 +50,8 @@ static void
 garbage_is_refused(void **state)
 {
     static const char *const bad[] = { "x\r\n",
+                                       "\r\n",
+                                       "*1\r\n\r\n",
                                        "$a\r\n",
                                        ":1.5\r\n",
                                        "$3\r\nabcd\r\n",

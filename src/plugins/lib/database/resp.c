@@ -35,8 +35,8 @@ resp_line(const char *bytes, size_t len, fail_t *err)
         (void) fail_set(err, -EPROTO, "Redis: a line of more than %d bytes", RESP_LINE);
     if (cr == NULL || (size_t) (cr - bytes) + 2 > len)
         return 0;
-    if (cr[1] != '\n')
-        (void) fail_set(err, -EPROTO, "Redis: a line without its end");
+    if (cr == bytes || cr[1] != '\n')
+        (void) fail_set(err, -EPROTO, "Redis: a line without its %s", cr == bytes ? "type" : "end");
     return (size_t) (cr - bytes) + 2;
 }
 
