@@ -118,6 +118,14 @@ documents() { # FILE MORE
     until_true 20 shows 'len(d)' $((before + 1))
 }
 
+@test "a function whose name is none of an index is left out, and holds up no other" {
+    salt m1 'Test.no/_search?x' >/dev/null 2>&1 || :
+    salt m1 test.arg later >/dev/null
+    until_true 20 shows '[x["doc"]["data"]["args"] for x in d if x["index"] == "salt-test_arg"]' "[['later']]"
+    until_log "$FLEET/log/master" "left out: the return of 'm1' in job [0-9]*: elasticsearch: no index can have the name that the function 'Test.no/_search"
+    [ "$(shown '[x for x in i if "no" in x]')" = '[]' ]
+}
+
 @test "a document that the server refuses is left out, and those after it are stored" {
     ask '{"op": "fire", "kept": true, "events": [{"tag": "test/r", "data": {"n": 20, "refused": 400}}, {"tag": "test/r", "data": {"n": 21}}]}'
     until_true 20 shows 'sorted(x["doc"]["data"].get("n", 0) for x in d if x["index"] == "salt-master-event-cache" and x["doc"]["data"]["n"] >= 20)' '[21]'

@@ -11,7 +11,7 @@
 #include "plugins/lib/returner/retopts.h"
 #include "salt/log.h"
 
-enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, REFUSED_STATUS = 400 };
+enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, REFUSED_STATUS = 400, INDEX_MAX = 255 };
 
 static const retopt_t options[] = {
     { "doc_type", NULL, NULL },
@@ -140,6 +140,13 @@ elastic_index(const json_t *opts, const char *name)
     return xasprintf("%s-%s", name, day);
 }
 
+/* Elasticsearch's rules for names of indices, of one that begins with "salt-"; it becomes part of an address, too. */
+static bool
+is_index_name(const char *name)
+{
+    return strlen(name) <= INDEX_MAX && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
+}
+
 /* Two lines of a bulk request: where the document goes, TAKES id (NULL: the server makes one), and the document. */
 static int
 elastic_add(call_ctx_t *ctx, const json_t *opts, const char *index, const char *type, json_t *id,
@@ -225,6 +232,7 @@ elastic_counts(const json_t *states)
     return json_pack("{s:I, s:I}", "succeeded", succeeded, "failed", failed);
 }
 
+/* -EBADMSG: the function, which a minion may claim, makes no name of an index. */
 static int
 elastic_add_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *bulk, fail_t *err)
 {
@@ -240,6 +248,10 @@ elastic_add_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *b
 
     if (value_has(value_get(opts, "functions_blacklist"), name) || data == NULL || json_is_null(data))
         return 0;
+    if (!is_index_name(index))
+        return fail_kind(err, FAIL_COMMAND, -EBADMSG,
+                         "elasticsearch: no index can have the name that the function '%.100s' gives it",
+                         fun);
     json_auto_t *shown = ordered                           ? elastic_ordered(data)
                          : states && !json_is_object(data) ? json_pack("{s:O}", "return", data)
                                                            : json_incref(data);
@@ -360,6 +372,20 @@ elastic_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return rc < 0 ? rc : elastic_send(ctx, &bulk, err);
 }
 
+/* Adds a return of a batch. One that can't be stored at all is left out, as it would keep back all that follow. */
+static int
+elastic_gather_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *bulk, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = elastic_add_ret(ctx, opts, ret, bulk, &why);
+
+    if (rc != -EBADMSG)
+        return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
+    log_error("left out: the return of '%s' in job %s: %s", value_str(ret, "id", ""),
+              value_str(ret, "jid", ""), fail_text(&why));
+    return 0;
+}
+
 static int
 elastic_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -374,7 +400,7 @@ elastic_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (rc == 0 && event != NULL)
             rc = elastic_add_event(ctx, opts, event, value_int(write, "seq", 0), &bulk, err);
         else if (rc == 0 && ret != NULL)
-            rc = elastic_add_ret(ctx, opts, ret, &bulk, err);
+            rc = elastic_gather_ret(ctx, opts, ret, &bulk, err);
         else if (rc == 0)
             rc = elastic_add_load(ctx, opts, value_str(write, "jid", ""), value_get(write, "load"), &bulk,
                                   err);
