@@ -40,9 +40,8 @@ line() { # FILE EXPRESSION: of `d`, the file's last line, which may be still to 
 }
 
 @test "a returner that fails is an event, and the master has the return" {
-    salt-run state.event 'salt/minion/m1/returner/*' count=1 timeout=20 >"$FLEET/event" 3>&- &
     [ "$(salt m1 test.echo x --return=rawfile_json --return_kwargs='{filename: /nosuch/place}' --out=newline_values_only)" = x ]
-    wait
+    salt-run state.event 'salt/minion/m1/returner/rawfile_json/*' count=1 since=10m timeout=20 >"$FLEET/event"
     grep -q 'salt/minion/m1/returner/rawfile_json/failed' "$FLEET/event"
     grep -q 'Could not write to rawdata_json file /nosuch/place: No such file or directory' "$FLEET/event"
 }

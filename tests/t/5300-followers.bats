@@ -41,7 +41,7 @@ status_is() { [ "$(status "$1")" = "$2" ]; }
 }
 
 @test "while the target is away nothing is lost, and the status and an event say so" {
-    salt-run state.event 'salt/follower/*' count=2 timeout=60 >"$FLEET/told" 3>&- &
+    salt-run state.event 'salt/follower/*' count=2 since=10m timeout=60 >"$FLEET/told" 3>&- &
     mv "$FLEET/keep" "$FLEET/away"
     fire 4 6
     until_true 10 status_is '"Could not write" in d.get("failed", "")' True
