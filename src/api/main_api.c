@@ -215,7 +215,7 @@ main(int argc, char **argv)
         return code;
     }
     AUTO_FREE char *dir = startup_conf_dir(opts.values);
-    json_auto_t *overrides = startup_overrides(opts.values), *warnings = json_array(), *warning;
+    json_auto_t *overrides = startup_overrides(opts.values), *warnings = json_array();
     api_overrides(dir, overrides);
     AUTO(conf) conf = startup_conf("salt-api", dir, CONF_MASTER, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
@@ -224,6 +224,7 @@ main(int argc, char **argv)
     bool only_figures = figures != NULL && !conf_has_api(conf);
     AUTO(settings) set = conf != NULL && !only_figures ? settings_new(conf_opts(conf), warnings, &err) : NULL;
     size_t i;
+    json_t *warning;
     json_array_foreach (warnings, i, warning)
         log_warning("%s", json_string_value(warning));
     if ((set == NULL && !only_figures) || (background && daemon_background(&err) < 0))

@@ -87,19 +87,19 @@ make_key_usage(const json_t *v, const ext_about_t *about, bool *critical, buf_t 
 int
 make_extended(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
-    json_auto_t *usages = json_is_array(v) ? json_incref((json_t *) v) : json_array(), *one;
+    json_auto_t *usages = json_is_array(v) ? json_incref((json_t *) v) : json_array();
     size_t i, at = der_begin(out, DER_SEQ);
+    json_t *usage;
 
     *critical = conf_has(v, "critical");
     if (json_is_string(v)) {
         json_auto_t *pairs = conf_pairs(json_string_value(v), critical);
-        json_array_foreach (pairs, i, one)
-            json_array_append(usages, json_array_get(one, 0));
+        json_t *pair;
+        json_array_foreach (pairs, i, pair)
+            json_array_append(usages, json_array_get(pair, 0));
     } else if (!json_is_array(v)) {
         json_array_append(usages, (json_t *) v);
     }
-    one = NULL;
-    json_t *usage;
     json_array_foreach (usages, i, usage) {
         AUTO_FREE char *text = value_pystr(usage);
         const char *oid = oid_by_name(extended_usages, text);
