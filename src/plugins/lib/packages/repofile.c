@@ -136,7 +136,7 @@ repofile_read(const char *path, bool strict, buf_t *header, fail_t *err)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* "# text" lines. */
+/* "# text" for each line of each comment. */
 static void
 repofile_put_comments(buf_t *out, const json_t *comments)
 {
@@ -146,7 +146,8 @@ repofile_put_comments(buf_t *out, const json_t *comments)
     json_array_foreach (comments, i, v) {
         AUTO_FREE char *text = value_pystr(v);
         const char *at = text + strspn(text, "#");
-        buf_printf(out, "# %s\n", at + strspn(at, " \t"));
+        AUTO_FREE char *lines = str_replace(at + strspn(at, " \t"), "\n", "\n# ");
+        buf_printf(out, "# %s\n", lines);
     }
 }
 
