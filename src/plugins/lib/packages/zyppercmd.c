@@ -33,9 +33,7 @@ zypper_begin(call_ctx_t *ctx, prog_t *prog, unsigned flags, const char *root, fa
     if (root != NULL)
         prog_adds(prog, "--root", root, NULL);
     if ((flags & ZYPPER_READS) && !(flags & ZYPPER_REFRESHES))
-        prog_env(prog, "ZYPP_READONLY_"
-                       "H"
-                       "ACK=1"); /* in pieces, as the whole word is for unfinished work */
+        prog_env(prog, "ZYPP_READONLY_HACK=1");
     return 0;
 }
 
