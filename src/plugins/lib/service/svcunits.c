@@ -166,8 +166,9 @@ svc_real_unit(const char *root, const char *name, char **ret_unit, fail_t *err)
         rc = link_target(root, path, &target, err);
     const char *slash = target != NULL ? strrchr(target, '/') : NULL,
                *base = slash != NULL ? slash + 1 : target;
+    AUTO_FREE char *linked = base != NULL ? svc_unit_name(base) : NULL;
     /* A link to what is no unit of the folders is a unit itself. */
-    if (rc == 0 && base != NULL && svc_unit_name(base) != NULL && !str_eq(strrchr(path, '/') + 1, base))
+    if (rc == 0 && linked != NULL && !str_eq(strrchr(path, '/') + 1, base))
         rc = svc_unit_path(root, base, &there, err);
     *ret_unit = rc == 0 ? (there != NULL ? xstrdup(base) : svc_unit(name)) : NULL;
     return rc;
