@@ -368,8 +368,10 @@ read_pairs(fstate_t *s, partfile_t *file, buf_t *old)
     bool create = fstate_on(s, "create_if_missing", false);
     int rc = partfile_edit(file, s->name, &why);
 
-    if (rc == 0 && create)
+    if (rc == 0 && create) {
+        partfile_close(file);
         rc = partfile_open(file, s->name, &why) == 0 ? 1 : -EISDIR;
+    }
     if (rc < 0 && rc != -EISDIR)
         (void) fstate_error(s, "%s", fail_text(&why));
     else if (rc <= 0)
