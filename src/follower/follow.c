@@ -12,7 +12,8 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-#define BATCH_MAX  500   /* events in one batch, unless event_return_queue wants more */
+#define BATCH_MAX  500   /* events in one batch, unless event_return_queue wants more, */
+#define BATCH_SIZE (8 * 1024 * 1024) /* and bytes: servers bound a request, and each batch has one deadline */
 #define IDLE_MS    1000  /* between looks at the time while nothing comes; the file follows as fast */
 #define FAILED_MS  500   /* before a batch is given again: doubled each time, */
 #define FAILED_MAX 30000 /* up to this */
@@ -23,7 +24,8 @@ typedef struct follow {
     const follow_spec_t *spec;
     char *dir; /* owned: of the follower's files */
     local_client_t *line;
-    json_t *writes;   /* owned: the batch */
+    json_t *writes;   /* owned: the batch, */
+    size_t weight;    /* and its bytes, about */
     uint64_t after;   /* last event that is stored */
     uint64_t reached; /* last event that was looked at */
     uint64_t told;    /* as of which the file is */
@@ -129,6 +131,7 @@ static void
 stored(follow_t *self)
 {
     json_array_clear(self->writes);
+    self->weight = 0;
     self->after = self->reached;
     self->none = false;
     if (!self->keeps || clock_mono_ms() - self->told_ms >= IDLE_MS)
@@ -192,6 +195,7 @@ take_event(follow_t *self, const json_t *push)
     if (json_array_size(self->writes) == 0)
         self->first_ms = clock_mono_ms();
     json_object_set_new(write, "seq", json_integer((json_int_t) seq));
+    self->weight += writes_weight(write);
     json_array_append_new(self->writes, write);
 }
 
@@ -206,7 +210,7 @@ is_due(const follow_t *self)
 
     if (n == 0)
         return false;
-    if (n >= (events && queue > BATCH_MAX ? (size_t) queue : BATCH_MAX))
+    if (n >= (events && queue > BATCH_MAX ? (size_t) queue : BATCH_MAX) || self->weight >= BATCH_SIZE)
         return true;
     if (local_more(self->line))
         return false;

@@ -29,6 +29,8 @@ int follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err);
 
 /* True when `event_return_whitelist` and `event_return_blacklist` let the tag through. */
 bool writes_wanted(const json_t *opts, const char *tag);
+/* About how many bytes a write takes where it is stored. */
+size_t writes_weight(const json_t *write);
 /* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event. */
 json_t *writes_of(const char *kind, const char *tag, json_t *data);
 /* The load of a job as Salt's master keeps it, from the event of a new job, or from a return without one. NEW. */

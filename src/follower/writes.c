@@ -26,6 +26,21 @@ writes_wanted(const json_t *opts, const char *tag)
     return (json_array_size(white) == 0 || writes_listed(white, tag)) && !writes_listed(black, tag);
 }
 
+size_t
+writes_weight(const json_t *write)
+{
+    enum { NODE = 8 }; /* a number, or what stands around a value */
+    size_t sum = NODE + (json_is_string(write) ? json_string_length(write) : 0), i;
+    const char *key;
+    json_t *v;
+
+    json_array_foreach ((json_t *) write, i, v)
+        sum += writes_weight(v);
+    json_object_foreach ((json_t *) write, key, v)
+        sum += strlen(key) + writes_weight(v);
+    return sum;
+}
+
 json_t *
 writes_load(const json_t *data)
 {

@@ -43,13 +43,18 @@ class Server(http.server.BaseHTTPRequestHandler):
             indices.update({"proxy": ""} if name == "proxy" else {})
             return self.answer(200, {})
         assert definition["settings"] == {"number_of_shards": 1, "number_of_replicas": 0}
+        if len(name) > 255 or "full" in name:  # names, and the shards of a cluster, have limits
+            return self.answer(400, {"error": {"type": "invalid_index_name_exception" if len(name) > 255 else "validation_exception"}})
         for alias in definition["aliases"]:
             indices[alias] = name
         self.answer(200, {"acknowledged": True})
 
     def do_POST(self):
         assert self.path == "/_bulk"
-        lines = self.body().splitlines()
+        body = self.body()
+        if len(body) > 40000:  # http.max_content_length
+            return self.answer(413, {})
+        lines = body.splitlines()
         said = []
         if "proxy" in indices:
             self.send_response(200)
@@ -126,9 +131,34 @@ documents() { # FILE MORE
     [ "$(shown '[x for x in i if "no" in x]')" = '[]' ]
 }
 
+# goes_on WORD: the follower stores what comes after it.
+goes_on() {
+    salt m1 test.arg "$1" >/dev/null
+    until_true 20 shows '["'"$1"'"] in [x["doc"]["data"]["args"] for x in d if x["index"] == "salt-test_arg"]' True
+}
+
+@test "a function for which the server makes no index, as its name is too long or there are too many, is left out" {
+    salt m1 "test.$(printf 'x%.0s' {1..245})" >/dev/null 2>&1 || :
+    goes_on long
+    salt m1 test.full >/dev/null 2>&1 || :
+    goes_on full
+    until_log "$FLEET/log/master" "left out: the return of 'm1' in job [0-9]*: Elasticsearch: salt-test_full-v1: the server answers 400"
+}
+
+@test "events that are too large together are stored one by one; one that is too large alone is left out" {
+    python3 - >"$FLEET/large" <<'PY'
+import json
+print(json.dumps({"op": "fire", "kept": True, "events": [{"tag": "test/l", "data": {"n": 10 + n, "x": "x" * k}}
+    for n, k in enumerate((25000, 25000, 45000, 10))]}))
+PY
+    ask "$(<"$FLEET/large")" >/dev/null
+    until_true 20 shows 'sorted(x["doc"]["data"]["n"] for x in d if x["index"] == "salt-master-event-cache" and 10 <= x["doc"]["data"]["n"] < 20)' '[10, 11, 13]'
+    until_log "$FLEET/log/master" 'elasticsearch: left out, as the server refuses it: Elasticsearch: _bulk: the server answers 413'
+}
+
 @test "a document that the server refuses is left out, and those after it are stored" {
     ask '{"op": "fire", "kept": true, "events": [{"tag": "test/r", "data": {"n": 20, "refused": 400}}, {"tag": "test/r", "data": {"n": 21}}]}'
-    until_true 20 shows 'sorted(x["doc"]["data"].get("n", 0) for x in d if x["index"] == "salt-master-event-cache" and x["doc"]["data"]["n"] >= 20)' '[21]'
+    until_true 20 shows 'sorted(x["doc"]["data"].get("n", 0) for x in d if x["index"] == "salt-master-event-cache" and x["doc"]["data"].get("n", 0) >= 20)' '[21]'
     until_log "$FLEET/log/master" 'elasticsearch: left out, as the server refuses it: .* of salt-master-event-cache: .*as asked'
 }
 

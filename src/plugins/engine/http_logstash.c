@@ -12,9 +12,9 @@ logstash_post(const char *url, const json_t *event, fail_t *err)
 {
     web_auto_t web = WEB_INIT;
     buf_auto_t answer = BUF_INIT, body = BUF_INIT;
-    AUTO_FREE char *text = ret_json(event, err);
+    AUTO_FREE char *text = ret_json(event);
 
-    if (text == NULL || web_open(&web, CURLPROTO_HTTP | CURLPROTO_HTTPS, 0, &answer, err) < 0)
+    if (web_open(&web, CURLPROTO_HTTP | CURLPROTO_HTTPS, 0, &answer, err) < 0)
         return -EINVAL;
     buf_puts(&body, text);
     web_text(&web, CURLOPT_URL, url);

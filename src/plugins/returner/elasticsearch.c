@@ -11,7 +11,9 @@
 #include "plugins/lib/returner/retopts.h"
 #include "salt/log.h"
 
-enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, REFUSED_STATUS = 400, INDEX_MAX = 255 };
+enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, INDEX_MAX = 255 };
+#define INDEX_VERSION "-v1" /* behind an index's name in that of the first one for it */
+enum { REFUSED_STATUS = 400, LARGE_STATUS = 413 };
 
 static const retopt_t options[] = {
     { "doc_type", NULL, NULL },
@@ -88,10 +90,13 @@ elastic_ask(call_ctx_t *ctx, const char *method, const char *path, const buf_t *
                : fail_kind(err, FAIL_COMMAND, -EIO, "Elasticsearch: %s: %s", base, web.trouble);
 }
 
+/* -EBADMSG: the server does not want this at all; -E2BIG: not as much at once. */
 static int
 elastic_refused(const char *what, long status, const buf_t *answer, fail_t *err)
 {
-    return fail_kind(err, FAIL_COMMAND, -EIO, "Elasticsearch: %s: the server answers %ld: %.300s", what,
+    int rc = status == REFUSED_STATUS ? -EBADMSG : status == LARGE_STATUS ? -E2BIG : -EIO;
+
+    return fail_kind(err, FAIL_COMMAND, rc, "Elasticsearch: %s: the server answers %ld: %.300s", what,
                      status, buf_str(answer));
 }
 
@@ -99,7 +104,7 @@ elastic_refused(const char *what, long status, const buf_t *answer, fail_t *err)
 static int
 elastic_ensure(call_ctx_t *ctx, const json_t *opts, const char *index, fail_t *err)
 {
-    AUTO_FREE char *known = xasprintf("elasticsearch.index.%s", index), *path = xasprintf("%s-v1", index);
+    AUTO_FREE char *known = xasprintf("elasticsearch.index.%s", index), *path = xasprintf("%s" INDEX_VERSION, index);
     buf_auto_t answer = BUF_INIT, body = BUF_INIT, made = BUF_INIT;
     long status = 0;
 
@@ -144,7 +149,7 @@ elastic_index(const json_t *opts, const char *name)
 static bool
 is_index_name(const char *name)
 {
-    return strlen(name) <= INDEX_MAX && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
+    return strlen(name) + strlen(INDEX_VERSION) <= INDEX_MAX && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
 }
 
 /* Two lines of a bulk request: where the document goes, TAKES id (NULL: the server makes one), and the document. */
@@ -157,10 +162,12 @@ elastic_add(call_ctx_t *ctx, const json_t *opts, const char *index, const char *
     AUTO_FREE char *head = value_dump(action), *text = value_dump(document);
     int rc = elastic_ensure(ctx, opts, index, err);
 
+    if (rc < 0)
+        return rc;
     buf_printf(bulk, "%s\n", head);
     buf_puts(bulk, text);
     buf_putc(bulk, '\n');
-    return rc;
+    return 0;
 }
 
 /* Names of fields have no dots. NEW. */
@@ -232,7 +239,7 @@ elastic_counts(const json_t *states)
     return json_pack("{s:I, s:I}", "succeeded", succeeded, "failed", failed);
 }
 
-/* -EBADMSG: the function, which a minion may claim, makes no name of an index. */
+/* -EBADMSG: the function, which a minion may claim, makes no index. */
 static int
 elastic_add_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *bulk, fail_t *err)
 {
@@ -296,7 +303,7 @@ elastic_add_load(call_ctx_t *ctx, const json_t *opts, const char *jid, const jso
 }
 
 /* Looks at the answer for each document. What the server refuses for what it is, such as a text where the index has numbers, is left
- * out with a line of the log, as it would keep all that follows back for ever. 0, or -EIO when one is to come again. */
+ * out with a line of the log, as it would keep all that follows back for ever. 0, or negative when one is to come again. */
 static int
 elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *err)
 {
@@ -319,7 +326,8 @@ elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *e
     return value_get(said, "items") != NULL ? 0 : elastic_refused("_bulk", status, answer, err);
 }
 
-/* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes again. */
+/* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes again. -E2BIG: all together
+ * they are too large. */
 static int
 elastic_send(call_ctx_t *ctx, const buf_t *bulk, fail_t *err)
 {
@@ -387,25 +395,54 @@ elastic_gather_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t
 }
 
 static int
+elastic_gather(call_ctx_t *ctx, const json_t *opts, const json_t *write, buf_t *bulk, fail_t *err)
+{
+    const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret");
+
+    if (event != NULL)
+        return elastic_add_event(ctx, opts, event, value_int(write, "seq", 0), bulk, err);
+    if (ret != NULL)
+        return elastic_gather_ret(ctx, opts, ret, bulk, err);
+    return elastic_add_load(ctx, opts, value_str(write, "jid", ""), value_get(write, "load"), bulk, err);
+}
+
+/* Each write in a request of its own. One that is too large even so is left out. */
+static int
+elastic_send_each(call_ctx_t *ctx, const json_t *opts, const json_t *writes, fail_t *err)
+{
+    const json_t *write;
+    size_t i;
+
+    json_array_foreach ((json_t *) writes, i, write) {
+        buf_auto_t bulk = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        int rc = elastic_gather(ctx, opts, write, &bulk, err);
+        rc = rc < 0 ? rc : elastic_send(ctx, &bulk, &why);
+        if (rc == -E2BIG)
+            log_error("elasticsearch: left out, as the server refuses it: %s: %.1000s", fail_text(&why),
+                      buf_str(&bulk));
+        else if (rc < 0)
+            return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(*fail_text(err) != '\0' ? err : &why));
+    }
+    return 0;
+}
+
+static int
 elastic_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *opts = elastic_options(ctx, NULL);
+    const json_t *writes = value_get(args, "writes"), *write;
     buf_auto_t bulk = BUF_INIT;
-    json_t *write;
+    fail_auto_t why = FAIL_INIT;
     size_t i;
     int rc = 0;
 
-    json_array_foreach (value_get(args, "writes"), i, write) {
-        const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret");
-        if (rc == 0 && event != NULL)
-            rc = elastic_add_event(ctx, opts, event, value_int(write, "seq", 0), &bulk, err);
-        else if (rc == 0 && ret != NULL)
-            rc = elastic_gather_ret(ctx, opts, ret, &bulk, err);
-        else if (rc == 0)
-            rc = elastic_add_load(ctx, opts, value_str(write, "jid", ""), value_get(write, "load"), &bulk,
-                                  err);
-    }
-    return rc < 0 ? rc : elastic_send(ctx, &bulk, err);
+    json_array_foreach ((json_t *) writes, i, write)
+        rc = rc < 0 ? rc : elastic_gather(ctx, opts, write, &bulk, &why);
+    rc = rc < 0 ? rc : elastic_send(ctx, &bulk, &why);
+    if (rc == -E2BIG)
+        return elastic_send_each(ctx, opts, writes, err);
+    return rc < 0 ? fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(&why)) : 0;
 }
 
 static int

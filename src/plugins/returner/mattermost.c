@@ -22,7 +22,8 @@ mattermost_post(const json_t *opts, const char *message, httppost_t *post, fail_
     json_object_set_new(payload, "text", value_fmt("```%s```", message));
     AUTO_FREE char *hooks = httpreturn_join(url, "/hooks/");
     post->url = httpreturn_join(hooks, hook);
-    return httpreturn_form(payload, post, err);
+    httpreturn_form(payload, post);
+    return 0;
 }
 
 static int

@@ -37,9 +37,7 @@ rawfile_write(call_ctx_t *ctx, const json_t *ret, const json_t *values, fail_t *
     size_t i;
 
     json_array_foreach ((json_t *) values, i, one) {
-        AUTO_FREE char *text = ret_json(one, err);
-        if (text == NULL)
-            return -EINVAL;
+        AUTO_FREE char *text = ret_json(one);
         buf_puts(&lines, text);
         buf_putc(&lines, '\n');
     }

@@ -112,34 +112,29 @@ redis_keep(call_ctx_t *ctx)
     return xasprintf("%lld", (long long) value_int(ctx_opts(ctx), "keep_jobs_seconds", KEEP_S));
 }
 
-static int
-redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret, fail_t *err)
+static void
+redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret)
 {
     const char *id = value_str(ret, "id", ""), *jid = value_str(ret, "jid", "");
     const json_t *name = value_get(ret, "fun");
-    AUTO_FREE char *fun = value_pystr(name != NULL ? name : json_null()), *text = ret_json(ret, err),
-                   *seconds = redis_keep(ctx);
+    AUTO_FREE char *fun = value_pystr(name != NULL ? name : json_null()), *text = ret_json(ret),
+                   *seconds = redis_keep(ctx), *key = xasprintf("ret:%s", jid),
+                   *last = xasprintf("%s:%s", id, fun);
 
-    if (text == NULL)
-        return -EINVAL;
-    AUTO_FREE char *key = xasprintf("ret:%s", jid), *last = xasprintf("%s:%s", id, fun);
     resp_add(line, "HSET", key, id, text, NULL);
     if (!str_eq(seconds, "0"))
         resp_add(line, "EXPIRE", key, seconds, NULL);
     resp_add(line, "SET", last, jid, NULL);
     resp_add(line, "SADD", "minions", id, NULL);
-    return 0;
 }
 
 /* `fresh`: only where there is none. */
-static int
-redis_add_load(call_ctx_t *ctx, resp_t *line, const char *jid, const json_t *load, bool fresh, fail_t *err)
+static void
+redis_add_load(call_ctx_t *ctx, resp_t *line, const char *jid, const json_t *load, bool fresh)
 {
-    AUTO_FREE char *key = xasprintf("load:%s", jid), *text = ret_json(load, err), *seconds = redis_keep(ctx);
+    AUTO_FREE char *key = xasprintf("load:%s", jid), *text = ret_json(load), *seconds = redis_keep(ctx);
     bool ever = str_eq(seconds, "0");
 
-    if (text == NULL)
-        return -EINVAL;
     if (fresh && ever)
         resp_add(line, "SET", key, text, "NX", NULL);
     else if (fresh)
@@ -148,16 +143,15 @@ redis_add_load(call_ctx_t *ctx, resp_t *line, const char *jid, const json_t *loa
         resp_add(line, "SET", key, text, NULL);
     else
         resp_add(line, "SETEX", key, seconds, text, NULL);
-    return 0;
 }
 
-/* Sends what was added, when it could be. */
+/* Sends what was added. */
 static int
-redis_send(resp_t *line, int rc, fail_t *err)
+redis_send(resp_t *line, fail_t *err)
 {
-    json_auto_t *replies = rc == 0 ? resp_run(line, err) : NULL;
+    json_auto_t *replies = resp_run(line, err);
 
-    return rc < 0 ? rc : replies != NULL ? 0 : err->code;
+    return replies != NULL ? 0 : err->code;
 }
 
 static int
@@ -166,7 +160,10 @@ redis_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *ret = value_get(args, "ret");
     resp_t *line = redis_line(ctx, ret, err);
 
-    return line != NULL ? redis_send(line, redis_add_ret(ctx, line, ret, err), err) : err->code;
+    if (line == NULL)
+        return err->code;
+    redis_add_ret(ctx, line, ret);
+    return redis_send(line, err);
 }
 
 static int
@@ -176,9 +173,8 @@ redis_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (line == NULL)
         return err->code;
-    return redis_send(
-        line, redis_add_load(ctx, line, value_str(args, "jid", ""), value_get(args, "load"), false, err),
-        err);
+    redis_add_load(ctx, line, value_str(args, "jid", ""), value_get(args, "load"), false);
+    return redis_send(line, err);
 }
 
 /* All writes of a batch in one go; whoever stores them again stores the same. */
@@ -197,11 +193,11 @@ redis_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             rc = fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
                            "redis keeps jobs and returns; as in Salt it is none for event_return");
         if (rc == 0 && load != NULL)
-            rc = redis_add_load(ctx, line, jid, load, ret != NULL, err);
+            redis_add_load(ctx, line, jid, load, ret != NULL);
         if (rc == 0 && ret != NULL)
-            rc = redis_add_ret(ctx, line, ret, err);
+            redis_add_ret(ctx, line, ret);
     }
-    return redis_send(line, rc, err);
+    return rc < 0 ? rc : redis_send(line, err);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */

@@ -202,7 +202,8 @@ slack_post(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *a
     json_auto_t *payload = json_pack("{s:o}", "attachments", slack_attachments(ctx, opts, ret, author));
     post->url = httpreturn_join(SLACK_URL, hook);
     post->answer = "ok";
-    return httpreturn_form(payload, post, err);
+    httpreturn_form(payload, post);
+    return 0;
 }
 
 static int

@@ -23,9 +23,7 @@ splunk_post(call_ctx_t *ctx, const json_t *unused, const json_t *event, httppost
                                      value_fmt("%lld", (long long) (clock_wall_us() / 1000000)), "index",
                                      value_get(opts, "index"), "sourcetype", value_get(opts, "sourcetype"),
                                      "event", event, "host", host);
-    AUTO_FREE char *text = ret_json(payload, err);
-    if (text == NULL)
-        return -EINVAL;
+    AUTO_FREE char *text = ret_json(payload);
     buf_puts(&post->body, text);
     post->url = url != NULL ? xstrdup(url) : xasprintf("https://%s:8088/services/collector/event", indexer);
     post->header = xasprintf("Authorization: Splunk %s", token);

@@ -61,9 +61,7 @@ syslog_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if (tag != NULL && strlen(tag) > IDENT_MAX)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "tag size is limited to %d characters", IDENT_MAX);
-    AUTO_FREE char *text = ret_json(ret, err);
-    if (text == NULL)
-        return -EINVAL;
+    AUTO_FREE char *text = ret_json(ret);
     openlog(tag, flags, LOG_USER);
     syslog(priority, "%s", text);
     closelog();

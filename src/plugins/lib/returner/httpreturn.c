@@ -20,17 +20,14 @@ httpreturn_join(const char *base, const char *more)
     return xasprintf("%.*s%s", (int) (end - base) + (*more == '/' ? 0 : 1), base, more);
 }
 
-int
-httpreturn_form(const json_t *payload, httppost_t *post, fail_t *err)
+void
+httpreturn_form(const json_t *payload, httppost_t *post)
 {
-    AUTO_FREE char *text = ret_json(payload, err);
-
-    if (text == NULL)
-        return -EINVAL;
+    AUTO_FREE char *text = ret_json(payload);
     json_auto_t *form = json_pack("{s:s}", "payload", text);
+
     http_form(form, &post->body);
     post->type = "application/x-www-form-urlencoded";
-    return 0;
 }
 
 /* "https://host" of an address: the rest may be a secret. NEW. */

@@ -37,6 +37,6 @@ int http_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 /* "https://host/a/b" and "c" as urllib.parse.urljoin joins them, for a whole address, a path with "/" before it, or a name. NEW. */
 char *httpreturn_join(const char *base, const char *more);
 /* Adds "payload=" and the value as JSON, for a form. */
-int httpreturn_form(const json_t *payload, httppost_t *post, fail_t *err);
+void httpreturn_form(const json_t *payload, httppost_t *post);
 
 #endif

@@ -59,18 +59,17 @@ retopts(call_ctx_t *ctx, const char *name, const json_t *ret, const retopt_t *ro
 /* ---- texts ------------------------------------------------------------------------------------------ */
 
 char *
-ret_json(const json_t *v, fail_t *err)
+ret_json(const json_t *v)
 {
     static const py_dumps_t how = { .indent = -1, .ensure_ascii = false };
     AUTO(py) value = py_from_json(v);
-    AUTO(py) text = py_json_dumps(value, &how);
+    AUTO(py) text = value != NULL ? py_json_dumps(value, &how) : NULL;
+    size_t len;
 
     if (text == NULL) {
-        (void) fail_set(err, -EINVAL, "it is no JSON: %s", py_raised_text());
         py_clear();
-        return NULL;
+        return value_dump(v);
     }
-    size_t len;
     const char *bytes = py_text(text, &len);
     return xstrndup(bytes, len);
 }

@@ -27,8 +27,9 @@ json_t *retopts(call_ctx_t *ctx, const char *name, const json_t *ret, const reto
 /* A setting by its whole name, from the same places. BORROWED; NULL: it is not set. */
 json_t *retopts_setting(call_ctx_t *ctx, const char *name);
 
-/* The value as Salt's salt.utils.json.dumps writes it: ", " and ": ", not ASCII alone. NEW, or NULL with *err. */
-char *ret_json(const json_t *v, fail_t *err);
+/* The value as Salt's salt.utils.json.dumps writes it: ", " and ": ", not ASCII alone; a deeper one than Python's values
+ * may be here (a peer's message may be) without these blanks. NEW. */
+char *ret_json(const json_t *v);
 /* The job of a load as `jobs` shows it (salt.utils.jid.format_jid_instance). */
 json_t *ret_job_instance(const char *jid, const json_t *load);
 /* "2026, Nov 26 22:23:56.123456" of a jid (salt.utils.jid.jid_to_time); "" of another text. */

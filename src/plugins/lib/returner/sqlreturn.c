@@ -71,16 +71,13 @@ sql_wants(const char *sql, const char *name)
 }
 
 /* Sets the JSON of a value, when the statement wants it. */
-static int
-set_json(json_t *values, const char *sql, const char *name, const json_t *v, fail_t *err)
+static void
+set_json(json_t *values, const char *sql, const char *name, const json_t *v)
 {
-    AUTO_FREE char *text = sql_wants(sql, name) ? ret_json(v, err) : xstrdup("");
+    AUTO_FREE char *text = sql_wants(sql, name) ? ret_json(v) : NULL;
 
-    if (text == NULL)
-        return -EBADMSG;
-    if (*text != '\0')
+    if (text != NULL)
         json_object_set_new(values, name, json_string(text));
-    return 0;
 }
 
 /* Sets Python's str() of a member; "None" where there is none. */
@@ -103,7 +100,7 @@ set_now(json_t *values)
 }
 
 static json_t *
-values_of_ret(const sqlshape_t *shape, const json_t *ret, fail_t *err)
+values_of_ret(const sqlshape_t *shape, const json_t *ret)
 {
     json_auto_t *values = json_object(), *job_ret = json_object();
     const json_t *success = value_get(ret, "success"), *given = value_get(ret, "return");
@@ -120,15 +117,14 @@ values_of_ret(const sqlshape_t *shape, const json_t *ret, fail_t *err)
         json_object_set(job_ret, "retcode", value_get(ret, "retcode"));
     if (success != NULL)
         json_object_set(job_ret, "success", (json_t *) success);
-    if (set_json(values, shape->ret, "return", given, err) < 0 ||
-        set_json(values, shape->ret, "full_ret", ret, err) < 0 ||
-        set_json(values, shape->ret, "job_ret", job_ret, err) < 0)
-        return NULL;
+    set_json(values, shape->ret, "return", given);
+    set_json(values, shape->ret, "full_ret", ret);
+    set_json(values, shape->ret, "job_ret", job_ret);
     return STEAL(values);
 }
 
 static json_t *
-values_of_event(call_ctx_t *ctx, const sqlshape_t *shape, const json_t *event, fail_t *err)
+values_of_event(call_ctx_t *ctx, const sqlshape_t *shape, const json_t *event)
 {
     json_auto_t *values = json_object();
     json_t *data = value_get(event, "data");
@@ -136,11 +132,12 @@ values_of_event(call_ctx_t *ctx, const sqlshape_t *shape, const json_t *event, f
     json_object_set_new(values, "tag", json_string(value_str(event, "tag", "")));
     json_object_set_new(values, "master_id", json_string(ctx_id(ctx)));
     set_now(values);
-    return set_json(values, shape->event, "data", data, err) == 0 ? STEAL(values) : NULL;
+    set_json(values, shape->event, "data", data);
+    return STEAL(values);
 }
 
 static json_t *
-values_of_load(const sqlshape_t *shape, const char *jid, const json_t *load, fail_t *err)
+values_of_load(const sqlshape_t *shape, const char *jid, const json_t *load)
 {
     static const char *const texts[] = { "tgt_type", "cmd", "tgt", "kwargs", "ret", "user", "fun" };
     json_auto_t *values = json_pack("{s:s}", "jid", jid);
@@ -149,21 +146,19 @@ values_of_load(const sqlshape_t *shape, const char *jid, const json_t *load, fai
     json_object_set_new(values, "started", json_string(started));
     for (size_t i = 0; i < NELEMS(texts); i++)
         set_text(values, texts[i], load, texts[i]);
-    if (set_json(values, shape->load, "load", load, err) < 0 ||
-        set_json(values, shape->load, "arg", value_get(load, "arg"), err) < 0)
-        return NULL;
+    set_json(values, shape->load, "load", load);
+    set_json(values, shape->load, "arg", value_get(load, "arg"));
     return STEAL(values);
 }
 
 /* ---- storing ------------------------------------------------------------------------------------------- */
 
-/* Runs, or queues, one statement with the values, TAKES; NULL: they could not be made. */
+/* Runs, or queues, one statement with the values, TAKES. */
 static int
 sql_store(const sqlshape_t *shape, void *conn, const char *sql, json_t *values, bool queue, fail_t *err)
 {
-    int rc = values == NULL ? err->code
-             : queue        ? shape->driver->queue(conn, sql, values, err)
-                            : shape->driver->run(conn, sql, values, NULL, NULL, err);
+    int rc = queue ? shape->driver->queue(conn, sql, values, err)
+                   : shape->driver->run(conn, sql, values, NULL, NULL, err);
 
     json_decref(values);
     return rc;
@@ -176,7 +171,7 @@ sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *ret = value_get(args, "ret");
     void *conn = sql_connect(ctx, ret, err);
 
-    return conn != NULL ? sql_store(shape, conn, shape->ret, values_of_ret(shape, ret, err), false, err)
+    return conn != NULL ? sql_store(shape, conn, shape->ret, values_of_ret(shape, ret), false, err)
                         : err->code;
 }
 
@@ -189,8 +184,8 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (conn == NULL)
         return err->code;
-    return sql_store(shape, conn, shape->load, values_of_load(shape, jid, value_get(args, "load"), err),
-                     false, err);
+    return sql_store(shape, conn, shape->load, values_of_load(shape, jid, value_get(args, "load")), false,
+                     err);
 }
 
 /* One write of a batch: an event, a load, or a return, with the load where it has none. */
@@ -204,12 +199,12 @@ sql_write(call_ctx_t *ctx, void *conn, const json_t *write, bool queue, fail_t *
     int rc = 0;
 
     if (event != NULL)
-        return sql_store(shape, conn, shape->event, values_of_event(ctx, shape, event, err), queue, err);
+        return sql_store(shape, conn, shape->event, values_of_event(ctx, shape, event), queue, err);
     if (load != NULL)
         rc = sql_store(shape, conn, ret != NULL ? shape->load_new : shape->load,
-                       values_of_load(shape, jid, load, err), queue, err);
+                       values_of_load(shape, jid, load), queue, err);
     if (rc == 0 && ret != NULL)
-        rc = sql_store(shape, conn, shape->ret, values_of_ret(shape, ret, err), queue, err);
+        rc = sql_store(shape, conn, shape->ret, values_of_ret(shape, ret), queue, err);
     return rc;
 }
 
