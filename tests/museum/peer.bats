@@ -6,7 +6,10 @@ load ../t/lib
 load museum
 
 setup_file() {
-    museum_up 'peer: {m1: [cmd.run], "evil$": ["test.ping$", "test.sleep$", "test.cross_test$", "test.try$"]}' 'peer_run: {m1: [salt.execute]}'
+    museum_up 'peer: {m1: [cmd.run], "evil$": ["test.ping$", "test.sleep$", "test.cross_test$", "test.try$"], ".*": ["x509.sign_remote_certificate$"]}' \
+        'peer_run: {m1: [salt.execute]}'
+    printf 'x509_signing_policies: {www: {minions: m2, O: Halite}}\n' >>"$FLEET/pillar/one.sls"
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
 }
 teardown_file() { fleet_down; }
 teardown() { museum_whole; }
@@ -39,6 +42,19 @@ REFUSED='"refused":"minion:evil may not publish'
     evil_says send "$(publishes 1 '"test.ping"' '[]' '"user":"root","jid":"20200101000000000001","metadata":{"a":1}')" expect '"n":1,"value":."m1":true'
     [[ $(salt-run jobs.list_jobs search_function=test.ping --out=json) == *'"User": "minion:evil"'* ]]
     [[ $(salt-run jobs.list_job 20200101000000000001 --out=json) != *test.ping* ]]
+}
+
+@test "H-PEER: a certificate's signer knows who asks, and not by what is asked" {
+    local n=0 more steps=()
+    for more in '{"__kwarg__":true,"__pub_id":"m2"}' '"__pub_id=m2"' '{"__kwarg__":true,"__pub_id":"m2","__pub_user":"minion:m2","get_signing_policy_only":true}' 'true'; do
+        n=$((n + 1))
+        steps+=(send "$(publishes $n '"x509.sign_remote_certificate"' "[\"www\",{},$more]" '"user":"minion:m2"')"
+            expect "\"n\":$n,\"value\":.\"m1\":.\"data\":null,\"errors\":.\"minion not permitted to use specified signing policy")
+    done
+    evil_says "${steps[@]}"
+    [[ $(salt m2 publish.publish m1 x509.sign_remote_certificate "arg=['www', {}, true]" --out=json --static) == *'"O": "Halite"'* ]]
+    # Not a minion's question: nobody is meant.
+    [[ $(salt m1 x509.sign_remote_certificate www '{}' true __pub_id=m2 --out=json --static) == *'could not be identified'* ]]
 }
 
 @test "H-PEER: wrong shapes" {

@@ -100,6 +100,20 @@ follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, 
     until_true 20 sql_is "SELECT count(*) FROM salt_events WHERE tag LIKE 'test/good/%'" 2
 }
 
+@test "a value that is larger than the server takes is left out, and nothing else" {
+    python3 - >"$FLEET/large" <<'PY'
+import json
+print(json.dumps({"op": "fire", "kept": True, "events": [{"tag": "test/large/%d" % n, "data": {"x": "'" * k}} for n, k in enumerate((10, 45000, 10))]}))
+PY
+    sql '' 'SET GLOBAL max_allowed_packet = 65536'
+    kill -9 "$(follower_pid event_return.mysql)"
+    ask "$(<"$FLEET/large")" >/dev/null
+    until_true 20 sql_is "SELECT tag FROM salt_events WHERE tag LIKE 'test/large/%' ORDER BY tag" $'test/large/0\ntest/large/2'
+    sql '' 'SET GLOBAL max_allowed_packet = 16777216'
+    kill -9 "$(follower_pid event_return.mysql)"
+    until_log "$FLEET/log/master" 'mysql: left out, as the database refuses it: MySQL Error 1153: .*test/large/1'
+}
+
 @test "database, follower and master are killed under load: each event is there once" {
     next=101
     for round in {1..3}; do

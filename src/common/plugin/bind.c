@@ -154,10 +154,10 @@ bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kw
         return rest;
     }
     if (row == places->shape.starstar) {
-        /* The values for **kwargs. */
+        /* The values for **kwargs. Salt's own (bind_python) are never a caller's: one says which minion asks. */
         json_t *extra = json_object();
         for (size_t k = 0; k < places->nkw; k++)
-            if (places->kw[k].row == NULL)
+            if (places->kw[k].row == NULL && !str_starts(places->kw[k].name, "__pub_"))
                 json_object_set(extra, places->kw[k].name, json_object_get(kwargs, places->kw[k].name));
         return extra;
     }

@@ -201,14 +201,18 @@ child_may(void *cookie, const char *fun, fail_t *err)
     return blackout_check(wire, fun, err);
 }
 
-/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs. */
+/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs; __pub_id: the minion that asked for the job. */
 static json_t *
 job_pub(const json_t *job, const char *fun, json_t *arg)
 {
-    return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*}", "__pub_fun", fun, "__pub_arg", arg,
+    static const char asker[] = "minion:"; /* in the name of a user: the master's word, of which no user has one */
+    const char *user = value_str(job, "user", "");
+    bool asked = value_bool(job, "peer", false) && str_starts(user, asker);
+
+    return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*, s:s*}", "__pub_fun", fun, "__pub_arg", arg,
                      "__pub_tgt", value_get(job, "tgt"), "__pub_jid", value_get(job, "jid"), "__pub_ret",
                      value_get(job, "ret"), "__pub_tgt_type", value_get(job, "tgt_type"), "__pub_user",
-                     value_get(job, "user"));
+                     value_get(job, "user"), "__pub_id", asked ? user + strlen(asker) : NULL);
 }
 
 /* Runs one function of a job. `arg`: its arguments. */

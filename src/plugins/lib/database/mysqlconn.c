@@ -13,6 +13,7 @@
 #include "salt/log.h"
 
 #define MYSQL_ERROR_KEY "mysql.error"
+enum { NET_PACKET_TOO_LARGE = 1153 };
 
 /* ---- the library ------------------------------------------------------------------------------ */
 
@@ -170,6 +171,7 @@ struct mysqlconn {
     json_t *columns, *rows, *version;
     json_int_t count;
     size_t held; /* bytes of the rows */
+    size_t longest; /* bytes of a statement; 0: any */
     bool secret, as_text;
 };
 
@@ -372,9 +374,15 @@ my_read(mysqlconn_t *self, my_result_t *result)
 static int
 my_send(mysqlconn_t *self, const char *sql, size_t len)
 {
-    int rc = my_lib.real_query(self->handle, sql, len), more = 0;
+    int more = 0;
 
     my_forget(self);
+    if (self->longest > 0 && len > self->longest) {
+        mysql_error_set(self->ctx, "MySQL Error %d: a statement of %zu bytes, more than max_allowed_packet: %zu",
+                        NET_PACKET_TOO_LARGE, len, self->longest);
+        return -1;
+    }
+    int rc = my_lib.real_query(self->handle, sql, len);
     if (rc != 0)
         return my_failed(self);
     do {
@@ -442,6 +450,20 @@ void
 mysqlconn_secret(mysqlconn_t *self)
 {
     self->secret = true;
+}
+
+int
+mysqlconn_bound(mysqlconn_t *self)
+{
+    enum { COMMAND = 1 }; /* the byte before a statement */
+    long long bytes = 0;
+
+    if (mysqlconn_run_text(self, "SELECT @@max_allowed_packet") < 0)
+        return -1;
+    AUTO_FREE char *said = value_pystr(json_array_get(json_array_get(self->rows, 0), 0));
+    if (str_to_int(said, COMMAND + 1, LLONG_MAX, &bytes))
+        self->longest = (size_t) bytes - COMMAND;
+    return 0;
 }
 
 void

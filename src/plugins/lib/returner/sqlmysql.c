@@ -49,8 +49,9 @@ mysql_open(call_ctx_t *ctx, const json_t *opts, fail_t *err)
             json_object_set_new(kwargs, key, json_string(text));
     }
     mysqlconn_t *conn = mysqlconn_open(ctx, kwargs);
-    if (conn == NULL) {
+    if (conn == NULL || mysqlconn_bound(conn) < 0) {
         (void) mysql_failed(NULL, ctx, err);
+        mysqlconn_destroy(&conn);
         return NULL;
     }
     mysqlconn_as_text(conn);
