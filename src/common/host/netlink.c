@@ -66,19 +66,21 @@ body_size(unsigned type)
 /* Handle one datagram. 1 when more follow, 0 at the end, or a negative errno (also the kernel's own, in
  * NLMSG_ERROR). */
 static int
-take_messages(char *data, size_t len, bool dump, message_fn *each, json_t *out)
+take_messages(char *data, size_t size, bool dump, message_fn *each, json_t *out)
 {
+    int len = (int)
+        size; /* signed: the macros may take off more than there is, where lengths are rounded up */
     for (struct nlmsghdr *h = (void *) data; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
         struct rtattr *attrs[MAX_ATTRS];
-        size_t size = body_size(h->nlmsg_type);
+        size_t fixed = body_size(h->nlmsg_type);
         if (h->nlmsg_type == NLMSG_DONE)
             return 0;
         if (h->nlmsg_type == NLMSG_ERROR)
             return ((struct nlmsgerr *) NLMSG_DATA(h))->error;
-        if (size == 0 || h->nlmsg_len < NLMSG_LENGTH(size))
+        if (fixed == 0 || h->nlmsg_len < NLMSG_LENGTH(fixed))
             continue;
         char *body = NLMSG_DATA(h);
-        parse_attrs((void *) (body + NLMSG_ALIGN(size)), (int) (h->nlmsg_len - NLMSG_LENGTH(size)), attrs);
+        parse_attrs((void *) (body + NLMSG_ALIGN(fixed)), (int) (h->nlmsg_len - NLMSG_LENGTH(fixed)), attrs);
         int rc = each(h, body, attrs, out);
         if (rc != 0 || !dump)
             return rc;
@@ -151,6 +153,13 @@ number_of(const struct rtattr *a)
     return n;
 }
 
+/* NEW text of an attribute. */
+static char *
+netlink_text(const struct rtattr *a)
+{
+    return xstrndup(RTA_DATA(a), strnlen(RTA_DATA(a), RTA_PAYLOAD(a)));
+}
+
 static json_t *
 interface_value(unsigned index)
 {
@@ -193,7 +202,8 @@ netlink_add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, js
     }
     if (attrs[IFLA_ADDRESS] != NULL && RTA_PAYLOAD(attrs[IFLA_ADDRESS]) > 0)
         json_object_set_new(row, "hwaddr", hardware_value(attrs[IFLA_ADDRESS]));
-    json_object_set_new(out, RTA_DATA(attrs[IFLA_IFNAME]), row);
+    AUTO_FREE char *name = netlink_text(attrs[IFLA_IFNAME]);
+    json_object_set_new(out, name, row);
     return 0;
 }
 
@@ -251,12 +261,13 @@ netlink_add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs,
         const struct rtattr *own = attrs[IFA_LOCAL] != NULL ? attrs[IFA_LOCAL] : attrs[IFA_ADDRESS];
         /* On a point-to-point link the prefix belongs to the peer's address; the own one counts as /32. */
         bool peer = attrs[IFA_LOCAL] != NULL && attrs[IFA_ADDRESS] != NULL &&
+                    RTA_PAYLOAD(attrs[IFA_LOCAL]) >= 4 && RTA_PAYLOAD(attrs[IFA_ADDRESS]) >= 4 &&
                     memcmp(RTA_DATA(attrs[IFA_LOCAL]), RTA_DATA(attrs[IFA_ADDRESS]), 4) != 0;
-        json_t *entry = json_pack("{s:o, s:o, s:o, s:s}", "address", address_value(AF_INET, own), "netmask",
+        AUTO_FREE char *label = attrs[IFA_LABEL] != NULL ? netlink_text(attrs[IFA_LABEL]) : xstrdup(name);
+        json_t *entry = json_pack("{s:o, s:o, s:o, s:o}", "address", address_value(AF_INET, own), "netmask",
                                   netmask_value(peer ? 32 : addr->ifa_prefixlen), "broadcast",
                                   address_value(AF_INET, attrs[IFA_BROADCAST]), "label",
-                                  attrs[IFA_LABEL] != NULL ? (const char *) RTA_DATA(attrs[IFA_LABEL])
-                                                           : name);
+                                  value_utf8(label, strlen(label)));
 
         bool secondary = (addr->ifa_flags & IFA_F_SECONDARY) != 0;
         if (secondary)
@@ -264,6 +275,19 @@ netlink_add_address(const struct nlmsghdr *h, void *body, struct rtattr **attrs,
         netlink_append_to(row, secondary ? "secondary" : "inet", entry);
     }
     return 0;
+}
+
+static int
+netlink_add_any(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *out)
+{
+    return h->nlmsg_type == RTM_NEWLINK ? netlink_add_link(h, body, attrs, out)
+                                        : netlink_add_address(h, body, attrs, out);
+}
+
+int
+netlink_take(void *data, size_t len, json_t *out)
+{
+    return take_messages(data, len, true, netlink_add_any, out);
 }
 
 json_t *

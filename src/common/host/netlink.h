@@ -3,7 +3,7 @@
  * Layer      common/host
  * Threads    any; each call opens its own socket
  * Errors     negative errno with the reason
- * Tests      tests/unit/common/test_netlink.c
+ * Tests      tests/unit/common/test_netlink.c, tests/fuzz/fuzz_netlink.c
  */
 #ifndef COMMON_HOST_NETLINK_H
 #define COMMON_HOST_NETLINK_H
@@ -13,6 +13,10 @@
 /* {"lo": {"up": true, "hwaddr": "00:...", "inet": [{"address", "netmask", "broadcast", "label"}],
  *  "inet6": [{"address", "prefixlen", "scope"}], "secondary": [...]}, ...} NEW, or NULL with *err. */
 json_t *netlink_interfaces(fail_t *err);
+
+/* Adds the interfaces of a datagram, and addresses to those that are there. 1: more follow; 0 or a negative errno: it was the
+ * last. */
+int netlink_take(void *data, size_t len, json_t *out);
 
 /* The routes of the main and local tables: [{"addr_family", "destination", "gateway", "netmask", "flags",
  * "interface"}, ...]. NEW, or NULL with *err. */

@@ -46,6 +46,7 @@ netsettings_value(const struct rtattr *a, form_t form)
                                           "TESTING", "DORMANT",    "UP" };
     const uint8_t *bytes = RTA_DATA(a);
     size_t len = RTA_PAYLOAD(a);
+    int left = (int) len;
     char text[3 * 32 + 1] = "";
     uint32_t n = 0;
     switch (form) {
@@ -64,7 +65,7 @@ netsettings_value(const struct rtattr *a, form_t form)
                             bytes[i]);
         return json_string(text);
     case KIND:
-        for (struct rtattr *in = RTA_DATA(a); RTA_OK(in, len); in = RTA_NEXT(in, len))
+        for (struct rtattr *in = RTA_DATA(a); RTA_OK(in, left); in = RTA_NEXT(in, left))
             if (in->rta_type == IFLA_INFO_KIND)
                 return netsettings_value(in, TEXT);
         return NULL;
@@ -110,6 +111,24 @@ netsettings_address(const struct nlmsghdr *h, json_t *out)
                               json_pack("[s, i]", text, (int) address->ifa_prefixlen));
 }
 
+int
+netsettings_take(const void *data, size_t size, json_t *out, fail_t *err)
+{
+    int len = (int)
+        size; /* signed: the macros may take off more than there is, where lengths are rounded up */
+    for (const struct nlmsghdr *h = data; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+        if (h->nlmsg_type == NLMSG_DONE)
+            return 0;
+        if (h->nlmsg_type == NLMSG_ERROR)
+            return fail_set(err, -EIO, "RTNETLINK refuses to list interfaces");
+        if (h->nlmsg_type == RTM_NEWLINK && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifinfomsg)))
+            netsettings_link(h, out);
+        else if (h->nlmsg_type == RTM_NEWADDR && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifaddrmsg)))
+            netsettings_address(h, out);
+    }
+    return 1;
+}
+
 /* Asks for all links or all addresses, and adds them. */
 static int
 netsettings_dump(int fd, unsigned short type, json_t *out, fail_t *err)
@@ -130,17 +149,9 @@ netsettings_dump(int fd, unsigned short type, json_t *out, fail_t *err)
         if (n <= 0)
             return fail_set(err, n < 0 ? -errno : -EIO, "the kernel tells nothing about the network: %s",
                             strerror(errno));
-        size_t left = (size_t) n;
-        for (struct nlmsghdr *h = (void *) data; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
-            if (h->nlmsg_type == NLMSG_DONE)
-                return 0;
-            if (h->nlmsg_type == NLMSG_ERROR)
-                return fail_set(err, -EIO, "RTNETLINK refuses to list interfaces");
-            if (h->nlmsg_type == RTM_NEWLINK && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifinfomsg)))
-                netsettings_link(h, out);
-            else if (h->nlmsg_type == RTM_NEWADDR && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct ifaddrmsg)))
-                netsettings_address(h, out);
-        }
+        int rc = netsettings_take(data, (size_t) n, out, err);
+        if (rc <= 0)
+            return rc;
     }
 }
 

@@ -5,7 +5,7 @@
  * Ownership  results are NEW
  * Errors     a negative errno with *err
  * Source     rtnetlink(7), linux/if_link.h
- * Tests      tests/cases/beacon/network_settings.json
+ * Tests      tests/cases/beacon/network_settings.json, tests/fuzz/fuzz_netlink.c
  */
 #ifndef COMMON_HOST_NETSETTINGS_H
 #define COMMON_HOST_NETSETTINGS_H
@@ -15,6 +15,8 @@
 /* {"lo": {"ifname", "index", "mtu", "txqlen", "operstate": "UP", "flags", "promiscuity", "address", "ipaddr": [["127.0.0.1", 8]], ...}}.
  * NULL with *err. */
 json_t *netsettings(fail_t *err);
+/* Adds the links of a datagram of the kernel, and addresses to those that are there. 1: more follow; 0: it was the last. */
+int netsettings_take(const void *data, size_t size, json_t *out, fail_t *err);
 /* A descriptor that is readable when a link or an address changed; negative with *err. */
 int netsettings_watch(fail_t *err);
 /* Drops what such a descriptor has to say. */
