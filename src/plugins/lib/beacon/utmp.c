@@ -175,29 +175,34 @@ utmp_wanted(const json_t *config, const json_t *users, const json_t *event, int 
     return range == NULL || utmp_in_range(range, minute, &bad);
 }
 
-int
-utmp_look(const utmp_kind_t *kind, beacon_look_t *look, fail_t *err)
+size_t
+utmp_take(const utmp_kind_t *kind, beacon_look_t *look, const void *bytes, size_t len)
 {
-    buf_auto_t bytes = BUF_INIT;
     time_t now = (time_t) (clock_wall_us() / 1000000);
     struct tm tm;
     record_t record;
     size_t at = 0;
-    if (tail_read(look->own, look->context, &bytes, err) < 0)
-        return err->code;
-    if (bytes.len == 0)
-        return 0;
     (void) localtime_r(&now, &tm);
     json_auto_t *users = utmp_users(look->config);
-    for (; bytes.len - at >= sizeof(record); at += sizeof(record)) {
-        memcpy(&record, bytes.data + at, sizeof(record));
+    for (; len - at >= sizeof(record); at += sizeof(record)) {
+        memcpy(&record, (const char *) bytes + at, sizeof(record));
         json_auto_t *event = utmp_event(&record);
         if (kind->actions)
             utmp_action(look, event);
         if (utmp_wanted(look->config, users, event, tm.tm_hour * 60 + tm.tm_min))
             json_array_append(look->events, event);
     }
-    tail_unread(look->own, look->context, bytes.len - at);
+    return at;
+}
+
+int
+utmp_look(const utmp_kind_t *kind, beacon_look_t *look, fail_t *err)
+{
+    buf_auto_t bytes = BUF_INIT;
+    if (tail_read(look->own, look->context, &bytes, err) < 0)
+        return err->code;
+    if (bytes.len > 0)
+        tail_unread(look->own, look->context, bytes.len - utmp_take(kind, look, bytes.data, bytes.len));
     return 0;
 }
 

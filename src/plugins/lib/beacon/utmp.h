@@ -3,7 +3,7 @@
  * Layer      plugins/lib/beacon
  * Threads    one
  * Ownership  as beacon_row_t's functions
- * Tests      tests/cases/beacon/{wtmp,btmp}.json
+ * Tests      tests/cases/beacon/{wtmp,btmp}.json, tests/fuzz/fuzz_utmp.c
  */
 #ifndef PLUGINS_LIB_BEACON_UTMP_H
 #define PLUGINS_LIB_BEACON_UTMP_H
@@ -17,7 +17,8 @@ typedef struct utmp_kind {
 } utmp_kind_t;
 
 char *utmp_validate(const utmp_kind_t *kind, const json_t *config);
-/* `tail`: of tail_new(). */
+/* Adds the events of records. Returns how many bytes are whole records. */
+size_t utmp_take(const utmp_kind_t *kind, beacon_look_t *look, const void *bytes, size_t len);
 int utmp_look(const utmp_kind_t *kind, beacon_look_t *look, fail_t *err);
 void *utmp_open(const utmp_kind_t *kind, beacon_look_t *look, fail_t *err);
 int utmp_fd(const void *own);
