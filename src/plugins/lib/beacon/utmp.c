@@ -201,8 +201,9 @@ utmp_look(const utmp_kind_t *kind, beacon_look_t *look, fail_t *err)
     buf_auto_t bytes = BUF_INIT;
     if (tail_read(look->own, look->context, &bytes, err) < 0)
         return err->code;
-    if (bytes.len > 0)
-        tail_unread(look->own, look->context, bytes.len - utmp_take(kind, look, bytes.data, bytes.len));
+    size_t whole = bytes.len > 0 ? utmp_take(kind, look, bytes.data, bytes.len) : 0;
+    if (!tail_is_last(look->own))
+        tail_unread(look->own, look->context, bytes.len - whole);
     return 0;
 }
 
