@@ -21,7 +21,7 @@ enum {
 struct tail {
     char *path;
     watches_t *watches;
-    int fd;          /* -1: none is open */
+    int fd; /* -1: none is open */
     bool more, moved;
     bool last;       /* what was read is all there will be of this file */
     int64_t left_ms; /* monotonic: the file has lost its name, and is held until then; 0: it has its name */
@@ -152,9 +152,9 @@ static bool
 tail_was_cut(const tail_t *self, const struct stat *st, int64_t at)
 {
     char now[MARK];
-    return st->st_size < at ||
-           (self->n_mark > 0 && (pread(self->fd, now, self->n_mark, self->mark_at) != (ssize_t) self->n_mark ||
-                                 memcmp(now, self->mark, self->n_mark) != 0));
+    return st->st_size < at || (self->n_mark > 0 && (pread(self->fd, now, self->n_mark, self->mark_at) !=
+                                                         (ssize_t) self->n_mark ||
+                                                     memcmp(now, self->mark, self->n_mark) != 0));
 }
 
 /* Looks whether the file still has its name. One that lost it is left when another has something to read under the name, or after

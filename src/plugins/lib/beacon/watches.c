@@ -27,18 +27,20 @@ typedef struct root {
     size_t n_excludes;
 } root_t;
 
+/* A path that is watched. The kernel has one watch for a file, whatever leads to it: its paths are a chain, and each is told what
+ * its own mask asks for. */
 typedef struct watch {
-    int wd;
-    size_t root;
-    bool link;  /* of the link that has the spec's path, not of what it leads to */
-    char *path; /* owned */
+    size_t root;        /* number of the spec; SIZE_MAX: given up, while others of the chain are not */
+    bool link;          /* of the link that has the spec's path, not of what it leads to */
+    char *path;         /* owned */
+    struct watch *next; /* owned: another path of the same file */
 } watch_t;
 
 struct watches {
     int fd;
     root_t *roots; /* owned */
     size_t n_roots;
-    map_t *all; /* owned: wd as text -> watch_t */
+    map_t *all; /* owned: wd as text -> watch_t chain */
     json_t
         *pending; /* owned [[path, root, fresh], ...]: folders that are to be watched; fresh: made just now */
     bool full;    /* LIMIT_BEACON_WATCHES was said */
@@ -47,9 +49,11 @@ struct watches {
 static void
 watch_free(void *p)
 {
-    watch_t *watch = p;
-    free(watch->path);
-    free(watch);
+    for (watch_t *watch = p, *next; watch != NULL; watch = next) {
+        next = watch->next;
+        free(watch->path);
+        free(watch);
+    }
 }
 
 watches_t *
@@ -118,10 +122,21 @@ static void
 watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
 {
     char key[16];
-    watch_t *watch = xcalloc(1, sizeof(*watch));
-    *watch = (watch_t){ wd, root, link, xstrdup(path) };
     (void) snprintf(key, sizeof(key), "%d", wd);
-    map_set(self->all, key, watch);
+    watch_t *first = map_get(self->all, key), *given_up = NULL, *last = first;
+    for (watch_t *one = first; one != NULL; last = one, one = one->next) {
+        if (one->root == root && one->link == link && str_eq(one->path, path))
+            return;
+        if (one->root == SIZE_MAX)
+            given_up = one;
+    }
+    watch_t *watch = given_up != NULL ? given_up : xcalloc(1, sizeof(*watch));
+    free(watch->path);
+    *watch = (watch_t){ root, link, xstrdup(path), watch->next };
+    if (first == NULL)
+        map_set(self->all, key, watch);
+    else if (given_up == NULL)
+        last->next = watch;
 }
 
 /* Watches one file or folder; false when it is not there. That of a spec tells when it is renamed: another may get its path. */
@@ -139,7 +154,7 @@ watches_one(watches_t *self, size_t at, const char *path)
         self->full = true;
         return true;
     }
-    int wd = inotify_add_watch(self->fd, path, root->mask != 0 ? root->mask | more : 0);
+    int wd = inotify_add_watch(self->fd, path, root->mask != 0 ? root->mask | more | IN_MASK_ADD : 0);
     if (wd < 0) {
         watches_refused(root, path, errno);
         return false;
@@ -169,7 +184,8 @@ watches_begin(watches_t *self, size_t at)
         watches_queue(self, root->path, at, false);
     if (!S_ISLNK(st.st_mode) || root->mask & IN_DONT_FOLLOW)
         return;
-    int wd = inotify_add_watch(self->fd, root->path, IN_DONT_FOLLOW | IN_MOVE_SELF | IN_DELETE_SELF);
+    int wd = inotify_add_watch(self->fd, root->path,
+                               IN_DONT_FOLLOW | IN_MOVE_SELF | IN_DELETE_SELF | IN_MASK_ADD);
     if (wd >= 0)
         watches_note(self, wd, at, true, root->path);
 }
@@ -238,18 +254,24 @@ watches_add(watches_t *self, const watch_spec_t *spec)
     watches_step(self, NULL, NULL);
 }
 
-/* Stops watching what has this path, or is below it. */
+/* Stops watching what has this path, or is below it, for one spec. */
 static void
-watches_forget(watches_t *self, const char *path)
+watches_forget(watches_t *self, size_t root, const char *path)
 {
     size_t len = strlen(path), i = 0;
     const char *key;
     void *value;
     while (map_next(self->all, &i, &key, &value)) {
-        const watch_t *watch = value;
-        if (!str_starts(watch->path, path) || (watch->path[len] != '\0' && watch->path[len] != '/'))
+        bool left = false;
+        for (watch_t *one = value; one != NULL; one = one->next) {
+            if (one->root == root && str_starts(one->path, path) &&
+                (one->path[len] == '\0' || one->path[len] == '/'))
+                one->root = SIZE_MAX;
+            left |= one->root != SIZE_MAX;
+        }
+        if (left)
             continue;
-        (void) inotify_rm_watch(self->fd, watch->wd);
+        (void) inotify_rm_watch(self->fd, (int) strtol(key, NULL, 10));
         (void) map_del(self->all, key);
     }
 }
@@ -257,7 +279,7 @@ watches_forget(watches_t *self, const char *path)
 void
 watches_again(watches_t *self, size_t root)
 {
-    watches_forget(self, self->roots[root].path);
+    watches_forget(self, root, self->roots[root].path);
     watches_begin(self, root);
 }
 
@@ -265,22 +287,40 @@ watches_again(watches_t *self, size_t root)
 
 /* Keeps the set of watches true to what an event tells. */
 static void
-watches_follow(watches_t *self, const watch_event_t *event, int wd)
+watches_follow(watches_t *self, const watch_event_t *event)
 {
-    const root_t *root = &self->roots[event->root];
+    root_t *root = &self->roots[event->root];
     AUTO_FREE char *path = fs_join(event->path, event->name);
-    if (event->mask & IN_IGNORED) {
-        char key[16];
-        (void) snprintf(key, sizeof(key), "%d", wd);
-        bool whole = str_eq(event->path, root->path);
-        (void) map_del(self->all, key);
-        if (whole)
-            self->roots[event->root].missing = true;
-    } else if (event->mask & IN_ISDIR && event->mask & IN_MOVED_FROM)
-        watches_forget(self, path);
+    if (event->mask & IN_IGNORED)
+        root->missing |= str_eq(event->path, root->path);
+    else if (event->mask & IN_ISDIR && event->mask & IN_MOVED_FROM)
+        watches_forget(self, event->root, path);
     else if (event->mask & IN_ISDIR && event->mask & (IN_CREATE | IN_MOVED_TO) && root->auto_add &&
              *event->name != '\0' && watches_one(self, event->root, path))
         watches_queue(self, path, event->root, event->mask & IN_CREATE);
+}
+
+/* Tells one event of the kernel to one path of its file, when the path's mask asks for it. */
+static void
+watches_tell_path(watches_t *self, const struct inotify_event *raw, const watch_t *watch, watch_fn *fn,
+                  void *cookie)
+{
+    const root_t *root = &self->roots[watch->root];
+    const uint32_t own = IN_MOVE_SELF | IN_DELETE_SELF | IN_IGNORED;
+    if (watch->link) { /* it leads elsewhere, or is gone */
+        if (raw->mask & own)
+            watches_again(self, watch->root);
+        return;
+    }
+    const watch_event_t event = { watch->root, watch->path, raw->len > 0 ? raw->name : "", raw->mask,
+                                  raw->cookie };
+    bool renamed = raw->mask & IN_MOVE_SELF && str_eq(watch->path, root->path);
+    if (raw->mask & (root->mask | IN_IGNORED | IN_UNMOUNT))
+        fn(cookie, &event);
+    if (renamed)
+        watches_again(self, watch->root);
+    else if (raw->mask & (root->mask | IN_IGNORED))
+        watches_follow(self, &event);
 }
 
 /* Tells one event of the kernel. */
@@ -288,28 +328,25 @@ static void
 watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, void *cookie)
 {
     char key[16];
+    watch_t *copy = NULL, **end = &copy;
     (void) snprintf(key, sizeof(key), "%d", raw->wd);
-    const watch_t *watch = map_get(self->all, key);
     if (raw->mask & IN_Q_OVERFLOW) {
         const watch_event_t lost = { 0, "", "", raw->mask, 0 };
         fn(cookie, &lost);
     }
-    if (watch == NULL)
-        return;        /* of a watch that was given up */
-    if (watch->link) { /* it leads elsewhere, or is gone */
-        watches_again(self, watch->root);
-        return;
+    /* Nobody has one that was given up. What follows changes the chain, so a copy is walked. */
+    for (const watch_t *one = map_get(self->all, key); one != NULL; one = one->next) {
+        if (one->root == SIZE_MAX)
+            continue;
+        *end = xcalloc(1, sizeof(**end));
+        **end = (watch_t){ one->root, one->link, xstrdup(one->path), NULL };
+        end = &(*end)->next;
     }
-    AUTO_FREE char *path = xstrdup(watch->path);
-    const watch_event_t event = { watch->root, path, raw->len > 0 ? raw->name : "", raw->mask, raw->cookie };
-    const root_t *root = &self->roots[watch->root];
-    bool renamed = raw->mask & IN_MOVE_SELF && str_eq(path, root->path);
-    if (!renamed || root->mask & IN_MOVE_SELF)
-        fn(cookie, &event);
-    if (renamed)
-        watches_again(self, event.root);
-    else
-        watches_follow(self, &event, raw->wd);
+    if (raw->mask & IN_IGNORED)
+        (void) map_del(self->all, key);
+    for (const watch_t *one = copy; one != NULL; one = one->next)
+        watches_tell_path(self, raw, one, fn, cookie);
+    watch_free(copy);
 }
 
 int
