@@ -81,6 +81,29 @@ OUT
     grep -q '^schedule: {}' "$FLEET"/etc/web/minion.d/_schedule.conf
 }
 
+@test "copied and moved to other minions, as the master's peer allows" {
+    start_master "auto_accept: True" "peer: {web: [schedule.add, test.echo]}"
+    start_minion web "schedule: {told: {function: test.echo, args: [one, 2], kwargs: {}, days: 1}}"
+    start_minion db
+    wait_connected web
+    wait_connected db
+    run -0 salt web schedule.copy told db --out=newline_values_only
+    [[ $output == *"Copied Job told from schedule to minion(s)."* ]]
+    run -0 salt db schedule.list return_yaml=False --out=json --static --out-indent=-1
+    [[ $output == *'"told": {'*'"args": ["one", 2]'* ]]
+    run -1 salt web schedule.move told db --out=newline_values_only
+    [[ $output == *"the following minions return False"* ]]
+    run -0 salt web schedule.list return_yaml=False --out=json --static --out-indent=-1
+    [[ $output == *'"told"'* ]]
+    run -0 salt db schedule.delete told
+    run -0 salt web schedule.move told db --out=newline_values_only
+    [[ $output == *"Moved Job told from schedule."* ]]
+    run -0 salt web schedule.list return_yaml=False --out=json --static --out-indent=-1
+    [[ $output != *'"told"'* ]]
+    run -1 salt db schedule.copy told web --out=newline_values_only
+    [[ $output == *"no servers answered the published schedule.add command"* ]]
+}
+
 @test "salt-call and the state module reach the minion that runs here" {
     start_master "auto_accept: True"
     start_minion web
