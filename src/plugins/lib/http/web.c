@@ -139,6 +139,25 @@ web_send_form(web_t *self, const char *field, const char *file, const buf_t *dat
 }
 
 void
+web_send_mail(web_t *self, const char *from, const json_t *to, FILE *file, intmax_t bytes)
+{
+    json_t *one;
+    size_t i;
+
+    web_text(self, CURLOPT_MAIL_FROM, from);
+    json_array_foreach ((json_t *) to, i, one) {
+        struct curl_slist *longer = web_lib.slist_append(self->to, json_string_value(one));
+        web_keep(self, longer != NULL ? CURLE_OK : CURLE_OUT_OF_MEMORY);
+        self->to = longer != NULL ? longer : self->to;
+    }
+    web_keep(self, web_lib.easy_setopt(self->easy, CURLOPT_MAIL_RCPT, self->to));
+    web_number(self, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1);
+    web_number(self, CURLOPT_UPLOAD, 1);
+    web_keep(self, web_lib.easy_setopt(self->easy, CURLOPT_READDATA, file)); /* read by fread() */
+    web_keep(self, web_lib.easy_setopt(self->easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t) bytes));
+}
+
+void
 web_proxy(web_t *self, const char *host, json_int_t port, const char *user, const char *password,
           const json_t *without)
 {
@@ -284,6 +303,7 @@ web_close(web_t *self)
         web_lib.easy_cleanup(self->easy);
         web_lib.mime_free(self->form);
         web_lib.slist_free_all(self->fields);
+        web_lib.slist_free_all(self->to);
     }
     buf_free(&self->headers);
     free(self->trouble);
