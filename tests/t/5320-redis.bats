@@ -95,6 +95,25 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
     true
 }
 
+@test "a minion with the id ret or load, and a function that is a jid, spoil no job" {
+    jid=20260101000000000007
+    redis hset "ret:$jid" m1 '{"id": "m1", "return": 7, "fun": "x.y", "jid": "'$jid'"}' >/dev/null
+    redis set "load:$jid" '{"fun": "x.y", "arg": [], "tgt": "*", "tgt_type": "glob", "jid": "'$jid'"}' >/dev/null
+    redis set load:test.ping 20260101000000000008 >/dev/null # as Salt's own returner does for a minion load
+    {
+        for id in ret load; do
+            echo '["returner", {"id": "'$id'", "jid": "20260101000000000009", "fun": "'$jid'", "return": 1}]'
+            echo '["returner", {"id": "'$id'", "jid": "20260101000000000009", "fun": "test.ping", "return": 1}]'
+        done
+        printf '%s\n' '["get_jid", "'$jid'"]' '["get_load", "'$jid'"]' '["get_jids"]' '["get_fun", "test.ping"]' '["clean_old_jobs"]'
+    } | "$BUILD/tests/unit/plugins/test_returner_cases" redis "{\"redis\": {\"unix_socket_path\": \"$FLEET/redis/sock\", \"password\": \"hidden\"}}" >"$FLEET/said"
+    [ "$(sed -n 5p "$FLEET/said")" = '{"m1": {"fun": "x.y", "id": "m1", "jid": "'$jid'", "return": 7}}' ]
+    [ "$(sed -n 6p "$FLEET/said" | shown 'd["fun"]')" = x.y ]
+    [ "$(sed -n 7p "$FLEET/said" | shown '"'$jid'" in d, "test.ping" in d')" = '(True, False)' ]
+    [ "$(sed -n 8p "$FLEET/said")" = '{}' ]
+    [ "$(redis type "ret:$jid") $(redis get load:test.ping)" = 'hash 20260101000000000008' ]
+}
+
 # Salt 3006.0's own returner was called with calls.jsonl: redis.rows are the keys that it wrote, redis.returns what it read.
 @test "keys and what is read are those of Salt's own returner" {
     cases=$HALITE_SRC/tests/cases/returner

@@ -125,10 +125,13 @@ documents() { # FILE MORE
 
 @test "a function whose name is none of an index is left out, and holds up no other" {
     salt m1 'Test.no/_search?x' >/dev/null 2>&1 || :
+    salt m1 'master-event-cache' >/dev/null 2>&1 || :
     salt m1 test.arg later >/dev/null
     until_true 20 shows '[x["doc"]["data"]["args"] for x in d if x["index"] == "salt-test_arg"]' "[['later']]"
     until_log "$FLEET/log/master" "left out: the return of 'm1' in job [0-9]*: elasticsearch: no index can have the name that the function 'Test.no/_search"
+    until_log "$FLEET/log/master" "no index can have the name that the function 'master-event-cache"
     [ "$(shown '[x for x in i if "no" in x]')" = '[]' ]
+    [ "$(shown '[x for x in d if x["index"] == "salt-master-event-cache" and "retcode" in x["doc"]]')" = '[]' ]
 }
 
 # goes_on WORD: the follower stores what comes after it.

@@ -255,7 +255,8 @@ elastic_add_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *b
 
     if (value_has(value_get(opts, "functions_blacklist"), name) || data == NULL || json_is_null(data))
         return 0;
-    if (!is_index_name(index))
+    /* No function has a "-" in its name: an index with one there is another's, such as that of events. */
+    if (!is_index_name(index) || strchr(plain, '-') != NULL)
         return fail_kind(err, FAIL_COMMAND, -EBADMSG,
                          "elasticsearch: no index can have the name that the function '%.100s' gives it",
                          fun);

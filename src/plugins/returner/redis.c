@@ -3,7 +3,9 @@
  *   ret:JID    hash of minion to return, for keep_jobs_seconds      load:JID   what was published, as long
  *   ID:FUN     the jid of the minion's last return of it            minions    set of ids
  *
- * Every write of these is the same when it comes again. */
+ * Every write of these is the same when it comes again. Of minions with the ids `ret` and `load` the last returns of functions are
+ * not kept, as those keys would be of jobs. */
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "plugins/lib/database/resp.h"
@@ -112,6 +114,15 @@ redis_keep(call_ctx_t *ctx)
     return xasprintf("%lld", (long long) value_int(ctx_opts(ctx), "keep_jobs_seconds", KEEP_S));
 }
 
+/* The key of a minion's last return of a function. NEW; NULL: it would be a job's. */
+static char *
+redis_last_key(const char *id, const char *fun)
+{
+    AUTO_FREE char *key = xasprintf("%s:%s", id, fun);
+
+    return str_starts(key, "ret:") || str_starts(key, "load:") ? NULL : STEAL(key);
+}
+
 static void
 redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret)
 {
@@ -119,12 +130,13 @@ redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret)
     const json_t *name = value_get(ret, "fun");
     AUTO_FREE char *fun = value_pystr(name != NULL ? name : json_null()), *text = ret_json(ret),
                    *seconds = redis_keep(ctx), *key = xasprintf("ret:%s", jid),
-                   *last = xasprintf("%s:%s", id, fun);
+                   *last = redis_last_key(id, fun);
 
     resp_add(line, "HSET", key, id, text, NULL);
     if (!str_eq(seconds, "0"))
         resp_add(line, "EXPIRE", key, seconds, NULL);
-    resp_add(line, "SET", last, jid, NULL);
+    if (last != NULL)
+        resp_add(line, "SET", last, jid, NULL);
     resp_add(line, "SADD", "minions", id, NULL);
 }
 
@@ -273,7 +285,9 @@ redis_get_fun(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     *ret_value = json_object();
     json_array_foreach (minions, i, id) {
-        AUTO_FREE char *last = xasprintf("%s:%s", json_string_value(id), value_str(args, "fun", ""));
+        AUTO_FREE char *last = redis_last_key(json_string_value(id), value_str(args, "fun", ""));
+        if (last == NULL)
+            continue;
         resp_add(line, "GET", last, NULL);
         json_auto_t *jid = redis_reply(line, err);
         if (jid == NULL)
@@ -328,12 +342,14 @@ redis_get_jids(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     *ret_value = json_object();
     json_array_foreach (keys, i, key) {
+        const char *jid = json_string_value(key) + strlen("load:");
+        if (!clock_is_jid(jid)) /* of a minion `load`, by Salt's own returner */
+            continue;
         resp_add(line, "GET", json_string_value(key), NULL);
         json_auto_t *text = redis_reply(line, err);
         if (text == NULL)
             return err->code;
         json_auto_t *load = redis_value(text);
-        const char *jid = json_string_value(key) + strlen("load:");
         if (load != NULL)
             json_object_set_new(*ret_value, jid, ret_job_instance(jid, load));
     }
@@ -352,6 +368,8 @@ redis_clean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (keys == NULL)
         return err->code;
     json_array_foreach (keys, i, key) {
+        if (!clock_is_jid(json_string_value(key) + strlen("ret:")))
+            continue;
         AUTO_FREE char *load = xasprintf("load:%s", json_string_value(key) + strlen("ret:"));
         resp_add(line, "EXISTS", load, NULL);
         json_auto_t *there = redis_reply(line, err);
