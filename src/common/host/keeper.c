@@ -23,6 +23,8 @@ typedef struct kept_program {
     char *ended;                  /* owned: how it ended last; NULL: it has not */
     pid_t pid;                    /* 0: it does not run */
     pid_t parent;
+    bool reaped; /* somebody else has waited for it, */
+    int status;  /* and got this */
     unsigned starts;
     int64_t started_ms, due_ms, pause_ms;
     struct kept_program *next;
@@ -76,18 +78,35 @@ keeper_reap(kept_program_t *p, int64_t now_ms)
 
     if (p->pid == 0)
         return true;
-    pid_t pid = waitpid(p->pid, &status, WNOHANG);
+    pid_t pid = p->reaped ? p->pid : waitpid(p->pid, &status, WNOHANG);
+    status = p->reaped ? p->status : status;
     if (pid == 0 || (pid < 0 && errno == EINTR))
         return false;
     free(p->ended);
-    p->ended = pid < 0               ? xasprintf("unknown: %s", strerror(errno))
-               : WIFSIGNALED(status) ? xasprintf("signal %d", WTERMSIG(status))
-                                     : xasprintf("exit code %d", WEXITSTATUS(status));
+    p->ended = pid < 0 ? xasprintf("unknown: %s", strerror(errno))
+               : WIFSIGNALED(status)
+                   ? xasprintf("signal %d (%s)", WTERMSIG(status), sigdescr_np(WTERMSIG(status)))
+                   : xasprintf("exit code %d%s", WEXITSTATUS(status),
+                               WEXITSTATUS(status) == 127 ? ": it can't be run" : "");
+    p->reaped = false;
     p->pid = 0;
     p->pause_ms = now_ms - p->started_ms >= GOOD_MS || p->pause_ms == 0 ? PAUSE_MS : p->pause_ms * 2;
     p->pause_ms = p->pause_ms < PAUSE_MAX ? p->pause_ms : PAUSE_MAX;
     p->due_ms = now_ms + p->pause_ms;
     return true;
+}
+
+bool
+keeper_ended(keeper_t *self, int pid, int status)
+{
+    for (kept_program_t *p = self->first; p != NULL; p = p->next) {
+        if (p->pid != pid || pid == 0)
+            continue;
+        p->reaped = true;
+        p->status = status;
+        return true;
+    }
+    return false;
 }
 
 void
@@ -134,7 +153,7 @@ static void
 keeper_signal(const keeper_t *self, int sig)
 {
     for (const kept_program_t *p = self->first; p != NULL; p = p->next)
-        if (p->pid > 0)
+        if (p->pid > 0 && !p->reaped)
             (void) kill(p->pid, sig);
 }
 

@@ -24,7 +24,9 @@ void keeper_clear(keeper_t *self);
 void keeper_forget(keeper_t *self);
 /* Start those that are due, and see who has ended: call it every few hundred milliseconds. */
 void keeper_tick(keeper_t *self, int64_t now_ms);
-/* NEW {name: {"pid": 0 while it pauses, "starts": N, "ended"?: "exit code 1"}}. */
+/* For who waits for all children of the process: how one ended, by waitpid()'s status. True when it is one of these. */
+bool keeper_ended(keeper_t *self, int pid, int status);
+/* NEW {name: {"pid": 0 while it pauses, "starts": N, "ended"?: "exit code 1" or "signal 9 (Killed)"}}. */
 json_t *keeper_status(const keeper_t *self);
 bool keeper_is_empty(const keeper_t *self);
 

@@ -328,19 +328,22 @@ jobserver_sweep(jobserver_t *self)
 
 /* ---- signals ---------------------------------------------------------------------------------- */
 
-/* Reaps all children. Those that are not jobs (networking process, grains) are known by their descriptors'
- * EOF. */
+/* Reaps all children. Of those that are not jobs the networking process and grains are known by their descriptors' EOF; parts hear of
+ * the others. */
 static void
 jobserver_reap(jobserver_t *self)
 {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        bool is_job = false;
         for (job_proc_t *p = self->jobs; p; p = p->next)
             if (p->pid == pid) {
-                p->exited = true;
+                is_job = p->exited = true;
                 p->status = status;
             }
+        if (!is_job)
+            EACH_PART(self, child_over, (int) pid, status);
     }
 }
 

@@ -61,6 +61,12 @@ mengines_tick(void *part, int64_t now_ms)
     self->next_ms = now_ms + MENGINES_TICK_MS;
 }
 
+static void
+mengines_child_over(void *part, int pid, int status)
+{
+    (void) keeper_ended(((mengines_t *) part)->keeper, pid, status);
+}
+
 static int64_t
 mengines_next_ms(void *part)
 {
@@ -94,4 +100,5 @@ const minion_part_t minion_part_engines = { .name = "engines",
                                             .reload = mengines_begin,
                                             .stop = mengines_stop,
                                             .tick = mengines_tick,
+                                            .child_over = mengines_child_over,
                                             .next_ms = mengines_next_ms };

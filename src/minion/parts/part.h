@@ -84,6 +84,9 @@ typedef struct minion_part {
     /* Its child has ended; `proc` NULL: it never started. */
     void (*job_over)(void *self, json_t *job, const struct job_proc *proc);
 
+    void (*child_over)(void *self, int pid,
+                       int status); /* a child that is no job has ended; waitpid()'s status */
+
     void (*grains_changed)(void *self);                       /* js->grains was replaced */
     void (*pillar_changed)(void *self);                       /* js->pillar was replaced */
     void (*shown)(void *self, const char *tag, json_t *data); /* an event for listeners on this minion */

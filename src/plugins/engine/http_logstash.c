@@ -1,4 +1,4 @@
-/* http_logstash.c - engine `http_logstash`: posts events as JSON to an address. */
+/* http_logstash.c - engine `http_logstash`: posts the data of events as JSON to an address. */
 #include "common/base/str.h"
 #include "plugins/lib/engine/enginebus.h"
 #include "plugins/lib/http/web.h"
@@ -12,7 +12,7 @@ logstash_post(const char *url, const json_t *event, fail_t *err)
 {
     web_auto_t web = WEB_INIT;
     buf_auto_t answer = BUF_INIT, body = BUF_INIT;
-    AUTO_FREE char *text = ret_json(event);
+    AUTO_FREE char *text = ret_json(value_get(event, "data"));
 
     if (web_open(&web, CURLPROTO_HTTP | CURLPROTO_HTTPS, 0, &answer, err) < 0)
         return -EINVAL;
@@ -63,6 +63,7 @@ static const arg_t args[] = { { "url", ARG_STR, ARG_REQUIRED, "Where to" },
                               { "tags", ARG_LIST, "null", "Globs of tags" },
                               ARGS_END };
 
-static const func_t funcs[] = { { "start", logstash_start, args, 0, "Post events as JSON to an address." } };
+static const func_t funcs[] = { { "start", logstash_start, args, 0,
+                                  "Post the data of events as JSON to an address." } };
 
 PLUGIN(engine, http_logstash, .doc = "Posts events as JSON, to Logstash or others", FUNCS(funcs));

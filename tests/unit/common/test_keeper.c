@@ -2,6 +2,7 @@
 #include "unit/unit.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -46,10 +47,33 @@ who_ends_begins_again(void **state)
     assert_string_equal(value_str(value_get(all, "short"), "ended", ""), "exit code 0");
     assert_int_equal(kill(pid, SIGKILL), 0);
     tick_until(self, "long", 2, &now_ms);
+    json_auto_t *after = keeper_status(self);
+    assert_string_equal(value_str(value_get(after, "long"), "ended", ""), "signal 9 (Killed)");
     pid = (pid_t) field_of(self, "long", "pid");
     keeper_clear(self);
     assert_true(keeper_is_empty(self));
     assert_true(kill(pid, 0) != 0);
+    keeper_destroy(&self);
+}
+
+/* As in the minion, where one place waits for all children. */
+static void
+others_may_wait_for_them(void **state)
+{
+    keeper_t *self = keeper_new();
+    int64_t now_ms = clock_mono_ms();
+    int status;
+
+    keeper_add(self, "one", "/bin/false", "x");
+    keeper_tick(self, now_ms);
+    pid_t pid = waitpid(-1, &status, 0);
+    assert_false(keeper_ended(self, 0, status));
+    assert_false(keeper_ended(self, pid + 1, status));
+    assert_true(keeper_ended(self, pid, status));
+    keeper_tick(self, now_ms);
+    json_auto_t *all = keeper_status(self);
+    assert_string_equal(value_str(value_get(all, "one"), "ended", ""), "exit code 1");
+    assert_int_equal(value_int(value_get(all, "one"), "pid", -1), 0);
     keeper_destroy(&self);
 }
 
@@ -80,5 +104,5 @@ private_programs_are_beside(void **state)
     assert_non_null(own);
 }
 
-UNIT_MAIN(cmocka_unit_test(who_ends_begins_again), cmocka_unit_test(pauses_grow),
-          cmocka_unit_test(private_programs_are_beside))
+UNIT_MAIN(cmocka_unit_test(who_ends_begins_again), cmocka_unit_test(others_may_wait_for_them),
+          cmocka_unit_test(pauses_grow), cmocka_unit_test(private_programs_are_beside))
