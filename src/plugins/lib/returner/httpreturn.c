@@ -79,11 +79,11 @@ http_post(const httppost_t *post, fail_t *err)
 }
 
 static int
-http_one(call_ctx_t *ctx, const json_t *opts, const json_t *item, bool event, fail_t *err)
+http_one(call_ctx_t *ctx, const json_t *opts, const json_t *item,
+         int (*fill)(call_ctx_t *, const json_t *, const json_t *, httppost_t *, fail_t *), fail_t *err)
 {
-    const httpshape_t *shape = ctx_row(ctx)->data.ptr;
     httppost_t post = { .type = "application/json" };
-    int rc = (event ? shape->event : shape->ret)(ctx, opts, item, &post, err);
+    int rc = fill(ctx, opts, item, &post, err);
 
     if (rc == 0)
         rc = http_post(&post, err);
@@ -100,7 +100,16 @@ http_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const json_t *ret = value_get(args, "ret");
     json_auto_t *opts = retopts(ctx, shape->name, ret, shape->options, shape->n_options);
 
-    return http_one(ctx, opts, ret, false, err);
+    return http_one(ctx, opts, ret, shape->ret, err);
+}
+
+int
+http_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const httpshape_t *shape = ctx_row(ctx)->data.ptr;
+    json_auto_t *opts = retopts(ctx, shape->name, NULL, shape->options, shape->n_options);
+
+    return http_one(ctx, opts, args, shape->load, err);
 }
 
 int
@@ -112,7 +121,7 @@ http_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     size_t i;
 
     json_array_foreach (value_get(args, "events"), i, event) {
-        int rc = http_one(ctx, opts, event, true, err);
+        int rc = http_one(ctx, opts, event, shape->event, err);
         if (rc < 0)
             return rc;
     }

@@ -29,9 +29,12 @@ typedef struct httpshape {
     /* Fill the request for a return, or for an event {tag, data}. 1: nothing is to be sent for it. */
     int (*ret)(call_ctx_t *ctx, const json_t *opts, const json_t *ret, httppost_t *post, fail_t *err);
     int (*event)(call_ctx_t *ctx, const json_t *opts, const json_t *event, httppost_t *post, fail_t *err);
+    /* For what was published for a job, {jid, load}. */
+    int (*load)(call_ctx_t *ctx, const json_t *opts, const json_t *job, httppost_t *post, fail_t *err);
 } httpshape_t;
 
 int http_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
+int http_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 int http_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
 /* "https://host/a/b" and "c" as urllib.parse.urljoin joins them, for a whole address, a path with "/" before it, or a name. NEW. */
