@@ -24,12 +24,15 @@ struct hub {
     event_t ring[HUB_EVENTS];
     uint64_t first, end; /* numbers of the events that are there: first <= n < end */
     size_t bytes;
+    view_t *view; /* NULL: nobody has listened to views */
+    bool view_due;
+    int64_t view_ms; /* monotonic: when it was told */
 };
 
 struct hubs {
     api_t *api;
     map_t *by_token;
-    size_t n_ears;
+    size_t n_ears, n_views;
 };
 
 static void
@@ -50,6 +53,7 @@ hub_free(void *p)
     line_destroy(&self->line);
     while (self->first < self->end)
         hub_drop_first(self);
+    view_destroy(&self->view);
     explicit_bzero(self->token, strlen(self->token));
     free(self->token);
     free(self);
@@ -98,6 +102,7 @@ ear_off(ear_t *ear)
     ear->next = ear->prev = NULL;
     ear->hub = NULL;
     hub->hubs->n_ears--;
+    hub->hubs->n_views -= ear->views;
 }
 
 /* Without ears it goes. */
@@ -171,6 +176,19 @@ hub_cut(hub_t *self)
     }
 }
 
+/* Those who read events, or those who read views. */
+static void
+hub_tell(const hub_t *self, bool views)
+{
+    ear_t *next;
+
+    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+        next = ear->next;
+        if (ear->views == views)
+            ear->news(ear);
+    }
+}
+
 static void
 hub_add(hub_t *self, const json_t *push)
 {
@@ -196,11 +214,11 @@ hub_add(hub_t *self, const json_t *push)
     }
     self->ring[self->end++ % HUB_EVENTS] = event;
     self->bytes += event.len;
-    ear_t *next;
-    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-        next = ear->next;
-        ear->news(ear);
+    if (self->view != NULL) {
+        view_take(self->view, value_str(push, "tag", ""), value_get(push, "data"));
+        self->view_due = true;
     }
+    hub_tell(self, false);
     self->busy--;
     hub_rest(self);
 }
@@ -264,12 +282,17 @@ hub_join(hubs_t *self, const char *token, ear_t *ear)
 {
     hub_t *hub = map_get(self->by_token, token);
 
+    if (ear->views && self->n_views == HUB_VIEWS)
+        return false;
     if (hub == NULL && map_len(self->by_token) < HUBS)
         hub = hub_new(self, token);
     if (hub == NULL)
         return false;
+    if (ear->views && hub->view == NULL)
+        hub->view = view_new();
+    self->n_views += ear->views;
     ear->hub = hub;
-    ear->at = hub->end;
+    ear->at = ear->views ? UINT64_MAX : hub->end; /* a view is as it is: nobody falls behind */
     ear->off = 0;
     ear->prev = NULL;
     ear->next = hub->ears;
@@ -306,4 +329,37 @@ hub_took(ear_t *ear, size_t n)
     ear->off = 0;
     ear->at++;
     ear->hub->hubs->api->stats->events_sent++;
+}
+
+view_t *
+hub_view(const ear_t *ear)
+{
+    return ear->hub != NULL ? ear->hub->view : NULL;
+}
+
+void
+hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait)
+{
+    const char *token;
+    void *p;
+
+    for (size_t i = 0; self->n_views > 0 && map_next(self->by_token, &i, &token, &p);) {
+        hub_t *hub = p;
+        int64_t left = hub->view_ms + VIEW_MS - now_ms;
+        if (!hub->view_due)
+            continue;
+        if (left > 0) {
+            *ret_wait = *ret_wait < left ? *ret_wait : (int) left;
+            continue;
+        }
+        hub->view_due = false;
+        hub->view_ms = now_ms;
+        hub->busy++;
+        hub_tell(hub, true);
+        hub->busy--;
+        if (hub->ears == NULL) {
+            hub_rest(hub);
+            i = 0; /* the map has changed */
+        }
+    }
 }

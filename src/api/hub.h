@@ -13,11 +13,14 @@
 #define API_HUB_H
 
 #include "api/api.h"
+#include "api/view.h"
 #include "salt/base.h"
 
 #define HUB_EVENTS 4096
 #define HUB_BYTES  (16 * 1024 * 1024)
 #define HUBS       512 /* tokens by which somebody listens: each takes a line to the master */
+#define HUB_VIEWS  32  /* listeners of views: each may have VIEW_BYTES under way */
+#define VIEW_MS    100 /* a view is told at most so often: it changes with each return of a job */
 
 typedef struct hub hub_t;
 typedef struct hubs hubs_t;
@@ -28,13 +31,15 @@ typedef struct ear {
     hub_t *hub;                                 /* NULL: it has ended */
     uint64_t at;                                /* the event that it reads next, */
     size_t off;                                 /* and the bytes of it that it has */
+    bool views;                                 /* it reads hub_view() instead; set before it joins */
     void (*begun)(struct ear *self, bool lets); /* the master takes the token, or not (then it has ended) */
     void (*news)(struct ear *self);             /* there are events to read, or it has ended */
 } ear_t;
 
 hubs_t *hubs_new(api_t *api);
 void hubs_destroy(hubs_t **self_p);
-/* Listens by this token, from now on. False: there is no master, or no place for one more token; nobody is called then. */
+/* Listens by this token, from now on. False: there is no master, or no place for one more token or view; nobody is called
+ * then. */
 bool hub_join(hubs_t *self, const char *token, ear_t *ear);
 /* Accepts one that has ended or never joined. */
 void hub_leave(ear_t *ear);
@@ -43,6 +48,10 @@ void hub_leave(ear_t *ear);
 const char *hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data);
 /* So many bytes of it are read. */
 void hub_took(ear_t *ear, size_t n);
+/* What the events that came since somebody listened to views amount to. BORROWED; NULL: the ear has ended. */
+view_t *hub_view(const ear_t *ear);
+/* Tells listeners of views that theirs has changed. In each turn of the loop; *ret_wait gets less when it must turn sooner. */
+void hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait);
 /* All listeners end: the program does. */
 void hubs_end(hubs_t *self);
 size_t hubs_ears(const hubs_t *self);

@@ -82,6 +82,7 @@ api_loop(program_t *self, signals_t *signals)
         }
         lines_turn();
         low_tick(now_ms, &wait);
+        hubs_turn(self->api.hubs, now_ms, &wait);
         api_turn(&self->api, second, now_ms, &wait);
         api_turn(&self->metrics, second, now_ms, &wait);
         notify_turn(now_ms);

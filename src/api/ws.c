@@ -1,4 +1,5 @@
-/* ws.c - GET /ws: events by WebSocket (RFC 6455). The client begins them with the text "websocket client ready".
+/* ws.c - GET /ws: events by WebSocket (RFC 6455). The client begins them with the text "websocket client ready". With
+ * ?format_events they are jobs and minions as they are now (view.h).
  *
  * libmicrohttpd hands the socket over after its answer 101; under TLS that is an end of a pair of sockets. */
 #include <microhttpd.h>
@@ -24,7 +25,8 @@ typedef struct ws {
     struct MHD_UpgradeResponseHandle *handle; /* NULL: not handed over yet */
     watch_t watch;
     buf_t in, out;
-    bool ready, writes, closing;
+    bool ready, writes;
+    uint64_t seen[VIEW_PARTS]; /* of the view */
 } ws_t;
 
 static void
@@ -86,6 +88,26 @@ ws_close(ws_t *self, int code)
     ws_end(self);
 }
 
+/* Sends parts of the view that the client has not seen, one after the other. */
+static int
+ws_show(ws_t *self)
+{
+    int rc = 0;
+
+    for (int part = 0; part < VIEW_PARTS && rc == 0 && self->ready; part++) {
+        view_t *view = hub_view(&self->ear);
+        if (view == NULL || self->seen[part] == view_number(view, part))
+            continue;
+        size_t len;
+        const char *text = view_text(view, part, &len);
+        self->seen[part] = view_number(view, part);
+        wsframe_head(&self->out, WS_TEXT, len);
+        buf_add(&self->out, text, len);
+        rc = ws_flush(self);
+    }
+    return rc;
+}
+
 /* Sends events as long as the client reads. False: it has ended. */
 static bool
 ws_pump(ws_t *self)
@@ -94,6 +116,8 @@ ws_pump(ws_t *self)
     const char *text;
     int rc = ws_flush(self);
 
+    if (rc == 0 && self->ear.views)
+        rc = ws_show(self);
     while (rc == 0 && self->ready && (text = hub_read(&self->ear, &len, &data)) != NULL) {
         wsframe_head(&self->out, WS_TEXT, len - data);
         buf_add(&self->out, text + data, len - data);
@@ -215,6 +239,8 @@ ws_begun(ear_t *ear, bool lets)
         ws_free(self);
         return;
     }
+    for (int part = 0; self->ear.views && part < VIEW_PARTS; part++)
+        self->seen[part] = view_number(hub_view(ear), part);
     struct MHD_Response *response = MHD_create_response_for_upgrade(ws_upgraded, self);
     (void) MHD_add_response_header(response, "Upgrade", "websocket");
     (void) MHD_add_response_header(response, "Sec-WebSocket-Accept", self->accept);
@@ -235,6 +261,15 @@ ws_handshake(const request_t *request)
         strcasestr(connection, "upgrade") == NULL || version == NULL || !str_eq(version, "13") || key == NULL)
         return NULL;
     return wsframe_accept(key);
+}
+
+/* request_each_fn: *cookie becomes true. */
+static void
+ws_argument(void *cookie, const char *name, const char *value)
+{
+    bool *views = cookie;
+
+    *views = *views || str_eq(name, "format_events");
 }
 
 /* Pages of other sites may open a WebSocket with the cookie of this one: their Origin tells. */
@@ -264,6 +299,7 @@ ws_get(request_t *request)
     ws_t *self = xcalloc(1, sizeof(*self));
     self->ear.begun = ws_begun;
     self->ear.news = ws_news;
+    request_query_each(request, ws_argument, &self->ear.views);
     self->accept = STEAL(accept);
     self->request = request;
     request->work = self;

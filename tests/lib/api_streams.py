@@ -42,10 +42,10 @@ def events(token, receive=0):
     return sock
 
 
-def websocket(token):
+def websocket(token, query=""):
     sock = connect()
-    sock.sendall(b"GET /ws/%s HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                 b"Sec-WebSocket-Key: %s\r\n\r\n" % (token.encode(), base64.b64encode(os.urandom(16))))
+    sock.sendall(b"GET /ws/%s%s HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                 b"Sec-WebSocket-Key: %s\r\n\r\n" % (token.encode(), query.encode(), base64.b64encode(os.urandom(16))))
     got = b""
     while not got.endswith(b"\r\n\r\n"):
         got += sock.recv(1)
@@ -107,6 +107,40 @@ def both(token, sock_dir):
     while piece := ws.recv(65536):
         got += piece
     assert got.endswith(b"\x88\x02\x03\xe8"), got[-20:]
+
+
+def message(sock):
+    """One text frame of the server, as a value."""
+    head = exactly(sock, 2)
+    assert head[0] == 0x81, head
+    size = head[1]
+    if size >= 126:
+        size = int.from_bytes(exactly(sock, 2 if size == 126 else 8), "big")
+    return json.loads(exactly(sock, size))
+
+
+def formatted(token, command):
+    """?format_events: jobs until one of test.echo is complete, and minions with their grains; a second stream sees the same."""
+    socks = [websocket(token, query) for query in ("?format_events", "?format_events=1&x=2")]
+    subprocess.run(command, shell=True, check=True, stdout=subprocess.DEVNULL)
+    for sock in socks:
+        jobs, minions = {}, []
+        while not any(job.get("fun") == "grains.items" and job["state"] == "complete" for job in jobs.values()) or not minions:
+            got = message(sock)
+            jobs, minions = got.get("jobs", jobs), got.get("minions", minions)
+        echo = [job for job in jobs.values() if job["fun"] == "test.echo"][0]
+        assert echo["state"] == "complete" and echo["tgt"] and echo["tgt_type"] == "list" and echo["start_time"], echo
+        assert echo["minions"] == {"m1": {"return": "words", "retcode": 0, "success": True}}, echo
+        assert [one["id"] for one in minions] == ["m1"] and minions[0]["grains"]["id"] == "m1", minions
+        sock.close()
+    # No more than a few at a time, as each may have megabytes under way.
+    socks = []
+    try:
+        while len(socks) < 100:
+            socks.append(websocket(token, "?format_events"))
+    except AssertionError as refused:
+        assert b" 503 " in refused.args[0], refused
+    assert len(socks) == 32, len(socks)
 
 
 def slow(token, sock_dir):

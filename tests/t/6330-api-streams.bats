@@ -16,6 +16,13 @@ streams() { python3 -B "$HALITE_SRC/tests/lib/api_streams.py" "$API" "$@"; }
     streams both "$TOKEN" "$SOCK_DIR"
 }
 
+@test "?format_events shows jobs and minions as Salt does" {
+    login admin
+    streams formatted "$TOKEN" "curl -sk $API/ -H 'X-Auth-Token: $TOKEN' -H 'Content-Type: application/json' -d '[
+        {\"client\": \"local\", \"tgt\": [\"m1\"], \"tgt_type\": \"list\", \"fun\": \"test.echo\", \"arg\": \"words\"},
+        {\"client\": \"local\", \"tgt\": \"m1\", \"fun\": \"grains.items\"}]'"
+}
+
 @test "a stream that is not read is cut, and others miss nothing" {
     login admin
     streams slow "$TOKEN" "$SOCK_DIR"
