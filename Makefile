@@ -176,7 +176,7 @@ $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c) $(BUILD)/libkeyring.a $(B
 	$(call link,$(LIBS_BASE))
 
 $(BUILD)/bin/salt-api: $(call obj1,src/api/main_api.c) $(BUILD)/libapi.a $H
-	$(call link,-lmicrohttpd $(LIBS_BASE))
+	$(call link,-lmicrohttpd -lgnutls $(LIBS_BASE))
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
 UNIT_SRC  := $(call sources,$(call folders,tests/unit))

@@ -13,16 +13,15 @@
 
 #include "api/access.h"
 #include "api/body.h"
+#include "api/cert.h"
 #include "api/gate.h"
 #include "api/route.h"
 #include "api/stats.h"
 #include "common/base/clock.h"
-#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define CERT_MAX (1024 * 1024)
 enum { TURNS = 16, AGAIN = 3, HTTP_WAIT_MS = 1000 };
 
 struct conn {
@@ -45,7 +44,6 @@ struct http {
     int64_t request_ms; /* for a head and a small body */
     int again;          /* so often it is to be called in a row */
     bool due;           /* libmicrohttpd has work without a descriptor that is ready */
-    buf_t cert, key;
 };
 
 /* ---- connections ------------------------------------------------------------------------------- */
@@ -131,6 +129,7 @@ conn_changes(void *cookie, struct MHD_Connection *link, void **context,
 void
 http_tick(http_t *self, int64_t now_ms)
 {
+    cert_tick(now_ms);
     for (conn_t *conn = self->conns; conn != NULL; conn = conn->next) {
         if (conn->until_ms == 0 || now_ms < conn->until_ms)
             continue;
@@ -441,27 +440,13 @@ listen_at(const api_t *api, fail_t *err)
 }
 
 static int
-read_pem(http_t *self, fail_t *err)
-{
-    const settings_t *set = self->api->set;
-    const char *chain = settings_str(set, "ssl_chain");
-
-    if (fs_read(settings_str(set, "ssl_crt"), CERT_MAX, &self->cert, err) < 0 ||
-        fs_read(settings_str(set, "ssl_key"), CERT_MAX, &self->key, err) < 0 ||
-        (*chain != '\0' && fs_read(chain, CERT_MAX, &self->cert, err) < 0))
-        return err->code;
-    return 0;
-}
-
-static int
 http_start(http_t *self, int fd, fail_t *err)
 {
     const json_t *rest = self->api->set->rest;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
                      (self->api->set->tls ? MHD_USE_TLS : 0);
     struct MHD_OptionItem tls[] = {
-        { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *) buf_str(&self->cert) },
-        { MHD_OPTION_HTTPS_MEM_KEY, 0, (void *) buf_str(&self->key) },
+        { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, cert_callback() },
         { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
         { MHD_OPTION_END, 0, NULL },
     };
@@ -476,9 +461,7 @@ http_start(http_t *self, int fd, fail_t *err)
         MHD_OPTION_NOTIFY_COMPLETED, http_completed, self, MHD_OPTION_NOTIFY_CONNECTION, conn_changes, self,
         MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     if (self->daemon == NULL)
-        return fail_set(err, -EINVAL, "the HTTP server cannot start%s",
-                        self->api->set->tls ? ": are ssl_crt and ssl_key a certificate and its key, in PEM?"
-                                            : "");
+        return fail_set(err, -EINVAL, "the HTTP server cannot start");
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(self->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     self->watch = (watch_t){ info->epoll_fd, http_ready, self };
     return poller_add(self->api->poller, &self->watch, EPOLLIN);
@@ -495,7 +478,7 @@ http_new(api_t *api, fail_t *err)
     self->access = access_new(settings_str(api->set, "log_access_file"), err);
     int rc = self->access == NULL ? err->code : 0;
     if (rc == 0 && api->set->tls)
-        rc = read_pem(self, err);
+        rc = cert_load(api->set, err);
     if (rc == 0)
         rc = fd = listen_at(api, err);
     if (rc >= 0)
@@ -509,9 +492,17 @@ http_new(api_t *api, fail_t *err)
 }
 
 void
-http_reopen_log(http_t *self)
+http_reload(http_t *self)
 {
+    fail_auto_t err = FAIL_INIT;
+
     access_reopen(self->access);
+    if (!self->api->set->tls)
+        return;
+    if (cert_load(self->api->set, &err) == 0)
+        log_info("new connections get the certificate of %s", settings_str(self->api->set, "ssl_crt"));
+    else
+        log_error("%s. The certificate of before stays", fail_text(&err));
 }
 
 void
@@ -530,9 +521,7 @@ http_destroy(http_t **self_p)
         MHD_stop_daemon(self->daemon);
     }
     access_destroy(&self->access);
-    if (self->key.data != NULL)
-        explicit_bzero(self->key.data, self->key.len);
-    buf_free(&self->key);
-    buf_free(&self->cert);
+    if (self->api->set->tls)
+        cert_end();
     free(self);
 }

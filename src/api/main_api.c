@@ -45,7 +45,7 @@ signals_ready(void *cookie, uint32_t events)
         if (signo == SIGHUP) {
             log_reopen();
             if (self->program->api.http != NULL)
-                http_reopen_log(self->program->api.http);
+                http_reload(self->program->api.http);
         }
     }
 }

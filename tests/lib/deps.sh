@@ -13,8 +13,8 @@ build() { # Compilers and tools; the libraries, of libcurl the headers alone; wh
     packages="$packages gcc g++ make pkgconf git
         libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev
         zlib1g-dev libcrypt-dev libcurl4-openssl-dev libc6-dev libkrb5-dev libnorm-dev libpgm-dev libbsd-dev
-        libmicrohttpd-dev"
-    modules="$modules libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt libcurl libmicrohttpd"
+        libmicrohttpd-dev libgnutls28-dev"
+    modules="$modules libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt libcurl libmicrohttpd gnutls"
     programs="$programs gcc make pkg-config git"
 }
 test_() { # What tests are written in; what they and the programs under test call.

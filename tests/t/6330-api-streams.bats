@@ -74,3 +74,34 @@ streams() { python3 -B "$HALITE_SRC/tests/lib/api_streams.py" "$API" "$@"; }
     run curl -sk --tls-max 1.1 "$API/health"
     [ "$status" -ne 0 ]
 }
+
+subject() { openssl s_client -connect "127.0.0.1:$API_PORT" </dev/null 2>/dev/null | openssl x509 -noout -subject; }
+subject_is() { [ "$(subject)" = "subject=CN = $1" ]; }
+
+@test "a new certificate is taken at SIGHUP, streams go on, and a bad one changes nothing" {
+    API=https://127.0.0.1:$API_PORT
+    login admin
+    curl -skN --max-time 60 -H "X-Auth-Token: $TOKEN" "$API/events" >"$BATS_TEST_TMPDIR/stream" &
+    pid=$!
+    until_true 5 grep -q retry "$BATS_TEST_TMPDIR/stream"
+    subject_is localhost
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=newer -keyout "$FLEET/key2.pem" -out "$FLEET/crt2.pem" 2>/dev/null
+    cp "$FLEET/crt2.pem" "$FLEET/crt.pem"
+    # The key is still that of before: half of a change.
+    kill -HUP "$(pid_of api)"
+    until_true 10 grep -q 'The certificate of before stays' "$FLEET/log/api"
+    subject_is localhost
+    cp "$FLEET/key2.pem" "$FLEET/key.pem"
+    kill -HUP "$(pid_of api)"
+    until_true 10 subject_is newer
+    echo garbage >"$FLEET/crt.pem"
+    kill -HUP "$(pid_of api)"
+    until_true 10 grep -qE 'crt.pem.* no certificate and its key in PEM.*stays' "$FLEET/log/api"
+    rm "$FLEET/crt.pem"
+    kill -HUP "$(pid_of api)"
+    until_true 10 grep -qE 'crt.pem.*No such file.*stays' "$FLEET/log/api"
+    subject_is newer
+    "$HALITE_BIN/salt" -c "$FLEET/etc" m1 test.echo after-the-change >/dev/null
+    until_true 10 grep -q after-the-change "$BATS_TEST_TMPDIR/stream"
+    kill "$pid"
+}
