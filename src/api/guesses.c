@@ -1,8 +1,6 @@
 /* guesses.c - see guesses.h. */
 #include "api/guesses.h"
 
-#include <arpa/inet.h>
-
 #include "common/base/map.h"
 #include "common/base/rate.h"
 
@@ -30,9 +28,8 @@ guesses_destroy(guesses_t **self_p)
     free(self);
 }
 
-/* The address, or the network that somebody of IPv6 has for himself. */
-static void
-guesses_key(const char *address, char out[INET6_ADDRSTRLEN])
+void
+guesses_network(const char *address, char out[INET6_ADDRSTRLEN])
 {
     struct in6_addr six;
 
@@ -48,7 +45,7 @@ guesses_admit(guesses_t *self, const char *address, int64_t now_ms)
 {
     char key[INET6_ADDRSTRLEN];
 
-    guesses_key(address, key);
+    guesses_network(address, key);
     rate_t *rate = map_get(self->by_address, key);
     if (rate == NULL) {
         /* Somebody with so many addresses starts afresh anyway. */
@@ -66,8 +63,17 @@ guesses_pardon(guesses_t *self, const char *address)
 {
     char key[INET6_ADDRSTRLEN];
 
-    guesses_key(address, key);
+    guesses_network(address, key);
     rate_t *rate = map_get(self->by_address, key);
     if (rate != NULL)
         rate_owe(rate, -1);
+}
+
+void
+guesses_sign(json_t *login, const char *address)
+{
+    char key[INET6_ADDRSTRLEN];
+
+    guesses_network(address, key);
+    json_object_set_new(login, "from", json_string(key));
 }

@@ -27,13 +27,14 @@ root_get(request_t *request)
 
 /* Credentials become the request `login`; NULL: a field is missing. NEW. */
 static json_t *
-login_question(const json_t *creds)
+login_question(const json_t *creds, const char *address)
 {
     static const char *const wanted[] = { "username", "password", "eauth" };
     json_t *question = json_object();
 
     json_object_update(question, (json_t *) creds);
     json_object_set_new(question, "op", json_string("login"));
+    guesses_sign(question, address);
     for (size_t i = 0; i < NELEMS(wanted); i++)
         if (!json_is_string(json_object_get(question, wanted[i]))) {
             json_decref(question);
@@ -101,7 +102,7 @@ void
 login_post(request_t *request)
 {
     const json_t *creds = json_is_array(request->data) ? json_array_get(request->data, 0) : request->data;
-    json_t *question = login_question(creds);
+    json_t *question = login_question(creds, request->address);
 
     if (!json_is_object(creds)) {
         json_decref(question);
@@ -186,7 +187,7 @@ tokens_next(request_t *request, tokens_t *self)
         reply_value(request, MHD_HTTP_OK, &made);
         return;
     }
-    json_t *question = login_question(creds);
+    json_t *question = login_question(creds, request->address);
     if (question == NULL || !guesses_admit(request->api->guesses, request->address, clock_mono_ms())) {
         reply_error(request, question == NULL ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_TOO_MANY_REQUESTS,
                     question == NULL ? "Require \"username\", \"password\", and \"eauth\" params" : TOO_MANY);

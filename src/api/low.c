@@ -169,6 +169,7 @@ low_credentials(const low_t *self)
     if (json_is_string(token))
         return json_pack("{s:s, s:O}", "op", "become", "token", token);
     json_t *request = json_pack("{s:s}", "op", "become");
+    guesses_sign(request, self->request->address);
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *value = value_get(self->chunk, names[i]);
         if (json_is_string(value)) {

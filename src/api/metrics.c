@@ -70,9 +70,9 @@ metrics_get(request_t *request)
     ask_start(request, request->token, &question, metrics_answer, NULL, NULL);
 }
 
-/* GET /stats, with the names of CherryPy's statistics, of which clients show any. */
-void
-stats_get(request_t *request)
+/* The names of CherryPy's statistics, of which clients show any. */
+static void
+stats_show(request_t *request)
 {
     const api_t *api = request->api;
     const stats_t *self = api->stats;
@@ -89,4 +89,30 @@ stats_get(request_t *request)
         "Worker Threads");
 
     reply_value(request, MHD_HTTP_OK, &value);
+}
+
+/* The session is this program's; whether the token behind it still holds is the master's to say. */
+static void
+stats_answer(request_t *request, const json_t *reply, void *cookie)
+{
+    if (value_bool(reply, "ok", false))
+        stats_show(request);
+    else if (reply != NULL)
+        reply_error(request, MHD_HTTP_UNAUTHORIZED, request->route->denied);
+    else
+        reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "The master does not answer");
+}
+
+/* GET /stats */
+void
+stats_get(request_t *request)
+{
+    json_t *question = request->token != NULL
+                           ? json_pack("{s:s, s:s}", "op", "become", "token", request->token)
+                           : NULL;
+
+    if (question == NULL)
+        stats_show(request);
+    else
+        ask_start(request, NULL, &question, stats_answer, NULL, NULL);
 }

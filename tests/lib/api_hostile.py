@@ -145,8 +145,8 @@ def upgrades(token):
 
 
 def guess(count):
-    """So many bad log-ins of one address; all but a few are told to wait, and another address logs in."""
-    body = b"eauth=sharedsecret&username=guessed&password=guess"
+    """So many bad log-ins of one address; all but a few are told to wait, and from another one that user logs in at once."""
+    body = b"eauth=sharedsecret&username=limited&password=guess"
     request = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     done = []
 

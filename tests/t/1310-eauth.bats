@@ -357,3 +357,59 @@ assert reply(s)["ok"]
 assert time.time() - start < 5
 PY
 }
+
+# A salt-auth that says what is no answer, and then neither ends nor listens.
+@test "a broken salt-auth holds up nobody, and is gone in the end" {
+    local old=$HALITE_BIN n
+    stop master
+    mkdir "$FLEET/broken"
+    cp "$HALITE_BIN/salt-master" "$FLEET/broken/"
+    cat >"$FLEET/broken/salt-auth" <<'PY'
+#!/usr/bin/python3
+import os, signal, socket, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open(os.environ["HALITE_FLEET"] + "/broken/pids", "a") as file:
+    file.write("%d\n" % os.getpid())
+line = socket.socket(fileno=3)
+line.recv(65536)
+line.send(b"no JSON")
+time.sleep(600)
+PY
+    chmod 755 "$FLEET/broken/salt-auth"
+    HALITE_BIN=$FLEET/broken start_master
+    HALITE_BIN=$old
+    python3 -B - "$SOCK_DIR/master.sock" "$HALITE_SRC/tests/lib" <<'PY'
+import json, socket, struct, sys, time
+def frame(value):
+    text = json.dumps(value).encode()
+    return struct.pack(">I", len(text)) + text
+def reply(s):
+    (size,) = struct.unpack(">I", s.recv(4, socket.MSG_WAITALL))
+    return json.loads(s.recv(size, socket.MSG_WAITALL))
+def line():
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(20)
+    s.connect(sys.argv[1])
+    return s
+waits = []
+asker = line()
+for n in range(4):
+    user = line()
+    user.sendall(frame({"op": "login", "n": 1, "eauth": "file", "username": "u%d" % n, "password": "x"}))
+    answered = False
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        begin = time.monotonic()
+        asker.sendall(frame({"op": "match", "n": 2, "tgt": "w*", "tgt_type": "glob"}))
+        assert reply(asker)["ok"]
+        waits.append(time.monotonic() - begin)
+        time.sleep(0.01)
+    assert not reply(user)["ok"]
+waits.sort()
+print("the longest waits: %s ms" % [round(1000 * one) for one in waits[-4:]])
+# Each program that was waited for would show here, with the second that it is given.
+assert len([one for one in waits if one > 0.9]) < 2, waits[-4:]
+PY
+    for n in $(cat "$FLEET/broken/pids"); do until_true 10 not kill -0 "$n"; done
+    [ "$(wc -l <"$FLEET/broken/pids")" -eq 4 ]
+}

@@ -8,15 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/proc.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define END_STEPS   100
+#define END_MS      1000 /* for a program to end what it has begun */
 #define END_STEP_MS 10
 #define AUTH_FD     3 /* the program's end of the line, in the program */
+enum { ENDING = 4 };
+
+/* A program that was asked to end. */
+typedef struct ending {
+    pid_t pid;       /* 0: free */
+    int64_t kill_ms; /* monotonic */
+} ending_t;
 
 struct authline {
     zloop_t *loop;
@@ -24,6 +32,7 @@ struct authline {
     void *cookie;
     zmq_pollitem_t item; /* fd -1: the program does not run */
     pid_t pid;
+    ending_t ending[ENDING];
 };
 
 typedef struct auth_plan {
@@ -44,7 +53,17 @@ authline_new(zloop_t *loop, authline_fn *fn, void *cookie)
     return self;
 }
 
-/* The program ends with its line; what it has begun ends with it. */
+/* NULL: so many programs have been given up that none may be begun. */
+static ending_t *
+authline_room(authline_t *self)
+{
+    for (size_t i = 0; i < NELEMS(self->ending); i++)
+        if (self->ending[i].pid == 0)
+            return &self->ending[i];
+    return NULL;
+}
+
+/* Asked to end, the program ends what it has begun as well. Nobody waits for that: it may hang. */
 static void
 authline_close(authline_t *self)
 {
@@ -53,17 +72,23 @@ authline_close(authline_t *self)
     zloop_poller_end(self->loop, &self->item);
     (void) close(self->item.fd);
     self->item.fd = -1;
-    /* Asked to end, it ends what it has begun as well. */
     (void) kill(self->pid, SIGTERM);
-    bool ended = false;
-    for (int i = 0; i < END_STEPS && !(ended = waitpid(self->pid, NULL, WNOHANG) != 0); i++)
-        (void) poll(NULL, 0, END_STEP_MS);
-    if (ended)
-        return;
-    (void) kill(self->pid, SIGKILL);
-    (void) waitpid(self->pid, NULL, 0);
+    *authline_room(self) = (ending_t){ self->pid, clock_mono_ms() + END_MS };
 }
 
+void
+authline_tick(authline_t *self, int64_t now_ms)
+{
+    for (size_t i = 0; i < NELEMS(self->ending); i++) {
+        ending_t *one = &self->ending[i];
+        if (one->pid != 0 && waitpid(one->pid, NULL, WNOHANG) != 0)
+            one->pid = 0;
+        else if (one->pid != 0 && now_ms >= one->kill_ms)
+            (void) kill(one->pid, SIGKILL);
+    }
+}
+
+/* The master ends: for so long as a program may take to end. */
 void
 authline_destroy(authline_t **self_p)
 {
@@ -72,6 +97,11 @@ authline_destroy(authline_t **self_p)
     if (self == NULL)
         return;
     authline_close(self);
+    for (size_t i = 0; i < NELEMS(self->ending); i++)
+        while (self->ending[i].pid != 0) {
+            authline_tick(self, clock_mono_ms());
+            (void) poll(NULL, 0, self->ending[i].pid != 0 ? END_STEP_MS : 0);
+        }
     free(self);
 }
 
@@ -136,6 +166,8 @@ authline_start(authline_t *self, fail_t *err)
     AUTO_FREE char *path = authline_program();
     int ends[2];
 
+    if (authline_room(self) == NULL)
+        return fail_set(err, -EAGAIN, "too many salt-auth that were given up have not ended yet");
     if (path == NULL)
         return fail_set(err, -ENOENT, "there is no salt-auth beside salt-master: install it anew");
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)

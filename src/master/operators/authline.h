@@ -21,6 +21,8 @@ typedef void authline_fn(void *cookie, const json_t *answer);
 
 authline_t *authline_new(zloop_t *loop, authline_fn *fn, void *cookie);
 void authline_destroy(authline_t **self_p);
+/* Ends programs that were given up and go on. Now and then. */
+void authline_tick(authline_t *self, int64_t now_ms);
 /* 0, or a negative errno with *err: it can't be started, or takes no more questions. */
 int authline_ask(authline_t *self, const json_t *question, fail_t *err);
 

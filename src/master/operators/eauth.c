@@ -2,10 +2,12 @@
  *
  * A login is asked of salt-auth (authline.h) and answered when that has answered. A failure is answered a second or so
  * later, at a time that does not tell what was wrong; several in a row make the same process's user wait before it may
- * try the same name again, twice as long each time. */
+ * try the same name again, twice as long each time; salt-api's clients are told apart by their addresses, so that nobody
+ * holds up a name for others. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
+#include "common/host/passwd.h"
 #include "master/front/noise.h"
 #include "master/front/part.h"
 #include "master/front/request.h"
@@ -24,12 +26,14 @@
 #define TRIES_MAX   60000  /* the longest one */
 #define TRIES_QUIET 600000 /* after so long failures are forgotten */
 #define EXPIRE_MS   60000
+#define API_USER    "salt-api" /* who its unit runs it as, where api_user is not set */
 
 typedef struct attempt {
     struct attempt *next;
     json_int_t id, n;   /* of the question, and of the operator's request */
     lconn_t *c;         /* NULL: it has closed */
     char *user, *eauth; /* owned */
+    char *who;          /* owned: whose failures it counts among */
     double lasts_s;     /* of its token */
     bool become;        /* no token is made */
     int64_t since_ms;   /* monotonic */
@@ -38,7 +42,7 @@ typedef struct attempt {
 
 /* Failures in a row. */
 typedef struct tries {
-    char *who; /* owned: "UID/EAUTH/USER"; NULL: free */
+    char *who; /* owned: "UID/ADDRESS/EAUTH/USER"; NULL: free */
     unsigned n;
     int64_t last_ms, until_ms; /* monotonic */
 } tries_t;
@@ -51,6 +55,7 @@ typedef struct eauth {
     size_t n_attempts;
     json_int_t last_id;
     int64_t expire_ms;
+    uid_t api; /* salt-api's, -1: there is no such user */
     tries_t tries[LIMIT_AUTH_TRIES];
 } eauth_t;
 
@@ -83,11 +88,14 @@ eauth_tries(eauth_t *self, const char *who)
     return oldest;
 }
 
-/* Some systems (LDAP) take a name in any case: each spelling is the same user's. NEW. */
+/* Some systems (LDAP) take a name in any case: each spelling is the same user's. An address is taken from those alone who could
+ * do without. NEW. */
 static char *
-eauth_who(const lconn_t *c, const char *eauth, const char *user)
+eauth_who(const eauth_t *self, const lconn_t *c, const json_t *request, const char *eauth, const char *user)
 {
-    char *who = xasprintf("%u/%s/%s", (unsigned) lconn_uid(c), eauth, user);
+    bool told = lconn_is_admin(c) || (self->api != (uid_t) -1 && lconn_uid(c) == self->api);
+    char *who = xasprintf("%u/%.64s/%s/%s", (unsigned) lconn_uid(c), told ? value_str(request, "from", "") : "",
+                          eauth, user);
 
     for (char *p = who; *p != '\0'; p++)
         *p = *p >= 'A' && *p <= 'Z' ? (char) (*p | 0x20) : *p;
@@ -208,6 +216,7 @@ eauth_free(attempt_t *try)
 {
     free(try->user);
     free(try->eauth);
+    free(try->who);
     free(try);
 }
 
@@ -233,8 +242,7 @@ eauth_failed(eauth_t *self, attempt_t *try, const char *why)
     noise_warn(self->front, "login of '%.100s' by %.40s has failed: %.300s", try->user, try->eauth, why);
     if (try->c == NULL)
         return;
-    AUTO_FREE char *who = eauth_who(try->c, try->eauth, try->user);
-    eauth_count(self, who, false);
+    eauth_count(self, try->who, false);
     eauth_audit(self, try->c, try->become ? "become" : "login", try->eauth, try->user, false);
 }
 
@@ -244,8 +252,7 @@ eauth_succeeded(eauth_t *self, attempt_t *try, const json_t *answer)
     fail_auto_t err = FAIL_INIT;
 
     if (try->c != NULL) {
-        AUTO_FREE char *who = eauth_who(try->c, try->eauth, try->user);
-        eauth_count(self, who, true);
+        eauth_count(self, try->who, true);
         eauth_audit(self, try->c, try->become ? "become" : "login", try->eauth, try->user, true);
         json_t *reply = eauth_success(self, try, answer, &err);
         log_info("login of '%s' by %s", try->user, try->eauth);
@@ -281,7 +288,7 @@ eauth_answered(void *cookie, const json_t *answer)
 static json_t *
 eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
 {
-    static const char *const not_his[] = { "op", "n", "as", "token_expire", "pillar_exact", "eauth" };
+    static const char *const not_his[] = { "op", "n", "as", "token_expire", "pillar_exact", "eauth", "from" };
     json_t *config = json_object(), *options = json_object(), *load = json_copy((json_t *) request), *one;
     AUTO_FREE char *prefix = xasprintf("auth.%s.", try->eauth);
     const char *key;
@@ -320,7 +327,7 @@ static json_t *
 eauth_begin(eauth_t *self, lconn_t *c, const json_t *request, bool become, fail_t *err)
 {
     const char *eauth = value_str(request, "eauth", ""), *user = value_str(request, "username", "");
-    AUTO_FREE char *who = eauth_who(c, eauth, user);
+    AUTO_FREE char *who = eauth_who(self, c, request, eauth, user);
 
     if (!eauth_is_name(user) || !eauth_is_name(eauth) || !json_is_string(value_get(request, "password"))) {
         (void) fail_set(err, -EINVAL, "a login needs the texts 'eauth', 'username' and 'password'");
@@ -340,6 +347,7 @@ eauth_begin(eauth_t *self, lconn_t *c, const json_t *request, bool become, fail_
                         .c = c,
                         .user = xstrdup(user),
                         .eauth = xstrdup(eauth),
+                        .who = STEAL(who),
                         .become = become,
                         .lasts_s = eauth_lasts(self->front, eauth, user, request),
                         .since_ms = clock_mono_ms() };
@@ -376,7 +384,7 @@ eauth_become(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     const json_t *token = tokens_by_text(self->tokens, text);
     if (token == NULL ||
         value_get(conf_get(front->conf, "external_auth"), value_str(token, "eauth", "")) == NULL) {
-        AUTO_FREE char *who = eauth_who(c, "token", "");
+        AUTO_FREE char *who = eauth_who(self, c, request, "token", "");
         bool bounded = !lconn_is_admin(c) && lconn_as(c) == NULL;
         if (bounded && eauth_must_wait(self, who, err))
             return NULL;
@@ -445,6 +453,7 @@ eauth_tick(front_t *front, int64_t now_ms)
 {
     eauth_t *self = eauth_own(front);
 
+    authline_tick(self->line, now_ms);
     for (attempt_t **link = &self->attempts, *try; (try = *link) != NULL;) {
         if (try->answer_ms == 0 && now_ms - try->since_ms > ANSWER_MS)
             eauth_failed(self, try, "salt-auth does not answer");
@@ -463,8 +472,12 @@ static int
 eauth_start(front_t *front, fail_t *err)
 {
     eauth_t *self = eauth_own(front);
+    const char *api = conf_str(front->conf, "api_user");
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *user = passwd_user(&space, *api != '\0' ? api : API_USER);
 
     self->front = front;
+    self->api = user != NULL ? user->pw_uid : (uid_t) -1;
     self->line = authline_new(front->loop, eauth_answered, self);
     self->tokens = tokens_new(front, err);
     return self->tokens != NULL ? 0 : err->code;
