@@ -28,9 +28,9 @@ test_() { # What tests are written in; what they and the programs under test cal
 servers() { # Servers that tests run for themselves, and other systems' package managers. Debian starts some of the servers for
     # good, so nothing but CI asks for these: tests say that they skip without them.
     packages="$packages libmariadb3 libpq5 mariadb-client-core mariadb-server-core openssh-server postgresql
-        redis-server redis-tools influxdb slapd bind9 bind9-dnsutils
+        redis-server redis-tools influxdb slapd bind9 bind9-dnsutils prometheus
         dnf rpm createrepo-c zypper pacman-package-manager"
-    programs="$programs mariadb mariadbd psql redis-cli redis-server influxd sshd slapd named dig dnf createrepo_c zypper pacman"
+    programs="$programs mariadb mariadbd psql redis-cli redis-server influxd sshd slapd named dig promtool dnf createrepo_c zypper pacman"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"

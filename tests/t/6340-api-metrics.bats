@@ -44,6 +44,29 @@ has() { figures | grep -qF "$1"; }
     not grep -vE '^salt_(health_minions_total|job_duration_milliseconds|master_connected_minions_count) ' <<<"$output" >&2
 }
 
+names() { python3 -B "$HALITE_SRC/tests/lib/metric_names.py" "$BATS_TEST_TMPDIR/metrics" "$@"; }
+
+@test "the dashboard and the alerts of conf/metrics ask for figures that are there" {
+    login admin
+    salt m1 state.apply >/dev/null || :
+    figures >"$BATS_TEST_TMPDIR/metrics"
+    names "$HALITE_SRC/conf/metrics/dashboard.json" "$HALITE_SRC/conf/metrics/alerts.yml"
+    grep -F 'salt_function_status{minion="m1",function="state.highstate",state="highstate"} ' "$BATS_TEST_TMPDIR/metrics"
+    command -v promtool >/dev/null || skip "promtool is not installed (Debian: prometheus)"
+    promtool check rules "$HALITE_SRC/conf/metrics/alerts.yml"
+    promtool check config "$HALITE_SRC/conf/metrics/prometheus.yml"
+}
+
+# Its alert asks for salt_function_health, which salt-exporter itself calls salt_function_status by now.
+@test "salt-exporter's dashboard and alerts find theirs" {
+    [ -d "${HALITE_SALT_EXPORTER:-}" ] || skip "HALITE_SALT_EXPORTER names no tree of github.com/kpetremann/salt-exporter"
+    login admin
+    figures >"$BATS_TEST_TMPDIR/metrics"
+    names "$HALITE_SALT_EXPORTER"/grafana/*.json
+    run names "$HALITE_SALT_EXPORTER"/prometheus_alerts/*
+    not grep -vE ': salt_function_health$' <<<"$output"
+}
+
 @test "who has no session sees none, unless metrics_disable_auth says so" {
     [ "$(curl -s -o /dev/null -w '%{http_code}' "$API/metrics")" = 401 ]
     stop api

@@ -20,12 +20,13 @@ static const unsigned buckets[] = { 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500,
 
 typedef struct figure {
     char *fun, *state; /* owned; `state`: the SLS of state.apply and its like, "" of others */
-    uint64_t jobs, targets, ok, failed, scheduled;
+    uint64_t jobs, targets, ok, failed, scheduled_ok, scheduled_failed;
     uint64_t bucket[NELEMS(buckets)], timed, timed_ms;
 } figure_t;
 
 typedef struct heard {
     uint64_t ok, failed;
+    enum { STATUS_NONE, STATUS_GOOD, STATUS_BAD } highstate; /* its last one */
     int64_t at_us;
 } heard_t;
 
@@ -153,7 +154,8 @@ figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_
     figure_t *figure = job != NULL ? figure_of_job(self, job) : figure_of(self, name, "");
     figure->ok += good;
     figure->failed += !good;
-    figure->scheduled += ret->field[RET_SCHEDULE].at != NULL;
+    if (ret->field[RET_SCHEDULE].at != NULL)
+        *(good ? &figure->scheduled_ok : &figure->scheduled_failed) += 1;
     if (job != NULL)
         figure_time(figure, job);
 
@@ -163,6 +165,8 @@ figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_
     heard->ok += good;
     heard->failed += !good;
     heard->at_us = clock_wall_us();
+    if (str_eq(figure->state, "highstate"))
+        heard->highstate = good ? STATUS_GOOD : STATUS_BAD;
 }
 
 static void
@@ -206,9 +210,15 @@ count_failed(const figure_t *figure)
 }
 
 static uint64_t
-count_scheduled(const figure_t *figure)
+count_scheduled_ok(const figure_t *figure)
 {
-    return figure->scheduled;
+    return figure->scheduled_ok;
+}
+
+static uint64_t
+count_scheduled_failed(const figure_t *figure)
+{
+    return figure->scheduled_failed;
 }
 
 /* Rows of one name; the format has a place for the function, and the SLS where `by_state`. */
@@ -226,7 +236,9 @@ static const struct family {
     { "salt_expected_responses_total", "Minions that jobs were for.", true, true, "", count_targets },
     { "salt_function_responses_total", "Returns of jobs.", true, true, ",success=\"true\"", count_ok },
     { "salt_function_responses_total", "", false, true, ",success=\"false\"", count_failed },
-    { "salt_scheduled_job_return_total", "Returns of scheduled jobs.", true, true, "", count_scheduled },
+    { "salt_scheduled_job_return_total", "Returns of scheduled jobs.", true, true, ",success=\"true\"",
+      count_scheduled_ok },
+    { "salt_scheduled_job_return_total", "", false, true, ",success=\"false\"", count_scheduled_failed },
 };
 
 /* Sums up what differs only in the SLS, which the names of Salt 3008 do not have. NEW map; rows are its own. */
@@ -249,7 +261,8 @@ figures_by_function(const figures_t *self)
         sum->targets += one->targets;
         sum->ok += one->ok;
         sum->failed += one->failed;
-        sum->scheduled += one->scheduled;
+        sum->scheduled_ok += one->scheduled_ok;
+        sum->scheduled_failed += one->scheduled_failed;
         sum->timed += one->timed;
         sum->timed_ms += one->timed_ms;
         for (size_t b = 0; b < NELEMS(buckets); b++)
@@ -346,6 +359,12 @@ figures_add_minions(const front_t *front, const figures_t *self, buf_t *out)
         buf_printf(out, "salt_responses_total{minion=\"%s\",success=\"false\"} %llu\n", id,
                    (unsigned long long) one->failed);
     }
+    figures_head(out, "salt_function_status", "gauge", "1: a minion's last highstate has succeeded.");
+    for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);)
+        if (((const heard_t *) value)->highstate != STATUS_NONE)
+            buf_printf(out,
+                       "salt_function_status{minion=\"%s\",function=\"state.highstate\",state=\"highstate\"} %d\n",
+                       id, ((const heard_t *) value)->highstate == STATUS_GOOD);
     figures_head(out, "salt_responses_last_received_response", "gauge",
                  "When a minion's last return came, in seconds.");
     for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);)

@@ -162,9 +162,7 @@ smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_
     if (smtp_subject(ctx, opts, ret, &subject, err) < 0 || smtp_content(ctx, opts, ret, &content, err) < 0)
         return -ENOMSG;
 
-    AUTO_FREE char *whole = ret_json(ret, err);
-    if (whole == NULL)
-        return -ENOMSG;
+    AUTO_FREE char *whole = ret_json(ret);
     buf_printf(&all, "%s\n%s\n%s\n", whole, receivers, buf_str(&subject));
     buf_add(&all, buf_str(&content), content.len);
     AUTO_FREE char *hex = digest_bytes("sha256", all.data, all.len, err), *sender = mailtext_bare(from);
