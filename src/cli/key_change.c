@@ -206,6 +206,35 @@ key_change_named(const key_cli_t *cli, const json_t *table, key_act_t act)
     return found;
 }
 
+/* The keys as the question shows them. A key that can't be read has no fingerprint. NEW. */
+static json_t *
+key_change_shown(const key_cli_t *cli, json_t *chosen)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (!key_details_wanted(cli))
+        return json_incref(chosen);
+    AUTO(local_client) line = key_line(cli, &err);
+    fail_clear(&err);
+    json_auto_t *fingers = json_object();
+    const char *state, *hash_type = value_str(cli->opts, "hash_type", "sha256");
+    json_t *ids, *id;
+    size_t i;
+    json_object_foreach (chosen, state, ids) {
+        json_t *row = json_object();
+        json_object_set_new(fingers, state, row);
+        json_array_foreach (ids, i, id) {
+            fail_auto_t unread = FAIL_INIT;
+            json_auto_t *one = json_pack("{s:[O]}", state, id);
+            json_auto_t *found = str_eq(state, KEY_UNFIT)
+                                     ? NULL
+                                     : keyaction_fingers(cli->store, one, hash_type, &unread);
+            json_object_update(row, json_object_get(found, state));
+        }
+    }
+    return key_details(cli, line, chosen, fingers);
+}
+
 /* The whole command: returns the exit code. */
 int
 key_run_change(key_cli_t *cli, const key_verb_t *verb)
@@ -230,8 +259,10 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
         return rc != 0 ? rc : cli->all ? 0 : 1;
     }
     key_out_say(cli, "The following keys are going to be %s:\n", key_act_done(verb->act));
-    if (!yes || !value_bool(cli->values, "quiet", false))
-        rc = key_out_show(cli, chosen);
+    if (!yes || !value_bool(cli->values, "quiet", false)) {
+        json_auto_t *shown = key_change_shown(cli, chosen);
+        rc = key_out_show(cli, shown);
+    }
     /* Enter alone means yes for accept and reject, no for delete. */
     key_answer_t answer = rc != 0 ? KEY_ANSWER_NONE
                           : yes   ? KEY_ANSWER_YES

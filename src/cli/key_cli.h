@@ -17,6 +17,8 @@
 #include "keyring/keyaction.h"
 #include "salt/base.h"
 
+struct local_client;
+
 typedef struct key_cli {
     const json_t *values; /* BORROWED: the options given */
     const json_t *opts;   /* BORROWED: the master's configuration; NULL for what works without it */
@@ -63,6 +65,15 @@ int key_run_eauth(key_cli_t *cli, const key_verb_t *verb);
 unsigned key_included(key_cli_t *cli, key_act_t act);
 /* Says of each id whether it is among those done. Returns how many are not. */
 size_t key_tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done);
+
+/* True when the question is put to a person at a terminal, who is shown more of each key. */
+bool key_details_wanted(const key_cli_t *cli);
+/* {state: {id: fingerprint, address and age as text}} of a key table, for the outputter `key`. `fingers` as of
+ * keyaction_fingers(); `line` NULL: no master runs, and addresses are unknown. NEW. */
+json_t *key_details(const key_cli_t *cli, struct local_client *line, const json_t *chosen,
+                    const json_t *fingers);
+/* "4 minutes", "12 days". NEW. Pure. */
+char *key_age(int64_t seconds);
 
 typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_answer_t;
 /* "Proceed?" on the terminal. Enter alone is an answer; the end of input is none, and said. */

@@ -104,6 +104,18 @@ eauth_apply(key_cli_t *cli, local_client_t *line, key_act_t act, json_t *chosen,
     return failed > 0 ? 1 : 0;
 }
 
+/* The keys as the question shows them. Fingerprints that the user's rules keep from him are left out. NEW. */
+static json_t *
+eauth_shown(key_cli_t *cli, local_client_t *line, json_t *chosen)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (!key_details_wanted(cli))
+        return json_incref(chosen);
+    json_auto_t *fingers = key_wheel_match(line, "key.finger", cli->match, &err);
+    return fingers != NULL ? key_details(cli, line, chosen, fingers) : json_incref(chosen);
+}
+
 static int
 eauth_change(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t *err)
 {
@@ -120,7 +132,8 @@ eauth_change(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_
         return cli->all ? 0 : 1;
     }
     key_out_say(cli, "The following keys are going to be %s:\n", key_act_done(verb->act));
-    (void) key_out_show(cli, chosen);
+    json_auto_t *shown = eauth_shown(cli, line, chosen);
+    (void) key_out_show(cli, shown);
     key_answer_t answer = yes ? KEY_ANSWER_YES : key_ask(cli, verb->act != KEY_ACT_DELETE);
     if (answer != KEY_ANSWER_YES)
         return answer == KEY_ANSWER_NO ? 0 : 1;

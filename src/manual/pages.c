@@ -96,7 +96,8 @@ static const entry_t run_exits[] = {
 
 static const char *const key_about[] = {
     "A minion that comes for the first time shows its key, which waits until somebody accepts it. Compare "
-    "fingerprints before: salt-key -f ID here, and salt-call --local key.finger on the minion. An accepted "
+    "fingerprints before: at a terminal the question shows each key's, with the address that its minion comes "
+    "from and since when the key waits; salt-call --local key.finger shows it on the minion. An accepted "
     "key is its id's alone: another machine that claims the id is denied.",
     "Without an action all keys are listed. This works on the key files and without a running master; one "
     "that runs is told, and "

@@ -3,7 +3,7 @@
 
 terminal.py run [out|err|both] PROGRAM ARG...   its stdout, its stderr or both are a terminal in raw mode; what arrives there is
                                          written to stdout, byte for byte, and the other stream is left. stdin is its own.
-                                         Ends with its exit code; SIGTERM and SIGINT go on to it.
+                                         Ends with its exit code; SIGTERM and SIGINT go on to it. TERMINAL_COLUMNS is its width.
 terminal.py tame [live]                  stdin is what a terminal got: fails, with the places, when something in it drives a
                                          terminal (but colours, bold, underline), turns text or hides it. live: a line of
                                          progress is drawn over itself meanwhile
@@ -14,6 +14,7 @@ import pty
 import re
 import signal
 import sys
+import termios
 import tty
 import unicodedata
 
@@ -30,6 +31,8 @@ HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\u
 def run(streams, argv):
     master, slave = pty.openpty()
     tty.setraw(slave)
+    if "TERMINAL_COLUMNS" in os.environ:
+        termios.tcsetwinsize(slave, (24, int(os.environ["TERMINAL_COLUMNS"])))
     pid = os.fork()
     if pid == 0:
         for fd in STREAMS[streams]:

@@ -474,6 +474,8 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     }
     peers_bind(peer, m);
     peer->state = state;
+    free(m->greeted);
+    m->greeted = xstrdup(peer->address);
     fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
     auth_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
                  m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);

@@ -49,6 +49,7 @@ free_minion(minion_t *m)
     known_free(&m->known);
     json_decref(m->calls);
     free(m->id);
+    free(m->greeted);
     free(m);
 }
 

@@ -50,6 +50,7 @@ struct minion {
         slot; /* dense number, stable while the id is known; not reused once accepted, as jobs refer to it */
     bool was_accepted;
     char *id;
+    char *greeted;          /* owned: the address of its last greeting that was not accepted; NULL */
     int64_t key_since_s;    /* wall clock: since when the key is in its state; 0: ask the file */
     int64_t renew_ms;       /* monotonic: when it may be asked for a new key again */
     bool expiring, expired; /* was reported as ageing; is pending because it was too old */

@@ -424,6 +424,7 @@ static const struct substitute {
     { "fire", RULES_RUNNER, "event.send" },
     { "token_list", RULES_RUNNER, "auth.list_tokens" },
     { "key_names", RULES_WHEEL, "key.list_all" },
+    { "key_seen", RULES_WHEEL, "key.finger" },
     { "grains", RULES_LOCAL, "grains.items" },
     { "mine", RULES_LOCAL, "mine.get" },
 };

@@ -1,6 +1,7 @@
 /* namerequests.c - names for completion at a prompt: minions, functions, jobs and keys that start with what
- * was typed. Kinds that other parts know (sls, saltenvs) go through hook_names. */
+ * was typed; and what is to be seen of a key before it is accepted. Kinds that other parts know (sls, saltenvs) go through hook_names. */
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/plugin/registry.h"
 #include "master/front/hooks.h"
 #include "master/operators/names.h"
@@ -132,5 +133,34 @@ key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return names != NULL ? json_pack("{s:o}", "names", names) : NULL;
 }
 
+/* Says of an operator's question about a key where the minion is and since when its key is in this state. */
+static json_t *
+key_seen(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    key_state_t state = key_state_of_dir(value_str(request, "state", ""));
+    json_t *keys = json_object(), *id;
+    size_t i;
+    if (json_array_size(value_get(request, "ids")) > LIMIT_NAMES || state == KEY_UNKNOWN) {
+        json_decref(keys);
+        (void) fail_set(err, -EINVAL, "key_seen: 'state' is a state folder, 'ids' holds at most %d ids",
+                        LIMIT_NAMES);
+        return NULL;
+    }
+    json_array_foreach (value_get(request, "ids"), i, id) {
+        const char *name = json_is_string(id) ? json_string_value(id) : "";
+        if (!conf_id_valid(name, NULL))
+            continue;
+        /* A denied key is another than that of the minion of this id. */
+        const minion_t *m = state != KEY_DENIED ? peers_by_id(self->peers, name) : NULL;
+        const char *address = m == NULL ? NULL : m->peer != NULL ? m->peer->address : m->greeted;
+        int64_t since = keystore_since(self->keystore, name, state);
+        json_object_set_new(
+            keys, name,
+            json_pack("{s:s*, s:o*}", "address", address, "since", since > 0 ? json_integer(since) : NULL));
+    }
+    return json_pack("{s:o}", "keys", keys);
+}
+
+const request_row_t request_key_seen = { .fn = key_seen };
 const request_row_t request_names = { .fn = namerequests_names };
 const request_row_t request_key_names = { .fn = key_names };

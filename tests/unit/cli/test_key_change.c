@@ -272,7 +272,26 @@ test_verbs(void **state)
     }
 }
 
+static void
+test_age(void **state)
+{
+    static const struct {
+        int64_t seconds;
+        const char *text;
+    } cases[] = {
+        { -5, "0 seconds" },     { 1, "1 second" },   { 119, "119 seconds" }, { 120, "2 minutes" },
+        { 7199, "119 minutes" }, { 7200, "2 hours" }, { 172799, "47 hours" }, { 345600, "4 days" }
+    };
+
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        AUTO_FREE char *text = key_age(cases[i].seconds);
+
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(WITH_STORE(test_accept), WITH_STORE(test_one_request_per_state), WITH_STORE(test_partly_done),
           WITH_STORE(test_master_refuses), WITH_STORE(test_master_breaks_off),
-          WITH_STORE(test_without_master), WITH_STORE(test_dead_socket), cmocka_unit_test(test_verbs))
+          WITH_STORE(test_without_master), WITH_STORE(test_dead_socket), cmocka_unit_test(test_verbs),
+          cmocka_unit_test(test_age))

@@ -2354,6 +2354,17 @@ assert_key_names(fixture_t *f, const char *state, const char *prefix, const char
     assert_string_equal(text, expected);
 }
 
+/* Whether the master says of a key where its minion is, and since when it is there. */
+static void
+assert_seen(fixture_t *f, const char *state, const char *id, bool known)
+{
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:[s]}", "op", "key_seen", "state", state, "ids", id));
+    const json_t *one = value_get(value_get(reply, "keys"), id);
+
+    assert_int_equal(str_starts(value_str(one, "address", ""), "127.0.0.1"), known);
+    assert_int_equal(value_int(one, "since", 0) > 0, known);
+}
+
 static void
 test_names(void **state)
 {
@@ -2378,6 +2389,10 @@ test_names(void **state)
     assert_key_names(f, "minions_pre", "", "web3");
     assert_key_names(f, "minions_rejected", "", "");
     assert_key_names(f, "no folder", "", "");
+    assert_seen(f, "minions_pre", "web3", true);
+    assert_seen(f, "minions", "web1", true);
+    assert_seen(f, "minions_denied", "web1", false);
+    assert_seen(f, "minions_pre", "../minions/web1", false);
     publish(f, "web1");
     UNTIL(counter(f, "store_queued") == 0);
     AUTO_FREE char *jid = names(f,

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# 8110-pictures.bats - what the commands show to a person at a terminal, and that programs get what they got before.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET/srv"
+    start_master "file_roots: {base: [$FLEET/srv]}" 'timeout: 2'
+    start_minion m1
+    start_minion m2
+    accept m1 m2
+    wait_connected m1 m2
+    wait_grains m1 m2
+}
+teardown_file() { fleet_down; }
+
+on() { python3 -B "$HALITE_SRC/tests/lib/terminal.py" run "$@"; }
+# seen COMMAND...: both streams on a terminal, into the file SEEN; its exit code is left.
+seen() { on both "$@" >"$BATS_TEST_TMPDIR/seen"; }
+has() { grep -aqE -- "$1" "$BATS_TEST_TMPDIR/seen" || { cat -v "$BATS_TEST_TMPDIR/seen" >&2; return 1; }; }
+lacks() { if grep -aqE -- "$1" "$BATS_TEST_TMPDIR/seen"; then cat -v "$BATS_TEST_TMPDIR/seen" >&2; return 1; fi; }
+# sls NAME: an SLS file from stdin.
+sls() { sed "s|@FLEET@|$FLEET|g" >"$FLEET/srv/$1.sls"; }
+
+SALT=$HALITE_BIN/salt RUN=$HALITE_BIN/salt-run KEY=$HALITE_BIN/salt-key
+
+@test "salt-key asks with fingerprint, address and age of each key" {
+    local finger
+    finger=$("$KEY" -f m1 | grep -oE '([0-9a-f]{2}:){31}[0-9a-f]{2}')
+    seen "$KEY" --no-color -d 'm*' <<<n
+    has "m1:  $finger"
+    has '^    from 127\.0\.0\.1, [0-9]+ (second|minute)s? ago'
+    [ "$(grep -c 'from 127' "$BATS_TEST_TMPDIR/seen")" -eq 2 ]
+    # Without an address for a key whose minion was never here.
+    echo nothing >"$(master_pki minions_pre)/m9"
+    seen "$KEY" --no-color -a m9 <<<n
+    has '^    from an unknown address, [0-9]+ seconds? ago'
+    rm "$(master_pki minions_pre)/m9"
+}
+
+@test "salt-key's question to a program, and with -y, is as it was" {
+    "$KEY" -d m1 <<<n >"$BATS_TEST_TMPDIR/seen"
+    same_as "$(cat "$BATS_TEST_TMPDIR/seen")" <<<$'The following keys are going to be deleted:\nAccepted Keys:\nm1\nProceed? [N/y] '
+    seen "$KEY" --no-color -d m1 --out=json <<<n
+    lacks 'from 127'
+}
