@@ -199,7 +199,7 @@ live_hint(const live_t *self)
 static void
 live_put_line(buf_t *out, const char *text, size_t columns)
 {
-    term_put(out, text, columns - 1); /* so that it never wraps */
+    (void) term_put(out, text, columns - 1); /* so that it never wraps */
     buf_putc(out, '\n');
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/eauth.h"
 #include "cli/interrupt.h"
+#include "cli/lists.h"
 #include "cli/live.h"
 #include "cli/opts.h"
 #include "cli/show.h"
@@ -349,7 +350,8 @@ run_connected(run_t *self)
         return rc;
     int code = run_exit_code(push);
     const json_t *data = run_unwrap(value_get(push, "return"), &out);
-    show_data(&self->show, data, out, 0);
+    if (out != NULL || code != 0 || !lists_show(&self->show, self->fun, data))
+        show_data(&self->show, data, out, 0);
     if (value_get(push, "absent") != NULL)
         show_error(&self->show, "%s\n", value_str(push, "absent", ""));
     if (hint != NULL)

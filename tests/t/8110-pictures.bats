@@ -46,3 +46,36 @@ SALT=$HALITE_BIN/salt RUN=$HALITE_BIN/salt-run KEY=$HALITE_BIN/salt-key
     seen "$KEY" --no-color -d m1 --out=json <<<n
     lacks 'from 127'
 }
+
+@test "jobs and orchestrations are tables at a terminal, the newest first" {
+    local old new
+    old=$("$SALT" m1 test.arg first --async | grep -oE '[0-9]{20}')
+    new=$("$SALT" m1 test.arg "second $(printf 'x%.0s' {1..200})" --async | grep -oE '[0-9]{20}')
+    until_true 10 sh -c "$RUN jobs.lookup_jid $new --out=json | grep -q second"
+    LC_ALL=C.UTF-8 TERMINAL_COLUMNS=120 seen "$RUN" --no-color jobs.list_jobs
+    has '^Job  .*Function .*Arguments$'
+    has "^$old .* first$"
+    has "^$new .* second x+…$"
+    [ "$(grep -oE "^($old|$new)" "$BATS_TEST_TMPDIR/seen" | head -n 1)" = "$new" ]
+    [ "$(wc -L <"$BATS_TEST_TMPDIR/seen")" -le 120 ]
+    LC_ALL=C TERMINAL_COLUMNS=60 seen "$RUN" --no-color jobs.list_jobs
+    [ "$(LC_ALL=C wc -L <"$BATS_TEST_TMPDIR/seen")" -le 60 ]
+    has '~'
+    seen "$RUN" jobs.active
+    has '^No job runs on a minion now\.$'
+    sls nop <<<'a: {test.nop: []}'
+    "$RUN" state.orchestrate nop >/dev/null
+    seen "$RUN" orchestrate.list
+    has $'\e\\[0;32m[0-9]{20} .* True    nop\e\\[0;0m$'
+}
+
+@test "into a pipe, and with --out, jobs are as they were" {
+    "$RUN" jobs.list_jobs >"$BATS_TEST_TMPDIR/seen"
+    has '^    Target-type:$'
+    seen "$RUN" jobs.list_jobs --out=json
+    has '"Target-type": '
+    seen "$RUN" orchestrate.list --out=yaml
+    has "^'[0-9]{20}':$"
+    seen "$RUN" jobs.list_jobs outputter=nested --no-color
+    has '^    Target-type:$'
+}

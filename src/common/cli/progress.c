@@ -80,7 +80,7 @@ progress_update(progress_t *self, size_t done, size_t total)
         buf_printf(&text, ", %s", self->note);
     buf_puts(&line, ERASE);
     /* The last column stays free: a line that wraps could not be erased. */
-    term_put(&line, buf_str(&text), term_columns(self->fd) - 1);
+    (void) term_put(&line, buf_str(&text), term_columns(self->fd) - 1);
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;
     self->shown = true;
     self->next_ms = clock_mono_ms() + REDRAW_MS;

@@ -44,7 +44,7 @@ waitline_main(void *cookie)
             AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
             buf_puts(&line, ERASE);
             /* The last column stays free: a line that wraps could not be erased. */
-            term_put(&line, text, term_columns(self->fd) - 1);
+            (void) term_put(&line, text, term_columns(self->fd) - 1);
             (void) fs_write_all(self->fd, line.data, line.len);
             self->drawn_s = seconds;
             self->changed = false;
