@@ -76,7 +76,7 @@ lists_member(const json_t *entry, const char *key)
 
 /* A target as text. NEW. */
 static json_t *
-target_of(const json_t *job)
+lists_target(const json_t *job)
 {
     json_t *tgt = value_get(job, "Target");
 
@@ -98,7 +98,7 @@ static json_t *
 job_cells(const char *jid, const json_t *job)
 {
     return json_pack("[s, o, o, o, o, o]", jid, started_at(jid), lists_member(job, "Function"),
-                     target_of(job), lists_member(job, "User"), arguments(value_get(job, "Arguments")));
+                     lists_target(job), lists_member(job, "User"), arguments(value_get(job, "Arguments")));
 }
 
 static json_t *
@@ -107,7 +107,7 @@ active_cells(const char *jid, const json_t *job)
     const json_t *running = value_get(job, "Running"), *returned = value_get(job, "Returned");
 
     return json_pack("[s, o, o, o, o, o, o, o]", jid, started_at(jid), lists_member(job, "Function"),
-                     target_of(job), some_names(running), value_fmt("%zu", json_array_size(returned)),
+                     lists_target(job), some_names(running), value_fmt("%zu", json_array_size(returned)),
                      lists_member(job, "User"), arguments(value_get(job, "Arguments")));
 }
 

@@ -2,10 +2,10 @@
  * graphs, before a run from the SLS files and after it from the journal with its times. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/state/plan.h"
 #include "master/api.h"
 #include "runners/lib/orchcompile.h"
 #include "runners/lib/orchrun.h"
-#include "runners/lib/plan.h"
 #include "salt/state.h"
 
 enum { RUNS_MAX = 1000, US_PER_MS = 1000 };
@@ -239,16 +239,16 @@ times_of(const json_t *goes)
     return times;
 }
 
-/* Plan as text, dot or mermaid. *ret_value NEW. */
+/* The plan in the format that is asked for. *ret_value NEW. */
 static int
 orchestrate_draw(const json_t *chunks, const json_t *times, const json_t *args, json_t **ret_value,
                  fail_t *err)
 {
-    AUTO(plan) plan = plan_new(chunks, times);
+    AUTO(plan) plan = plan_new(chunks, times, true);
     AUTO_FREE char *text = plan_draw(plan, value_str(args, "format", "text"), err);
 
     if (text == NULL)
-        return -EINVAL;
+        return err->code;
     *ret_value = value_utf8(text, strlen(text));
     return 0;
 }
@@ -295,7 +295,7 @@ static const arg_t show_args[] = { { "run", ARG_ANY, ARG_REQUIRED, "The run's ji
                                    ARGS_END };
 static const arg_t graph_args[] = {
     { "what", ARG_ANY, ARG_REQUIRED, "SLS files that could be run, or the jid of a run" },
-    { "format", ARG_STR, "\"text\"", "text, dot or mermaid" },
+    { "format", ARG_STR, "\"text\"", PLAN_FORMATS },
     { "saltenv", ARG_STR, "\"base\"", "The environment" },
     { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },
     { "pillarenv", ARG_ANY, "null", "The pillar's environment" },
@@ -305,10 +305,12 @@ static const arg_t graph_args[] = {
 static const func_t funcs[] = {
     { "graph", orchestrate_graph, graph_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Draw the plan of an orchestration: what waits for what, and the critical path, which decides how "
-      "long it takes. Of a run, with the times that its steps took." CLI_EXAMPLE(
+      "long it takes. Of a run, with the times that its steps took. The formats svg and html are pictures "
+      "that a browser shows: failed steps are red, those that did not run grey." CLI_EXAMPLE(
           "salt-run orchestrate.graph deploy\n    salt-run orchestrate.graph deploy format=mermaid\n    "
+          "salt-run orchestrate.graph 20261120094019532935 format=html --out=newline_values_only >run.html\n    "
           "salt-run orchestrate.graph 20261120094019532935 format=dot --out=newline_values_only | dot "
-          "-Tsvg") },
+          "-Tpdf") },
     { "list", orchestrate_list, list_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return the newest orchestrations in the journal, the last one at the end." CLI_EXAMPLE(
           "salt-run orchestrate.list") },

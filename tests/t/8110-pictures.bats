@@ -79,3 +79,40 @@ SALT=$HALITE_BIN/salt RUN=$HALITE_BIN/salt-run KEY=$HALITE_BIN/salt-key
     seen "$RUN" jobs.list_jobs outputter=nested --no-color
     has '^    Target-type:$'
 }
+
+# well_formed FILE: XML, as a parser that is not ours reads it.
+well_formed() { python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"; }
+
+@test "an orchestration that ran is a picture: failed steps, those not run, the critical path" {
+    sls pic <<'SLS'
+first: {salt.function: [{name: test.ping}, {tgt: m1}]}
+"<bad> & \e[2J": {salt.function: [{name: test.false}, {tgt: m1}, {require: [{salt: first}]}]}
+never: {salt.function: [{name: test.ping}, {tgt: m2}, {require: [{salt: "<bad> & \e[2J"}]}]}
+SLS
+    local jid
+    run -1 "$RUN" state.orchestrate pic
+    jid=$("$RUN" orchestrate.list limit=1 --out=json | grep -oE '[0-9]{20}')
+    "$RUN" orchestrate.graph "$jid" format=svg --out=newline_values_only >"$BATS_TEST_TMPDIR/seen"
+    well_formed "$BATS_TEST_TMPDIR/seen"
+    has 'failed: 1, not run: 1'
+    has '<g class="bad hot"><title>&lt;bad&gt; &amp; \^\[\[2J: salt.function test.false on m1, failed, [0-9]+ ms'
+    has '<g class="off"><title>never: '
+    "$RUN" orchestrate.graph pic format=html --out=newline_values_only >"$BATS_TEST_TMPDIR/seen"
+    has '^<!DOCTYPE html>$'
+    lacks 'src=|href='
+    run -1 "$RUN" orchestrate.graph pic format=png
+    [[ $output == *"text, dot, mermaid, svg or html"* ]]
+}
+
+@test "state.graph draws what states require, of SLS and of the top file" {
+    sls top <<<'base: {m1: [req]}'
+    sls req <<'SLS'
+a: {test.nop: []}
+b: {test.nop: [{require: [{test: a}]}]}
+SLS
+    local want=$'m1:\n    *   1  a: test.nop\n    *   2  b: test.nop  [require a]\n    Critical path: a -> b (2 of 2 steps)'
+    same_as "$("$SALT" m1 state.graph req)" <<<"$want"
+    same_as "$("$SALT" m1 state.graph)" <<<"$want"
+    "$SALT" m1 state.graph format=svg --out=newline_values_only >"$BATS_TEST_TMPDIR/seen"
+    well_formed "$BATS_TEST_TMPDIR/seen"
+}

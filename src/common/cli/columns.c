@@ -34,7 +34,7 @@ measure(const column_t *columns, size_t n, const json_t *rows, size_t *widths)
 
 /* Takes what is too much from the widest columns that may shrink, by turns. Returns what is still too much. */
 static size_t
-shrink(const column_t *columns, size_t n, size_t *widths, size_t over)
+columns_shrink(const column_t *columns, size_t n, size_t *widths, size_t over)
 {
     while (over > 0) {
         size_t widest = n, next = 0;
@@ -73,7 +73,7 @@ fit(const column_t *columns, size_t n, size_t *widths, size_t room)
             out = widths[i] > 0 && (widths[out] == 0 || columns[i].leave > columns[out].leave) ? i : out;
         }
         sum += shown > 0 ? GAP * (shown - 1) : 0;
-        if (sum <= room || shrink(columns, n, tried, sum - room) == 0) {
+        if (sum <= room || columns_shrink(columns, n, tried, sum - room) == 0) {
             memcpy(widths, tried, n * sizeof(*widths));
             return;
         }

@@ -1,7 +1,7 @@
 /* test_plan.c - plans as graphs. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "runners/lib/plan.h"
+#include "common/state/plan.h"
 #include "salt/value.h"
 #include "unit/unit.h"
 
@@ -35,7 +35,7 @@ static void
 expect_critical(const char *const *rows, size_t n, const json_t *times, const char *want)
 {
     json_auto_t *chunks = chunks_of(rows, n);
-    AUTO(plan) plan = plan_new(chunks, times);
+    AUTO(plan) plan = plan_new(chunks, times, true);
     json_auto_t *path = plan_critical(plan);
     AUTO_FREE char *text = json_dumps(path, JSON_COMPACT);
 
@@ -68,7 +68,7 @@ static void
 expect_drawn(const json_t *chunks, const json_t *times, const char *format, const char *want)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO(plan) plan = plan_new(chunks, times);
+    AUTO(plan) plan = plan_new(chunks, times, true);
     AUTO_FREE char *text = plan_draw(plan, format, &err);
 
     assert_string_equal(text, want);
@@ -101,9 +101,60 @@ test_drawings(void **state)
                  "flowchart TD\n    s1[\"a<br/>salt.function test.ping on m*\"]:::critical\n"
                  "    s2[\"b#quot;q<br/>salt.function test.ping\"]:::critical\n    s1 -->|require| s2\n"
                  "    classDef critical stroke:#c00,stroke-width:3px");
-    AUTO(plan) plan = plan_new(chunks, NULL);
-    assert_null(plan_draw(plan, "svg", &err));
+    AUTO(plan) plan = plan_new(chunks, NULL, true);
+    assert_null(plan_draw(plan, "png", &err));
     assert_int_equal(err.code, -EINVAL);
+}
+
+static char *
+drawn(const plan_t *plan, const char *format)
+{
+    fail_auto_t err = FAIL_INIT;
+    char *text = plan_draw(plan, format, &err);
+
+    assert_non_null(text);
+    return text;
+}
+
+/* Colours by result, each told by a word, too; the critical path; texts of others are only texts. */
+static void
+test_pictures(void **state)
+{
+    static const char *const rows[] = { "a<b>&\"\033[2J parallel", "b", "c require b", "d" };
+    json_auto_t *chunks = chunks_of(rows, NELEMS(rows));
+    json_auto_t *times = json_pack("{s:{s:f, s:b}, s:{s:f, s:b}}", "salt_|-b_|-test.ping_|-function", "ms",
+                                   12.0, "result", 0, "salt_|-d_|-test.ping_|-function", "ms", 3.0, "result",
+                                   1);
+    AUTO(plan) plan = plan_new(chunks, times, true);
+    AUTO_FREE char *svg = drawn(plan, "svg"), *html = drawn(plan, "html");
+
+    assert_non_null(
+        strstr(svg, "<g class=\"off\"><title>a&lt;b&gt;&amp;&quot;^[[2J: salt.function test.ping, not run"));
+    assert_non_null(strstr(svg, "<g class=\"bad hot\"><title>b: salt.function test.ping, failed, 12 ms"));
+    assert_non_null(strstr(svg, "<g class=\"good hot\"><title>d: salt.function test.ping, 3 ms"));
+    assert_non_null(strstr(svg, "Critical path: 3 of 4 steps, 15 ms; failed: 1, not run: 2"));
+    assert_non_null(strstr(svg, "class=\"edge hot\""));
+    assert_non_null(strstr(svg, ">require</text>"));
+    assert_non_null(strstr(html, svg));
+    assert_non_null(
+        strstr(html, "<td>c</td><td>salt.function test.ping</td><td>not run</td><td>require b</td>"));
+    assert_null(strstr(html, "a<b>"));
+    assert_null(strchr(html, 033));
+}
+
+/* Requisites alone: the order of the steps makes nothing wait. */
+static void
+test_requisites(void **state)
+{
+    static const char *const rows[] = { "a", "b", "c require a" };
+    json_auto_t *chunks = chunks_of(rows, NELEMS(rows));
+    AUTO(plan) plan = plan_new(chunks, NULL, false);
+    AUTO_FREE char *dot = drawn(plan, "dot");
+    json_auto_t *path = plan_critical(plan);
+
+    assert_non_null(strstr(dot, "digraph states {"));
+    assert_null(strstr(dot, "dotted"));
+    assert_int_equal(json_array_size(path), 2);
 }
 
 /* A step that many wait for, and one that waits for all. */
@@ -121,11 +172,21 @@ test_large_plans_take_no_time(void **state)
                                                 "fun", "runner", "name", id, "__id__", id, "require", "salt",
                                                 "s0", "salt", before));
     }
-    AUTO(plan) plan = plan_new(chunks, NULL);
+    AUTO(plan) plan = plan_new(chunks, NULL, true);
     json_auto_t *path = plan_critical(plan);
     assert_int_equal(json_array_size(path), N);
+    AUTO_FREE char *page = drawn(plan, "html");
+    assert_true(strlen(page) > N);
     assert_true(clock_mono_ms() - begin < 20000);
+    for (int i = N; i <= PLAN_STEPS_DRAWN; i++)
+        json_array_append_new(chunks, json_pack("{s:s, s:s, s:i, s:i}", "state", "salt", "fun", "runner",
+                                                "name", i, "parallel", 1));
+    AUTO(plan) larger = plan_new(chunks, NULL, false);
+    fail_auto_t err = FAIL_INIT;
+    assert_null(plan_draw(larger, "svg", &err));
+    assert_int_equal(err.code, -E2BIG);
 }
 
 UNIT_MAIN(cmocka_unit_test(test_critical_path), cmocka_unit_test(test_drawings),
+          cmocka_unit_test(test_pictures), cmocka_unit_test(test_requisites),
           cmocka_unit_test(test_large_plans_take_no_time))

@@ -1,0 +1,178 @@
+/* plan_draw.c - see plan.h: a plan as text, and in the languages of programs that draw graphs. */
+#include "common/base/str.h"
+#include "common/state/plan_int.h"
+#include "salt/state.h"
+
+const char *
+plan_id_of(const plan_node_t *node)
+{
+    return value_str(node->chunk, "__id__", "?");
+}
+
+char *
+plan_what_of(const plan_node_t *node)
+{
+    const char *state = value_str(node->chunk, "state", ""), *fun = value_str(node->chunk, "fun", ""),
+               *name = value_str(node->chunk, "name", "");
+    json_t *tgt = value_get(node->chunk, "tgt");
+    AUTO_FREE char *target = tgt == NULL || json_is_string(tgt)
+                                 ? xstrdup(tgt != NULL ? json_string_value(tgt) : "")
+                                 : value_repr(tgt);
+    bool named = *name != '\0' && !str_eq(name, plan_id_of(node));
+
+    return xasprintf("%s.%s%s%s%s%s", state, fun, named ? " " : "", named ? name : "",
+                     tgt != NULL ? " on " : "", target);
+}
+
+/* Duration of a step that ran; nothing in a plan without times. */
+static void
+put_time(buf_t *out, const plan_t *self, const plan_node_t *node)
+{
+    if (self->timed && node->ran)
+        buf_printf(out, ", %.0f ms%s", node->ms, node->failed ? ", failed" : "");
+    else if (self->timed)
+        buf_puts(out, ", not run");
+}
+
+/* Requisites of a step in brackets; plain order is not shown. */
+static void
+draw_waits(buf_t *out, const plan_t *self, const plan_node_t *node)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (node->edges[i].why == NULL)
+            continue;
+        buf_printf(out, "%s%s %s", first ? "  [" : ", ", node->edges[i].why,
+                   plan_id_of(&self->nodes[node->edges[i].from]));
+        first = false;
+    }
+    if (!first)
+        buf_putc(out, ']');
+}
+
+/* One line per step: '*' marks the critical path, requisites stand in brackets; the path itself follows. */
+static int
+draw_text(const plan_t *self, buf_t *out, fail_t *err)
+{
+    json_auto_t *path = plan_critical(self);
+    size_t i;
+    json_t *at;
+
+    for (i = 0; i < self->n; i++) {
+        const plan_node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = plan_what_of(node);
+        buf_printf(out, "%c %3zu  %s: %s%s", node->critical ? '*' : ' ', i + 1, plan_id_of(node), what,
+                   plan_is_parallel(node) ? " (parallel)" : "");
+        put_time(out, self, node);
+        draw_waits(out, self, node);
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, "Critical path:");
+    json_array_foreach (path, i, at)
+        buf_printf(out, "%s %s", i > 0 ? " ->" : "", plan_id_of(&self->nodes[json_integer_value(at)]));
+    if (self->timed)
+        buf_printf(out, " (%.0f ms)", self->total);
+    else
+        buf_printf(out, " (%zu of %zu steps)", json_array_size(path), self->n);
+    return 0;
+}
+
+/* Text in quotes, of which neither language lets the quote through. */
+static void
+plan_put_quoted(buf_t *out, const char *text, const char *quote)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            buf_puts(out, quote);
+        else if (*text == '\\')
+            buf_puts(out, *quote == '\\' ? "\\\\" : "\\");
+        else if ((unsigned char) *text < ' ')
+            buf_putc(out, ' ');
+        else
+            buf_putc(out, *text);
+    }
+}
+
+/* Graphviz: requisites are labelled edges, plain order is dotted, the critical path is red. */
+static int
+draw_dot(const plan_t *self, buf_t *out, fail_t *err)
+{
+    buf_printf(out, "digraph %s {\n    rankdir=TB;\n    node [shape=box];\n",
+               self->ordered ? "orchestration" : "states");
+    for (size_t i = 0; i < self->n; i++) {
+        const plan_node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = plan_what_of(node);
+        buf_printf(out, "    s%zu [label=\"", i + 1);
+        plan_put_quoted(out, plan_id_of(node), "\\\"");
+        buf_puts(out, "\\n");
+        plan_put_quoted(out, what, "\\\"");
+        put_time(out, self, node);
+        buf_printf(out, "\"%s];\n", node->critical ? ", penwidth=2, color=red" : "");
+    }
+    for (size_t i = 0; i < self->n; i++) {
+        for (size_t k = 0; k < self->nodes[i].n_edges; k++) {
+            const plan_edge_t *edge = &self->nodes[i].edges[k];
+            bool hot = self->nodes[i].critical && self->nodes[i].via == edge->from;
+            buf_printf(out, "    s%zu -> s%zu [", edge->from + 1, i + 1);
+            if (edge->why != NULL)
+                buf_printf(out, "label=\"%s\"", edge->why);
+            else
+                buf_puts(out, "style=dotted");
+            buf_printf(out, "%s];\n", hot ? ", penwidth=2, color=red" : "");
+        }
+    }
+    buf_puts(out, "}");
+    return 0;
+}
+
+/* Mermaid flowchart; its quotes are written as entities. */
+static int
+draw_mermaid(const plan_t *self, buf_t *out, fail_t *err)
+{
+    buf_puts(out, "flowchart TD\n");
+    for (size_t i = 0; i < self->n; i++) {
+        const plan_node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = plan_what_of(node);
+        buf_printf(out, "    s%zu[\"", i + 1);
+        plan_put_quoted(out, plan_id_of(node), "#quot;");
+        buf_puts(out, "<br/>");
+        plan_put_quoted(out, what, "#quot;");
+        put_time(out, self, node);
+        buf_printf(out, "\"]%s\n", node->critical ? ":::critical" : "");
+    }
+    for (size_t i = 0; i < self->n; i++) {
+        for (size_t k = 0; k < self->nodes[i].n_edges; k++) {
+            const plan_edge_t *edge = &self->nodes[i].edges[k];
+            if (edge->why != NULL)
+                buf_printf(out, "    s%zu -->|%s| s%zu\n", edge->from + 1, edge->why, i + 1);
+            else
+                buf_printf(out, "    s%zu -.-> s%zu\n", edge->from + 1, i + 1);
+        }
+    }
+    buf_puts(out, "    classDef critical stroke:#c00,stroke-width:3px");
+    return 0;
+}
+
+static const struct drawing {
+    const char *name;
+    int (*draw)(const plan_t *self, buf_t *out, fail_t *err);
+} drawings[] = {
+    { "text", draw_text },    { "dot", draw_dot },        { "mermaid", draw_mermaid },
+    { "svg", plan_draw_svg }, { "html", plan_draw_html },
+};
+
+/* NEW; NULL with *err for an unknown format, or for a plan that is too large for a picture. */
+char *
+plan_draw(const plan_t *self, const char *format, fail_t *err)
+{
+    buf_auto_t out = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(drawings); i++) {
+        if (str_eq(drawings[i].name, format))
+            return drawings[i].draw(self, &out, err) == 0 ? buf_steal(&out) : NULL;
+    }
+    (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a way to draw a plan: " PLAN_FORMATS,
+                     format);
+    return NULL;
+}
