@@ -99,6 +99,7 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
     bool colour = show_wants_colour(value_bool(values, "force_color", false),
                                     value_bool(values, "no_color", false), value_get(conf, "color"),
                                     getenv("NO_COLOR"), self->file == NULL && isatty(STDOUT_FILENO) == 1);
+    o->person = self->file == NULL && isatty(STDOUT_FILENO) == 1;
     o->colour = self->file == NULL ? ttyguard_paint(colour) : colour ? PAINT_PLAIN : PAINT_NONE;
     o->state_output = states;
     o->state_verbose = setting_bool(values, conf, "state_verbose", true);

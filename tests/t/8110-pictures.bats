@@ -116,3 +116,20 @@ SLS
     "$SALT" m1 state.graph format=svg --out=newline_values_only >"$BATS_TEST_TMPDIR/seen"
     well_formed "$BATS_TEST_TMPDIR/seen"
 }
+
+@test "a summary tells failed states from those that did not run, and to a pipe as Salt does" {
+    sls kept <<'SLS'
+bad: {test.fail_without_changes: []}
+{% for i in range(6) %}
+n{{ i }}: {test.nop: [{require: [{test: bad}]}]}
+{% endfor %}
+SLS
+    local call=("$HALITE_BIN/salt-call" -c "$FLEET/etc/m1" -l error)
+    seen "$SALT" m1 state.apply kept --no-color || :
+    has '^Failed:    1, not run: 6$'
+    has '^Total states run:     7$'
+    seen "${call[@]}" state.apply kept --no-color || :
+    has '^Failed:    1, not run: 6$'
+    "$SALT" m1 state.apply kept >"$BATS_TEST_TMPDIR/seen" 2>&1 || :
+    has '^Failed:    7$'
+}

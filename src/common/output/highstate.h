@@ -17,6 +17,7 @@ enum { HS_NAME_PARTS = 4, HS_INDENT = 14 };
 /* Counts of one host. */
 typedef struct hs_totals {
     size_t ok, failed, not_run;
+    size_t kept; /* of the failed: a requisite kept them from running */
     size_t with_warnings;
     map_t *other;       /* other results: repr() to a count (size_t *) */
     size_t changed;     /* for the summary: changes of states that did not fail */

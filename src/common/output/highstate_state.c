@@ -9,6 +9,8 @@
 #include "common/output/pytext.h"
 #include "salt/value.h"
 
+#define REQUISITE_FAILED "One or more requisite failed" /* the runner's words, which are Salt's */
+
 hs_result_t
 hs_result(const json_t *result)
 {
@@ -36,6 +38,8 @@ count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
 
     if (kind != HS_OTHER) {
         *counters[kind] += s->compressed;
+        if (kind == HS_FAILED && str_starts(value_str(s->ret, "comment", ""), REQUISITE_FAILED))
+            t->kept += s->compressed;
         return;
     }
     AUTO_FREE char *text = value_repr(result);

@@ -96,7 +96,11 @@ hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, bu
     }
     buf_puts(s.body, *between == ',' ? ")" : "");
 
-    highstate_summary_number_line(&s, failed, "Failed", t->failed);
+    size_t kept = opts->person ? t->kept : 0;
+    highstate_summary_number_line(&s, failed, "Failed", t->failed - kept);
+    if (kept > 0)
+        buf_printf(body, "%s, not run: %zu%s", colour_code(COLOUR_YELLOW, opts->colour), kept,
+                   colour_code(COLOUR_ENDC, opts->colour));
     if (opts->state_output_pct) {
         percent_line(&s, COLOUR_GREEN, "Success %", t->ok + t->not_run, all);
         percent_line(&s, failed, "Failure %", t->failed, all);

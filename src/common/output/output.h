@@ -22,6 +22,8 @@ typedef struct output_opts {
     bool state_output_profile; /* Started and Duration lines */
     bool state_output_diff;
     bool state_output_pct;
+    bool person;           /* the reader is a person: summaries tell states that requisites kept from running
+                              apart from failed ones, which Salt counts as failed */
     bool tuple;            /* the return is a tuple in Salt, which txt shows */
     bool strip_colors;     /* show escape characters in data as '?' */
     int retcode;           /* not 0: nested shows what failed in red */

@@ -3,27 +3,6 @@
 #include "common/state/plan_int.h"
 #include "salt/state.h"
 
-const char *
-plan_id_of(const plan_node_t *node)
-{
-    return value_str(node->chunk, "__id__", "?");
-}
-
-char *
-plan_what_of(const plan_node_t *node)
-{
-    const char *state = value_str(node->chunk, "state", ""), *fun = value_str(node->chunk, "fun", ""),
-               *name = value_str(node->chunk, "name", "");
-    json_t *tgt = value_get(node->chunk, "tgt");
-    AUTO_FREE char *target = tgt == NULL || json_is_string(tgt)
-                                 ? xstrdup(tgt != NULL ? json_string_value(tgt) : "")
-                                 : value_repr(tgt);
-    bool named = *name != '\0' && !str_eq(name, plan_id_of(node));
-
-    return xasprintf("%s.%s%s%s%s%s", state, fun, named ? " " : "", named ? name : "",
-                     tgt != NULL ? " on " : "", target);
-}
-
 /* Duration of a step that ran; nothing in a plan without times. */
 static void
 put_time(buf_t *out, const plan_t *self, const plan_node_t *node)

@@ -41,7 +41,7 @@ typedef struct graph {
 
 /* Puts the node into the first row behind those of its predecessors that has room. */
 static void
-place_node(graph_t *self, size_t node, int least, size_t *taken)
+layout_place_node(graph_t *self, size_t node, int least, size_t *taken)
 {
     int row = least;
 
@@ -98,7 +98,7 @@ make_rows(graph_t *self, const layout_edge_t *edges, size_t n_edges)
             queued[next] = true;
         }
         size_t node = queue[head++];
-        place_node(self, node, least[node], taken);
+        layout_place_node(self, node, least[node], taken);
         for (size_t k = begin[node]; k < begin[node + 1]; k++) {
             size_t to = edges[list[k]].to;
             if (queued[to] && self->spots[to].row != NOT_PLACED)
@@ -251,7 +251,7 @@ sort_row(graph_t *self, size_t r, bool down)
 
 /* Between the middles of two neighbours of a row. */
 static double
-distance(const graph_t *self, size_t left, size_t right)
+layout_distance(const graph_t *self, size_t left, size_t right)
 {
     bool bends = left >= self->n_nodes || right >= self->n_nodes;
 
@@ -272,13 +272,13 @@ settle_row(graph_t *self, size_t r, bool down)
     for (size_t i = 0; i < row->n; i++) {
         double wished = self->spots[row->spots[i]].wish, least = wished;
         if (i > 0)
-            least = left[i - 1] + distance(self, row->spots[i - 1], row->spots[i]);
+            least = left[i - 1] + layout_distance(self, row->spots[i - 1], row->spots[i]);
         left[i] = wished > least ? wished : least;
     }
     for (size_t i = row->n; i > 0; i--) {
         double wished = self->spots[row->spots[i - 1]].wish, most = wished;
         if (i < row->n)
-            most = right[i] - distance(self, row->spots[i - 1], row->spots[i]);
+            most = right[i] - layout_distance(self, row->spots[i - 1], row->spots[i]);
         right[i - 1] = wished < most ? wished : most;
     }
     for (size_t i = 0; i < row->n; i++)
@@ -300,9 +300,10 @@ place_spots(graph_t *self)
     for (size_t r = 0; r < self->n_rows; r++) {
         const row_t *row = &self->rows[r];
         for (size_t i = 0; i < row->n; i++)
-            self->spots[row->spots[i]].x = i == 0 ? 0
-                                                  : self->spots[row->spots[i - 1]].x +
-                                                        distance(self, row->spots[i - 1], row->spots[i]);
+            self->spots[row->spots[i]].x = i == 0
+                                               ? 0
+                                               : self->spots[row->spots[i - 1]].x +
+                                                     layout_distance(self, row->spots[i - 1], row->spots[i]);
     }
     each_row(self, settle_row);
 }
@@ -317,7 +318,7 @@ row_top(const graph_t *self, int row)
 
 /* The way of an edge. */
 static layout_path_t
-path_of(const graph_t *self, const layout_edge_t *edge, size_t e)
+layout_path_of(const graph_t *self, const layout_edge_t *edge, size_t e)
 {
     const spot_t *from = &self->spots[edge->from], *to = &self->spots[edge->to];
     size_t bends = self->bent[e] ? (size_t) (to->row - from->row - 1) : 0;
@@ -356,7 +357,7 @@ result_of(graph_t *self, const layout_edge_t *edges, size_t n_edges)
     out->paths = xcalloc(n_edges + 1, sizeof(*out->paths));
     out->n_paths = n_edges;
     for (size_t e = 0; e < n_edges; e++)
-        out->paths[e] = path_of(self, &edges[e], e);
+        out->paths[e] = layout_path_of(self, &edges[e], e);
     return out;
 }
 

@@ -64,7 +64,7 @@ time_of(const plan_t *self, const plan_node_t *node)
 
 /* The classes of a step's box. BORROWED. */
 static const char *
-class_of(const plan_t *self, const plan_node_t *node)
+step_class(const plan_t *self, const plan_node_t *node)
 {
     return !self->timed ? "plain" : !node->ran ? "off" : node->failed ? "bad" : "good";
 }
@@ -113,7 +113,7 @@ put_step(buf_t *out, const plan_t *self, size_t i, layout_point_t at)
     AUTO_FREE char *what = plan_what_of(node), *time = time_of(self, node);
     double x = at.x + MARGIN, y = at.y + HEAD_H + MARGIN;
 
-    buf_printf(out, "<g class=\"%s%s\"><title>", class_of(self, node), node->critical ? " hot" : "");
+    buf_printf(out, "<g class=\"%s%s\"><title>", step_class(self, node), node->critical ? " hot" : "");
     put_xml(out, plan_id_of(node), SIZE_MAX);
     buf_puts(out, ": ");
     put_xml(out, what, SIZE_MAX);
@@ -243,7 +243,7 @@ put_table_row(buf_t *out, const plan_t *self, size_t i)
     AUTO_FREE char *what = plan_what_of(node), *time = time_of(self, node);
     bool any = false;
 
-    buf_printf(out, "<tr class=\"%s%s\"><td>%s%zu</td><td>", class_of(self, node),
+    buf_printf(out, "<tr class=\"%s%s\"><td>%s%zu</td><td>", step_class(self, node),
                node->critical ? " hot" : "", node->critical ? "* " : "", i + 1);
     put_xml(out, plan_id_of(node), SIZE_MAX);
     buf_puts(out, "</td><td>");

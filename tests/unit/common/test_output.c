@@ -144,6 +144,30 @@ test_names(void **state)
     assert_false(output_known(NULL));
 }
 
+/* For a person, and for a program that reads Salt's summary. */
+static void
+test_kept_states(void **state)
+{
+    json_auto_t *data = json_pack(
+        "{s:{s:{s:b, s:s, s:{}, s:i}, s:{s:b, s:s, s:{}, s:i}, s:{s:b, s:s, s:{}, s:i}}}", "m1",
+        "test_|-a_|-a_|-nop", "result", 0, "comment", "Failure!", "changes", "__run_num__", 0,
+        "test_|-b_|-b_|-nop", "result", 0, "comment", "One or more requisite failed: x.a", "changes",
+        "__run_num__", 1, "test_|-c_|-c_|-nop", "result", 0, "comment", "One or more requisite failed: x.b",
+        "changes", "__run_num__", 2);
+    static const char *const lines[] = { "Failed:    3\n", "Failed:    1, not run: 2\n" };
+
+    for (int person = 0; person < 2; person++) {
+        output_opts_t opts = OUTPUT_OPTS_INIT;
+        buf_auto_t out = BUF_INIT;
+        opts.out = "highstate";
+        opts.person = person == 1;
+        output_format(data, &opts, &out);
+        assert_non_null(strstr(buf_str(&out), lines[person]));
+        assert_non_null(strstr(buf_str(&out), "Succeeded: 0\n"));
+        assert_non_null(strstr(buf_str(&out), "Total states run:     3\n"));
+    }
+}
+
 static void
 test_colour(void **state)
 {
@@ -209,4 +233,4 @@ test_claimed(void **state)
 UNIT_MAIN(cmocka_unit_test(test_nested), cmocka_unit_test(test_plain), cmocka_unit_test(test_pprint),
           cmocka_unit_test(test_key), cmocka_unit_test(test_table), cmocka_unit_test(test_highstate),
           cmocka_unit_test(test_wrap), cmocka_unit_test(test_names), cmocka_unit_test(test_colour),
-          cmocka_unit_test(test_large), cmocka_unit_test(test_claimed))
+          cmocka_unit_test(test_kept_states), cmocka_unit_test(test_large), cmocka_unit_test(test_claimed))
