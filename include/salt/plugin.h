@@ -89,6 +89,9 @@ typedef struct func {
     /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
      * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
     const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
+    /* The return, as JSON, for a template's call with an undefined value, where Salt's function accepts one; NULL: the
+     * call fails. */
+    const char *undefined;
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */

@@ -49,14 +49,6 @@ show_setting(const json_t *values, const json_t *conf, const char *name)
     return v != NULL ? v : value_get(conf, name);
 }
 
-static bool
-setting_bool(const json_t *values, const json_t *conf, const char *name, bool dflt)
-{
-    const json_t *v = show_setting(values, conf, name);
-
-    return v != NULL ? value_truthy(v) : dflt;
-}
-
 /* True when a file could be created at the path. */
 static bool
 may_be_made(const char *path)
@@ -87,7 +79,6 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
 {
     const char *out = json_string_value(show_setting(values, conf, "output"));
     const char *file = json_string_value(show_setting(values, conf, "output_file"));
-    const char *states = json_string_value(show_setting(values, conf, "state_output"));
 
     *self = (show_t){ .opts = OUTPUT_OPTS_INIT };
     self->output = str_empty(out) ? NULL : out;
@@ -101,16 +92,7 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
                                     getenv("NO_COLOR"), self->file == NULL && isatty(STDOUT_FILENO) == 1);
     o->person = self->file == NULL && isatty(STDOUT_FILENO) == 1;
     o->colour = self->file == NULL ? ttyguard_paint(colour) : colour ? PAINT_PLAIN : PAINT_NONE;
-    o->state_output = states;
-    o->state_verbose = setting_bool(values, conf, "state_verbose", true);
-    o->state_tabular = setting_bool(values, conf, "state_tabular", false);
-    o->state_compress_ids = setting_bool(values, conf, "state_compress_ids", false);
-    o->state_output_profile = setting_bool(values, conf, "state_output_profile", true);
-    o->state_output_diff = setting_bool(values, conf, "state_output_diff", false);
-    o->state_output_pct = setting_bool(values, conf, "state_output_pct", false);
-    o->strip_colors = setting_bool(values, conf, "strip_colors", true);
-    o->exclude = value_get(conf, "state_output_exclude");
-    o->terse = value_get(conf, "state_output_terse");
+    output_opts_read(o, values, conf);
     return self->file != NULL ? ready_file(self->file, value_bool(values, "output_file_append", false), err)
                               : 0;
 }

@@ -2,7 +2,7 @@
 #include "minion/calloutput.h"
 
 #include "common/plugin/call.h"
-#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
 #include "common/python/userfile.h"
 #include "salt/log.h"
 
@@ -14,7 +14,7 @@ calloutput_format(call_ctx_t *ctx, const userfile_t *what, const json_t *data, b
     AUTO(py) kwargs = py_dict();
     size_t len;
 
-    py_append_new(args, py_from_json(data));
+    py_append_new(args, py_from_wire(data));
     AUTO(py) said = userfile_call(ctx, what, args, kwargs, NULL, err);
     if (said == NULL)
         return -EINVAL;

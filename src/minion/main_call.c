@@ -10,6 +10,7 @@
 
 #include "cli/show.h"
 #include "common/output/suited.h"
+#include "common/output/values.h"
 #include "common/base/daemon.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -302,6 +303,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                        .files = self->files,
                        .fire = main_call_fire,
                        .host = main_call_host,
+                       .wire = true,
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const func_t *f = registry_find(self->registry, ctx, fun, &err);
@@ -328,8 +330,9 @@ main_call_run(caller_t *self, char *const *args, size_t n)
     waitline_destroy(&self->waiting);
     if (rc < 0)
         return main_call_failed(f, fun, &err);
-    int retcode = main_call_retcode(ctx, value);
-    json_auto_t *ret = main_call_return(self, fun, args + 1, n - 1, value, retcode);
+    json_auto_t *plain = output_plain(value);
+    int retcode = main_call_retcode(ctx, plain);
+    json_auto_t *ret = main_call_return(self, fun, args + 1, n - 1, plain, retcode);
     main_call_keep_return(self, ret);
     returners_call(ctx, value_str(self->values, "return", value_str(conf_opts(self->conf), "return", "")),
                    self->values, ret);

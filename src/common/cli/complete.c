@@ -187,7 +187,7 @@ bool
 complete_choices(complete_t *self)
 {
     static const char *const outputters[] = {
-#define OUTPUTTER(name, function, claimed) #name,
+#define OUTPUTTER(name, function, claimed, values) #name,
 #include "common/output/outputters.def"
     };
     AUTO_FREE char *key = self->row != NULL ? optrow_key(self->row) : NULL;

@@ -19,7 +19,7 @@ const char *const conf_renderers_known[] = {
 };
 
 const char *const conf_outputters[] = {
-#define OUTPUTTER(name, function, claimed) #name,
+#define OUTPUTTER(name, function, claimed, values) #name,
 #include "common/output/outputters.def"
     NULL
 };

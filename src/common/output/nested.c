@@ -2,6 +2,7 @@
  * the data; parsers bound that (LIMIT_JSON_DEPTH). */
 #include "common/output/outputter.h"
 #include "common/output/pytext.h"
+#include "common/output/values.h"
 #include "salt/value.h"
 
 typedef struct nest {
@@ -59,29 +60,77 @@ nested_show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
 
 static void nested_show(nest_t *n, json_t *v, int indent, const char *prefix);
 
+/* Appends a member of a dict. */
+static void
+nested_show_member(nest_t *n, const char *key, json_t *value, int indent, const char *prefix)
+{
+    nested_line_start(n, indent, n->container, prefix);
+    pytext_add_safe(n->out, key, strlen(key));
+    nested_line_end(n, ":");
+    nested_show(n, value, indent + 4, "");
+}
+
+/* True for what is shown with a mark of its own in a list. */
+static bool
+is_container(const json_t *v, bool *ret_dict)
+{
+    const char *kind = output_kind(v, NULL);
+
+    *ret_dict = kind != NULL ? strcmp(kind, "dict") == 0 : json_is_object(v);
+    return *ret_dict || json_is_array(v) || (kind != NULL && strcmp(kind, "tuple") == 0);
+}
+
+/* Appends a value that JSON lacks: bytes are text, or nothing where they are none; a set is nothing, as with Salt. */
+static void
+nested_show_kind(nest_t *n, json_t *v, const char *kind, json_t *rest, int indent, const char *prefix)
+{
+    if (strcmp(kind, "dict") == 0) {
+        json_auto_t *members = output_members(rest);
+        json_t *member;
+        size_t i;
+        if (indent > 0)
+            nested_line(n, indent, n->container, "----------");
+        json_array_foreach (members, i, member)
+            nested_show_member(n, value_str(member, "text", ""), value_get(member, "value"), indent, prefix);
+    } else if (strcmp(kind, "tuple") == 0) {
+        nested_show(n, rest, indent, prefix);
+    } else if (strcmp(kind, "bytes") == 0) {
+        json_auto_t *text = output_plain(v);
+        if (json_is_string(text) &&
+            memmem(json_string_value(text), json_string_length(text), "\xEF\xBF\xBD", 3) == NULL)
+            nested_show_text(n, text, indent, prefix);
+    } else if (strcmp(kind, "int") == 0 || strcmp(kind, "float") == 0) {
+        nested_line_start(n, indent, COLOUR_LIGHT_YELLOW, prefix);
+        (void) output_kind_str(n->out, v);
+        nested_line_end(n, "");
+    }
+}
+
 /* Appends any value: containers recurse, a text may have several lines. */
 static void
 nested_show(nest_t *n, json_t *v, int indent, const char *prefix)
 {
-    if (json_is_object(v)) {
+    json_t *rest;
+    const char *kind = output_kind(v, &rest);
+
+    if (kind != NULL) {
+        nested_show_kind(n, v, kind, rest, indent, prefix);
+    } else if (json_is_object(v)) {
         /* Appends a dict sorted by key, with a rule above it unless it is the outermost one. */
         AUTO_FREE output_pair_t *pairs = output_sorted(v);
         if (indent > 0)
             nested_line(n, indent, n->container, "----------");
-        for (size_t i = 0; i < json_object_size(v); i++) {
-            nested_line_start(n, indent, n->container, prefix);
-            pytext_add_safe(n->out, pairs[i].key, strlen(pairs[i].key));
-            nested_line_end(n, ":");
-            nested_show(n, pairs[i].value, indent + 4, "");
-        }
+        for (size_t i = 0; i < json_object_size(v); i++)
+            nested_show_member(n, pairs[i].key, pairs[i].value, indent, prefix);
     } else if (json_is_array(v)) {
         /* Appends the elements of a list. An element that is a container begins below a mark of its own. */
         size_t i;
         json_t *element;
         json_array_foreach (v, i, element) {
-            if (json_is_object(element) || json_is_array(element)) {
+            bool is_dict;
+            if (is_container(element, &is_dict)) {
                 nested_line(n, indent, n->item, "|_");
-                nested_show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
+                nested_show(n, element, indent + 2, is_dict ? "" : "- ");
             } else {
                 nested_show(n, element, indent, "- ");
             }

@@ -1,7 +1,7 @@
 /* outputter.c - helpers that several outputters share: sorted members, str(). */
 #include "common/output/outputter.h"
 
-#include "salt/value.h"
+#include "common/output/values.h"
 
 static int
 by_key(const void *a, const void *b)
@@ -38,6 +38,8 @@ output_str(buf_t *out, const json_t *value)
         buf_add(out, json_string_value(value), json_string_length(value));
         return;
     }
+    if (output_has_kinds((json_t *) value) && output_kind_str(out, value))
+        return;
     AUTO_FREE char *text = value_pystr(value);
     buf_puts(out, text);
 }

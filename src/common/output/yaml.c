@@ -1,7 +1,12 @@
 /* yaml.c - outputter `yaml`, with sorted keys as Salt's. */
 #include "common/data/yaml.h"
 
+#include "common/data/yaml_write.h"
 #include "common/output/outputter.h"
+#include "common/output/values.h"
+#include "common/py/py_error.h"
+#include "common/py/py_wire.h"
+#include "common/py/py_yaml.h"
 
 enum { DEFAULT_INDENT = 2 };
 
@@ -29,9 +34,18 @@ sorted_copy(json_t *v)
 bool
 output_yaml(json_t *data, const output_opts_t *opts, buf_t *out)
 {
+    int indent = opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent;
+
+    if (output_has_kinds(data)) {
+        const yaml_layout_t layout = { .indent = indent > 0 ? indent : 0 };
+        AUTO(py) value = py_from_wire(data);
+        AUTO(py) dumped = py_yaml_dump(value, indent < 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, &layout);
+        py_clear();
+        buf_puts(out, dumped != NULL ? py_cstr(dumped) : "");
+        return dumped != NULL;
+    }
     json_auto_t *sorted = sorted_copy(data);
-    AUTO_FREE char *text = yaml_dump(sorted,
-                                     opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent);
+    AUTO_FREE char *text = yaml_dump(sorted, indent);
 
     buf_puts(out, text);
     return true;

@@ -9,6 +9,7 @@
 #include "common/data/args.h"
 #include "common/plugin/ctx.h"
 #include "common/py/py_json.h"
+#include "common/py/py_wire.h"
 #include "salt/log.h"
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
@@ -52,7 +53,7 @@ invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_valu
         return native_failed(err);
     if (value == NULL)
         return err != NULL && err->code < 0 ? err->code : -EINVAL;
-    *ret_value = py_to_json(value);
+    *ret_value = ctx->env.wire && ctx->depth == 0 ? py_to_wire(value) : py_to_json(value);
     return *ret_value != NULL ? 0 : native_failed(err);
 }
 

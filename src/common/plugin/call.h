@@ -44,6 +44,7 @@ typedef struct call_env {
     void (*refused)(void *cookie, json_t *what);
     bool peer;      /* grains and environments come from another machine: py_peer.h */
     bool peer_args; /* so do the function's arguments, including pillar= */
+    bool wire;      /* call_function gives values that JSON lacks in py_wire's form */
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;

@@ -33,6 +33,21 @@ native_said(call_ctx_t *ctx, const func_t *f, py_t *value)
     return value != NULL && (other || own) ? py_peer(value, other ? 0 : SPAN_OWN) : value;
 }
 
+/* The row's answer to a call with an undefined value. NEW, or NULL: there is none, or no such value. */
+static py_t *
+for_undefined(const func_t *f, const py_args_t *args)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < args->n; i++)
+        found = found || py_is(args->v[i], PY_UNDEFINED);
+    for (size_t i = 0; i < args->nkw; i++)
+        found = found || py_is(args->kwv[i], PY_UNDEFINED);
+    json_auto_t *answer = found && f->undefined != NULL ? json_loads(f->undefined, JSON_DECODE_ANY, NULL)
+                                                        : NULL;
+    return answer != NULL ? py_from_json(answer) : NULL;
+}
+
 py_t *
 ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t *err)
 {
@@ -40,6 +55,9 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
 
     if (f == NULL)
         return NULL;
+    py_t *answer = for_undefined(f, args);
+    if (answer != NULL)
+        return answer;
     if ((f->flags & FN_NATIVE) != 0) {
         call_note(ctx, fun);
         AUTO(py) bound = bind_native(f, args, err);

@@ -72,6 +72,8 @@ defaults_load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
 static py_t *
 defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
+    if (!pyarg_defined(args, "key"))
+        return NULL;
     const char *key = pyarg_text(args, "key", ""), *colon = strchr(key, ':');
     AUTO_FREE char *formula = colon != NULL ? xstrndup(key, (size_t) (colon - key)) : xstrdup(key);
     AUTO(py) all = NULL;

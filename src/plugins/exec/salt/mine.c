@@ -406,7 +406,8 @@ static const func_t funcs[] = {
       "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
           "salt '*' mine.get '*' network.interfaces\n    "
           "salt '*' mine.get 'os:Fedora' network.interfaces grain"),
-      .finds = "fun", .absent = "No minion of the target has put '{}' into the mine, or not for this one" },
+      .finds = "fun", .absent = "No minion of the target has put '{}' into the mine, or not for this one",
+      .undefined = "{}" },
     { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
       "Refuse, and say what to do instead: ``mine.get`` with ``docker.ps``." CLI_EXAMPLE(
           "salt '*' mine.get_docker") },

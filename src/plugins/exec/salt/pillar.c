@@ -14,6 +14,7 @@
 #include "common/py/py_wire.h"
 #include "common/py/py_yaml.h"
 #include "common/render/render.h"
+#include "plugins/lib/call/pyargs.h"
 #include "plugins/lib/salt/filterby.h"
 #include "salt/log.h"
 
@@ -253,6 +254,8 @@ pillar_raw(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     py_t *key = py_dict_gets(args, "key"), *pillar = ctx_native_pillar(ctx);
 
+    if (!pyarg_defined(args, "key"))
+        return NULL;
     if (!truthy(key))
         return py_copy(pillar);
     py_t *found = py_dict_get(pillar, key);
@@ -357,6 +360,8 @@ pillar_file_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
     const char *only = text_or_null(args, "saltenv"), *env;
     bool found = false;
 
+    if (!pyarg_defined(args, "path"))
+        return NULL;
     if (!value_truthy(roots)) {
         (void) fail_kind(err, FAIL_COMMAND, -ENOENT,
                          "No pillar_roots found. Are you running this on the master?");

@@ -256,6 +256,8 @@ slsutil_answer(int rc)
 static py_t *
 slsutil_file_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
+    if (!pyarg_defined(args, "path"))
+        return NULL;
     return slsutil_answer(slsutil_is_listed(ctx, FILES_FILES, pyarg_text(args, "path", ""),
                                             pyarg_text(args, "saltenv", "base"), err));
 }
@@ -270,6 +272,8 @@ slsutil_dir_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 static py_t *
 slsutil_path_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
+    if (!pyarg_defined(args, "path"))
+        return NULL;
     return slsutil_answer(
         path_there(ctx, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
 }

@@ -20,6 +20,15 @@ pyarg_flag(py_t *args, const char *name)
     return truth > 0;
 }
 
+/* False, with the exception raised, for an undefined value whose class forbids its use. */
+static inline bool
+pyarg_defined(py_t *args, const char *name)
+{
+    py_t *v = py_dict_gets(args, name);
+
+    return v == NULL || py_truth(v) >= 0;
+}
+
 /* `dflt` for what is not a str. */
 static inline const char *
 pyarg_text(py_t *args, const char *name, const char *dflt)
