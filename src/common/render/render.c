@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_json.h"
 #include "common/python/python.h"
 #include "salt/limits.h"
@@ -301,7 +302,9 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
     if (!source->fixed && render_is_blank(source->text, source->len))
         return py_dict();
     if (render_run_all(&run, err) == 0)
-        data = run.is_data ? STEAL(run.data) : py_str_utf8(buf_str(&run.text), run.text.len);
+        data = run.is_data      ? STEAL(run.data)
+               : run.peer.n > 0 ? py_str_spans(buf_str(&run.text), run.text.len, &run.peer)
+                                : py_str_utf8(buf_str(&run.text), run.text.len);
     run_free(&run);
     return data;
 }
