@@ -70,15 +70,10 @@ logstash_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     forward_t *out = forward_new("logstash", value_str(args, "host", ""), (int) value_int(args, "port", 0),
                                  udp);
     for (;;) {
-        fail_auto_t why = FAIL_INIT;
         json_auto_t *event = enginebus_next(bus);
         json_auto_t *message = logstash_message(value_str(args, "tag", ""), value_get(event, "data"), host);
-        AUTO_FREE char *text = ret_json(message, &why);
+        AUTO_FREE char *text = ret_json(message);
         buf_auto_t bytes = BUF_INIT;
-        if (text == NULL) {
-            log_error("engine logstash: %s", fail_text(&why));
-            continue;
-        }
         buf_puts(&bytes, text);
         if (!udp)
             buf_putc(&bytes, '\n');

@@ -69,17 +69,14 @@ influx_tag(buf_t *out, const char *name, const char *value)
 }
 
 /* Appends a field, a text of JSON. */
-static int
-influx_field(buf_t *out, const char *name, const json_t *value, fail_t *err)
+static void
+influx_field(buf_t *out, const char *name, const json_t *value)
 {
-    AUTO_FREE char *text = ret_json(value, err);
+    AUTO_FREE char *text = ret_json(value);
 
-    if (text == NULL)
-        return -EBADMSG;
     buf_printf(out, "%s=\"", name);
     influx_escape(out, text, "\\\"");
     buf_putc(out, '"');
-    return 0;
 }
 
 /* Appends the time of a jid in nanoseconds; nothing for another text, which gets the server's time. */
@@ -117,12 +114,11 @@ influx_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, httppost_t *p
     influx_tag(&post->body, "id", value_str(ret, "id", ""));
     influx_tag(&post->body, "jid", value_str(ret, "jid", ""));
     buf_putc(&post->body, ' ');
-    int rc = influx_field(&post->body, "full_ret", rest, err);
+    influx_field(&post->body, "full_ret", rest);
     buf_putc(&post->body, ',');
-    if (rc == 0)
-        rc = influx_field(&post->body, "return", value != NULL ? value : json_null(), err);
+    influx_field(&post->body, "return", value != NULL ? value : json_null());
     influx_post(opts, value_str(ret, "jid", ""), post);
-    return rc;
+    return 0;
 }
 
 static int
@@ -131,9 +127,9 @@ influx_load(call_ctx_t *ctx, const json_t *opts, const json_t *job, httppost_t *
     buf_puts(&post->body, "jids");
     influx_tag(&post->body, "jid", value_str(job, "jid", ""));
     buf_putc(&post->body, ' ');
-    int rc = influx_field(&post->body, "load", value_get(job, "load"), err);
+    influx_field(&post->body, "load", value_get(job, "load"));
     influx_post(opts, value_str(job, "jid", ""), post);
-    return rc;
+    return 0;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
