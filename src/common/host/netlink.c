@@ -63,20 +63,35 @@ body_size(unsigned type)
     return 0;
 }
 
+/* The kernel's macros take a length that is rounded up off a signed one, of which compilers differ in what they say. */
+const struct nlmsghdr *
+netlink_next(const char **data, size_t *left)
+{
+    const struct nlmsghdr *h = (const void *) *data;
+
+    if (*left < sizeof(*h) || h->nlmsg_len < sizeof(*h) || h->nlmsg_len > *left)
+        return NULL;
+    size_t whole = NLMSG_ALIGN((size_t) h->nlmsg_len);
+    whole = whole < *left ? whole : *left;
+    *data += whole;
+    *left -= whole;
+    return h;
+}
+
 /* Handle one datagram. 1 when more follow, 0 at the end, or a negative errno (also the kernel's own, in
  * NLMSG_ERROR). */
 static int
-take_messages(char *data, size_t size, bool dump, message_fn *each, json_t *out)
+take_messages(const char *data, size_t size, bool dump, message_fn *each, json_t *out)
 {
-    int len = (int)
-        size; /* signed: the macros may take off more than there is, where lengths are rounded up */
-    for (struct nlmsghdr *h = (void *) data; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+    for (const struct nlmsghdr *h; (h = netlink_next(&data, &size)) != NULL;) {
         struct rtattr *attrs[MAX_ATTRS];
         size_t fixed = body_size(h->nlmsg_type);
         if (h->nlmsg_type == NLMSG_DONE)
             return 0;
         if (h->nlmsg_type == NLMSG_ERROR)
-            return ((struct nlmsgerr *) NLMSG_DATA(h))->error;
+            return h->nlmsg_len < NLMSG_LENGTH(sizeof(struct nlmsgerr))
+                       ? -EPROTO
+                       : ((const struct nlmsgerr *) NLMSG_DATA(h))->error;
         if (fixed == 0 || h->nlmsg_len < NLMSG_LENGTH(fixed))
             continue;
         char *body = NLMSG_DATA(h);

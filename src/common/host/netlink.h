@@ -10,6 +10,11 @@
 
 #include "salt/base.h"
 
+struct nlmsghdr;
+
+/* Takes the first message off *data, of which *left bytes are left. BORROWED; NULL: no whole one is left. */
+const struct nlmsghdr *netlink_next(const char **data, size_t *left);
+
 /* {"lo": {"up": true, "hwaddr": "00:...", "inet": [{"address", "netmask", "broadcast", "label"}],
  *  "inet6": [{"address", "prefixlen", "scope"}], "secondary": [...]}, ...} NEW, or NULL with *err. */
 json_t *netlink_interfaces(fail_t *err);

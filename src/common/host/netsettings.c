@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/str.h"
+#include "common/host/netlink.h"
 #include "salt/value.h"
 
 enum { REPLY_SIZE = 64 * 1024, ANSWER_S = 5 };
@@ -114,9 +115,9 @@ netsettings_address(const struct nlmsghdr *h, json_t *out)
 int
 netsettings_take(const void *data, size_t size, json_t *out, fail_t *err)
 {
-    int len = (int)
-        size; /* signed: the macros may take off more than there is, where lengths are rounded up */
-    for (const struct nlmsghdr *h = data; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len)) {
+    const char *at = data;
+
+    for (const struct nlmsghdr *h; (h = netlink_next(&at, &size)) != NULL;) {
         if (h->nlmsg_type == NLMSG_DONE)
             return 0;
         if (h->nlmsg_type == NLMSG_ERROR)

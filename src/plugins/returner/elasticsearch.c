@@ -96,15 +96,16 @@ elastic_refused(const char *what, long status, const buf_t *answer, fail_t *err)
 {
     int rc = status == REFUSED_STATUS ? -EBADMSG : status == LARGE_STATUS ? -E2BIG : -EIO;
 
-    return fail_kind(err, FAIL_COMMAND, rc, "Elasticsearch: %s: the server answers %ld: %.300s", what,
-                     status, buf_str(answer));
+    return fail_kind(err, FAIL_COMMAND, rc, "Elasticsearch: %s: the server answers %ld: %.300s", what, status,
+                     buf_str(answer));
 }
 
 /* Makes the index, with its name as an alias, where it is not there. Once in a context. */
 static int
 elastic_ensure(call_ctx_t *ctx, const json_t *opts, const char *index, fail_t *err)
 {
-    AUTO_FREE char *known = xasprintf("elasticsearch.index.%s", index), *path = xasprintf("%s" INDEX_VERSION, index);
+    AUTO_FREE char *known = xasprintf("elasticsearch.index.%s", index),
+                   *path = xasprintf("%s" INDEX_VERSION, index);
     buf_auto_t answer = BUF_INIT, body = BUF_INIT, made = BUF_INIT;
     long status = 0;
 
@@ -149,7 +150,8 @@ elastic_index(const json_t *opts, const char *name)
 static bool
 is_index_name(const char *name)
 {
-    return strlen(name) + strlen(INDEX_VERSION) <= INDEX_MAX && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
+    return strlen(name) + strlen(INDEX_VERSION) <= INDEX_MAX &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
 }
 
 /* Two lines of a bulk request: where the document goes, TAKES id (NULL: the server makes one), and the document. */
