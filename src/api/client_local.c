@@ -57,19 +57,6 @@ local_bad(low_t *low, const char *text)
     return false;
 }
 
-/* A number, also as the text that a form has. -1: none. */
-static double
-local_number(const json_t *value)
-{
-    char *end = NULL;
-    const char *text = json_string_value(value);
-    double d = text != NULL ? strtod(text, &end) : json_is_number(value) ? json_number_value(value) : -1;
-
-    if (text != NULL && (end == text || *end != '\0'))
-        return -1;
-    return d >= 0 && d < 1e9 ? d : -1;
-}
-
 /* NEW request `publish`, or NULL: the request is answered. */
 static json_t *
 local_request(low_t *low, bool follow)
@@ -77,7 +64,7 @@ local_request(low_t *low, bool follow)
     json_t *chunk = low->chunk, *tgt = value_get(chunk, "tgt"), *fun = value_get(chunk, "fun");
     static const char *const copied[] = { "ret", "metadata", "delimiter", "jid", "ret_config", "ret_kwargs" };
     const char *type = value_str(chunk, "tgt_type", value_str(chunk, "expr_form", "glob"));
-    double timeout = local_number(value_get(chunk, "timeout"));
+    double timeout = low_number(value_get(chunk, "timeout"));
 
     if (!json_is_string(tgt) && !json_is_array(tgt)) {
         local_bad(low, "tgt is wanted: the minions, as \"*\"");
@@ -132,7 +119,7 @@ subset_begin(low_t *low)
 {
     json_t *of = value_get(low->chunk, "subset") != NULL ? value_get(low->chunk, "subset")
                                                          : value_get(low->chunk, "sub");
-    double n = of != NULL ? local_number(of) : SUBSET_DEFAULT;
+    double n = of != NULL ? low_number(of) : SUBSET_DEFAULT;
 
     if (n < 1)
         return local_bad(low, "subset is wanted: a number of minions");

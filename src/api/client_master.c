@@ -72,7 +72,7 @@ master_begin(low_t *low, const char *op, bool follow)
 {
     const char *fun = value_str(low->chunk, "fun", "");
     double limit_s = value_num(low->request->api->set->opts, "rest_timeout", 300),
-           timeout = value_num(low->chunk, "timeout", 0);
+           timeout = low_number(value_get(low->chunk, "timeout"));
     fail_auto_t err = FAIL_INIT;
     json_t *arg = NULL;
 

@@ -59,6 +59,18 @@ low_fail(low_t *self, unsigned status, const char *text)
     low_free(self);
 }
 
+double
+low_number(const json_t *value)
+{
+    char *end = NULL;
+    const char *text = json_string_value(value);
+    double d = text != NULL ? strtod(text, &end) : json_is_number(value) ? json_number_value(value) : -1;
+
+    if (text != NULL && (end == text || *end != '\0'))
+        return -1;
+    return d >= 0 && d < 1e9 ? d : -1;
+}
+
 static void low_begin(low_t *self);
 
 void

@@ -65,6 +65,8 @@ void low_ask(low_t *self, json_t **request_p);
 void low_return(low_t *self, json_t **value_p);
 /* The same without a result of its own: those of local_batch are there already. */
 void low_next(low_t *self);
+/* A number of a chunk from 0 to a billion, also as the text that a form has. -1: none. */
+double low_number(const json_t *value);
 /* Answers the request with an error. */
 void low_fail(low_t *self, unsigned status, const char *text);
 

@@ -13,4 +13,5 @@ no '(^|[^a-zA-Z0-9_>.])(strcpy|strcat|sprintf|vsprintf|strncpy|strncat|gets|strt
     'banned: use buf_t, str_*, *_r, proc_run' 'src/*.c' 'src/*.h' 'include/*.h'
 no '(^|[^A-Z_-])(TOD[O]|FIXM[E]|XX[X]|HAC[K])([^A-Z-]|$)' 'unfinished work is not committed' 'src/*' 'include/*' 'tests/*.c' 'tests/*.sh'
 no '[[:blank:]]+$' 'trailing white space' 'src/*.c' 'src/*.h' 'include/*.h' 'Makefile' '*.md'
+no '^ +json_auto_t .*, \*[a-z_0-9]+;$' 'cleaned up, and not set: a loop over it leaves a borrowed value, or none' 'src/*.c' 'src/*.h' 'tests/*.c'
 exit $rc

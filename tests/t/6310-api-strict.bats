@@ -76,6 +76,28 @@ PING='{"client":"local","tgt":"*","fun":"test.ping"}'
     [ "$(status_of POST / '{"client":"local","tgt":"*","fun":"test.ping","kwarg":null}')" = 200 ]
 }
 
+@test "a timeout beyond all numbers is none" {
+    login admin
+    local seconds
+    for seconds in 1e300 -1e300 '"inf"' '"nan"' '[]'; do
+        [ "$(status_of POST / "{\"client\":\"local\",\"tgt\":\"*\",\"fun\":\"test.ping\",\"timeout\":$seconds}")" = 200 ]
+        [ "$(status_of POST / "{\"client\":\"runner\",\"fun\":\"jobs.active\",\"timeout\":$seconds}")" = 200 ]
+        [ "$(status_of POST / "{\"client\":\"wheel\",\"fun\":\"key.list_all\",\"timeout\":$seconds}")" = 200 ]
+    done
+}
+
+@test "salt-api ends well, also after it has warned of its configuration" {
+    stop api
+    sed 's/^  disable_ssl: True/&\n  misspelt: 1/' "$FLEET/etc/master" >"$FLEET/etc/master.new"
+    cp "$FLEET/etc/master" "$FLEET/etc/master.old"
+    mv "$FLEET/etc/master.new" "$FLEET/etc/master"
+    start_api
+    grep -q "unknown option 'misspelt'" "$FLEET/log/api"
+    stop api
+    mv "$FLEET/etc/master.old" "$FLEET/etc/master"
+    start_api
+}
+
 @test "heads that are too large, and what is no HTTP" { hostile heads; }
 @test "bodies that are too large are 413" { hostile bodies; }
 @test "upgrades: none without a session, from other sites, or against the rules" {

@@ -170,7 +170,7 @@ struct mysqlconn {
     my_handle_t *handle;
     json_t *columns, *rows, *version;
     json_int_t count;
-    size_t held; /* bytes of the rows */
+    size_t held;    /* bytes of the rows */
     size_t longest; /* bytes of a statement; 0: any */
     bool secret, as_text;
 };
@@ -378,7 +378,8 @@ my_send(mysqlconn_t *self, const char *sql, size_t len)
 
     my_forget(self);
     if (self->longest > 0 && len > self->longest) {
-        mysql_error_set(self->ctx, "MySQL Error %d: a statement of %zu bytes, more than max_allowed_packet: %zu",
+        mysql_error_set(self->ctx,
+                        "MySQL Error %d: a statement of %zu bytes, more than max_allowed_packet: %zu",
                         NET_PACKET_TOO_LARGE, len, self->longest);
         return -1;
     }
