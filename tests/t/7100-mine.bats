@@ -35,6 +35,13 @@ from() { salt "$1" mine.get "${@:2}" --out=json --static --out-indent=-1; }
     same_as "$(from m1 'm*' nosuch)" <<<'{"m1": {}}'
 }
 
+@test "a name that is empty is nobody's" {
+    local fun
+    for fun in '""' '","' '[]' '[""]' 'null' '5'; do
+        [ "$(ask '{"op":"mine","tgt":"*","tgt_type":"glob","fun":'"$fun"'}' | grep -o '"mine":[^,}]*}')" = '"mine":{}' ]
+    done
+}
+
 @test "allow_tgt: a value is for those whom it names" {
     same_as "$(from m2 '*' secret)" <<<'{"m2": {"m1": true, "m2": true}}'
     same_as "$(from m1 '*' secret)" <<<'{"m1": {}}'

@@ -1,5 +1,7 @@
 /* highstate_compress.c - state_compress_ids: merge states with the same module, id, SLS file and result. Two
  * passes per host: count the groups, then merge those with more than one member. */
+#include <math.h>
+
 #include "common/base/str.h"
 #include "common/output/highstate.h"
 #include "salt/value.h"
@@ -75,8 +77,9 @@ roll_into(json_t *into, json_t *info)
         return false;
     if (json_number_value(order) < json_number_value(first_order))
         (void) json_object_set_nocheck(into, "__run_num__", order);
-    AUTO_FREE char *sum = xasprintf("%.3f", json_number_value(duration) + json_number_value(first_duration));
-    bool whole = json_is_integer(duration) && json_is_integer(first_duration);
+    double both = json_number_value(duration) + json_number_value(first_duration);
+    AUTO_FREE char *sum = xasprintf("%.3f", both);
+    bool whole = json_is_integer(duration) && json_is_integer(first_duration) && fabs(both) < 0x1p63;
     (void) json_object_set_new_nocheck(into, "duration",
                                        whole ? json_integer((json_int_t) strtod(sum, NULL))
                                              : json_real(strtod(sum, NULL)));

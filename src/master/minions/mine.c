@@ -123,7 +123,7 @@ minions_mine_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *e
 {
     size_t i, n = json_array_size(fun);
     json_t *one;
-    for (const char *at = json_string_value(fun); at; at = strchr(at + 1, ','))
+    for (const char *at = json_string_value(fun); at != NULL && *at != '\0'; at = strchr(at + 1, ','))
         n++;
     if (n > LIMIT_MINE_NAMES) {
         (void) fail_set(err, -E2BIG, "it asks for %zu names: at most %d at once", n, LIMIT_MINE_NAMES);

@@ -22,7 +22,8 @@ systemd_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
         return fail_set(err, rc < 0 ? rc : -EIO, "%s --version failed with %d", program, rc);
     char *at = printed.data, *first = line_next(&at),
          *features = line_next(&at); /* "systemd 252 (252.36-1)" */
-    char **words = str_split(first, " ", true);
+    /* There is no line where a NUL is the first byte. */
+    char **words = str_split(first != NULL ? first : "", " ", true);
     json_object_set_new(out, "systemd",
                         json_pack("{s:s, s:s}", "version", strv_len(words) > 1 ? words[1] : "", "features",
                                   features != NULL ? str_trim(features) : ""));

@@ -22,7 +22,7 @@ zfs_size_of(const char *text)
     const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
     if (unit != NULL)
         number *= pow(1024, (double) (unit - units) + 1);
-    return json_integer((json_int_t) number);
+    return fabs(number) < 0x1p63 ? json_integer((json_int_t) number) : json_string(text);
 }
 
 /* Looks for zfs's manual page directly. Salt runs `man`, which takes longer to fail than all other grains

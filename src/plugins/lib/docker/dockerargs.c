@@ -2,6 +2,7 @@
 #include "plugins/lib/docker/dockerargs.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "common/base/str.h"
 
@@ -32,7 +33,7 @@ as_int(const json_t *v)
         return json_incref((json_t *) v);
     if (json_is_boolean(v))
         return json_integer(json_is_true(v));
-    if (json_is_real(v))
+    if (json_is_real(v) && fabs(json_real_value(v)) < 0x1p63)
         return json_integer((json_int_t) json_real_value(v));
     return str_to_int(str_trim(text), LLONG_MIN, LLONG_MAX, &n) ? json_integer(n) : NULL;
 }

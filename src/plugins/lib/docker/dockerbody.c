@@ -43,7 +43,7 @@ shape_bytes(const json_t *v, fail_t *bad)
             "The specified value for memory (%.*s) should specify the units. The postfix should be one of "
             "the `b` `k` `m` `g` characters",
             (int) n, text);
-    else if (end == digits || *end != '\0')
+    else if (end == digits || *end != '\0' || !(fabs(ldexp(number, 10 * (int) (unit - units))) < 0x1p63))
         (void) fail_set(bad, -EINVAL, "Failed converting the string value for memory (%s) to an integer.",
                         digits);
     return bad->code < 0 ? NULL : json_integer((json_int_t) ldexp(number, 10 * (int) (unit - units)));
