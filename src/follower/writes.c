@@ -91,5 +91,9 @@ writes_of(const char *kind, const char *tag, json_t *data)
     if (part != 'r' || str_eq(kind, "ext_job_cache") || value_str(data, "id", NULL) == NULL ||
         value_get(data, "return") == NULL)
         return NULL;
-    return json_pack("{s:O, s:o}", "ret", data, "load", writes_load(data));
+    /* Options of the minion's returner: it has no say in those of the master's. */
+    json_t *ret = json_copy(data);
+    json_object_del(ret, "ret_config");
+    json_object_del(ret, "ret_kwargs");
+    return json_pack("{s:o, s:o}", "ret", ret, "load", writes_load(data));
 }

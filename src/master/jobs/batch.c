@@ -13,9 +13,10 @@ batch_seconds(const json_t *spec, const char *name, double dflt, int64_t *ret_ms
     const json_t *v = value_get(spec, name);
     double s = v != NULL && !json_is_null(v) ? json_number_value(v) : dflt;
 
-    *ret_ms = (int64_t) (s * 1000);
-    if ((v == NULL || json_is_null(v) || json_is_number(v)) && s >= 0 && s <= SECONDS_MAX)
+    if ((v == NULL || json_is_null(v) || json_is_number(v)) && s >= 0 && s <= SECONDS_MAX) {
+        *ret_ms = (int64_t) (s * 1000);
         return true;
+    }
     AUTO_FREE char *text = value_dump(v);
     (void) fail_set(err, -EINVAL, "batch: '%s' is a number of seconds, not %s", name, text);
     return false;

@@ -57,6 +57,11 @@ returns_have_a_load(void **state)
         "{\"ret\": {\"jid\": \"7\", \"id\": \"a\", \"fun\": \"f.g\", \"fun_args\": [2], \"return\": null}, "
         "\"load\": {\"cmd\": \"publish\", \"jid\": \"7\", \"fun\": \"f.g\", \"arg\": [2], \"tgt\": \"a\", "
         "\"tgt_type\": \"glob\", \"ret\": \"\", \"kwargs\": {}}}");
+    check_write("master_job_cache", "salt/job/7/ret/a",
+                "{\"jid\": \"7\", \"id\": \"a\", \"return\": 1, \"ret_config\": \"other\", "
+                "\"ret_kwargs\": {\"host\": \"evil\"}}",
+                "{\"ret\": {\"jid\": \"7\", \"id\": \"a\", \"return\": 1}, \"load\": {\"cmd\": \"publish\", "
+                "\"jid\": \"7\", \"tgt\": \"a\", \"tgt_type\": \"glob\", \"ret\": \"\", \"kwargs\": {}}}");
     check_write("ext_job_cache", "salt/job/7/ret/a", ret, "null");
     check_write("master_job_cache", "salt/job/7/ret/a", "{\"jid\": \"7\", \"id\": \"a\"}", "null");
 }
