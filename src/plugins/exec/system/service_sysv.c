@@ -257,21 +257,10 @@ sysv_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what only systemd has -------------------------------------------------------------------- */
 
-static int
-only_systemd(const char *function, fail_t *err)
-{
-    AUTO_FREE char *init = svc_init_name(NULL);
-
-    return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
-                     "service.%s asks systemd, but %s runs as process 1 here: use service.enable, "
-                     "service.disable and the scripts in /etc/init.d",
-                     function, init);
-}
-
 #define ONLY_SYSTEMD(function)                                                                               \
     static int sysv_##function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)               \
     {                                                                                                        \
-        return only_systemd(#function, err);                                                                 \
+        return service_only_systemd(#function, err);                                                         \
     }
 ONLY_SYSTEMD(execs)
 ONLY_SYSTEMD(firstboot)

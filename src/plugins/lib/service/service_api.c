@@ -68,8 +68,13 @@ int
 service_init(call_ctx_t *ctx, fail_t *err)
 {
     const json_t *known = value_get(ctx_context(ctx), INIT_KEY);
-    int init = known != NULL ? (int) json_integer_value(known) : svc_init(NULL, err);
+    const char *os = value_str(ctx_grains(ctx), "os", "");
+    int init = known != NULL               ? (int) json_integer_value(known)
+               : strcmp(os, "Alpine") == 0 ? SVC_OPENRC
+                                           : svc_init(NULL, err);
 
+    if (init >= 0 && init != SVC_SYSTEMD && strcmp(os, "Gentoo") == 0)
+        init = SVC_OPENRC;
     if (known == NULL && init >= 0)
         json_object_set_new(ctx_context(ctx), INIT_KEY, json_integer(init));
     return init;
@@ -86,6 +91,17 @@ service_unless(call_ctx_t *ctx, svc_init_t init, const char *otherwise)
         return runs == (int) init ? NULL : otherwise;
     snprintf(why, sizeof(why), "which init runs can't be told: %s", fail_text(&err));
     return why;
+}
+
+int
+service_only_systemd(const char *function, fail_t *err)
+{
+    AUTO_FREE char *init = svc_init_name(NULL);
+
+    return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                     "service.%s asks systemd, but %s runs as process 1 here: use service.enable, "
+                     "service.disable and the scripts in /etc/init.d",
+                     function, init);
 }
 
 int

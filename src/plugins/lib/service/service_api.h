@@ -29,6 +29,9 @@ int service_init(call_ctx_t *ctx, fail_t *err);
  * the next call in this thread. */
 const char *service_unless(call_ctx_t *ctx, svc_init_t init, const char *otherwise);
 
+/* The failure of a function that only systemd has. Returns -ENOTSUP. */
+int service_only_systemd(const char *function, fail_t *err);
+
 /* The opposite of another function with the same arguments: disabled, missing. */
 int service_not(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
