@@ -1,0 +1,607 @@
+/* parted_partition.c - execution module `partition`: partition tables by parted, sfdisk and mkfs. A function returns the lines
+ * that its program prints, errors among them, as in Salt. */
+#include <ctype.h>
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/host/rootfs.h"
+#include "plugins/lib/call/tool.h"
+#include "salt/plugin.h"
+
+/* Making a file system, or looking for a lost partition, takes as long as the disk is large. */
+#define PARTED_MS (60 * 60 * 1000)
+
+/* ---- checks --------------------------------------------------------------------------------------- */
+
+static const char *const units[] = { "s",  "B",   "kB", "MB",  "MiB", "GB",      "GiB",
+                                     "TB", "TiB", "%",  "cyl", "chs", "compact", NULL };
+static const char *const disk_flags[] = { "cylinder_alignment", "pmbr_boot", "implicit_partition_table",
+                                          NULL };
+static const char *const flags[] = { "boot",     "root",      "swap",       "hidden", "raid",
+                                     "lvm",      "lba",       "hp-service", "palo",   "prep",
+                                     "msftres",  "bios_grub", "atvrecv",    "diag",   "legacy_boot",
+                                     "msftdata", "irst",      "esp",        "type",   NULL };
+static const char *const labels[] = { "aix", "amiga", "bsd",  "dvh", "gpt", "loop",
+                                      "mac", "msdos", "pc98", "sun", NULL };
+static const char *const systems[] = { "btrfs", "ext2",       "ext3",     "ext4", "fat",  "fat32",
+                                       "fat16", "linux-swap", "reiserfs", "hfs",  "hfs+", "hfsx",
+                                       "NTFS",  "ntfs",       "ufs",      "xfs",  NULL };
+static const char *const parts[] = { "primary", "logical", "extended", NULL };
+static const char *const alignments[] = { "minimal", "optimal", NULL };
+static const char *const states[] = { "on", "off", NULL };
+
+static bool
+is_among(const char *const *list, const char *text)
+{
+    while (*list != NULL && strcmp(*list, text) != 0)
+        list++;
+    return *list != NULL;
+}
+
+static bool
+is_block(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
+/* Python's int() of a text: digits, with a sign and blanks around. */
+static bool
+is_whole(const char *text)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+    long long number;
+
+    return str_to_int(str_trim(copy), INT64_MIN, INT64_MAX, &number);
+}
+
+/* "100MiB", "50%", "2048". */
+static bool
+is_boundary(const char *text)
+{
+    size_t digits = strspn(text, "0123456789.");
+
+    return digits > 0 && (text[digits] == '\0' || is_among(units, text + digits));
+}
+
+/* What an argument must be, in the order in which it is checked. */
+typedef struct parted_check {
+    enum {
+        CHECK_NONE,
+        CHECK_DEVICE,
+        CHECK_WHOLE,
+        CHECK_BOUNDARY,
+        CHECK_ONE_OF,
+        CHECK_MAYBE_ONE_OF,
+        CHECK_NAME
+    } kind;
+    const char *argument, *said; /* said: as the error names it */
+    const char *const *choices;
+} parted_check_t;
+
+static int
+check_argument(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_t *err)
+{
+    json_t *value = value_get(args, check->argument);
+    AUTO_FREE char *text = value_pystr(value);
+    bool fine = true;
+
+    switch (check->kind) {
+    case CHECK_NONE:
+        break;
+    case CHECK_DEVICE:
+        return is_block(text)
+                   ? 0
+                   : fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
+    case CHECK_WHOLE:
+        fine = is_whole(text);
+        break;
+    case CHECK_BOUNDARY:
+        return is_boundary(text)
+                   ? 0
+                   : fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid partition boundary passed: \"%s\"", text);
+    case CHECK_MAYBE_ONE_OF:
+        fine = !value_truthy(value) || is_among(check->choices, text);
+        break;
+    case CHECK_ONE_OF:
+        fine = is_among(check->choices, text);
+        break;
+    case CHECK_NAME:
+        for (const char *c = text; *c != '\0'; c++)
+            fine = fine &&
+                   ((isalnum((unsigned char) *c) && (unsigned char) *c < 0x80) || strchr(" _-", *c) != NULL);
+        break;
+    }
+    return fine ? 0
+                : fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid %s passed to partition.%s", check->said,
+                            ctx_row(ctx)->name);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------------- */
+
+/* str.splitlines() of what a program printed. NEW. */
+static json_t *
+lines_of(const json_t *ran)
+{
+    AUTO_FREE char *text = xstrdup(value_str(ran, "stdout", ""));
+    json_t *lines = json_array();
+
+    for (char *at = text, *line; *text != '\0' && (line = line_next(&at)) != NULL;)
+        json_array_append_new(lines, value_utf8(line, strlen(line)));
+    return lines;
+}
+
+/* NEW lines, or NULL with *err. */
+static json_t *
+printed(call_ctx_t *ctx, prog_t *prog, unsigned how, fail_t *err)
+{
+    prog->timeout_ms = PARTED_MS;
+    json_auto_t *ran = tool_run(ctx, prog, how, err);
+
+    return ran != NULL ? lines_of(ran) : NULL;
+}
+
+/* A function that is one command: checks, and words, of which "{x}" is the argument x. */
+typedef struct parted_command {
+    parted_check_t checks[4];
+    const char *words[9];
+} parted_command_t;
+
+static int
+partition_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const parted_command_t *command = ctx_row(ctx)->data.ptr;
+    prog_auto_t prog = PROG_INIT;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(command->checks); i++)
+        rc = check_argument(ctx, &command->checks[i], args, err);
+    rc = rc == 0 ? tool_begin(&prog, command->words[0], err) : rc;
+    for (size_t i = 1; rc == 0 && i < NELEMS(command->words) && command->words[i] != NULL; i++) {
+        const char *word = command->words[i];
+        if (*word != '{') {
+            prog_add(&prog, word);
+            continue;
+        }
+        AUTO_FREE char *argument = xstrndup(word + 1, strlen(word) - 2);
+        AUTO_FREE char *text = value_pystr(value_get(args, argument));
+        rc = prog_operand(&prog, argument, text, err);
+    }
+    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+partition_probe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    json_t *devices = value_get(args, "devices"), *device;
+    size_t i;
+    int rc = tool_begin(&prog, "partprobe", err);
+
+    prog_add(&prog, "--");
+    json_array_foreach (devices, i, device) {
+        AUTO_FREE char *path = value_pystr(device);
+        if (rc == 0 && !is_block(path))
+            rc = fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
+        prog_add(&prog, path);
+    }
+    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const parted_check_t checks[] = { { CHECK_DEVICE, "device", "device", NULL },
+                                             { CHECK_ONE_OF, "part_type", "part_type", parts },
+                                             { CHECK_MAYBE_ONE_OF, "fs_type", "fs_type", systems },
+                                             { CHECK_BOUNDARY, "start", "start", NULL },
+                                             { CHECK_BOUNDARY, "end", "end", NULL } };
+    const json_t *start = value_get(args, "start"), *end = value_get(args, "end"),
+                 *fs = value_get(args, "fs_type");
+    bool both = !json_is_null(start) && !json_is_null(end);
+    prog_auto_t prog = PROG_INIT;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < (both ? NELEMS(checks) : NELEMS(checks) - 2); i++)
+        rc = check_argument(ctx, &checks[i], args, err);
+    rc = rc == 0 ? tool_begin(&prog, "parted", err) : rc;
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *from = json_is_null(start) ? xstrdup("") : value_pystr(start),
+                   *to = json_is_null(end) ? xstrdup("") : value_pystr(end);
+    prog_adds(&prog, "-m", "-s", "--", value_str(args, "device", ""), "mkpart",
+              value_str(args, "part_type", ""), NULL);
+    if (value_truthy(fs))
+        prog_add(&prog, json_string_value(fs));
+    prog_adds(&prog, from, to, NULL);
+    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const parted_check_t checks[] = { { CHECK_DEVICE, "device", "device", NULL },
+                                             { CHECK_ONE_OF, "fs_type", "fs_type", systems } };
+    const char *type = value_str(args, "fs_type", "");
+    prog_auto_t prog = PROG_INIT;
+    int rc = check_argument(ctx, &checks[0], args, err);
+
+    rc = rc == 0 ? check_argument(ctx, &checks[1], args, err) : rc;
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *program = strcmp(type, "linux-swap") == 0
+                                  ? xstrdup("mkswap")
+                                  : xasprintf("mkfs.%s", strcmp(type, "NTFS") == 0 ? "ntfs" : type);
+    AUTO_FREE char *path = fs_which(program);
+    if (path == NULL) {
+        *ret_value = value_fmt("Error: %s is unavailable.", program);
+        return 0;
+    }
+    prog_adds(&prog, program, value_str(args, "device", ""), NULL);
+    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+/* parted takes its own quotes off the name. */
+static int
+partition_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const parted_check_t checks[] = { { CHECK_DEVICE, "device", "device", NULL },
+                                             { CHECK_WHOLE, "partition", "partition", NULL },
+                                             { CHECK_NAME, "name", "characters", NULL } };
+    prog_auto_t prog = PROG_INIT;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(checks); i++)
+        rc = check_argument(ctx, &checks[i], args, err);
+    rc = rc == 0 ? tool_begin(&prog, "parted", err) : rc;
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *number = value_pystr(value_get(args, "partition")),
+                   *name = value_pystr(value_get(args, "name")), *quoted = xasprintf("'%s'", name);
+    prog_adds(&prog, "-m", "-s", value_str(args, "device", ""), "name", number, quoted, NULL);
+    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+/* ---- what there is ------------------------------------------------------------------------------------ */
+
+static int
+partition_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_boolean(is_block(value_str(args, "device", "")));
+    return 0;
+}
+
+static int
+partition_get_block_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    int rc = tool_begin(&prog, "lsblk", err);
+
+    prog_adds(&prog, "-n", "-io", "KNAME", "-d", "-e", "1,7,11", "-l", NULL);
+    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+/* {"83": "Linux"} of `sfdisk -T`: the first word of each name, as Salt has it. */
+static int
+partition_system_types(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+    int rc = tool_begin(&prog, "sfdisk", err);
+    json_t *line;
+    size_t i;
+
+    prog_add(&prog, "-T");
+    json_auto_t *lines = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    if (lines == NULL)
+        return err->code;
+    *ret_value = json_object();
+    json_array_foreach (lines, i, line) {
+        char **words = str_split(json_string_value(line), " \t", true);
+        if (strv_len(words) > 1 && !str_starts(json_string_value(line), "Id"))
+            json_object_set_new(*ret_value, words[0], json_string(words[1]));
+        strv_free(words);
+    }
+    return 0;
+}
+
+static int
+partition_set_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const parted_check_t checks[] = { { CHECK_DEVICE, "device", "device", NULL },
+                                             { CHECK_WHOLE, "minor", "minor number", NULL } };
+    AUTO_FREE char *minor = value_pystr(value_get(args, "minor")),
+                   *id = value_pystr(value_get(args, "system_id"));
+    json_auto_t *types = NULL;
+    prog_auto_t prog = PROG_INIT;
+    int rc = check_argument(ctx, &checks[0], args, err);
+
+    rc = rc == 0 ? check_argument(ctx, &checks[1], args, err) : rc;
+    rc = rc == 0 ? partition_system_types(ctx, args, &types, err) : rc;
+    if (rc == 0 && value_get(types, id) == NULL)
+        rc = fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid system_id passed to partition.set_id");
+    if (rc < 0)
+        return rc;
+    prog_adds(&prog, "sfdisk", "--change-id", value_str(args, "device", ""), minor, id, NULL);
+    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+static int
+bad_output(fail_t *err)
+{
+    return fail_kind(err, FAIL_COMMAND, -EBADMSG, "Problem encountered while parsing output from parted");
+}
+
+/* Puts the columns by name; -EBADMSG when there are more or fewer. */
+static int
+put_columns(char *const *values, const char *const *names, size_t n, json_t *into, fail_t *err)
+{
+    if (strv_len(values) != n)
+        return bad_output(err);
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(into, names[i], value_utf8(values[i], strlen(values[i])));
+    return 0;
+}
+
+/* Adds one line of `parted -m print`: the disk, then its partitions, each "1:2048s:4095s:2048s:ext4:name:flags;". */
+static int
+add_part_line(const char *line, bool chs, json_t *out, fail_t *err)
+{
+    static const char *const disk[] = {
+        "disk",  "size",      "interface", "logical sector", "physical sector", "partition table",
+        "model", "disk flags"
+    };
+    const char *names[7] = { "number", "start", "end" };
+    size_t len = strlen(line), n = 3;
+
+    while (len > 0 && line[len - 1] == ';')
+        len--;
+    AUTO_FREE char *text = xstrndup(line, len);
+    char **values = str_split(text, ":", false);
+    size_t count = strv_len(values);
+    json_auto_t *one = json_object();
+    int rc;
+    if (json_object_size(value_get(out, "info")) == 0) {
+        rc = count == 7 || count == 8 ? put_columns(values, disk, count, value_get(out, "info"), err)
+                                      : bad_output(err);
+        strv_free(values);
+        return rc;
+    }
+    if (!chs)
+        names[n++] = "size";
+    bool is_free = count > 0 && strcmp(values[count - 1], "free") == 0;
+    if (is_free) {
+        free(values[count - 1]);
+        values[count - 1] = NULL;
+    } else {
+        names[n++] = "file system";
+        names[n++] = "name";
+        names[n++] = "flags";
+    }
+    rc = put_columns(values, names, n, one, err);
+    if (rc == 0)
+        json_object_set(value_get(out, "partitions"), values[0], one);
+    strv_free(values);
+    return rc;
+}
+
+static int
+partition_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *device = value_str(args, "device", ""), *unit = value_str(args, "unit", "");
+    json_auto_t *out = json_pack("{s:{}, s:{}}", "info", "partitions");
+    prog_auto_t prog = PROG_INIT;
+    json_t *line;
+    size_t i;
+
+    if (!is_block(device))
+        return fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
+    if (*unit != '\0' && !is_among(units, unit))
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid unit passed to partition.part_list");
+    int rc = tool_begin(&prog, "parted", err);
+    prog_adds(&prog, "-m", "-s", device, NULL);
+    if (*unit != '\0')
+        prog_adds(&prog, "unit", unit, NULL);
+    prog_add(&prog, "print");
+    json_auto_t *lines = rc == 0 ? printed(ctx, &prog, 0, err) : NULL;
+    if (lines == NULL)
+        return err->code;
+    json_array_foreach (lines, i, line) {
+        const char *text = json_string_value(line);
+        bool head = strcmp(text, "BYT;") == 0 || strcmp(text, "CHS;") == 0 || strcmp(text, "CYL;") == 0;
+        rc = rc == 0 && !head ? add_part_line(text, strcmp(unit, "chs") == 0, out, err) : rc;
+    }
+    *ret_value = rc == 0 ? STEAL(out) : NULL;
+    return rc;
+}
+
+static const char *
+exec_parted_partition_unavailable(call_ctx_t *ctx)
+{
+    static const struct {
+        const char *program, *why;
+    } needed[] = {
+        { "parted", "The parted execution module failed to load parted binary is not in the path." },
+        { "lsblk", "The parted execution module failed to load lsblk binary is not in the path." },
+        { "partprobe", "The parted execution module failed to load partprobe binary is not in the path." }
+    };
+
+    for (size_t i = 0; i < NELEMS(needed); i++) {
+        AUTO_FREE char *path = fs_which(needed[i].program);
+        if (path == NULL)
+            return needed[i].why;
+    }
+    return NULL;
+}
+
+/* ---- table ------------------------------------------------------------------------------------------- */
+
+#define ON_DEVICE   ROW(CHECK_DEVICE, "device", "device", NULL)
+#define MINOR_CHECK ROW(CHECK_WHOLE, "minor", "minor number", NULL)
+static const parted_command_t align = { { ON_DEVICE,
+                                          { CHECK_ONE_OF, "part_type", "part_type", alignments },
+                                          { CHECK_WHOLE, "partition", "partition", NULL } },
+                                        { "parted", "-m", "{device}", "align-check", "{part_type}",
+                                          "{partition}" } };
+static const parted_command_t check = { { ON_DEVICE, MINOR_CHECK },
+                                        { "parted", "-m", "-s", "{device}", "check", "{minor}" } };
+static const parted_command_t copy = { { ON_DEVICE,
+                                         { CHECK_WHOLE, "from_minor", "minor number", NULL },
+                                         { CHECK_WHOLE, "to_minor", "minor number", NULL } },
+                                       { "parted", "-m", "-s", "{device}", "cp", "{from_minor}",
+                                         "{to_minor}" } };
+static const parted_command_t get_id = { { ON_DEVICE, MINOR_CHECK },
+                                         { "sfdisk", "--print-id", "{device}", "{minor}" } };
+static const parted_command_t make_label = { { { CHECK_ONE_OF, "label_type", "label_type", labels } },
+                                             { "parted", "-m", "-s", "{device}", "mklabel",
+                                               "{label_type}" } };
+static const parted_command_t rescue = {
+    { ON_DEVICE, { CHECK_BOUNDARY, "start", "start", NULL }, { CHECK_BOUNDARY, "end", "end", NULL } },
+    { "parted", "-m", "-s", "{device}", "rescue", "{start}", "{end}" }
+};
+static const parted_command_t resize = { { ON_DEVICE,
+                                           MINOR_CHECK,
+                                           { CHECK_BOUNDARY, "start", "start", NULL },
+                                           { CHECK_BOUNDARY, "end", "end", NULL } },
+                                         { "parted", "-m", "-s", "--", "{device}", "resize", "{minor}",
+                                           "{start}", "{end}" } };
+static const parted_command_t rm = { { ON_DEVICE, MINOR_CHECK },
+                                     { "parted", "-m", "-s", "{device}", "rm", "{minor}" } };
+static const parted_command_t set_flag = { { ON_DEVICE,
+                                             MINOR_CHECK,
+                                             { CHECK_ONE_OF, "flag", "flag", flags },
+                                             { CHECK_ONE_OF, "state", "state", states } },
+                                           { "parted", "-m", "-s", "{device}", "set", "{minor}", "{flag}",
+                                             "{state}" } };
+static const parted_command_t toggle = { { ON_DEVICE,
+                                           { CHECK_WHOLE, "partition", "partition number", NULL },
+                                           { CHECK_ONE_OF, "flag", "flag", flags } },
+                                         { "parted", "-m", "-s", "{device}", "toggle", "{partition}",
+                                           "{flag}" } };
+static const parted_command_t disk_set = {
+    { ON_DEVICE, { CHECK_ONE_OF, "flag", "flag", disk_flags }, { CHECK_ONE_OF, "state", "state", states } },
+    { "parted", "-m", "-s", "{device}", "disk_set", "{flag}", "{state}" }
+};
+static const parted_command_t disk_toggle = { { ON_DEVICE, { CHECK_ONE_OF, "flag", "flag", disk_flags } },
+                                              { "parted", "-m", "-s", "{device}", "disk_toggle", "{flag}" } };
+
+#define DEVICE_ROW    ROW("device", ARG_STR, ARG_REQUIRED, "Path of the disk: /dev/sda")
+#define MINOR_ROW     ROW("minor", ARG_ANY, ARG_REQUIRED, "Number of the partition")
+#define PARTITION_ROW ROW("partition", ARG_ANY, ARG_REQUIRED, "Number of the partition")
+#define FLAG_ROW      ROW("flag", ARG_STR, ARG_REQUIRED, "Name of the flag")
+#define STATE_ROW     ROW("state", ARG_ANY, ARG_REQUIRED, "on or off, as a text")
+#define START_ROW     ROW("start", ARG_ANY, ARG_REQUIRED, "Where it begins: 1MiB")
+#define END_ROW       ROW("end", ARG_ANY, ARG_REQUIRED, "Where it ends: 50%")
+
+static const arg_t align_args[] = {
+    DEVICE_ROW, { "part_type", ARG_STR, ARG_REQUIRED, "minimal or optimal" }, PARTITION_ROW, ARGS_END
+};
+static const arg_t minor_args[] = { DEVICE_ROW, MINOR_ROW, ARGS_END };
+static const arg_t copy_args[] = { DEVICE_ROW,
+                                   { "from_minor", ARG_ANY, ARG_REQUIRED, "Number of the partition" },
+                                   { "to_minor", ARG_ANY, ARG_REQUIRED, "Number of the other one" },
+                                   ARGS_END };
+static const arg_t disk_set_args[] = { DEVICE_ROW, FLAG_ROW, STATE_ROW, ARGS_END };
+static const arg_t disk_toggle_args[] = { DEVICE_ROW, FLAG_ROW, ARGS_END };
+static const arg_t exists_args[] = { { "device", ARG_STR, "\"\"", "A path" }, ARGS_END };
+static const arg_t list_args[] = { DEVICE_ROW,
+                                   { "unit", ARG_STR, "null", "Unit of the figures: s, MiB, %, ..." },
+                                   ARGS_END };
+static const arg_t mkfs_args[] = { DEVICE_ROW,
+                                   { "fs_type", ARG_STR, ARG_REQUIRED, "ext4, xfs, linux-swap, ..." },
+                                   ARGS_END };
+static const arg_t label_args[] = { DEVICE_ROW,
+                                    { "label_type", ARG_STR, ARG_REQUIRED, "gpt, msdos, ..." },
+                                    ARGS_END };
+static const arg_t mkpart_args[] = { DEVICE_ROW,
+                                     { "part_type", ARG_STR, ARG_REQUIRED, "primary, logical or extended" },
+                                     { "fs_type", ARG_STR, "null", "Kind of file system that it is for" },
+                                     { "start", ARG_ANY, "null", "Where it begins: 1MiB" },
+                                     { "end", ARG_ANY, "null", "Where it ends: 50%" },
+                                     ARGS_END };
+static const arg_t name_args[] = {
+    DEVICE_ROW, PARTITION_ROW, { "name", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END
+};
+static const arg_t probe_args[] = { { "devices", ARG_ANY, ARG_STAR, "Paths of disks; none: all" }, ARGS_END };
+static const arg_t rescue_args[] = { DEVICE_ROW, START_ROW, END_ROW, ARGS_END };
+static const arg_t resize_args[] = { DEVICE_ROW, MINOR_ROW, START_ROW, END_ROW, ARGS_END };
+static const arg_t set_args[] = { DEVICE_ROW, MINOR_ROW, FLAG_ROW, STATE_ROW, ARGS_END };
+static const arg_t set_id_args[] = {
+    DEVICE_ROW, MINOR_ROW, { "system_id", ARG_ANY, ARG_REQUIRED, "Id of the system: 83" }, ARGS_END
+};
+static const arg_t toggle_args[] = { DEVICE_ROW, PARTITION_ROW, FLAG_ROW, ARGS_END };
+
+static const func_t funcs[] = {
+    { "align_check", partition_command, align_args, FN_READONLY,
+      "Return whether a partition begins where the disk likes it." CLI_EXAMPLE(
+          "salt '*' partition.align_check /dev/sda minimal 1"),
+      .data.ptr = &align },
+    { "check", partition_command, minor_args, FN_READONLY,
+      "Check the file system of a partition." CLI_EXAMPLE("salt '*' partition.check /dev/sda 1"),
+      .data.ptr = &check },
+    { "cp", partition_command, copy_args, 0,
+      "Copy a file system to another partition." CLI_EXAMPLE("salt '*' partition.cp /dev/sda 2 3"),
+      .data.ptr = &copy },
+    { "disk_set", partition_command, disk_set_args, 0,
+      "Set a flag of a disk." CLI_EXAMPLE("salt '*' partition.disk_set /dev/sda pmbr_boot '\"on\"'"),
+      .data.ptr = &disk_set },
+    { "disk_toggle", partition_command, disk_toggle_args, 0,
+      "Turn a flag of a disk round." CLI_EXAMPLE("salt '*' partition.disk_toggle /dev/sda pmbr_boot"),
+      .data.ptr = &disk_toggle },
+    { "exists", partition_exists, exists_args, FN_READONLY,
+      "Return whether there is such a disk or partition." CLI_EXAMPLE(
+          "salt '*' partition.exists /dev/sdb1") },
+    { "get_block_device", partition_get_block_device, NULL, FN_READONLY,
+      "Return the names of the disks." CLI_EXAMPLE("salt '*' partition.get_block_device") },
+    { "get_id", partition_command, minor_args, FN_READONLY,
+      "Return the system id of a partition." CLI_EXAMPLE("salt '*' partition.get_id /dev/sda 1"),
+      .data.ptr = &get_id },
+    { "list", partition_list, list_args, FN_READONLY,
+      "Return a disk's data and its partitions." CLI_EXAMPLE(
+          "salt '*' partition.list /dev/sda\n    salt '*' partition.list /dev/sda unit=s") },
+    { "mkfs", partition_mkfs, mkfs_args, 0,
+      "Make a file system." CLI_EXAMPLE("salt '*' partition.mkfs /dev/sda2 ext4") },
+    { "mklabel", partition_command, label_args, 0,
+      "Make a new partition table." CLI_EXAMPLE("salt '*' partition.mklabel /dev/sda msdos"),
+      .data.ptr = &make_label },
+    { "mkpart", partition_mkpart, mkpart_args, 0,
+      "Make a partition." CLI_EXAMPLE(
+          "salt '*' partition.mkpart /dev/sda primary fs_type=ext4 start=1MiB end=50%") },
+    { "mkpartfs", partition_mkpart, mkpart_args, 0,
+      "The same as mkpart: parted makes no file systems any more." CLI_EXAMPLE(
+          "salt '*' partition.mkpartfs /dev/sda primary ext4 1MiB 50%") },
+    { "name", partition_name, name_args, 0,
+      "Name a partition." CLI_EXAMPLE("salt '*' partition.name /dev/sda 1 'My Documents'") },
+    { "probe", partition_probe, probe_args, 0,
+      "Make the kernel read the partition tables again." CLI_EXAMPLE("salt '*' partition.probe /dev/sda") },
+    { "rescue", partition_command, rescue_args, 0,
+      "Look for a lost partition between two places." CLI_EXAMPLE(
+          "salt '*' partition.rescue /dev/sda 0 8056"),
+      .data.ptr = &rescue },
+    { "resize", partition_command, resize_args, 0,
+      "Resize a partition." CLI_EXAMPLE("salt '*' partition.resize /dev/sda 3 200 850"),
+      .data.ptr = &resize },
+    { "rm", partition_command, minor_args, 0,
+      "Remove a partition." CLI_EXAMPLE("salt '*' partition.rm /dev/sda 5"), .data.ptr = &rm },
+    { "set", partition_command, set_args, 0,
+      "Set a flag of a partition." CLI_EXAMPLE("salt '*' partition.set /dev/sda 1 boot '\"on\"'"),
+      .data.ptr = &set_flag },
+    { "set_id", partition_set_id, set_id_args, 0,
+      "Set the system id of a partition." CLI_EXAMPLE("salt '*' partition.set_id /dev/sda 1 83") },
+    { "system_types", partition_system_types, NULL, FN_READONLY,
+      "Return the system ids that sfdisk knows." CLI_EXAMPLE("salt '*' partition.system_types") },
+    { "toggle", partition_command, toggle_args, 0,
+      "Turn a flag of a partition round." CLI_EXAMPLE("salt '*' partition.toggle /dev/sda 1 boot"),
+      .data.ptr = &toggle },
+};
+
+PLUGIN(exec, parted_partition, .provides = "partition", .doc = "Partition tables, by parted",
+       .unavailable = exec_parted_partition_unavailable, FUNCS(funcs));
