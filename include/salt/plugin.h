@@ -89,9 +89,8 @@ typedef struct func {
     /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
      * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
     const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
-    /* The return, as JSON, for a template's call with an undefined value, where Salt's function accepts one; NULL: the
-     * call fails. */
-    const char *undefined;
+    const char *
+        undefined; /* the return, as JSON, for a template's undefined value that Salt accepts; NULL: it fails */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
@@ -139,7 +138,6 @@ typedef struct plugin {
 
 /* The row that runs; the caller's again once ctx_call() has returned. BORROWED; NULL outside of a call. */
 const func_t *ctx_row(const call_ctx_t *ctx);
-
 /* The configuration as an object, defaults included. BORROWED. */
 json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */

@@ -3,7 +3,7 @@
  * Layer      common/output, for the outputters only
  * Threads    any
  * Ownership  said per function
- * Tests      tests/unit/common/test_output.c, tests/cases/output/values.json
+ * Tests      tests/unit/common/test_output.c, tests/cases/output/plain.json
  */
 #ifndef COMMON_OUTPUT_VALUES_H
 #define COMMON_OUTPUT_VALUES_H

@@ -15,7 +15,7 @@ static const char *const keys[] = { "name", "device", "password", "options" };
 
 /* NEW {name, device, password, options} of a line; NULL for a comment or what is no entry. */
 static json_t *
-entry_of(const char *line)
+crypttab_entry(const char *line)
 {
     char **words = *line != '#' ? str_split(line, " \t\r\n", true) : NULL;
     size_t n = words != NULL ? strv_len(words) : 0;
@@ -44,7 +44,7 @@ crypttab_lines(const char *config, fail_t *err)
 }
 
 static int
-write_lines(const char *config, const json_t *lines, fail_t *err)
+crypttab_write(const char *config, const json_t *lines, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     json_t *line;
@@ -68,7 +68,7 @@ cryptdev_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     if (there < 0 || lines == NULL)
         return err->code;
     json_array_foreach (lines, i, line) {
-        json_auto_t *entry = entry_of(json_string_value(line));
+        json_auto_t *entry = crypttab_entry(json_string_value(line));
         if (entry == NULL)
             continue;
         char **options = str_split(value_str(entry, "options", ""), ",", false);
@@ -101,12 +101,12 @@ cryptdev_rm_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     if (lines == NULL)
         return err->code;
     json_array_foreach (lines, i, line) {
-        json_auto_t *entry = entry_of(json_string_value(line));
+        json_auto_t *entry = crypttab_entry(json_string_value(line));
         if (entry == NULL || strcmp(value_str(entry, "name", ""), name) != 0)
             json_array_append(kept, line);
     }
     bool same = json_array_size(kept) == json_array_size(lines);
-    int rc = same ? 0 : write_lines(config, kept, err);
+    int rc = same ? 0 : crypttab_write(config, kept, err);
     *ret_value = rc == 0 ? json_string(same ? "absent" : "change") : NULL;
     return rc;
 }
@@ -189,7 +189,7 @@ cryptdev_set_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
                                   value_str(wanted, "device", ""), value_str(wanted, "password", ""),
                                   value_str(wanted, "options", ""));
     json_array_foreach (lines, i, line) {
-        json_auto_t *entry = entry_of(json_string_value(line));
+        json_auto_t *entry = crypttab_entry(json_string_value(line));
         bool its = entry != NULL && same_fields(entry, wanted, by);
         bool differs = its && !same_fields(entry, wanted, every);
         done = differs ? "change" : its && done == NULL ? "present" : done;
@@ -200,7 +200,7 @@ cryptdev_set_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
         done = "new";
     }
     bool writes = strcmp(done, "present") != 0 && !value_truthy(value_get(args, "test"));
-    int rc = writes ? write_lines(config, out, err) : 0;
+    int rc = writes ? crypttab_write(config, out, err) : 0;
     *ret_value = rc == 0 ? json_string(done) : NULL;
     return rc;
 }

@@ -32,7 +32,7 @@ static const char *const alignments[] = { "minimal", "optimal", NULL };
 static const char *const states[] = { "on", "off", NULL };
 
 static bool
-is_among(const char *const *list, const char *text)
+parted_is_among(const char *const *list, const char *text)
 {
     while (*list != NULL && strcmp(*list, text) != 0)
         list++;
@@ -40,7 +40,7 @@ is_among(const char *const *list, const char *text)
 }
 
 static bool
-is_block(const char *path)
+parted_is_block(const char *path)
 {
     struct stat st;
 
@@ -49,7 +49,7 @@ is_block(const char *path)
 
 /* Python's int() of a text: digits, with a sign and blanks around. */
 static bool
-is_whole(const char *text)
+parted_is_whole(const char *text)
 {
     AUTO_FREE char *copy = xstrdup(text);
     long long number;
@@ -63,7 +63,7 @@ is_boundary(const char *text)
 {
     size_t digits = strspn(text, "0123456789.");
 
-    return digits > 0 && (text[digits] == '\0' || is_among(units, text + digits));
+    return digits > 0 && (text[digits] == '\0' || parted_is_among(units, text + digits));
 }
 
 /* What an argument must be, in the order in which it is checked. */
@@ -82,7 +82,7 @@ typedef struct parted_check {
 } parted_check_t;
 
 static int
-check_argument(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_t *err)
+parted_check_one(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_t *err)
 {
     json_t *value = value_get(args, check->argument);
     AUTO_FREE char *text = value_pystr(value);
@@ -92,21 +92,21 @@ check_argument(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_
     case CHECK_NONE:
         break;
     case CHECK_DEVICE:
-        return is_block(text)
+        return parted_is_block(text)
                    ? 0
                    : fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
     case CHECK_WHOLE:
-        fine = is_whole(text);
+        fine = parted_is_whole(text);
         break;
     case CHECK_BOUNDARY:
         return is_boundary(text)
                    ? 0
                    : fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid partition boundary passed: \"%s\"", text);
     case CHECK_MAYBE_ONE_OF:
-        fine = !value_truthy(value) || is_among(check->choices, text);
+        fine = !value_truthy(value) || parted_is_among(check->choices, text);
         break;
     case CHECK_ONE_OF:
-        fine = is_among(check->choices, text);
+        fine = parted_is_among(check->choices, text);
         break;
     case CHECK_NAME:
         for (const char *c = text; *c != '\0'; c++)
@@ -121,9 +121,9 @@ check_argument(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_
 
 /* ---- programs ---------------------------------------------------------------------------------------- */
 
-/* str.splitlines() of what a program printed. NEW. */
+/* str.splitlines() of what a program parted_printed. NEW. */
 static json_t *
-lines_of(const json_t *ran)
+parted_lines(const json_t *ran)
 {
     AUTO_FREE char *text = xstrdup(value_str(ran, "stdout", ""));
     json_t *lines = json_array();
@@ -135,12 +135,12 @@ lines_of(const json_t *ran)
 
 /* NEW lines, or NULL with *err. */
 static json_t *
-printed(call_ctx_t *ctx, prog_t *prog, unsigned how, fail_t *err)
+parted_printed(call_ctx_t *ctx, prog_t *prog, unsigned how, fail_t *err)
 {
     prog->timeout_ms = PARTED_MS;
     json_auto_t *ran = tool_run(ctx, prog, how, err);
 
-    return ran != NULL ? lines_of(ran) : NULL;
+    return ran != NULL ? parted_lines(ran) : NULL;
 }
 
 /* A function that is one command: checks, and words, of which "{x}" is the argument x. */
@@ -157,7 +157,7 @@ partition_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < NELEMS(command->checks); i++)
-        rc = check_argument(ctx, &command->checks[i], args, err);
+        rc = parted_check_one(ctx, &command->checks[i], args, err);
     rc = rc == 0 ? tool_begin(&prog, command->words[0], err) : rc;
     for (size_t i = 1; rc == 0 && i < NELEMS(command->words) && command->words[i] != NULL; i++) {
         const char *word = command->words[i];
@@ -169,7 +169,7 @@ partition_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         AUTO_FREE char *text = value_pystr(value_get(args, argument));
         rc = prog_operand(&prog, argument, text, err);
     }
-    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    *ret_value = rc == 0 ? parted_printed(ctx, &prog, TOOL_MERGE, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -184,11 +184,11 @@ partition_probe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_add(&prog, "--");
     json_array_foreach (devices, i, device) {
         AUTO_FREE char *path = value_pystr(device);
-        if (rc == 0 && !is_block(path))
+        if (rc == 0 && !parted_is_block(path))
             rc = fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
         prog_add(&prog, path);
     }
-    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    *ret_value = rc == 0 ? parted_printed(ctx, &prog, TOOL_MERGE, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -207,7 +207,7 @@ partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < (both ? NELEMS(checks) : NELEMS(checks) - 2); i++)
-        rc = check_argument(ctx, &checks[i], args, err);
+        rc = parted_check_one(ctx, &checks[i], args, err);
     rc = rc == 0 ? tool_begin(&prog, "parted", err) : rc;
     if (rc < 0)
         return rc;
@@ -218,7 +218,7 @@ partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_truthy(fs))
         prog_add(&prog, json_string_value(fs));
     prog_adds(&prog, from, to, NULL);
-    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    *ret_value = parted_printed(ctx, &prog, TOOL_MERGE, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -229,9 +229,9 @@ partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                              { CHECK_ONE_OF, "fs_type", "fs_type", systems } };
     const char *type = value_str(args, "fs_type", "");
     prog_auto_t prog = PROG_INIT;
-    int rc = check_argument(ctx, &checks[0], args, err);
+    int rc = parted_check_one(ctx, &checks[0], args, err);
 
-    rc = rc == 0 ? check_argument(ctx, &checks[1], args, err) : rc;
+    rc = rc == 0 ? parted_check_one(ctx, &checks[1], args, err) : rc;
     if (rc < 0)
         return rc;
     AUTO_FREE char *program = strcmp(type, "linux-swap") == 0
@@ -243,7 +243,7 @@ partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     prog_adds(&prog, program, value_str(args, "device", ""), NULL);
-    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    *ret_value = parted_printed(ctx, &prog, TOOL_MERGE, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -258,14 +258,14 @@ partition_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < NELEMS(checks); i++)
-        rc = check_argument(ctx, &checks[i], args, err);
+        rc = parted_check_one(ctx, &checks[i], args, err);
     rc = rc == 0 ? tool_begin(&prog, "parted", err) : rc;
     if (rc < 0)
         return rc;
     AUTO_FREE char *number = value_pystr(value_get(args, "partition")),
                    *name = value_pystr(value_get(args, "name")), *quoted = xasprintf("'%s'", name);
     prog_adds(&prog, "-m", "-s", value_str(args, "device", ""), "name", number, quoted, NULL);
-    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    *ret_value = parted_printed(ctx, &prog, TOOL_MERGE, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -274,7 +274,7 @@ partition_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 partition_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = json_boolean(is_block(value_str(args, "device", "")));
+    *ret_value = json_boolean(parted_is_block(value_str(args, "device", "")));
     return 0;
 }
 
@@ -285,7 +285,7 @@ partition_get_block_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     int rc = tool_begin(&prog, "lsblk", err);
 
     prog_adds(&prog, "-n", "-io", "KNAME", "-d", "-e", "1,7,11", "-l", NULL);
-    *ret_value = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    *ret_value = rc == 0 ? parted_printed(ctx, &prog, TOOL_MERGE, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -299,7 +299,7 @@ partition_system_types(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     size_t i;
 
     prog_add(&prog, "-T");
-    json_auto_t *lines = rc == 0 ? printed(ctx, &prog, TOOL_MERGE, err) : NULL;
+    json_auto_t *lines = rc == 0 ? parted_printed(ctx, &prog, TOOL_MERGE, err) : NULL;
     if (lines == NULL)
         return err->code;
     *ret_value = json_object();
@@ -321,16 +321,16 @@ partition_set_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    *id = value_pystr(value_get(args, "system_id"));
     json_auto_t *types = NULL;
     prog_auto_t prog = PROG_INIT;
-    int rc = check_argument(ctx, &checks[0], args, err);
+    int rc = parted_check_one(ctx, &checks[0], args, err);
 
-    rc = rc == 0 ? check_argument(ctx, &checks[1], args, err) : rc;
+    rc = rc == 0 ? parted_check_one(ctx, &checks[1], args, err) : rc;
     rc = rc == 0 ? partition_system_types(ctx, args, &types, err) : rc;
     if (rc == 0 && value_get(types, id) == NULL)
         rc = fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid system_id passed to partition.set_id");
     if (rc < 0)
         return rc;
     prog_adds(&prog, "sfdisk", "--change-id", value_str(args, "device", ""), minor, id, NULL);
-    *ret_value = printed(ctx, &prog, TOOL_MERGE, err);
+    *ret_value = parted_printed(ctx, &prog, TOOL_MERGE, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -402,16 +402,16 @@ partition_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *line;
     size_t i;
 
-    if (!is_block(device))
+    if (!parted_is_block(device))
         return fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
-    if (*unit != '\0' && !is_among(units, unit))
+    if (*unit != '\0' && !parted_is_among(units, unit))
         return fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid unit passed to partition.part_list");
     int rc = tool_begin(&prog, "parted", err);
     prog_adds(&prog, "-m", "-s", device, NULL);
     if (*unit != '\0')
         prog_adds(&prog, "unit", unit, NULL);
     prog_add(&prog, "print");
-    json_auto_t *lines = rc == 0 ? printed(ctx, &prog, 0, err) : NULL;
+    json_auto_t *lines = rc == 0 ? parted_printed(ctx, &prog, 0, err) : NULL;
     if (lines == NULL)
         return err->code;
     json_array_foreach (lines, i, line) {
