@@ -153,8 +153,7 @@ struct py *ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err);
 void ctx_set_pillar(call_ctx_t *ctx, struct py *pillar); /* BORROWED */
 /* The file server's files. BORROWED; NULL where there is none (a runner without file roots). */
 struct fileclient *ctx_files(call_ctx_t *ctx);
-/* True when states only report what they would change: Salt's __opts__["test"]. */
-bool ctx_test(const call_ctx_t *ctx);
+bool ctx_test(const call_ctx_t *ctx); /* states only report what they would change: __opts__["test"] */
 void ctx_set_test(call_ctx_t *ctx, bool test);
 /* Salt's __context__: an object that lives as long as the job. BORROWED. */
 json_t *ctx_context(call_ctx_t *ctx);

@@ -24,7 +24,7 @@ src/common/files/settle.c cachedir; names that beneath_check has seen, and those
 src/common/files/way.c a path that the operator names, part by part
 src/common/pillar/ext_file_tree.c root_dir, the id (conf_id_valid), and what the folders below list
 src/common/pillar/ext_git.c below cachedir/git_pillar; names are digests and commits
-src/common/pillar/ext_stack.c the configuration's folder; what a minion says in a file's name is a word (check_names)
+src/common/pillar/ext_stack.c the folder of the configuration; words of a minion in a name are checked (check_names)
 src/common/pillar/pillar_claims.c what the file client found, and the folder of a node group
 src/common/pillar/pillar_reads.c what the file client found
 src/common/pillar/pillar_sls.c what the file client found
