@@ -116,8 +116,15 @@ $(BUILD)/gen/python_zygote.inc: src/common/python/zygote.py
 # src/pyhost has several parts of one, of which loader.py is the first.
 PYHOST_PARTS := src/pyhost/loader.py $(filter-out src/pyhost/loader.py,$(sort $(wildcard src/pyhost/*.py)))
 $(BUILD)/gen/pyhost_parts.inc: $(PYHOST_PARTS)
+# The page of salt-api, a row {name, text} of C for each file.
+PAGE_FILES := $(sort $(wildcard src/api/page/*.*))
+PAGE_TEXTS := $(BUILD)/gen/page_files.inc
+$(PAGE_TEXTS): $(PAGE_FILES)
+	@mkdir -p $(@D)
+	@for file in $^; do echo "{ \"$${file##*/}\","; $(call python_text,"$$file"); echo "},"; done > $@
+$(call objects,src/api/page.c): $(PAGE_TEXTS)
 PYTHON_TEXTS := $(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc pyhost_parts.inc)
-python_text = sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(1)
+python_text = sed 's/[\\"?]/\\&/g; s/.*/"&\\n"/' $(1)
 $(addprefix $(BUILD)/gen/,python_boot.inc python_host.inc python_zygote.inc):
 	@mkdir -p $(@D)
 	@$(call python_text,$<) > $@
@@ -320,7 +327,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c) $(MASTER_ROWS) $(UN
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
-lint-clang: $(GEN) $(PYTHON_TEXTS) $(BUILD)/gen/places.h
+lint-clang: $(GEN) $(PYTHON_TEXTS) $(PAGE_TEXTS) $(BUILD)/gen/places.h
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
 lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
@@ -420,7 +427,7 @@ new-%: ; @tests/lib/new.sh $* '$(NAME)'
 # The flags of each file, for clangd and its like, which look into build/.
 .PHONY: compile-commands
 compile-commands: export COMPILE := $(CC) $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"' $(CFLAGS)
-compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS)
+compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS) $(PAGE_TEXTS)
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' | python3 -c 'import json, os, sys; print(json.dumps([ \
 	    {"directory": os.getcwd(), "file": f, "command": os.environ["COMPILE"] + " -c " + f} for f in sys.stdin.read().split()], indent=1))' \
 	    >$(BUILD)/compile_commands.json

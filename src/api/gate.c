@@ -148,7 +148,7 @@ gate_pass(request_t *request)
 {
     const char *accept = request_header(request, "Accept");
     bool reads = str_eq(request->method, "GET") || str_eq(request->method, "HEAD");
-    const route_t *app = route_app(request->api);
+    const route_t *app = route_app(request->api), *page = route_page(request->api);
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
     if (is_ambiguous(request)) {
@@ -167,6 +167,10 @@ gate_pass(request_t *request)
     if (app != NULL && reads && (request->route == NULL || !request->route->html) &&
         accept_wants_html(accept)) {
         request->route = app;
+        request->rest = "";
+    } else if (page != NULL && reads && request->path != NULL && *request->path == '\0' &&
+               accept_wants_html(accept)) {
+        request->route = page;
         request->rest = "";
     }
     if (request->route == NULL) {

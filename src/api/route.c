@@ -18,7 +18,8 @@ route_is_there(const api_t *api, const route_t *route)
 {
     if (route->sessions && !settings_flag(api->set, "enable_sessions"))
         return false;
-    return route->serves == NULL || *settings_str(api->set, route->serves) != '\0';
+    return route->serves == NULL || settings_flag(api->set, route->serves) ||
+           *settings_str(api->set, route->serves) != '\0';
 }
 
 const route_t *
@@ -37,13 +38,25 @@ route_find(const api_t *api, const char *path, const char **ret_rest)
     return NULL;
 }
 
+static const route_t *
+route_serving(const api_t *api, const char *setting)
+{
+    for (const route_t *row = api->routes; row->path != NULL; row++)
+        if (row->serves != NULL && str_eq(row->serves, setting))
+            return route_is_there(api, row) ? row : NULL;
+    return NULL;
+}
+
 const route_t *
 route_app(const api_t *api)
 {
-    for (const route_t *row = api->routes; row->path != NULL; row++)
-        if (row->serves != NULL && str_eq(row->serves, "app"))
-            return route_is_there(api, row) ? row : NULL;
-    return NULL;
+    return route_serving(api, "app");
+}
+
+const route_t *
+route_page(const api_t *api)
+{
+    return route_app(api) == NULL ? route_serving(api, "page") : NULL;
 }
 
 const char *

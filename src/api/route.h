@@ -39,6 +39,8 @@ extern const route_t route_table[], route_table_metrics[]; /* of the API, and of
 const route_t *route_find(const api_t *api, const char *path, const char **ret_rest);
 /* The route of option `app`, for browsers; NULL when the option is not set. */
 const route_t *route_app(const api_t *api);
+/* The route of our own page, for browsers at "/"; NULL when there is an app, or option `page` says no. */
+const route_t *route_page(const api_t *api);
 /* "GET, HEAD, POST" as far as the route has them. BORROWED. */
 const char *route_allows(const route_t *self);
 /* The handler of a method, NULL: it has none. HEAD is as GET. */
@@ -47,6 +49,6 @@ handler_fn *route_handler(const route_t *self, const char *method);
 /* The handlers, each in the file of its name. */
 handler_fn root_get, low_post, login_get, login_post, logout_post, token_post, run_post, minions_get,
     minions_post, joblist_get, keys_get, keys_post, events_get, ws_get, hook_post, stats_get, app_get,
-    static_get, metrics_get, health_get, ready_get, favicon_get;
+    static_get, page_get, metrics_get, health_get, ready_get, favicon_get;
 
 #endif

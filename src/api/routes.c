@@ -76,6 +76,13 @@ const route_t route_table[] = {
       .html = true,
       .plain = true,
       .setting = "static_path" },
+    { .path = "/page",
+      .deep = true,
+      .get = page_get,
+      .serves = "page",
+      .html = true,
+      .plain = true,
+      .sessions = true },
     { .path = "/app", .deep = true, .get = app_get, .serves = "app", .html = true, .setting = "app_path" },
     { .path = NULL },
 };

@@ -38,6 +38,7 @@ static const setting_t rows[] = {
     { "favicon", TEXT, "\"\"" },
     { "app", TEXT, "\"\"" },
     { "app_path", TEXT, "\"/app\"" },
+    { "page", FLAG, "true" },
     { "root_prefix", TEXT, "\"/\"" },
     { "stats_disable_auth", FLAG, "false" },
     { "collect_stats", FLAG, "false" },

@@ -303,7 +303,7 @@ static const arg_t graph_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "graph", orchestrate_graph, graph_args, FN_READONLY | FN_ACCESS_ADMIN,
+    { "graph", orchestrate_graph, graph_args, FN_READONLY | FN_HISTORY | FN_ACCESS_ADMIN,
       "Draw the plan of an orchestration: what waits for what, and the critical path, which decides how "
       "long it takes. Of a run, with the times that its steps took. The formats svg and html are pictures "
       "that a browser shows: failed steps are red, those that did not run grey." CLI_EXAMPLE(
@@ -311,10 +311,10 @@ static const func_t funcs[] = {
           "salt-run orchestrate.graph 20261120094019532935 format=html --out=newline_values_only >run.html\n    "
           "salt-run orchestrate.graph 20261120094019532935 format=dot --out=newline_values_only | dot "
           "-Tpdf") },
-    { "list", orchestrate_list, list_args, FN_READONLY | FN_ACCESS_ADMIN,
+    { "list", orchestrate_list, list_args, FN_READONLY | FN_HISTORY | FN_ACCESS_ADMIN,
       "Return the newest orchestrations in the journal, the last one at the end." CLI_EXAMPLE(
           "salt-run orchestrate.list") },
-    { "show", orchestrate_show, show_args, FN_READONLY | FN_ACCESS_ADMIN,
+    { "show", orchestrate_show, show_args, FN_READONLY | FN_HISTORY | FN_ACCESS_ADMIN,
       "Return one run: its steps with their times, results, jobs and minions." CLI_EXAMPLE(
           "salt-run orchestrate.show 20261120094019532935") },
 };

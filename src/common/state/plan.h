@@ -23,7 +23,7 @@ void plan_destroy(plan_t **self_p);
 /* Numbers of the steps on the critical path, first to last. NEW array of integers. */
 json_t *plan_critical(const plan_t *self);
 
-#define PLAN_FORMATS "text, dot, mermaid, svg or html"
+#define PLAN_FORMATS "text, dot, mermaid, json, svg or html"
 enum { PLAN_STEPS_DRAWN = 2000, PLAN_EDGES_DRAWN = 20000 }; /* in a picture */
 /* The plan in one of the formats. svg and html need nothing else to be looked at. NEW; NULL with *err for
  * another word, or a plan that is too large for a picture. */

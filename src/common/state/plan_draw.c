@@ -133,12 +133,38 @@ draw_mermaid(const plan_t *self, buf_t *out, fail_t *err)
     return 0;
 }
 
+/* For programs: [{"step", "needs": [{"step", "why": a requisite, or null for the order alone, "critical"}], "critical",
+ * "ms"?}], steps by their place in the plan. */
+static int
+draw_json(const plan_t *self, buf_t *out, fail_t *err)
+{
+    json_auto_t *steps = json_array();
+
+    for (size_t i = 0; i < self->n; i++) {
+        const plan_node_t *node = &self->nodes[i];
+        json_t *needs = json_array();
+        for (size_t k = 0; k < node->n_edges; k++)
+            json_array_append_new(needs,
+                                  json_pack("{s:I, s:s?, s:b}", "step", (json_int_t) node->edges[k].from,
+                                            "why", node->edges[k].why, "critical",
+                                            node->critical && node->via == node->edges[k].from));
+        json_t *step = json_pack("{s:I, s:o, s:b}", "step", (json_int_t) i, "needs", needs, "critical",
+                                 node->critical);
+        if (node->ran)
+            json_object_set_new(step, "ms", json_real(node->ms));
+        json_array_append_new(steps, step);
+    }
+    AUTO_FREE char *text = value_dump(steps);
+    buf_puts(out, text);
+    return 0;
+}
+
 static const struct drawing {
     const char *name;
     int (*draw)(const plan_t *self, buf_t *out, fail_t *err);
 } drawings[] = {
-    { "text", draw_text },    { "dot", draw_dot },        { "mermaid", draw_mermaid },
-    { "svg", plan_draw_svg }, { "html", plan_draw_html },
+    { "text", draw_text }, { "dot", draw_dot },      { "mermaid", draw_mermaid },
+    { "json", draw_json }, { "svg", plan_draw_svg }, { "html", plan_draw_html },
 };
 
 /* NEW; NULL with *err for an unknown format, or for a plan that is too large for a picture. */

@@ -1,6 +1,7 @@
 /* presence.c - the events salt/presence/change, when minions come or go, and salt/presence/present, every
  * loop_interval, with the option presence_events as in Salt; and the request `minions`. Changes within one
  * tick make one event, so that a fleet's return is not ten thousand. */
+#include "common/base/clock.h"
 #include "master/events/bus.h"
 #include "master/minions/grace.h"
 #include "master/front/part.h"
@@ -74,30 +75,62 @@ presence_destroy(front_t *self)
 
 /* ---- the request `minions` ------------------------------------------------------------------- */
 
-/* NEW: a minion's connection, or whether it is expected back. */
+/* NEW: a minion's connection, or when it was last here and whether it is expected back. */
 static json_t *
 presence_one(const front_t *self, const minion_t *m)
 {
     if (m->peer != NULL)
         return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
-                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite",
+                         *m->release != '\0' ? m->release : m->peer->release);
     json_t *away = json_pack("{s:b}", "connected", false);
+    if (m->gone_ms > 0)
+        json_object_set_new(away, "gone",
+                            json_integer(clock_wall_us() / 1000 - clock_mono_ms() + m->gone_ms));
+    if (*m->release != '\0')
+        json_object_set_new(away, "halite", json_string(m->release));
     int64_t awaited = grace_awaits_ms(self, m);
     if (awaited > 0)
         json_object_set_new(away, "awaited_ms", json_integer(awaited));
     return away;
 }
 
+/* Who waits for acceptance is no minion's connection yet. */
+static void
+presence_add_waiting(const front_t *self, json_t *all)
+{
+    peer_t *peer;
+
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+        if (peer->state != KEY_PENDING || peer->minion == NULL || peer->is_call)
+            continue;
+        json_t *one = json_object_get(all, peer->minion->id);
+        json_object_set_new(one, "connected", json_true());
+        json_object_set_new(one, "address", json_string(peer->address));
+        json_object_set_new(one, "since", json_integer(peer->since_ms));
+        json_object_set_new(one, "halite", json_string(peer->release));
+    }
+}
+
 static json_t *
 presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
+    bool keys = value_bool(request, "keys", false);
     json_t *all = json_object();
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
+        if ((m = peers_by_slot(self->peers, i)) == NULL || (m->state != KEY_ACCEPTED && !keys))
             continue;
-        json_object_set_new(all, m->id, presence_one(self, m));
+        json_t *one = presence_one(self, m);
+        if (keys)
+            json_object_set_new(one, "key",
+                                json_string(m->state == KEY_ACCEPTED  ? "accepted"
+                                            : m->state == KEY_PENDING ? "pending"
+                                                                      : "rejected"));
+        json_object_set_new(all, m->id, one);
     }
+    if (keys)
+        presence_add_waiting(self, all);
     return json_pack("{s:o}", "minions", all);
 }
 

@@ -1,0 +1,32 @@
+// returns.js - what one minion returned: states as rows, all else as it is.
+import { brief, h, json, lasting, mark, pairs } from './ui.js';
+
+// A state that another's failure kept from running says so in its comment alone.
+export const letterOf = (ret) => (ret.result === false ? (ret.__state_ran__ === false || /^One or more requisite failed/.test(ret.comment ?? '') ? 's' : 'f') : ret.result === null || ret.result === undefined ? 'x' : Object.keys(ret.changes ?? {}).length ? 'c' : 'o');
+export const tagParts = (tag) => {
+    const parts = tag.split('_|-');
+    return parts.length < 4 ? null : { id: parts[1], name: parts.slice(2, -1).join('_|-'), fun: `${parts[0]}.${parts.at(-1)}` };
+};
+const isStates = (value) => value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 0 && Object.keys(value).every(tagParts);
+
+export function stateCard(tag, ret) {
+    const parts = tagParts(tag), changes = ret.changes && Object.keys(ret.changes).length ? ret.changes : null;
+    return h('div', { class: 'state-card' }, h('div', { class: 'state-head' }, mark(letterOf(ret), true), h('b', null, ret.__id__ ?? parts.id), h('span', { class: 'dim mono' }, parts.fun)),
+        pairs([['Name', ret.name !== (ret.__id__ ?? parts.id) ? ret.name : ''], ['SLS', ret.__sls__], ['Duration', ret.duration ? lasting(parseFloat(ret.duration)) : '']]),
+        h('p', { class: 'comment' }, brief(ret.comment ?? '', 4000)), changes ? json(changes) : null);
+}
+
+export function returnOf(ret) {
+    const value = ret.return;
+    const head = pairs([['Exit code', ret.retcode]]);
+    if (!isStates(value))
+        return h('div', null, head, json(typeof value === 'string' ? value : value ?? null));
+    const all = Object.entries(value).sort(([, a], [, b]) => (a.__run_num__ ?? 0) - (b.__run_num__ ?? 0));
+    const sums = {};
+    for (const [, one] of all)
+        sums[letterOf(one)] = (sums[letterOf(one)] ?? 0) + 1;
+    const notable = all.filter(([, one]) => letterOf(one) !== 'o'), quiet = all.filter(([, one]) => letterOf(one) === 'o');
+    return h('div', null, head, h('p', { class: 'legend' }, Object.entries(sums).map(([letter, n]) => h('span', null, mark(letter, true), ` ${n}`))),
+        notable.map(([tag, one]) => stateCard(tag, one)),
+        quiet.length ? h('details', { open: notable.length === 0 }, h('summary', null, `${quiet.length} with nothing to do`), quiet.map(([tag, one]) => stateCard(tag, one))) : null);
+}
