@@ -232,6 +232,8 @@ static const char *const api_about[] = {
     "says where; netapi_enable_clients what may be asked; external_auth who may do what.",
     "It has no rights of its own: each request reaches the master's local socket as the user who has logged in, and the "
     "master looks at his rules. Without TLS it listens on loopback only.",
+    "Browsers get a page at / that shows fleet, jobs, states, orchestrations and events to who has logged in, and changes "
+    "nothing. The option app of rest_cherrypy puts another one, as SaltGUI, in its place; page: False none.",
     "SIGHUP opens its log files again. Other changes of the configuration need a new start.",
     NULL,
 };

@@ -29,8 +29,8 @@ servers() { # Servers that tests run for themselves, and other systems' package 
     # good, so nothing but CI asks for these: tests say that they skip without them.
     packages="$packages libmariadb3 libpq5 mariadb-client-core mariadb-server-core openssh-server postgresql
         redis-server redis-tools influxdb slapd bind9 bind9-dnsutils prometheus
-        dnf rpm createrepo-c zypper pacman-package-manager"
-    programs="$programs mariadb mariadbd psql redis-cli redis-server influxd sshd slapd named dig promtool dnf createrepo_c zypper pacman"
+        dnf rpm createrepo-c zypper pacman-package-manager chromium"
+    programs="$programs mariadb mariadbd psql redis-cli redis-server influxd sshd slapd named dig promtool dnf createrepo_c zypper pacman chromium"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian"

@@ -384,6 +384,32 @@ STEPS
     )
 }
 
+# The rules of docs/page.md.
+@test "who has the rules for looking sees every view, and begins nothing" {
+    browse < <(
+        logs_in looker
+        sees m1 waiting
+        cat <<'STEPS'
+click .rows .row:nth-child(2)
+wait 20 document.querySelector('.panel')?.innerText.includes('kernelrelease')
+say void (location.hash = '#/jobs')
+STEPS
+        sees state.apply failed
+        echo "say void (location.hash = '#/states/drift')"
+        sees 'would change'
+        echo "say void (location.hash = '#/runs')"
+        sees deploy 'failed 1'
+        echo "say void (location.hash = '#/health')"
+        sees Reactor
+        echo "say void (location.hash = '#/events')"
+        sees 'own questions'
+    )
+    login looker
+    [ "$(status_of POST / '{"client":"runner","fun":"test.arg"}')" = 401 ]
+    [ "$(status_of POST / '{"client":"local","tgt":"*","fun":"test.ping"}')" = 401 ]
+    [ "$(status_of POST / '{"client":"wheel","fun":"key.accept","match":"waiting"}')" = 401 ]
+}
+
 @test "shortcuts, appearance, and a session that has ended" {
     browse --dark < <(
         logs_in admin

@@ -11,6 +11,7 @@ external_auth:
   sharedsecret:
     admin: ['.*', '@runner', '@wheel', '@jobs']
     limited: [test.ping, {m1: ['test.*']}, '@jobs']
+    looker: [{'@runner': ['overview\..*', 'orchestrate\.(list|show|graph)', 'jobs\.list_job', 'cache\.grains']}]
 netapi_enable_clients: [local, local_async, local_batch, local_subset, runner, runner_async, wheel, wheel_async]
 rest_cherrypy:
   port: $API_PORT

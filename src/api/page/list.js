@@ -11,7 +11,7 @@ export class List {
         this.at = 0;
         this.sort = sorted ?? null;
         this.head = h('div', { class: 'row head', role: 'row' }, columns.map((column) => this.heading(column)));
-        this.inner = h('div', { class: 'rows', role: 'rowgroup', onclick: (event) => this.pick(Math.floor((event.clientY - this.inner.getBoundingClientRect().top) / this.height)) });
+        this.inner = h('div', { class: 'rows', role: 'rowgroup', onclick: (event) => this.pick(event.target.closest('.row')) });
         this.scroll = h('div', { class: 'scroll', role: 'grid', tabindex: '0', 'aria-label': label, onscroll: () => this.later(), onkeydown: (e) => this.keys(e) },
             h('div', { class: 'stick', role: 'rowgroup' }, this.head), this.inner);
         this.box = h('div', { class: 'list' }, this.scroll);
@@ -99,8 +99,10 @@ export class List {
         return h('div', { class: `row ${this.open ? 'opens' : ''} ${this.classOf?.(row) ?? ''}`, role: 'row' },
             this.columns.map((column, c) => h('div', { class: 'cell ' + column.name, role: 'gridcell' }, cells[c])));
     }
-    pick(i) {
-        if (this.rows[i] === undefined)
+    pick(node) {
+        const row = [...this.nodes].find(([, one]) => one === node)?.[0];
+        const i = this.rows.indexOf(row);
+        if (row === undefined || i < 0)
             return;
         this.at = i;
         this.draw();

@@ -4,7 +4,7 @@ import { onEvent, runner } from './api.js';
 import { letterOf, returnOf, stateCard, tagParts } from './returns.js';
 import { choice, count, field, h, many, MARKS, mark, matcher, note, panel, problem, seldom, when } from './ui.js';
 
-const CELL = 22, HEAD = 132;
+let CELL = 22, HEAD = 132, UNIT = 1; // pixels, and how large letters are: the root's, which is larger on a wall
 const kinds = { o: 'ok', c: 'info', x: 'warn', f: 'bad', s: 'dim' };
 const tally = (cells, letter) => cells.split(letter).length - 1;
 
@@ -56,13 +56,15 @@ class Grid {
         this.waits ||= requestAnimationFrame(() => { this.waits = 0; this.draw(); });
     }
     get side() {
-        return Math.min(this.names, Math.max(110, this.scroll.clientWidth * 0.3));
+        return Math.min(this.names * UNIT, Math.max(110, this.scroll.clientWidth * 0.3));
     }
     draw() {
         const wide = this.scroll.clientWidth, tall = this.scroll.clientHeight, ratio = devicePixelRatio || 1;
         if (!wide || !tall)
             return;
         const css = getComputedStyle(document.documentElement);
+        UNIT = parseFloat(css.fontSize) / 15;
+        [CELL, HEAD] = [Math.round(22 * UNIT), Math.round(132 * UNIT)];
         this.colours ??= Object.fromEntries(['panel', 'ink', 'dim', 'line', 'accent', 'ok', 'info', 'warn', 'bad', 'ok-soft', 'info-soft', 'warn-soft', 'bad-soft', 'dim-soft'].map((name) => [name, css.getPropertyValue(`--${name}`).trim()]));
         const { colours, side } = this, g = this.canvas.getContext('2d');
         this.space.style.width = `${side + this.columns.length * CELL + 90}px`;
@@ -85,7 +87,7 @@ class Grid {
             const row = this.rows[r], y = HEAD + r * CELL - top;
             if (row.why !== null) {
                 g.textAlign = 'left';
-                g.font = `12px ${font}`;
+                g.font = `${12 * UNIT}px ${font}`;
                 g.fillStyle = colours.bad;
                 g.fillText(`✕ ${row.why.replaceAll('\n', ' ')}`, side + 4, y + CELL / 2);
                 g.textAlign = 'center';
@@ -99,7 +101,7 @@ class Grid {
                 g.beginPath();
                 g.roundRect(x + 1, y + 1, CELL - 2, CELL - 2, 4);
                 g.fill();
-                g.font = `${letter === 'o' ? 16 : 12}px ${font}`;
+                g.font = `${(letter === 'o' ? 16 : 12) * UNIT}px ${font}`;
                 g.fillStyle = colours[kind];
                 g.fillText(MARKS[letter][0], x + CELL / 2, y + CELL / 2 + 1);
             }
@@ -116,18 +118,18 @@ class Grid {
         g.beginPath();
         g.rect(0, HEAD, side, tall);
         g.clip();
-        g.font = `13px ${font}`;
+        g.font = `${13 * UNIT}px ${font}`;
         for (let i = firstRow; i < lastRow; i++) {
             const row = this.rows[i], y = HEAD + i * CELL - top + CELL / 2;
             g.fillStyle = i === r ? colours.accent : colours.ink;
-            const extra = row.ids.length > 1 ? ` +${count(row.ids.length - 1)}` : '', room = side - 14 - g.measureText(extra).width;
+            const extra = row.ids.length > 1 ? ` +${count(row.ids.length - 1)}` : '', room = side - 18 - g.measureText(extra).width;
             let name = row.ids[0];
             while (name.length > 4 && g.measureText(name).width > room)
                 name = name.slice(0, -2).replace(/…?$/, '…');
-            g.fillText(name, 4, y);
+            g.fillText(name, 10, y);
             if (extra) {
                 g.fillStyle = colours.dim;
-                g.fillText(extra, 4 + g.measureText(name).width, y);
+                g.fillText(extra, 10 + g.measureText(name).width, y);
             }
         }
         g.restore();
@@ -141,7 +143,7 @@ class Grid {
             g.translate(side + i * CELL - left + CELL / 2 + 2, HEAD - 8);
             g.rotate(-Math.PI / 3);
             g.fillStyle = i === c ? colours.accent : colours.ink;
-            g.font = `12px ${font}`;
+            g.font = `${12 * UNIT}px ${font}`;
             g.fillText(column.id.length > 20 ? `${column.id.slice(0, 19)}…` : column.id, 0, 0);
             g.restore();
         }
@@ -248,7 +250,13 @@ export const states = {
                 body.replaceChildren(grid.scroll, said);
             grid.show(rows, columns);
         }
+        // Of ten thousand minions the master reads a hundred megabytes for this: it is asked seldom when it takes long.
+        let busy = false, took = 0, last = 0;
         async function load() {
+            if (busy || Date.now() - last < took * 20)
+                return;
+            busy = true;
+            const begun = Date.now();
             try {
                 matrix = await runner('overview.states', { test, mods });
             } catch (failure) {
@@ -256,6 +264,10 @@ export const states = {
                     throw failure;
                 body.replaceChildren(problem(failure));
                 return;
+            } finally {
+                busy = false;
+                last = Date.now();
+                took = last - begun;
             }
             const all = Object.entries(matrix.mods);
             if (!all.some(([name]) => name === mods))

@@ -101,6 +101,10 @@ test_drawings(void **state)
                  "flowchart TD\n    s1[\"a<br/>salt.function test.ping on m*\"]:::critical\n"
                  "    s2[\"b#quot;q<br/>salt.function test.ping\"]:::critical\n    s1 -->|require| s2\n"
                  "    classDef critical stroke:#c00,stroke-width:3px");
+    expect_drawn(
+        chunks, times, "json",
+        "[{\"step\":0,\"needs\":[],\"critical\":true,\"ms\":12.0},{\"step\":1,\"needs\":[{\"step\":0,"
+        "\"why\":\"require\",\"critical\":false}],\"critical\":false}]");
     AUTO(plan) plan = plan_new(chunks, NULL, true);
     assert_null(plan_draw(plan, "png", &err));
     assert_int_equal(err.code, -EINVAL);
