@@ -9,11 +9,18 @@ export const tagParts = (tag) => {
 };
 const isStates = (value) => value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length > 0 && Object.keys(value).every(tagParts);
 
+// Lines of a difference with their colours, beside the sign that each has.
+const lines = (text) => h('pre', { class: 'json', tabindex: '0' }, text.split('\n').map((line) => h('span', { class: /^\+/.test(line) ? 'ok' : /^-/.test(line) ? 'bad' : '' }, `${line}\n`)));
+function changesOf(changes) {
+    return Object.values(changes).every((value) => typeof value !== 'object')
+        ? Object.entries(changes).map(([name, value]) => [h('span', { class: 'dim' }, name), lines(String(value))]) : json(changes);
+}
+
 export function stateCard(tag, ret) {
     const parts = tagParts(tag), changes = ret.changes && Object.keys(ret.changes).length ? ret.changes : null;
     return h('div', { class: 'state-card' }, h('div', { class: 'state-head' }, mark(letterOf(ret), true), h('b', null, ret.__id__ ?? parts.id), h('span', { class: 'dim mono' }, parts.fun)),
         pairs([['Name', ret.name !== (ret.__id__ ?? parts.id) ? ret.name : ''], ['SLS', ret.__sls__], ['Duration', ret.duration ? lasting(parseFloat(ret.duration)) : '']]),
-        h('p', { class: 'comment' }, brief(ret.comment ?? '', 4000)), changes ? json(changes) : null);
+        h('p', { class: 'comment' }, brief(ret.comment ?? '', 4000)), changes ? changesOf(changes) : null);
 }
 
 export function returnOf(ret) {
