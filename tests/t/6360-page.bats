@@ -398,7 +398,7 @@ STEPS
         echo "say void (location.hash = '#/states/drift')"
         sees 'would change'
         echo "say void (location.hash = '#/runs')"
-        sees deploy 'failed 1'
+        sees deploy 'critical path'
         echo "say void (location.hash = '#/health')"
         sees Reactor
         echo "say void (location.hash = '#/events')"
