@@ -13,6 +13,7 @@
 #include "cli/startup.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/cli/term.h"
 #include "common/data/args.h"
 #include "common/local/client.h"
 #include "common/local/watch.h"
@@ -320,7 +321,7 @@ run_connected(run_t *self)
     const opt_result_t *res = &self->start.res;
     json_auto_t *arg = NULL;
 
-    self->live = live_new(STDERR_FILENO);
+    self->live = live_new(STDERR_FILENO, term_utf8(), self->show.opts.colour == PAINT_MARKED);
     if (value_bool(res->values, "doc", false))
         return cli_run_print_docs(self);
     if (strchr(self->fun, '.') == NULL)
@@ -354,6 +355,10 @@ run_connected(run_t *self)
         show_data(&self->show, data, out, 0);
     if (value_get(push, "absent") != NULL)
         show_error(&self->show, "%s\n", value_str(push, "absent", ""));
+    if (!self->show.quiet && self->show.output == NULL && isatty(STDOUT_FILENO) == 1) {
+        show_flush(&self->show);
+        live_rest(self->live, clock_mono_ms());
+    }
     if (hint != NULL)
         show_error(&self->show, "%s\n", hint);
     return code;

@@ -133,3 +133,46 @@ SLS
     "$SALT" m1 state.apply kept >"$BATS_TEST_TMPDIR/seen" 2>&1 || :
     has '^Failed:    7$'
 }
+
+@test "an orchestration is a tree at a terminal, and to a pipe what it was" {
+    sls tree <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: 'm*'}, {arg: ["printf '\\033[2J'; exit 3"]}]}
+two: {salt.function: [{name: test.ping}, {tgt: m1}, {require: [{salt: one}]}]}
+SLS
+    LC_ALL=C.UTF-8 run -1 on both "$RUN" --no-color state.orchestrate tree
+    echo "$output" >"$BATS_TEST_TMPDIR/seen"
+    has '^Orchestration [0-9]{20}: 2 of 2 steps, [0-9.]+ s; failed: 1, not run: 1$'
+    has '^├─ ✗ one +[0-9.]+ s +2 of 2 minions +salt\.function$'
+    has '^│     m1, m2: exit code 3'
+    has '^└─ - two +not run +salt\.function$'
+    lacks $'\e'
+    has '^To go on once the cause is mended: salt-run state\.orchestrate resume=[0-9]{20}$'
+    # ASCII where the locale has nothing else, colours unless they are not wanted, a terminal that can do nothing.
+    LC_ALL=C run -1 on both "$RUN" state.orchestrate tree
+    [[ $output == *$'|- \e[0;31mx\e[0;0m one'*$'`- \e[0;1;30m-\e[0;0m two'* ]]
+    LC_ALL=C NO_COLOR=1 TERM=dumb run -1 on both "$RUN" state.orchestrate tree
+    [[ $output == *'|- x one'*'`- - two'* ]]
+    [[ $output != *$'\e'* ]]
+    LC_ALL=C.UTF-8 TERMINAL_COLUMNS=20 run -1 on err "$RUN" --no-color state.orchestrate tree
+    [[ $output != *'├─'* ]] # stdout is a pipe
+    run -1 --separate-stderr "$RUN" state.orchestrate tree
+    [ -z "$stderr" ]
+    [[ $output == *"Failed:    2"* ]]
+    [[ $output != *"Orchestration 2"* ]]
+    LC_ALL=C.UTF-8 TERMINAL_COLUMNS=20 run -1 on both "$RUN" --no-color state.orchestrate tree
+    [[ $output == *$'\nOrchestration 2'*$'\n├─ ✗ one '* ]]
+}
+
+@test "Ctrl-C leaves the tree, and says how to go on" {
+    sls wait <<'SLS'
+long: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["until test -e @FLEET@/go; do sleep 0.02; done"]}]}
+SLS
+    LC_ALL=C TERM=xterm NO_COLOR=1 daemon tree python3 -B "$HALITE_SRC/tests/lib/terminal.py" run both "$RUN" state.orchestrate wait
+    until_log "$FLEET/log/tree" '`- \* long '
+    kill -INT "$(cat "$FLEET/pids/tree")"
+    until_true 10 test -e "$FLEET/pids/tree.rc"
+    grep -q 'Exiting gracefully on Ctrl-c' "$FLEET/log/tree"
+    grep -q 'orchestrate.show' "$FLEET/log/tree"
+    touch "$FLEET/go"
+    until_true 10 sh -c "$RUN orchestrate.list limit=1 --out=json | grep -q '\"Result\": true'"
+}

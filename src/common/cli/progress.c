@@ -27,7 +27,7 @@ progress_new_on(int fd, const char *what, int64_t delay_ms)
 
     self->what = xstrdup(what);
     self->fd = fd;
-    self->terminal = isatty(fd) == 1;
+    self->terminal = isatty(fd) == 1 && term_moves();
     self->next_ms = clock_mono_ms() + delay_ms;
     return self;
 }

@@ -45,7 +45,7 @@ term_moves(void)
 {
     const char *kind = getenv("TERM");
 
-    return !str_empty(kind) && !str_eq(kind, "dumb");
+    return !str_eq(kind, "dumb");
 }
 
 /* Columns of one character: 2 for the wide ones of East Asia and pictures, 0 for marks that join the one

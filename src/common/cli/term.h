@@ -16,7 +16,7 @@ size_t term_columns(int fd);
 size_t term_rows(int fd);
 /* True when the user's locale (LC_ALL, LC_CTYPE, LANG) is one of UTF-8. */
 bool term_utf8(void);
-/* True for a terminal whose cursor can be moved: TERM is set, and not "dumb". */
+/* True unless TERM says that the terminal is a dumb one, whose cursor can't be moved. */
 bool term_moves(void);
 
 /* Columns that the text takes as term_put() shows it. */

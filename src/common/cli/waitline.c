@@ -84,7 +84,7 @@ waitline_new_after(int fd, const char *what, int64_t delay_ms)
 {
     pthread_condattr_t attributes;
 
-    if (isatty(fd) != 1)
+    if (isatty(fd) != 1 || !term_moves())
         return NULL;
     waitline_t *self = xcalloc(1, sizeof(*self));
     self->fd = fd;

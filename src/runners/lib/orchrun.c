@@ -12,7 +12,7 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-enum { TAG_MAX = 512, AT_EVERY_MS = 250, FAILURES_MAX = 10 };
+enum { TAG_MAX = 512, AT_EVERY_MS = 250, FAILURES_MAX = 10, PLAN_TOLD_MAX = 1000, COMMENT_TOLD_MAX = 1000 };
 
 /* A step as the journal has it. */
 typedef struct step {
@@ -20,6 +20,7 @@ typedef struct step {
     json_t *ret; /* owned: of the last go that ended */
     uint64_t seq;
     unsigned parts;   /* named in this go */
+    size_t done, of;  /* its minions, as told last; 0 of 0: of none */
     int64_t told_ms;  /* when its progress was told last */
     bool begun, open; /* in this process; and its end is still to be written */
     bool secret;      /* its changes are left out of the journal */
@@ -146,6 +147,43 @@ orchrun_leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fai
     return 0;
 }
 
+/* Notifies the runner's followers. TAKES `more`. */
+static void
+orchrun_tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    AUTO_FREE char *tag = chunk != NULL ? state_tag(chunk) : xstrdup("");
+    json_t *request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "op", "progress", "jid", api_run(api),
+                                "tag", tag, "phase", phase, "id", value_str(chunk, "__id__", "?"), "state",
+                                value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", ""));
+
+    json_object_update(request, more);
+    json_decref(more);
+    if (api_request(api, &request, &reply, &err) < 0)
+        log_debug("progress: %s", fail_text(&err));
+}
+
+/* Tells followers which steps there are. */
+static void
+orchrun_tell_plan(const orchrun_t *self, const json_t *chunks)
+{
+    json_t *steps = json_array(), *chunk;
+    size_t i, n = json_array_size(chunks);
+
+    json_array_foreach ((json_t *) chunks, i, chunk) {
+        if (i == PLAN_TOLD_MAX)
+            break;
+        AUTO_FREE char *tag = state_tag(chunk);
+        json_array_append_new(
+            steps, json_pack("{s:s, s:s, s:s, s:s}", "tag", tag, "id", value_str(chunk, "__id__", "?"),
+                             "state", value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", "")));
+    }
+    orchrun_tell(self->api, NULL, "plan",
+                 json_pack("{s:s, s:o, s:I}", "run", self->run, "steps", steps, "more",
+                           (json_int_t) (n > PLAN_TOLD_MAX ? n - PLAN_TOLD_MAX : 0)));
+}
+
 /* Begins a journal: the run's row with its plan. NULL with *err for an unknown `from` or a run under way. */
 orchrun_t *
 orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_ask_t *ask, fail_t *err)
@@ -158,6 +196,8 @@ orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_as
                                  "plan", chunks, "start_us", (json_int_t) clock_wall_us());
     if (orchrun_leave_out(self, chunks, ask->from, err) < 0 || api_journal(api, row, false, err) < 0)
         orchrun_destroy(&self);
+    else
+        orchrun_tell_plan(self, chunks);
     return self;
 }
 
@@ -200,6 +240,7 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
         else
             free_step(step);
     }
+    orchrun_tell_plan(self, plan);
     *ret_chunks = json_incref(plan);
     *ret_doc = json_incref(found);
     return self;
@@ -219,22 +260,6 @@ const char *
 orchrun_name(const orchrun_t *self)
 {
     return self->run;
-}
-
-/* Notifies the runner's followers. TAKES `more`. */
-static void
-orchrun_tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "op", "progress", "jid", api_run(api),
-                                "phase", phase, "id", value_str(chunk, "__id__", "?"), "state",
-                                value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", ""));
-
-    json_object_update(request, more);
-    json_decref(more);
-    if (api_request(api, &request, &reply, &err) < 0)
-        log_debug("progress: %s", fail_text(&err));
 }
 
 /* Summary for the operator at the end: {ID: comment} of steps that failed by themselves. NEW. */
@@ -300,6 +325,10 @@ orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
     bool due = step != NULL && now - step->told_ms >= AT_EVERY_MS;
     if (due)
         step->told_ms = now;
+    if (step != NULL) {
+        step->done = done;
+        step->of = of;
+    }
     (void) pthread_mutex_unlock(&self->lock);
     if (due)
         orchrun_tell(api_of(ctx), ctx_chunk(ctx), "at",
@@ -471,6 +500,16 @@ orchrun_begins(void *cookie, const json_t *chunk)
     return had;
 }
 
+/* The beginning of a comment. NEW. */
+static json_t *
+short_comment(const json_t *ret)
+{
+    const char *text = value_str(ret, "comment", "");
+    size_t len = strlen(text);
+
+    return value_utf8(text, len < COMMENT_TOLD_MAX ? len : COMMENT_TOLD_MAX);
+}
+
 /* Called after each step that was called; writes its return. */
 void
 orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
@@ -481,8 +520,12 @@ orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
     step_t *step = map_get(self->steps, tag);
     bool failed = json_is_false(value_get(ret, "result"));
 
-    if (step == NULL || !step->open)
+    if (step == NULL || !step->open) {
+        orchrun_tell(self->api, chunk, "end",
+                     json_pack("{s:O?, s:b, s:b}", "result", value_get(ret, "result"), "ran", false, "kept",
+                               step != NULL && step->end_us != 0));
         return;
+    }
     /* A master that ends makes everything fail that asks it. That is not a failure of the step. */
     if (failed && !api_alive(self->api))
         return;
@@ -493,7 +536,11 @@ orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
     (void) pthread_mutex_unlock(&self->lock);
     if (rc < 0)
         log_error("orchestration %s, step %s: %s", self->run, tag, fail_text(&err));
-    orchrun_tell(self->api, chunk, "end", json_pack("{s:O?}", "result", value_get(ret, "result")));
+    json_t *more = json_pack("{s:O?, s:I, s:I}", "result", value_get(ret, "result"), "done",
+                             (json_int_t) step->done, "of", (json_int_t) step->of);
+    if (failed)
+        json_object_set_new(more, "comment", short_comment(ret));
+    orchrun_tell(self->api, chunk, "end", more);
 }
 
 /* ---- for the functions of steps ------------------------------------------------------------ */
