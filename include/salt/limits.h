@@ -31,9 +31,10 @@
 #define LIMIT_TEMPLATES_CACHED 1000 /* compiled templates that an engine keeps */
 #define LIMIT_LOCAL_MSG        (64 * 1024 * 1024) /* one request or event on the local socket */
 #define LIMIT_ARGS_STDIN       (64 * 1024 * 1024) /* options and arguments read from stdin */
-#define LIMIT_NAMES            1000               /* names that one completion answers */
-#define LIMIT_NAMES_ASKED      64                 /* completions that wait for names of files at one time */
-#define LIMIT_NAMES_SEEN       20000              /* entries of a folder that a completion looks at */
+#define LIMIT_WATCHED          50    /* minions of a job that say where they are, when asked to */
+#define LIMIT_NAMES            1000  /* names that one completion answers */
+#define LIMIT_NAMES_ASKED      64    /* completions that wait for names of files at one time */
+#define LIMIT_NAMES_SEEN       20000 /* entries of a folder that a completion looks at */
 #define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024) /* unsent bytes of answers per connection, or per user */
 #define LIMIT_LOCAL_CLIENTS    2048               /* operators' connections at one time */
 #define LIMIT_LOCAL_USER_MSG                                                                                 \

@@ -12,14 +12,17 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/cli/term.h"
 #include "common/match/match.h"
 #include "common/data/yaml.h"
 #include "common/output/output.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
 #define TICK_MS       1000 /* the progress line is looked after so often */
 #define RUNNERS_SHOWN 5
+#define WHERE_ROWS    10 /* minions with a line of their own */
 
 enum { EXIT_REFUSED = 1 };
 
@@ -192,6 +195,11 @@ before_waiting(cmd_t *self, follow_t *job)
     follow_counts_t counts = follow_counts(job);
     if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
         return;
+    if (self->where != NULL) {
+        buf_auto_t lines = BUF_INIT;
+        where_text(self->where, clock_mono_ms(), term_columns(STDERR_FILENO), WHERE_ROWS, &lines);
+        progress_above(self->show.progress, buf_str(&lines));
+    }
     AUTO_FREE char *who = counts.running > 0 ? follow_runners(job, RUNNERS_SHOWN) : NULL;
     AUTO_FREE char *note = who != NULL ? xasprintf("running: %s", who) : NULL;
     progress_note(self->show.progress, note);
@@ -219,11 +227,36 @@ take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
             sink->on_return(self, news.id, news.push, state);
         else if (news.kind == NEWS_SILENT && cmd_mentions(self, news.outcome))
             sink->on_silent(self, news.id, news.outcome, news.text, state);
+        if (self->where != NULL && news.kind == NEWS_EVENT)
+            where_take(self->where, news.push, clock_mono_ms());
+        if (self->where != NULL && (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT))
+            where_over(self->where, news.id);
         bool over = news.kind == NEWS_OVER;
         news_free(&news);
         if (over)
             return 0;
     }
+}
+
+/* True when a person at a terminal waits for a state run. */
+static bool
+is_watched(const cmd_t *self)
+{
+    return isatty(STDERR_FILENO) == 1 && term_moves() && self->out != NULL && str_eq(self->out, "highstate");
+}
+
+/* Asks for the events of the job's minions. Who may not listen waits without them. */
+static void
+watch_job(cmd_t *self, const char *jid)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+
+    self->where = where_new(jid);
+    AUTO_FREE char *tag = where_tag(self->where);
+    json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", tag);
+    if (jobline_call(self->line, &request, &reply, &err) < 0)
+        log_debug("where the minions are will not be shown: %s", fail_text(&err));
 }
 
 int
@@ -232,6 +265,8 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     fail_auto_t err = FAIL_INIT;
     follow_t *job = NULL;
 
+    if (is_watched(self))
+        json_object_set_new(*request_p, "watched", json_true());
     if (jobline_publish(self->line, request_p, &job, &err) < 0)
         return cmd_refused(self, &err);
     if (job == NULL)
@@ -251,7 +286,10 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     }
     AUTO(progress) progress = progress_new("minions returned");
     self->show.progress = progress;
+    if (is_watched(self) && follow_counts(job).targets <= LIMIT_WATCHED)
+        watch_job(self, follow_jid(job));
     int rc = take_news(self, job, sink, state);
+    where_destroy(&self->where);
     self->show.held = false;
     show_flush(&self->show);
     self->show.progress = NULL;

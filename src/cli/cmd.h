@@ -11,6 +11,7 @@
 #include "cli/jobline.h"
 #include "cli/show.h"
 #include "cli/startup.h"
+#include "cli/where.h"
 
 typedef struct cmd {
     startup_t start;
@@ -19,6 +20,7 @@ typedef struct cmd {
     json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
     char *fun;        /* owned; "" for several functions */
     const char *out;  /* the outputter that suits it; NULL: none of its own */
+    where_t *where;   /* where the job's minions are; NULL: nobody watches. Of cmd_follow */
     bool verbose;     /* -v */
     bool show_silent; /* not --hide-timeout */
     bool failed;      /* a minion returned a code other than 0, or did not return */

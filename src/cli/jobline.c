@@ -193,6 +193,10 @@ wake_ms(const jobline_t *self, int64_t until_ms)
 static bool
 jobline_take_push(jobline_t *self, json_t *push, news_t *ret)
 {
+    if (str_eq(value_str(push, "push", ""), "event")) {
+        *ret = (news_t){ .kind = NEWS_EVENT, .push = json_incref(push) };
+        return true;
+    }
     for (size_t i = 0; i < self->n_jobs; i++) {
         follow_t *job = self->jobs[i];
         if (!str_eq(follow_jid(job), value_str(push, "jid", "")))

@@ -37,14 +37,15 @@ typedef enum news_kind {
     NEWS_RETURN, /* id and push */
     NEWS_SILENT, /* id, outcome and text */
     NEWS_OVER,   /* nothing more of this job */
+    NEWS_EVENT,  /* push: an event that was asked for */
     NEWS_TICK    /* `until_ms` passed */
 } news_kind_t;
 
 typedef struct news {
     news_kind_t kind;
-    follow_t *job;  /* BORROWED; NULL for NEWS_TICK */
+    follow_t *job;  /* BORROWED; NULL for NEWS_EVENT and NEWS_TICK */
     const char *id; /* BORROWED from the job or the push */
-    json_t *push;   /* owned: the return */
+    json_t *push;   /* owned: the return, or the event */
     outcome_t outcome;
     char *text; /* owned */
 } news_t;

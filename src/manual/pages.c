@@ -41,6 +41,8 @@ static const char *const salt_about[] = {
     "waited for who cannot answer any more. The job goes on when this program ends; jobs.lookup_jid of "
     "salt-run(1) shows "
     "what came.",
+    "At a terminal, a state run shows meanwhile where each minion is, as in 'web1  2/3 cmd.run, 4 s', and its summary tells failed states "
+    "from those that did not run since one that they require failed. Into a pipe nothing of this is written.",
     "What functions there are, a minion says: sys.list_functions, and sys.doc with what each does.",
     NULL,
 };
@@ -72,6 +74,8 @@ static const char *const run_about[] = {
     "The function is a runner's; the section RUNNERS lists them, and -d prints what each does and takes. "
     "Arguments are YAML, "
     "as those of salt(1). A runner works in the master and goes on when this program ends.",
+    "At a terminal, an orchestration is shown as a tree of its steps, with minions and times, and jobs.list_jobs, jobs.active and "
+    "orchestrate.list as tables, the newest first; into a pipe, or with --out, by the outputter.",
     NULL,
 };
 static const entry_t run_examples[] = {
@@ -79,6 +83,8 @@ static const entry_t run_examples[] = {
     { "salt-run jobs.list_jobs\nsalt-run jobs.lookup_jid 20261125101500000001",
       "What ran, and what one job returned:" },
     { "salt-run state.orchestrate orch.deploy", "An orchestration, /srv/salt/orch/deploy.sls:" },
+    { "salt-run orchestrate.graph orch.deploy format=html --out=newline_values_only >plan.html",
+      "What its steps wait for, as a picture that a browser shows:" },
     { "salt-run state.event pretty=True", "The events of the bus as they come:" },
     { "salt-run -d jobs", "What the functions of a runner do and take:" },
     END,

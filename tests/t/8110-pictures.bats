@@ -176,3 +176,31 @@ SLS
     touch "$FLEET/go"
     until_true 10 sh -c "$RUN orchestrate.list limit=1 --out=json | grep -q '\"Result\": true'"
 }
+
+@test "a state run at a terminal says where its minions are, and nobody says so unwatched" {
+    rm -f "$FLEET/go"
+    sls where <<'SLS'
+a: {test.nop: []}
+b: {cmd.run: [{name: "until test -e @FLEET@/go; do sleep 0.02; done # secret"}]}
+c: {test.nop: []}
+SLS
+    TERM=xterm daemon where python3 -B "$HALITE_SRC/tests/lib/terminal.py" run both "$SALT" --no-color 'm*' state.apply where
+    until_log "$FLEET/log/where" 'm1  2/3 cmd\.run, [0-9]+ s'
+    until_log "$FLEET/log/where" 'm2  2/3 cmd\.run, [0-9]+ s'
+    until_log "$FLEET/log/where" '0 of 2 minions returned, running: m1, m2'
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/where.rc"
+    [ "$(cat "$FLEET/pids/where.rc")" -eq 0 ]
+    grep -q '^Total states run:     3' "$FLEET/log/where"
+    # Lines are taken away before the returns.
+    grep -aq $'\e\\[2A\r\e\\[J' "$FLEET/log/where"
+    local jid
+    jid=$("$RUN" jobs.list_jobs search_function=state.apply --out=json | grep -oE '"[0-9]{20}"' | tail -n 1 | tr -d '"')
+    "$RUN" state.event "salt/job/$jid/*" since=5m count=9 timeout=1 >"$BATS_TEST_TMPDIR/seen" || :
+    has "salt/job/$jid/at/m1.*\"of\": 3, \"what\": \"cmd.run\""
+    if grep '/at/' "$BATS_TEST_TMPDIR/seen" | grep secret; then return 1; fi
+    jid=$("$SALT" m1 state.apply where -v | grep -oE '[0-9]{20}' | head -n 1)
+    "$RUN" state.event "salt/job/$jid/*" since=5m count=9 timeout=1 >"$BATS_TEST_TMPDIR/seen" || :
+    has "salt/job/$jid/ret/m1"
+    lacks "/at/"
+}

@@ -13,7 +13,9 @@ enum { PATIENCE_MS = 1000, REDRAW_MS = 100 };
 
 struct progress {
     char *what;
-    char *note; /* NULL: none */
+    char *note;     /* NULL: none */
+    char *above;    /* NULL: none */
+    size_t n_above; /* such lines on the terminal */
     int fd;
     bool terminal;
     bool shown;
@@ -48,6 +50,7 @@ progress_destroy(progress_t **self_p)
     progress_clear(self);
     free(self->what);
     free(self->note);
+    free(self->above);
     free(self);
     *self_p = NULL;
 }
@@ -57,6 +60,23 @@ progress_note(progress_t *self, const char *note)
 {
     free(self->note);
     self->note = note != NULL ? xstrdup(note) : NULL;
+}
+
+void
+progress_above(progress_t *self, const char *lines)
+{
+    free(self->above);
+    self->above = *lines != '\0' ? xstrdup(lines) : NULL;
+}
+
+/* Appends what takes the lines away. */
+static void
+erase(const progress_t *self, buf_t *out)
+{
+    if (self->n_above > 0)
+        buf_printf(out, "\033[%zuA\r\033[J", self->n_above);
+    else
+        buf_puts(out, ERASE);
 }
 
 bool
@@ -78,7 +98,11 @@ progress_update(progress_t *self, size_t done, size_t total)
         buf_printf(&text, "%zu %s", done, self->what);
     if (self->note != NULL)
         buf_printf(&text, ", %s", self->note);
-    buf_puts(&line, ERASE);
+    erase(self, &line);
+    self->n_above = 0;
+    for (const char *c = self->above; c != NULL && *c != '\0'; c++)
+        self->n_above += *c == '\n';
+    buf_puts(&line, self->above != NULL ? self->above : "");
     /* The last column stays free: a line that wraps could not be erased. */
     (void) term_put(&line, buf_str(&text), term_columns(self->fd) - 1);
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;
@@ -91,7 +115,10 @@ progress_clear(progress_t *self)
 {
     if (self == NULL || !self->shown)
         return;
-    (void) fs_write_all(self->fd, ERASE, strlen(ERASE));
+    buf_auto_t out = BUF_INIT;
+    erase(self, &out);
+    (void) fs_write_all(self->fd, out.data, out.len);
+    self->n_above = 0;
     self->shown = false;
     self->next_ms = 0;
 }

@@ -7,8 +7,8 @@ json_t *
 jobmsg_fields(const json_t *from)
 {
     static const char *const fields[] = {
-        "jid",        "fun",        "arg",    "tgt",  "tgt_type",        "user", "ret", "metadata",
-        "ret_config", "ret_kwargs", "kwargs", "peer", "module_executors"
+        "jid",        "fun",        "arg",    "tgt",  "tgt_type",         "user",   "ret", "metadata",
+        "ret_config", "ret_kwargs", "kwargs", "peer", "module_executors", "watched"
     };
     json_t *job = json_object(), *v;
 

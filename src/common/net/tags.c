@@ -9,8 +9,13 @@
 /* Shapes, part by part. JID, ID: a jid, the minion's own id; NUMBER: digits; PATH: further parts, none empty;
  * TEXT: anything, as a path or a state's name has slashes of its own. */
 static const char *const shapes[] = {
-    "salt/minion/ID",      "salt/minion/ID/PATH",         "salt/cloud/ID/PATH",
-    "salt/beacon/ID/TEXT", "salt/job/JID/prog/ID/NUMBER", "salt/state_result/JID/ID/TEXT",
+    "salt/minion/ID",
+    "salt/minion/ID/PATH",
+    "salt/cloud/ID/PATH",
+    "salt/beacon/ID/TEXT",
+    "salt/job/JID/prog/ID/NUMBER",
+    "salt/job/JID/at/ID",
+    "salt/state_result/JID/ID/TEXT",
     "minion/refresh/ID",
 };
 

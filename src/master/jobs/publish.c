@@ -228,6 +228,8 @@ publish_job(front_t *self, const json_t *request, const char *user, bool bounded
     if (spec != NULL && (batch == NULL || !batchjob_has_room(self, batch, user, err)))
         return NULL;
     json_t *info = publish_info(request, jid, user);
+    if (n > LIMIT_WATCHED || !json_is_true(value_get(info, "watched")))
+        json_object_del(info, "watched");
     const char *ret = value_str(info, "ret", ""), *ext = conf_str(self->conf, "ext_job_cache");
     json_object_set_new(info, "ret", value_fmt("%s%s%s", ret, *ret != '\0' && *ext != '\0' ? "," : "", ext));
     size_t len = 0;

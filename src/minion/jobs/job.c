@@ -109,6 +109,15 @@ child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
 }
 
+/* Says of a job that somebody watches where it is: the function, not its arguments, which may be secrets. */
+static void
+child_progress(void *cookie, size_t step, size_t of, const char *what)
+{
+    json_auto_t *frame = json_pack("{s:s, s:I, s:I, s:s%}", "t", "at", "step", (json_int_t) step, "of",
+                                   (json_int_t) of, "what", what, strcspn(what, " "));
+    (void) child_write(cookie, frame);
+}
+
 /* Sends a host request and waits for its answer. Fails with -EPIPE when the job has parted: nobody
  * answers. */
 static int
@@ -308,6 +317,7 @@ child_env(child_t *self, const json_t *job, fileclient_t *files)
                          .files = files,
                          .may = child_may,
                          .fire = child_fire,
+                         .progress = value_bool(job, "watched", false) ? child_progress : NULL,
                          .host = child_host,
                          .peer_args = value_bool(job, "peer", false),
                          .cookie = self };
@@ -493,6 +503,7 @@ job_proc_destroy(job_proc_t **self_p)
         (void) close(self->fd);
     buf_free(&self->in);
     json_decref(self->job);
+    json_decref(self->at);
     jobret_destroy(&self->ret);
     parting_destroy(&self->parting);
     free(self);

@@ -4,6 +4,7 @@
  * (common/local/client.h):
  *   {"m": "ret", ...}                                  once: the return as it goes to the master (jobret.h)
  *   {"t": "fire", tag, data}                           any number
+ *   {"t": "at", step, of, what}                        any number, of a watched job: where its state run is
  *   {"t": "host", request}   answered with {"ok": true, value} or {"ok": false, error, code}; either may have
  *                            "offline": true, when it comes from the cache for want of a master
  *
@@ -45,6 +46,8 @@ typedef struct job_proc {
     int fd; /* our end of the socketpair; -1: closed */
     buf_t in;
     int64_t deadline_ms; /* monotonic; 0: none */
+    json_t *at;          /* owned: what is still to be told of where it is; NULL: nothing */
+    int64_t at_told_ms;  /* monotonic: when that was last told */
     bool timed_out, oversize;
     int unread;    /* negative errno: it sent a frame that can't be parsed */
     bool returned; /* its return was queued; it may not have exited yet */
@@ -60,7 +63,7 @@ typedef struct job_proc {
 job_proc_t *job_start(const job_env_t *env, json_t **job_p, fail_t *err);
 /* Frees what is known of a child; it neither signals nor reaps it. */
 void job_proc_destroy(job_proc_t **self_p);
-/* Reads what has come. 1: *ret_frame NEW is a fire or host frame; 0: no whole frame; negative: the stream
+/* Reads what has come. 1: *ret_frame NEW is a fire, at or host frame; 0: no whole frame; negative: the stream
  * ended or is unusable. A return is kept in `ret`. A frame above `limit`, its job's
  * own size apart, kills the child. */
 int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);

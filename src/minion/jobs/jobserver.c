@@ -26,7 +26,8 @@
 
 #define IDLE_MS         20000 /* the longest wait in poll */
 #define STOP_WAIT_MS    2000
-#define FRAMES_BUDGET   64 /* frames of one job per turn of the loop */
+#define FRAMES_BUDGET   64  /* frames of one job per turn of the loop */
+#define AT_EVERY_MS     300 /* between two words of a watched job on where it is */
 #define PARTING_LOOK_MS 10
 
 /* ---- the parts -------------------------------------------------------------------------------- */
@@ -294,6 +295,10 @@ job_frames(jobserver_t *self, job_proc_t *proc)
             json_t *data = value_get(f, "data");
             if (data != NULL)
                 jobserver_event(self, value_str(f, "tag", ""), data, NULL);
+        } else if (str_eq(value_str(f, "t", ""), "at")) {
+            (void) json_object_del(f, "t");
+            json_decref(proc->at);
+            proc->at = STEAL(f);
         } else {
             json_t *answer = jobserver_answer(self, proc, value_get(f, "request"));
             if (answer != NULL)
@@ -302,6 +307,18 @@ job_frames(jobserver_t *self, job_proc_t *proc)
     }
     if (proc->ret != NULL)
         jobserver_return(self, proc);
+}
+
+/* Tells where a watched job is, AT_EVERY_MS apart: of steps that pass faster only the last. */
+static void
+tell_where(jobserver_t *self, job_proc_t *proc, int64_t now)
+{
+    if (proc->at == NULL || proc->returned || now < proc->at_told_ms + AT_EVERY_MS)
+        return;
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/at/%s", value_str(proc->job, "jid", ""), self->env.id);
+    json_auto_t *data = STEAL(proc->at);
+    proc->at_told_ms = now;
+    jobserver_event(self, tag, data, NULL);
 }
 
 /* Kills jobs past their deadline, and ends those that were reaped. Last frames may start other jobs, which
@@ -317,6 +334,7 @@ jobserver_sweep(jobserver_t *self)
         }
         if (proc->exited && proc->fd >= 0)
             job_frames(self, proc);
+        tell_where(self, proc, now);
     }
     for (job_proc_t **at = &self->jobs; *at;) {
         if ((*at)->exited)
@@ -411,6 +429,9 @@ timeout(jobserver_t *self, int64_t now)
         if (part->next_ms != NULL)
             next = part_sooner(next, part->next_ms(self->parts[i].self));
     }
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->at != NULL && !p->returned && p->at_told_ms + AT_EVERY_MS < next)
+            next = p->at_told_ms + AT_EVERY_MS;
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
             next = p->deadline_ms;
