@@ -56,8 +56,7 @@ cert_parse(cert_t *self, const buf_t *crt, const buf_t *key)
         return rc;
     self->n_chain = n;
     rc = gnutls_privkey_init(&self->key);
-    return rc < 0 ? rc
-                  : gnutls_privkey_import_x509_raw(self->key, &key_pem, GNUTLS_X509_FMT_PEM, NULL, 0);
+    return rc < 0 ? rc : gnutls_privkey_import_x509_raw(self->key, &key_pem, GNUTLS_X509_FMT_PEM, NULL, 0);
 }
 
 int
@@ -77,8 +76,9 @@ cert_load(const settings_t *set, fail_t *err)
         explicit_bzero(key_pem.data, key_pem.len);
     if (rc < 0) {
         cert_free(self);
-        return fail_set(err, -EINVAL, "ssl_crt (%s) and ssl_key (%s) are no certificate and its key in PEM: %s",
-                        crt, key, gnutls_strerror(rc));
+        return fail_set(err, -EINVAL,
+                        "ssl_crt (%s) and ssl_key (%s) are no certificate and its key in PEM: %s", crt, key,
+                        gnutls_strerror(rc));
     }
     if (certs != NULL)
         certs->until_ms = clock_mono_ms() + CERT_KEPT_S * 1000;

@@ -70,8 +70,8 @@ auth_answer(json_t *answer)
     json_decref(answer);
     if (len > LIMIT_AUTH_MSG) {
         json_auto_t *no = auth_no(
-            id, "the user has more groups than an answer to the master can hold (64 KB of names): "
-                "narrow the search for groups");
+            id, "the user has more groups than an answer to the master can hold (64 KB of names, those of "
+                "minions by ldap(...) among them): narrow the search for groups");
         free(text);
         text = value_dump(no);
         len = strlen(text);
@@ -88,7 +88,8 @@ auth_check(const json_t *question)
     const char *name = value_str(question, "system", "");
     const json_t *load = value_get(question, "load");
     const login_t login = { value_str(load, "username", ""), value_str(load, "password", ""),
-                            value_get(question, "config"), value_get(question, "options") };
+                            value_get(question, "config"), value_get(question, "options"),
+                            value_get(question, "places") };
     json_int_t id = value_int(question, "id", 0);
     json_auto_t *found = json_object();
     fail_auto_t err = FAIL_INIT;

@@ -19,10 +19,11 @@ typedef struct login {
     const char *user, *password;
     const json_t *config;  /* the system's parameters in external_auth, without ^ */
     const json_t *options; /* the master's options auth.SYSTEM.*, and sharedsecret */
+    const json_t *places;  /* texts "ldap(NAME)" that stand for minions in the rules; NULL: none */
 } login_t;
 
-/* 1: the password is right; `found` (an object) may get "groups", a list of the user's, and "rules", which he has besides
- * those of the configuration. 0: it is not. Negative with *err: that can't be told, and the login fails. In both cases
+/* 1: the password is right; `found` (an object) may get "groups", a list of the user's, "rules", which he has besides
+ * those of the configuration, and "places": the minions of each of the login's. 0: it is not. Negative with *err: that can't be told, and the login fails. In both cases
  * *err may have a text for the master's log. */
 typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
 

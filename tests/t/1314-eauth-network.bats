@@ -16,9 +16,10 @@ setup_file() {
     fi
     start_master "external_auth:" \
         "  rest:" "    ^url: http://127.0.0.1:$WEB/auth" "    ann: [test.ping]" \
-        "  ldap:" "    ann: [test.echo]" "    ops%: ['test.*']" "    none%: ['.*']" \
+        "  ldap:" "    dora: [{'ldap(ou=web,dc=example,dc=org)': [test.echo]}, {w9: [test.arg]}, {'ldap(ou=none,dc=example,dc=org)': [test.ping]}]" "    ann: [test.echo]" "    ops%: ['test.*']" "    none%: ['.*']" \
         "auth.ldap.port: ${LDAP:-1}" "auth.ldap.server: 127.0.0.1" "auth.ldap.basedn: dc=example,dc=org" \
-        "auth.ldap.binddn: 'cn=admin,dc=example,dc=org'" "auth.ldap.bindpw: admin-pw" "auth.ldap.filter: 'uid={{ username }}'"
+        "auth.ldap.binddn: 'cn=admin,dc=example,dc=org'" "auth.ldap.bindpw: admin-pw" "auth.ldap.filter: 'uid={{ username }}'" \
+        "auth.ldap.minion_stripdomains: [.int.example.org, .example.org]"
 }
 teardown_file() { fleet_down; }
 
@@ -48,6 +49,7 @@ include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/nis.schema
 include /etc/ldap/schema/inetorgperson.schema
+objectclass ( 1.3.6.1.4.1.4203.666.11 NAME 'computer' SUP top STRUCTURAL MUST cn )
 pidfile $FLEET/slapd.pid
 modulepath /usr/lib/ldap
 moduleload back_mdb
@@ -106,6 +108,33 @@ uid: carl
 cn: Carl
 sn: C
 userPassword: carl-pw
+
+dn: uid=dora,ou=people,dc=example,dc=org
+objectClass: inetOrgPerson
+uid: dora
+cn: Dora
+sn: D
+userPassword: dora-pw
+
+dn: ou=web,dc=example,dc=org
+objectClass: organizationalUnit
+ou: web
+
+dn: cn=W1.int.example.org,ou=web,dc=example,dc=org
+objectClass: computer
+cn: W1.int.example.org
+
+dn: ou=more,ou=web,dc=example,dc=org
+objectClass: organizationalUnit
+ou: more
+
+dn: cn=w2,ou=more,ou=web,dc=example,dc=org
+objectClass: computer
+cn: w2
+
+dn: cn=d1 or *,ou=web,dc=example,dc=org
+objectClass: computer
+cn: d1 or *
 LDIF
     local long i
     long=$(printf 'x%.0s' {1..400})
@@ -162,6 +191,29 @@ refused() {
     ask "$(login ldap ann ann-pw)" | grep -q '"groups":\["ops"\]'
     run grep 'salt-auth has ended' "$FLEET/log/master"
     [ -z "$output" ]
+}
+
+# Where the master has the minion w1 and nobody else of the directory's.
+@test "ldap: ldap(...) in the place of a target stands for the computers below it" {
+    needs_slapd
+    local token
+    run ask "$(login ldap dora dora-pw)"
+    [ "$status" -eq 0 ]
+    [[ $output == *'"L@w1,w2":["test.echo"]'* ]]
+    [[ $output == *'"ldap(ou=none,dc=example,dc=org)":["test.ping"]'* ]]
+    [[ $output != *'*'* ]]
+    token=$(field token <<<"$output")
+    lets() { ask "{\"op\":\"become\",\"token\":\"$token\"}" "{\"op\":\"publish\",\"fun\":\"$1\",\"tgt\":\"$2\",\"tgt_type\":\"list\"}"; }
+    start_minion w1
+    start_minion d1
+    accept w1 d1
+    wait_connected w1 d1
+    lets test.echo w1 | grep -q '"jid"'
+    for words in 'test.echo d1' 'test.ping w1' 'test.ping d1' 'test.arg w1'; do
+        # shellcheck disable=SC2086
+        run lets $words
+        [[ $output == *'uthorization'* ]]
+    done
 }
 
 @test "ldap: the user's own name in binddn" {

@@ -407,6 +407,65 @@ ldap_add_groups(ldap_t *self, json_t *found, fail_t *err)
         json_object_set_new(found, "groups", groups);
 }
 
+/* ---- minions -------------------------------------------------------------------------------------------------- */
+
+/* A computer's name as its minion has it: in small letters, without what auth.ldap.minion_stripdomains names. */
+static void
+ldap_minion(const ldap_t *self, char *name)
+{
+    json_t *domain;
+    size_t i;
+
+    for (char *c = name; *c != '\0'; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char) (*c | 0x20) : *c;
+    json_array_foreach (ldap_option(self, "minion_stripdomains"), i, domain)
+        if (json_is_string(domain) && str_ends(name, json_string_value(domain))) {
+            name[strlen(name) - json_string_length(domain)] = '\0';
+            return;
+        }
+}
+
+/* The computers below one place. NEW; a place that is not there has none. */
+static json_t *
+ldap_computers(ldap_t *self, const char *base)
+{
+    fail_auto_t err = FAIL_INIT;
+    void *result = ldap_search(self, base, SCOPE_SUBTREE, "(objectClass=computer)", &err);
+    json_t *ids = json_array();
+
+    for (void *entry = result != NULL ? self->first_entry(self->line, result) : NULL; entry != NULL;
+         entry = self->next_entry(self->line, entry)) {
+        json_auto_t *cn = ldap_values(self, entry, "cn");
+        const char *first = json_string_value(json_array_get(cn, 0));
+        AUTO_FREE char *name = xstrdup(first != NULL ? first : "");
+        ldap_minion(self, name);
+        if (*name != '\0')
+            json_array_append_new(ids, json_string(name));
+    }
+    (void) self->msgfree(result);
+    return ids;
+}
+
+/* "ldap(OU=web,dc=example)" in the place of a target stands for the computers below that entry. */
+static void
+ldap_add_places(ldap_t *self, json_t *found)
+{
+    json_t *places = json_object(), *place;
+    size_t i;
+
+    json_array_foreach (self->login->places, i, place) {
+        const char *text = json_string_value(place);
+        size_t len = json_string_length(place);
+        if (text == NULL || len < 6 || !str_starts(text, "ldap(") || text[len - 1] != ')')
+            continue;
+        AUTO_FREE char *base = xstrndup(text + 5, len - 6);
+        json_object_set_new(places, text, ldap_computers(self, base));
+    }
+    if (json_object_size(places) > 0)
+        json_object_set(found, "places", places);
+    json_decref(places);
+}
+
 int
 system_ldap(const login_t *login, json_t *found, fail_t *err)
 {
@@ -419,8 +478,10 @@ system_ldap(const login_t *login, json_t *found, fail_t *err)
         return fail_set(err, -ENOENT, "%s: install the package libldap-2.5-0", fail_text(&why));
     AUTO_FREE char *dn = ldap_user_dn(&self, err);
     int rc = dn == NULL ? err->code : ldap_bind(&self, dn, login->password, err);
-    if (rc == 1)
+    if (rc == 1) {
         ldap_add_groups(&self, found, err);
+        ldap_add_places(&self, found);
+    }
     ldap_close(&self);
     return rc;
 }

@@ -362,9 +362,10 @@ figures_add_minions(const front_t *front, const figures_t *self, buf_t *out)
     figures_head(out, "salt_function_status", "gauge", "1: a minion's last highstate has succeeded.");
     for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);)
         if (((const heard_t *) value)->highstate != STATUS_NONE)
-            buf_printf(out,
-                       "salt_function_status{minion=\"%s\",function=\"state.highstate\",state=\"highstate\"} %d\n",
-                       id, ((const heard_t *) value)->highstate == STATUS_GOOD);
+            buf_printf(
+                out,
+                "salt_function_status{minion=\"%s\",function=\"state.highstate\",state=\"highstate\"} %d\n",
+                id, ((const heard_t *) value)->highstate == STATUS_GOOD);
     figures_head(out, "salt_responses_last_received_response", "gauge",
                  "When a minion's last return came, in seconds.");
     for (size_t i = 0; map_next(self->by_minion, &i, &id, &value);)

@@ -3,8 +3,10 @@
  * (inner.h) included; a target restriction is checked by matching both targets and comparing the minions. */
 #include "master/operators/acl.h"
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/match/match.h"
 #include "master/operators/inner.h"
 #include "master/operators/lconn.h"
@@ -90,6 +92,33 @@ acl_local_rules(const front_t *self, const char *user, json_t *by)
     return rules;
 }
 
+/* "ldap(...)" becomes the minions that the login has found there; their names are the directory's word, so they are ids or left
+ * out. A place that is not known stays as it stands, and is nobody's. NEW; TAKES `rules`. */
+static json_t *
+acl_with_places(json_t *rules, const json_t *places)
+{
+    json_t *all, *rule, *calls, *id;
+    const char *tgt;
+    size_t i, k;
+
+    if (json_object_size(places) == 0)
+        return rules;
+    all = json_array();
+    json_array_foreach (rules, i, rule) {
+        json_t *shown = json_is_object(rule) ? json_object() : json_incref(rule);
+        json_object_foreach (rule, tgt, calls) {
+            buf_auto_t list = BUF_INIT;
+            json_array_foreach (value_get(places, tgt), k, id)
+                if (json_is_string(id) && conf_id_valid(json_string_value(id), NULL))
+                    buf_printf(&list, "%s%s", list.len > 0 ? "," : "L@", json_string_value(id));
+            json_object_set(shown, list.len > 0 ? buf_str(&list) : tgt, calls);
+        }
+        json_array_append_new(all, shown);
+    }
+    json_decref(rules);
+    return all;
+}
+
 json_t *
 acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
 {
@@ -113,7 +142,7 @@ acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
         if (ret_by != NULL)
             json_array_append_new(*ret_by, json_string(value_str(as, "eauth", "")));
     }
-    return rules;
+    return acl_with_places(rules, value_get(as, "places"));
 }
 
 /* NEW rules inside, for asker_free. */

@@ -17,6 +17,8 @@
 
 typedef enum acl_access { ACL_ANY, ACL_READ, ACL_PUB, ACL_ADMIN } acl_access_t; /* columns of requests.def */
 
+#define ACL_PLACE "ldap(" /* begins a target whose minions the system of the login has told */
+
 /* True for administrators, users named in publisher_acl and who has become somebody; `acl_may_come`: also for those who
  * could log in. */
 bool acl_may_read(front_t *front, const lconn_t *c);

@@ -2,8 +2,10 @@
  * block for long, and the front loop must not. The program is started by the first question and kept.
  *
  * The line is a socketpair of whole messages, a JSON object each, at most LIMIT_AUTH_MSG:
- *   question {"id", "system", "config": {its ^parameters}, "options": {its options}, "load": {username, password, ...}}
- *   answer   {"id", "ok": bool, "groups"?: [text], "rules"?: what he has besides the configuration's, "why"?: text for the log}
+ *   question {"id", "system", "config": {its ^parameters}, "options": {its options}, "load": {username, password, ...},
+ *            "places"?: ["ldap(NAME)"]}
+ *   answer   {"id", "ok": bool, "groups"?: [text], "rules"?: what he has besides the configuration's, "why"?: text for the log,
+ *          "places"?: {"ldap(NAME)": [id]}}
  * A secret is never in an argument or in the environment.
  *
  * Layer      master

@@ -94,8 +94,8 @@ static char *
 eauth_who(const eauth_t *self, const lconn_t *c, const json_t *request, const char *eauth, const char *user)
 {
     bool told = lconn_is_admin(c) || (self->api != (uid_t) -1 && lconn_uid(c) == self->api);
-    char *who = xasprintf("%u/%.64s/%s/%s", (unsigned) lconn_uid(c), told ? value_str(request, "from", "") : "",
-                          eauth, user);
+    char *who = xasprintf("%u/%.64s/%s/%s", (unsigned) lconn_uid(c),
+                          told ? value_str(request, "from", "") : "", eauth, user);
 
     for (char *p = who; *p != '\0'; p++)
         *p = *p >= 'A' && *p <= 'Z' ? (char) (*p | 0x20) : *p;
@@ -172,6 +172,8 @@ eauth_identity(eauth_t *self, const attempt_t *try, const json_t *answer)
 
     if (json_array_size(value_get(answer, "rules")) > 0)
         json_object_set(as, "granted", value_get(answer, "rules"));
+    if (json_object_size(value_get(answer, "places")) > 0)
+        json_object_set(as, "places", value_get(answer, "places"));
     if (conf_bool(self->front->conf, "keep_acl_in_token"))
         json_object_set_new(as, "rules", acl_rules(self->front, try->user, as, NULL));
     return as;
@@ -284,6 +286,22 @@ eauth_answered(void *cookie, const json_t *answer)
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
+/* Targets of the system's rules that stand for minions which the system knows: "ldap(OU=web,dc=example)". NEW. */
+static json_t *
+eauth_places(const json_t *users)
+{
+    json_t *places = json_array(), *rules, *rule, *calls;
+    const char *user, *tgt;
+    size_t i;
+
+    json_object_foreach ((json_t *) users, user, rules)
+        json_array_foreach (rules, i, rule)
+            json_object_foreach (rule, tgt, calls)
+                if (str_starts(tgt, ACL_PLACE) && !value_lists(places, tgt))
+                    json_array_append_new(places, json_string(tgt));
+    return places;
+}
+
 /* What salt-auth gets of the configuration: the system's parameters, and the options that begin with its name. NEW. */
 static json_t *
 eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
@@ -301,8 +319,9 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
             json_object_set(options, key, one);
     for (size_t i = 0; i < NELEMS(not_his); i++)
         json_object_del(load, not_his[i]);
-    return json_pack("{s:I, s:s, s:o, s:o, s:o}", "id", try->id, "system", try->eauth, "config", config,
-                     "options", options, "load", load);
+    json_t *places = eauth_places(value_get(conf_get(self->front->conf, "external_auth"), try->eauth));
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o}", "id", try->id, "system", try->eauth, "config", config,
+                     "options", options, "load", load, "places", places);
 }
 
 /* Seconds that the token shall hold: the option's, or the user's own choice where he has one. */
