@@ -380,6 +380,10 @@ else
 	@python3 -B tests/bench/soak.py --build $(BUILD) fleet
 	@python3 -B tests/bench/soak.py --build $(BUILD) minion
 endif
+# The same of salt-api: Salt's stress recipe for an hour. SOAK_API="--minutes 15": see soak_api.py.
+.PHONY: soak-api
+soak-api: bench-build
+	@python3 -B tests/bench/soak_api.py --build $(BUILD) $(SOAK_API)
 # A long past: five gigabytes below $TMPDIR, for a quarter of an hour.
 JOBS    ?= 1000000
 RETURNS ?= 10
@@ -452,6 +456,7 @@ help:
 	@echo 'make chaos           faults of all kinds at random, then an audit; ROUNDS=20 SEED=1, ONLY=ROUND repeats one'
 	@echo 'make inject          every call that can fail does, once each; INJECT="--scenario GLOB --kind GLOB --places ..."'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
+	@echo 'make soak-api        the same of salt-api, under the stress recipe of Salt'
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make coverage        state functions of public trees that are built in'
 	@echo 'make bench-templates templates beside CPython and Jinja2'

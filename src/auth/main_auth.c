@@ -97,9 +97,9 @@ auth_check(const json_t *question)
 
     while (i < NELEMS(systems) && !str_eq(systems[i].name, name))
         i++;
-    if (i == NELEMS(systems))
-        return auth_no(id, "there is no such system: salt-master.conf(5) has a list, at external_auth");
-    if (systems[i].fn(&login, found, &err) <= 0)
+    int rc = i < NELEMS(systems) ? systems[i].fn(&login, found, &err)
+                                 : system_python(name, value_str(question, "host", ""), &login, found, &err);
+    if (rc <= 0)
         return auth_no(id, err.code != 0 ? fail_text(&err) : "wrong user or password");
     (void) json_object_update_new(found, json_pack("{s:I, s:b}", "id", id, "ok", true));
     return json_incref(found);

@@ -27,6 +27,10 @@ typedef struct login {
  * *err may have a text for the master's log. */
 typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
 
+/* A system in Python: a user's file in _auth or auth_dirs, or one of Salt's own, called by the program salt-engine with the argument
+ * `host` (main_engine.c). The same results. */
+int system_python(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err);
+
 #define SYSTEM(name) system_fn system_##name;
 #include "auth/systems.def"
 #undef SYSTEM

@@ -1,6 +1,12 @@
 /* main_engine.c - salt-engine: one engine. The daemon starts it with one argument: {"conf": folder, "side": "master" or
- * "minion", "name": of the option `engines`, "overrides"}. What the option says of it stays out of the argument, which others see. */
+ * "minion", "name": of the option `engines`, "overrides"}. What the option says of it stays out of the argument, which others see.
+ *
+ * With "login": true it is one log-in by a system in Python, which salt-auth asks for: {"system", "username", "password"} on standard
+ * input, {"ok": bool, "groups"?, "rules"?, "why"?} on standard output. */
+#include <unistd.h>
+
 #include "common/base/daemon.h"
+#include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/conf/engines.h"
@@ -157,6 +163,71 @@ main_engine_run(engine_t *self, fail_t *err)
     return self->master ? main_engine_master(self, err) : main_engine_minion(self, err);
 }
 
+/* ---- a log-in by a system in Python ----------------------------------------------------------------------- */
+
+/* auth(username, password), groups(username) or acl(username) of the system's file. NEW; NULL with *err: also for a function
+ * that the file does not have. */
+static json_t *
+main_engine_ask(call_ctx_t *ctx, const char *system, const char *fun, const char *user, const char *password,
+                fail_t *err)
+{
+    const userfile_t what = { .kind = "auth", .module = system, .fun = fun, .unlimited = true };
+    json_auto_t *words = password != NULL ? json_pack("[s, s]", user, password) : json_pack("[s]", user);
+    AUTO(py) args = py_from_json(words);
+    AUTO(py) kwargs = py_dict();
+    AUTO(py) said = userfile_has(ctx, &what, err) ? userfile_call(ctx, &what, args, kwargs, NULL, err) : NULL;
+
+    return said != NULL ? py_to_json(said) : NULL;
+}
+
+/* NEW answer. */
+static json_t *
+main_engine_check(call_ctx_t *ctx, const json_t *question)
+{
+    const char *system = value_str(question, "system", ""), *user = value_str(question, "username", "");
+    fail_auto_t err = FAIL_INIT, none = FAIL_INIT;
+    json_auto_t *right = main_engine_ask(ctx, system, "auth", user, value_str(question, "password", ""),
+                                         &err);
+
+    if (right == NULL)
+        return json_pack("{s:b, s:s}", "ok", false, "why",
+                         *fail_text(&err) != '\0'
+                             ? fail_text(&err)
+                             : "there is no such system: salt-master.conf(5) has a list, at external_auth");
+    json_t *answer = json_pack("{s:b}", "ok", value_truthy(right));
+    if (!value_truthy(right))
+        return answer;
+    json_t *groups = main_engine_ask(ctx, system, "groups", user, NULL, &none);
+    json_t *rules = main_engine_ask(ctx, system, "acl", user, NULL, &none);
+    json_object_set_new(answer, "groups", groups != NULL ? groups : json_array());
+    json_object_set_new(answer, "rules", rules != NULL ? rules : json_array());
+    return answer;
+}
+
+static int
+main_engine_login(engine_t *self, fail_t *err)
+{
+    const masterctx_tables_t tables = { .modules = self->exec,
+                                        .states = self->states,
+                                        .grains = main_engine_collect };
+    const masterctx_env_t env = {
+        .tables = &tables, .opts = self->opts, .jid = "", .fire = main_engine_fire, .cookie = self
+    };
+    buf_auto_t in = BUF_INIT;
+    int rc = fs_read_fd(STDIN_FILENO, ARGUMENT_MAX, &in);
+    json_auto_t *question = rc >= 0 ? value_parse(buf_str(&in), in.len, ARGUMENT_MAX, "standard input", err)
+                                    : NULL;
+
+    if (in.data != NULL)
+        explicit_bzero(in.data, in.len);
+    if (question == NULL)
+        return rc < 0 ? fail_set(err, rc, "standard input: %s", strerror(-rc)) : err->code;
+    AUTO(masterctx) host = masterctx_new(&env);
+    json_auto_t *answer = main_engine_check(masterctx_ctx(host), question);
+    AUTO_FREE char *text = value_dump(answer);
+    return puts(text) < 0 || fflush(stdout) != 0 ? fail_set(err, -EIO, "standard output is closed") : 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -194,9 +265,13 @@ main(int argc, char **argv)
     self.engines = registry_built_in(PLUGIN_ENGINE, rows, n);
     rows = builtin_plugins(PLUGIN_RETURNER, &n);
     self.returners = registry_built_in(PLUGIN_RETURNER, rows, n);
-    int rc = own != NULL ? main_engine_run(&self, &err)
-                         : fail_set(&err, -ENOENT, "the configuration names it no more");
-    if (rc < 0)
+    bool login = value_bool(told, "login", false);
+    int rc = login         ? main_engine_login(&self, &err)
+             : own != NULL ? main_engine_run(&self, &err)
+                           : fail_set(&err, -ENOENT, "the configuration names it no more");
+    if (rc < 0 && login)
+        log_error("a log-in by a system in Python: %s", fail_text(&err));
+    else if (rc < 0)
         log_critical("Engine(%s) could not be started! %s", self.name,
                      *fail_text(&err) != '\0' ? fail_text(&err) : "there is no such engine");
     registry_destroy(&self.exec);

@@ -1,13 +1,16 @@
-"""api.py - figures of salt-api: requests a second for test.ping of one minion and for /jobs, and the memory of a stream of events.
+"""api.py - figures of salt-api: requests a second for test.ping of one minion and for /jobs, and the memory of a stream of events, in
+the clear and under TLS.
 
 A figure beside real salt-api needs one: HALITE_REAL_API, the address of one that runs (http://127.0.0.1:PORT) with the same user,
 password and minion: sharedsecret, `admin`, `secret`, `m1`.
 """
 
+import contextlib
 import http.client
 import json
 import os
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -19,8 +22,8 @@ from halite import Trouble, free_ports, wait_for
 CHUNK = json.dumps([{"client": "local", "tgt": "m1", "fun": "test.ping"}])
 
 
-def login(address):
-    link = http.client.HTTPConnection(address, timeout=60)
+def login(address, tls=None):
+    link = http.client.HTTPSConnection(address, timeout=60, context=tls) if tls else http.client.HTTPConnection(address, timeout=60)
     link.request("POST", "/login", "eauth=sharedsecret&username=admin&password=secret",
                  {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"})
     answer = json.load(link.getresponse())
@@ -52,12 +55,14 @@ def rate(address, token, method, path, body, count, clients=8):
     return count // clients * clients / (time.monotonic() - start)
 
 
-def stream_kb(address, token, pid, count):
+def stream_kb(address, token, pid, count, tls=None):
     """Kilobytes of the process for each of so many streams that wait for events."""
     host, port = address.split(":")
     before, socks = fleet.memory_kb(pid, "Rss"), []
     for _ in range(count):
         sock = socket.create_connection((host, int(port)), timeout=60)
+        if tls:
+            sock = tls.wrap_socket(sock)
         sock.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\nX-Auth-Token: %s\r\n\r\n" % token.encode())
         socks.append(sock)
     for sock in socks:
@@ -69,41 +74,69 @@ def stream_kb(address, token, pid, count):
     return each
 
 
+@contextlib.contextmanager
+def api_of(master, rest):
+    """A salt-api with this section rest_cherrypy: (address, process id)."""
+    path = os.path.join(master.conf_dir, "master")
+    with open(path, encoding="utf-8") as file:
+        lines = [line for line in file if not line.startswith("rest_cherrypy:")]
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines([*lines, f"rest_cherrypy: {json.dumps(rest)}\n"])
+    api = subprocess.Popen(master.command("salt-api"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def answers():
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", rest["port"])).close()
+            return True
+        return False
+    try:
+        wait_for("salt-api", 30, answers)
+        yield f"127.0.0.1:{rest['port']}", api.pid
+    finally:
+        api.terminate()
+        api.wait()
+
+
+def certificate(folder):
+    """Paths of a certificate and its key, made now."""
+    crt, key = os.path.join(folder, "api.crt"), os.path.join(folder, "api.key")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                    "/CN=localhost", "-keyout", key, "-out", crt], check=True, stderr=subprocess.DEVNULL)
+    return crt, key
+
+
 def run(bench):
     (port,) = free_ports(1)
     count = 500 if bench.quick else 3000
+    rest = {"port": port, "host": "127.0.0.1", "connections": 20000, "connections_per_address": 20000}
     master = bench.site.master(
         sharedsecret="secret", external_auth={"sharedsecret": {"admin": [".*", "@runner", "@wheel", "@jobs"]}},
-        netapi_enable_clients=["local", "runner"], auto_accept=True,
-        rest_cherrypy={"port": port, "host": "127.0.0.1", "disable_ssl": True, "connections": 20000, "connections_per_address": 20000})
+        netapi_enable_clients=["local", "runner"], auto_accept=True, rest_cherrypy=rest)
     master.start()
     minion = bench.site.minion(master, "m1")
     minion.start()
     wait_for("m1", 30, lambda: "m1" in master.connected()[0])
-    address = f"127.0.0.1:{port}"
-    api = subprocess.Popen(master.command("salt-api"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    streams = 1000 if bench.quick else 9000
     try:
-        def answers():
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                return True
-            except OSError:
-                return False
-        wait_for("salt-api", 30, answers)
-        token = login(address)
-        kinds = [("test.ping of one minion by POST /", "POST", "/", CHUNK), ("GET /jobs", "GET", "/jobs", None)]
-        real = urllib.parse.urlparse(os.environ.get("HALITE_REAL_API", "")).netloc
-        for title, method, path, body in kinds:
-            # Before there are many jobs, so that /jobs of both has as few.
-            ours = [rate(address, token, method, path, body, count // 10) for _ in range(3)]
-            bench.report.add(f"salt-api: {title}", ours, "/s", more=True)
-            if real:
-                theirs = [rate(real, login(real), method, path, body, 16, 2)]
-                bench.report.add(f"the same of Salt's own at {real}", theirs, "/s", more=True)
-        streams = 1000 if bench.quick else 5000
-        bench.report.add(f"salt-api: memory of each of {streams} streams of events", [stream_kb(address, token, api.pid, streams)], "kB", target=12)
+        with api_of(master, {**rest, "disable_ssl": True}) as (address, pid):
+            token = login(address)
+            kinds = [("test.ping of one minion by POST /", "POST", "/", CHUNK), ("GET /jobs", "GET", "/jobs", None)]
+            real = urllib.parse.urlparse(os.environ.get("HALITE_REAL_API", "")).netloc
+            for title, method, path, body in kinds:
+                # Before there are many jobs, so that /jobs of both has as few.
+                ours = [rate(address, token, method, path, body, count // 10) for _ in range(3)]
+                bench.report.add(f"salt-api: {title}", ours, "/s", more=True)
+                if real:
+                    theirs = [rate(real, login(real), method, path, body, 16, 2)]
+                    bench.report.add(f"the same of Salt's own at {real}", theirs, "/s", more=True)
+            kb = stream_kb(address, token, pid, streams)
+            bench.report.add(f"salt-api: memory of each of {streams} streams of events", [kb], "kB", target=12)
+        crt, key = certificate(master.root)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        with api_of(master, {**rest, "ssl_crt": crt, "ssl_key": key}) as (address, pid):
+            kb = stream_kb(address, login(address, tls), pid, streams, tls)
+            bench.report.add("salt-api: the same under TLS", [kb], "kB")
     finally:
-        api.terminate()
-        api.wait()
         minion.stop()
         master.stop()

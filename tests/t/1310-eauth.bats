@@ -413,3 +413,42 @@ PY
     for n in $(cat "$FLEET/broken/pids"); do until_true 10 not kill -0 "$n"; done
     [ "$(wc -l <"$FLEET/broken/pids")" -eq 4 ]
 }
+
+@test "a system in Python: a user's file, with groups and rules" {
+    command -v python3 >/dev/null || skip "there is no python3"
+    stop master
+    mkdir -p "$FLEET/auth"
+    cat >"$FLEET/auth/house.py" <<'PY'
+__virtualname__ = "maison"
+def __virtual__():
+    return __virtualname__
+def auth(username, password):
+    if username == "bad":
+        raise RuntimeError("the house is on fire")
+    print("printed by the file")
+    return password == __opts__["house_password"]
+def groups(username, *args, **kwargs):
+    return ["cooks"] if username == "ann" else []
+def acl(username, **kwargs):
+    return ["test.arg"] if username == "bob" else None
+PY
+    sed -i '/^external_auth:/,/^[^ ]/{/^external_auth:/d; /^  /d}' "$MASTER_CONF"
+    {
+        printf 'auth_dirs: [%s]\nhouse_password: in-my-house\n' "$FLEET/auth"
+        printf 'external_auth:\n  maison:\n    ann: [test.ping]\n    "cooks%%": [test.echo]\n    bob: [test.version]\n  nosuch:\n    ann: [test.ping]\n'
+    } >>"$MASTER_CONF"
+    start_master
+    ask "$(login maison ann in-my-house)" | grep -q '"groups":\["cooks"\].*"perms":\["test.echo","test.ping"\]'
+    ask "$(login maison bob in-my-house)" | grep -qE '"perms":\[("test.arg","test.version"|"test.version","test.arg")\]'
+    for words in 'ann wrong' 'bad in-my-house' "ann ''"; do
+        # shellcheck disable=SC2086
+        run ask "$(login maison $words)"
+        [ "$status" -eq 1 ]
+    done
+    until_log "$FLEET/log/master" "login of 'bad' by maison has failed: .*the house is on fire"
+    run ask "$(login nosuch ann in-my-house)"
+    [ "$status" -eq 1 ]
+    until_log "$FLEET/log/master" "login of 'ann' by nosuch has failed: .*"
+    run grep -rl in-my-house "$FLEET/log"
+    [ -z "$output" ]
+}

@@ -3,7 +3,7 @@
  *
  * The line is a socketpair of whole messages, a JSON object each, at most LIMIT_AUTH_MSG:
  *   question {"id", "system", "config": {its ^parameters}, "options": {its options}, "load": {username, password, ...},
- *            "places"?: ["ldap(NAME)"]}
+ *            "places"?: ["ldap(NAME)"], "host": the argument of salt-engine, for systems in Python}
  *   answer   {"id", "ok": bool, "groups"?: [text], "rules"?: what he has besides the configuration's, "why"?: text for the log,
  *          "places"?: {"ldap(NAME)": [id]}}
  * A secret is never in an argument or in the environment.

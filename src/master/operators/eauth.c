@@ -302,6 +302,20 @@ eauth_places(const json_t *users)
     return places;
 }
 
+/* What salt-engine is told when the system is a file in Python. NEW. */
+static char *
+eauth_host(const front_t *front)
+{
+    static const char *const own[] = { "log_level", "log_file", "log_level_logfile" };
+    json_t *overrides = json_object();
+    json_auto_t *told = json_pack("{s:s, s:s, s:b, s:o}", "conf", value_str(front->opts, "config_dir", ""),
+                                  "side", "master", "login", true, "overrides", overrides);
+
+    for (size_t i = 0; i < NELEMS(own); i++)
+        json_object_set(overrides, own[i], value_get(front->opts, own[i]));
+    return value_dump(told);
+}
+
 /* What salt-auth gets of the configuration: the system's parameters, and the options that begin with its name. NEW. */
 static json_t *
 eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
@@ -320,8 +334,9 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
     for (size_t i = 0; i < NELEMS(not_his); i++)
         json_object_del(load, not_his[i]);
     json_t *places = eauth_places(value_get(conf_get(self->front->conf, "external_auth"), try->eauth));
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o}", "id", try->id, "system", try->eauth, "config", config,
-                     "options", options, "load", load, "places", places);
+    AUTO_FREE char *host = eauth_host(self->front);
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:s}", "id", try->id, "system", try->eauth, "config",
+                     config, "options", options, "load", load, "places", places, "host", host);
 }
 
 /* Seconds that the token shall hold: the option's, or the user's own choice where he has one. */
