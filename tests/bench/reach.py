@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""reach.py - what comes in and what goes out, for long or fast.
+
+  reach.py --build DIR soak  [--minutes 60]     beacons, followers, engines and jobs at once: is memory flat?
+  reach.py --build DIR rates [--returns 12000]  returns a second of followers into PostgreSQL and Redis, beside bare loops
+
+soak: a master with followers (a file, and Redis where redis-server is installed), engines and a schedule, two minions with beacons,
+engines and a returner; memory is the PSS of all processes of each daemon, judged as in soak.py. Half way every follower is killed.
+rates: the journal is full when the follower begins, so that its own speed shows; the bare loops (bareloop.c, built here with libpq's
+and hiredis's headers) write the same rows, 500 in a transaction or in a pipeline. One JSON line at the end; exit code 1 when memory
+grows, something is missing, or a follower takes more than RATIO_MAX times as long.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import fleet
+from fleet import BenchError
+from soak import Load, Samples, judge
+
+RATIO_MAX = 1.5
+PG_BIN = "/usr/lib/postgresql/15/bin"
+TABLES = """CREATE TABLE jids (jid varchar(255) NOT NULL PRIMARY KEY, load jsonb NOT NULL);
+CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return jsonb NOT NULL, id varchar(255) NOT NULL,
+  success varchar(10) NOT NULL, full_ret jsonb NOT NULL, alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW());
+CREATE SEQUENCE seq_salt_events_id;
+CREATE TABLE salt_events (id BIGINT NOT NULL UNIQUE DEFAULT nextval('seq_salt_events_id'), tag varchar(255) NOT NULL, data jsonb NOT NULL,
+  alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW(), master_id varchar(255) NOT NULL);
+CREATE INDEX idx_salt_returns_jid ON salt_returns (jid);"""
+
+
+def redis_here():
+    return shutil.which("redis-server") and shutil.which("redis-cli")
+
+
+SERVERS = []  # that run
+
+
+def with_servers(what, site, args):
+    """What it finds; servers end, whatever comes."""
+    try:
+        return what(site, args).run()
+    finally:
+        for one in list(SERVERS):
+            one.stop()
+
+
+class Redis:
+    """A server of our own on a Unix socket."""
+
+    def __init__(self, folder, begin=True):
+        self.folder, self.sock = folder, os.path.join(folder, "redis.sock")
+        if begin:
+            self.start()
+
+    @classmethod
+    def later(cls, folder):
+        return cls(folder, False)
+
+    def start(self):
+        self.process = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", self.sock, "--dir", self.folder, "--save", ""], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        SERVERS.append(self)
+        fleet.wait_for("redis", 20, lambda: self.ask("ping") == "PONG", 0.05)
+
+    def ask(self, *words):
+        return subprocess.run(["redis-cli", "-s", self.sock, *words], capture_output=True, text=True).stdout.strip()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+class Postgres:
+    """A server of our own on a Unix socket."""
+
+    def __init__(self, folder):
+        self.folder, self.root = folder, os.geteuid() == 0
+        if self.root:
+            os.chmod(folder, 0o711)
+            shutil.chown(folder, "postgres")
+        self._run("initdb", "-D", f"{folder}/data", "-A", "trust", "-U", "salt", "--no-sync")
+        self.start()
+        self.sql(TABLES)
+
+    def start(self):
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-l", f"{self.folder}/log", "-o", f"-c listen_addresses= -k {self.folder}", "start")
+        SERVERS.append(self)
+
+    def _run(self, program, *words):
+        argv = [f"{PG_BIN}/{program}", *words]
+        subprocess.run(["runuser", "-u", "postgres", "--", *argv] if self.root else argv, check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+    def sql(self, text):
+        return subprocess.run(["psql", "-qAt", "-h", self.folder, "-U", "salt", "-d", "postgres", "-c", text], check=True, capture_output=True, text=True).stdout.strip()
+
+    def stop(self):
+        if self in SERVERS:
+            SERVERS.remove(self)
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-m", "fast", "stop")
+
+
+# ---- soak -------------------------------------------------------------------------------------------------------------
+
+
+class ReachSoak:
+    def __init__(self, site, args):
+        self.site, self.args, self.load = site, args, Load()
+        self.folder = site.folder()
+        self.watched = os.path.join(self.folder, "watched")
+        os.makedirs(self.watched)
+        self.kept = os.path.join(self.folder, "events")
+        self.redis = Redis(self.folder) if redis_here() else None
+        if self.redis is None:
+            print("no redis-server: the soak has no follower to Redis", file=sys.stderr)
+        line = os.path.join(self.folder, "line")
+        with open(line, "w") as f:
+            f.write('{"tag": "soak/script", "data": {"n": 1}}\n')
+        more = {"redis.unix_socket_path": self.redis.sock, "master_job_cache": "redis"} if self.redis else {}
+        engine = {"script": {"cmd": f"cat {line}", "interval": 0.5}}
+        self.master = site.master(auto_accept=True, keep_jobs_seconds=120, event_return="rawfile_json", engines=[engine], **more,
+                                  **{"rawfile_json.filename": self.kept}, schedule={"note": {"function": "event.send", "args": ["soak/scheduled"], "seconds": 1}},
+                                  file_roots={"base": [self._states()]})
+        self.beacons = {"load": [{"averages": {a: [0.0, 0.0] for a in ("1m", "5m", "15m")}}, {"interval": 1}], "memusage": [{"percent": "0%"}, {"interval": 1}],
+                        "diskusage": [{"/": "0%"}, {"interval": 1}], "status": [{"interval": 2}], "ps": [{"processes": {"init": "stopped"}}, {"interval": 1}],
+                        "inotify": [{"files": {self.watched: {"mask": ["create", "modify", "delete"]}}}]}
+
+    def _states(self):
+        folder = self.site.folder()
+        with open(os.path.join(folder, "some.sls"), "w") as f:
+            f.write("{% for i in range(20) %}\nnop_{{ i }}:\n  test.nop:\n    - name: nop {{ i }}\n{% endfor %}\n")
+        return folder
+
+    def _job(self):
+        with self.master.client() as client:
+            returns, _ = client.job("*", "test.echo", "x" * 200)
+        if len(returns) != 2:
+            raise BenchError(f"{2 - len(returns)} returns of test.echo are missing")
+
+    def _states_run(self):
+        with self.master.client() as client:
+            client.job("*", "state.apply", "some")
+
+    def _files(self):
+        path = os.path.join(self.watched, f"f{int(time.time() * 1000) % 50}")
+        with open(path, "w") as f:
+            f.write("x")
+        os.unlink(path)
+
+    def _events(self):
+        with self.master.client() as client:
+            if not client.call("fire", events=[{"tag": f"soak/{i}", "data": {"number": i, "text": "x" * 200}} for i in range(50)])["ok"]:
+                raise BenchError("the master does not take events")
+
+    def _shorten(self):
+        """As a log's rotation does."""
+        if os.path.exists(self.kept) and os.path.getsize(self.kept) > 1 << 26:
+            os.rename(self.kept, self.kept + ".1")
+
+    def _followers(self):
+        with self.master.client() as client:
+            return client.call("status")["followers"]
+
+    def run(self):
+        self.master.start()
+        minions = [self.site.minion(self.master, name, beacons=self.beacons, engines=[{"script": {"cmd": f"cat {self.folder}/line", "interval": 0.5}}],
+                                    **{"return": "rawfile_json", "rawfile_json.filename": os.path.join(self.folder, name)}) for name in ("real1", "real2")]
+        for one in minions:
+            one.start()
+        fleet.wait_for("both minions", 60, lambda: len(self.master.connected()[0]) == 2, 0.05)
+        for fn, pause in ((self._job, 0.25), (self._states_run, 5), (self._files, 0.1), (self._events, 0.5), (self._shorten, 5)):
+            self.load.begin(fn, pause)
+        watched = [("master", self.master.process.pid)] + [(m.name, m.process.pid) for m in minions]
+        samples, killed = [Samples(*w) for w in watched], False
+        end = time.monotonic() + self.args.minutes * 60
+        while time.monotonic() < end and not self.load.wrong:
+            for one in samples:
+                one.take()
+            if not killed and time.monotonic() > end - self.args.minutes * 30:
+                killed = True
+                for follower in self._followers().values():
+                    if follower["pid"]:
+                        os.kill(follower["pid"], signal.SIGKILL)
+            time.sleep(1)
+        self.load.stop()
+        if self.load.wrong:
+            raise BenchError("".join(self.load.wrong))
+        found = {one.what: judge(one.all) for one in samples}
+        found["rounds"] = self.load.rounds
+        fleet.wait_for("followers that have all", 60, lambda: all(f["behind"] < 1000 and not f.get("failed") for f in self._followers().values()))
+        found["followers"] = self._followers()
+        found["beacons"] = self.master.stored("SELECT coalesce(max(last), 0) FROM event_blocks")
+        return {**found, "good": all(found[one.what]["flat"] for one in samples)}
+
+
+# ---- rates ------------------------------------------------------------------------------------------------------------
+
+
+class Rates:
+    def __init__(self, site, args):
+        self.site, self.args, self.folder = site, args, site.folder()
+        os.chmod(os.path.dirname(self.folder), 0o711)
+        self.bare = os.path.join(self.folder, "bareloop")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bareloop.c")
+        built = subprocess.run(["cc", "-O2", "-std=gnu17", "-I/usr/include/postgresql", source, "-o", self.bare, "-lpq", "-lhiredis"], capture_output=True, text=True)
+        if built.returncode != 0 or not redis_here() or not os.path.isdir(PG_BIN):
+            raise BenchError("the rates need redis-server, PostgreSQL, and the headers of libpq and hiredis (libpq-dev, libhiredis-dev)")
+
+    def _follow(self, returner, up, count, **options):
+        """Fills the journal while the server is away, then lets it come: (returns a second, seconds)."""
+        minions = 200
+        master = self.site.master(auto_accept=True, master_job_cache=returner, **options)
+        swarm = self.site.swarm(master, minions)
+        swarm.make_keys(accepted=True)
+        master.start()
+        swarm.start()
+        fleet.wait_for("all minions", 120, lambda: swarm.poll()["ready"] == minions, 0.1)
+        total = 0
+        with master.client() as client:
+            while total < self.args.returns:
+                total += len(client.job("*", "test.ping")[0])
+        swarm.stop()
+        up()
+        first = last = None
+        while last is None:
+            now, n = time.monotonic(), count()
+            if n > 0 and first is None:
+                first = now, n
+            if n >= total:
+                last = now, n
+            if first is not None and now - first[0] > 300:
+                raise BenchError(f"{returner}: {n} of {total} returns after 300 s")
+            time.sleep(0.02)
+        master.stop()
+        if last[1] != total:
+            raise BenchError(f"{returner}: {last[1]} returns, and {total} were made")
+        return (last[1] - first[1]) / (last[0] - first[0])
+
+    def _bare(self, kind, where, rows):
+        with open(rows) as f:
+            n = sum(1 for _ in f)
+        return n / float(subprocess.run([self.bare, kind, where, rows], check=True, capture_output=True, text=True).stdout)
+
+    def run(self):
+        pg_folder = self.site.folder()
+        postgres = Postgres(pg_folder)
+        postgres.stop()
+        found = {"postgres": self._follow("pgjsonb", postgres.start, lambda: int(postgres.sql("SELECT count(*) FROM salt_returns")),
+                                          **{"returner.pgjsonb": {"host": pg_folder, "user": "salt", "db": "postgres", "sslmode": "disable"}})}
+        rows = os.path.join(self.folder, "rows")
+        with open(rows, "w") as f:
+            f.write(postgres.sql("COPY (SELECT fun, jid, return, id, success, full_ret FROM salt_returns) TO STDOUT") + "\n")
+        postgres.sql("TRUNCATE salt_returns")
+        found["libpq"] = self._bare("pg", f"host={pg_folder} user=salt dbname=postgres", rows)
+        server = Redis.later(self.folder)
+        found["redis"] = self._follow("redis", server.start, lambda: int(server.ask("eval", "local n = 0 for _, k in ipairs(redis.call('keys', 'ret:*')) do n = n + redis.call('hlen', k) end return n", "0")),
+                                      **{"redis.unix_socket_path": server.sock})
+        server.ask("flushall")
+        found["hiredis"] = self._bare("redis", server.sock, rows)
+        found = {name: round(rate) for name, rate in found.items()}
+        ratios = {"postgres_ratio": round(found["libpq"] / found["postgres"], 2), "redis_ratio": round(found["hiredis"] / found["redis"], 2)}
+        return {**found, **ratios, "good": max(ratios.values()) <= RATIO_MAX}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What comes in and what goes out, for long or fast.")
+    parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
+    parser.add_argument("what", choices=("soak", "rates"))
+    parser.add_argument("--minutes", type=float, default=60, help="of the soak")
+    parser.add_argument("--returns", type=int, default=12000, help="of the rates")
+    args = parser.parse_args()
+    build = os.path.abspath(args.build)
+    with fleet.Site(os.path.join(build, "bin"), os.path.join(build, "tests/bench")) as site:
+        try:
+            found = with_servers(ReachSoak if args.what == "soak" else Rates, site, args)
+        except (BenchError, OSError, subprocess.CalledProcessError) as why:
+            print(json.dumps({"what": args.what, "failed": str(why)}))
+            return 1
+    print(json.dumps({"what": args.what, **found}))
+    return 0 if found["good"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
