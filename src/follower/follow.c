@@ -12,7 +12,7 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-#define BATCH_MAX  500   /* events in one batch, unless event_return_queue wants more, */
+#define BATCH_MAX  500               /* events in one batch, unless event_return_queue wants more, */
 #define BATCH_SIZE (8 * 1024 * 1024) /* and bytes: servers bound a request, and each batch has one deadline */
 #define IDLE_MS    1000  /* between looks at the time while nothing comes; the file follows as fast */
 #define FAILED_MS  500   /* before a batch is given again: doubled each time, */
@@ -134,7 +134,8 @@ stored(follow_t *self)
     self->weight = 0;
     self->after = self->reached;
     self->none = false;
-    if (!self->keeps || clock_mono_ms() - self->told_ms >= IDLE_MS)
+    /* Who takes batches keeps the number itself, or stores the same again: that may be a second's. */
+    if (!self->batch || clock_mono_ms() - self->told_ms >= IDLE_MS)
         follow_tell(self, NULL, !self->keeps);
 }
 

@@ -214,7 +214,8 @@ child_may(void *cookie, const char *fun, fail_t *err)
 static json_t *
 job_pub(const json_t *job, const char *fun, json_t *arg)
 {
-    static const char asker[] = "minion:"; /* in the name of a user: the master's word, of which no user has one */
+    static const char asker[] =
+        "minion:"; /* in the name of a user: the master's word, of which no user has one */
     const char *user = value_str(job, "user", "");
     bool asked = value_bool(job, "peer", false) && str_starts(user, asker);
 
