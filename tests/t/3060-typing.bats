@@ -111,10 +111,51 @@ RUNS
     run --separate-stderr salt-key --preserve-minions=True -L
     [ "$status" -eq 0 ]
     [[ $stderr == *"--preserve-minions has no effect in Halite: "* ]]
-    for program in salt salt-run salt-key salt-cp salt-call salt-master salt-minion; do
-        run "$HALITE_BIN/$program" --saltfile=x
-        [ "$status" -eq 64 ]
-        [[ $output == *'error: --saltfile: there are no Saltfiles'* ]]
+}
+
+@test "a Saltfile: options of a program, which the command line overrides; one that others may write is left out" {
+    own=$BATS_TEST_TMPDIR/own
+    mkdir -p "$own/home/.salt" "$own/open"
+    cd "$own"
+    cat >Saltfile <<YAML
+salt: {output: txt, list: True, timeout: 7}
+salt-call: {config_dir: $own, local: True, out: json}
+salt-key: {none_such: 1}
+salt-cp: [a]
+salt-run: {timeout: long}
+YAML
+    run -0 salt web1 test.ping
+    [ "$output" = 'web1: True' ]
+    run -0 salt -G 'id:web1' test.ping --out=newline_values_only
+    [ "$output" = True ]
+    printf 'id: of-the-saltfile\n' >minion
+    run -0 "$HALITE_BIN/salt-call" config.get id
+    [[ $output == *of-the-saltfile* ]]
+    run -64 salt-key -L
+    [[ $output == *"$own/Saltfile: salt-key has no option 'none_such'"* ]]
+    run -64 "$HALITE_BIN/salt-cp" web1 a b
+    [[ $output == *'a Saltfile is a mapping of programs'* ]]
+    run -64 salt-run manage.up
+    [[ $output == *'option --timeout: invalid integer value'*"That is of the Saltfile $own/Saltfile" ]]
+    mv Saltfile home/.salt/Saltfile
+    HOME=$own/home run -0 salt web1 test.ping
+    [ "$output" = 'web1: True' ]
+    cp home/.salt/Saltfile open/Saltfile
+    run -0 salt web1 test.ping --saltfile="$own/open/Saltfile"
+    [ "$output" = 'web1: True' ]
+    cd open
+    for made in 'chmod 666 Saltfile' 'chmod 644 Saltfile; chmod 777 .' 'chmod 755 .; rm Saltfile; ln -s ../home/.salt/Saltfile Saltfile'; do
+        eval "$made"
+        run --separate-stderr -0 salt web1 test.ping
+        [ "$output" != 'web1: True' ]
+        [[ $stderr == *"$own/open/Saltfile is left out: "*"--saltfile=$own/open/Saltfile takes it all the same"* ]]
+    done
+    SALT_SALTFILE=$own/open/Saltfile run -0 salt web1 test.ping
+    [ "$output" = 'web1: True' ]
+    run -64 salt --saltfile="$own/none" web1 test.ping
+    [[ $output == *"'$own/none' file does not exist."* ]]
+    for program in salt salt-run salt-key salt-cp salt-call salt-master salt-minion salt-api; do
+        run -64 "$HALITE_BIN/$program" --saltfile="$own/none"
     done
 }
 

@@ -19,7 +19,9 @@ const opt_row_t opt_common[] = {
       .help = "Read the configuration from this folder. Default: $SALT_CONFIG_DIR, else '" HALITE_CONF_DIR
               "'." },
     { "--saltfile", OPT_STR,
-      .refused = "there are no Saltfiles; give their options themselves, and -c FOLDER for config_dir" },
+      .help =
+          "A file with options of this program: '{%prog: {config_dir: FOLDER}}' in YAML. Default: $SALT_SALTFILE, else "
+          "'Saltfile' in this folder, or in ~/.salt." },
     OPT_ROW_END
 };
 

@@ -6,6 +6,7 @@
 
 #include "common/base/str.h"
 #include "common/cli/optrow.h"
+#include "common/cli/saltfile.h"
 #include "common/cli/versions.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -504,6 +505,23 @@ parse_stdin(parser_t *p)
     return rc;
 }
 
+/* Reads what the Saltfile has for this program and the command line has not. */
+static int
+optparse_saltfile(parser_t *p)
+{
+    AUTO_FREE char *path = NULL;
+    char **words = NULL;
+    int rc = saltfile_words(p->spec, p->res->values, &words, &path);
+
+    json_object_del(p->res->values, "saltfile");
+    p->argv = words;
+    p->argc = rc == GO_ON && words != NULL ? (int) strv_len(words) : 0;
+    if (rc == GO_ON && p->argc > 0 && (rc = optparse_parse(p)) != GO_ON)
+        (void) fprintf(stderr, "That is of the Saltfile %s\n", path);
+    strv_free(words);
+    return rc;
+}
+
 int
 optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
 {
@@ -516,6 +534,8 @@ optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
     int rc = optparse_parse(&p);
     if (rc == GO_ON && value_bool(ret->values, "args_stdin", false))
         rc = parse_stdin(&p);
+    if (rc == GO_ON)
+        rc = optparse_saltfile(&p);
     if (rc == GO_ON && p.report) {
         buf_auto_t out = BUF_INIT;
         versions_report(&out);
