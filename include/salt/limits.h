@@ -123,6 +123,8 @@
 #define LIMIT_EVENTS_KEPT_BYTES (64 * 1024 * 1024)
 #define LIMIT_SPOOL_FILES       100000 /* returns that wait for a master */
 #define LIMIT_HELLO_JIDS        2000   /* jobs that a minion names in its hello */
+#define LIMIT_CLAIM_GRAINS      32     /* grains of autosign_grains in a hello, */
+#define LIMIT_CLAIM_TEXT        1024   /* and bytes of the name and of the value of each */
 #define LIMIT_HELLO_ELSEWHERE   500    /* of those, jobs whose returns other masters have */
 #define LIMIT_RELEASE           32     /* the version that a peer claims, with its NUL */
 #define LIMIT_BOOT              40     /* the name of a minion's start there, with its NUL */

@@ -393,7 +393,8 @@ with_master(caller_t *self, char **args, size_t n)
                             words[i]);
         }
 
-        self->master = callsession_open(self->conf, (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
+        self->master = callsession_open(self->conf, main_call_grains(self),
+                                        (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
         if (self->master == NULL)
             return main_call_fail(fail_text(&err));
         if (callsession_grains(self->master, main_call_grains(self), &err) < 0)

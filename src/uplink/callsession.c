@@ -1,6 +1,7 @@
 /* callsession.c - drives one session by hand: callsession_turn() polls and steps it until a condition holds or time is
  * up. Events and returns stay in `unsettled` until acknowledged, and are sent again on each reconnect.
  */
+#include "uplink/claim.h"
 #include "uplink/callsession.h"
 
 #include <unistd.h>
@@ -24,6 +25,7 @@ struct callsession {
     void *zctx;
     key_pair_t *keys;
     session_t *session;
+    json_t *claim; /* owned: claim_grains(); NULL: none */
     char host[256], boot[LIMIT_BOOT], *known_file, *sign_file;
     char *reason;      /* owned: why there is no connection; NULL: unknown */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
@@ -170,6 +172,7 @@ callsession_connect(callsession_t *self, const conf_t *conf, size_t nth, const j
                           .verify_sign = conf_bool(conf, "verify_master_pubkey_sign"),
                           .always_verify = conf_bool(conf, "always_verify_signature"),
                           .keys = self->keys,
+                          .claim = self->claim,
                           .wait_ms = timeout_ms,
                           .wait_max_ms = timeout_ms,
                           .look_ms = timeout_ms / 2 };
@@ -209,12 +212,13 @@ set_aside(const char *pki, fail_t *err)
 }
 
 callsession_t *
-callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
+callsession_open(const conf_t *conf, const json_t *grains, int timeout_ms, fail_t *err)
 {
     json_auto_t *masters = masters_parse(conf, err);
     const char *pki = conf_str(conf, "pki_dir");
     callsession_t *self = xcalloc(1, sizeof(*self));
     self->unsettled = json_array();
+    self->claim = claim_grains(conf, grains);
     const download_host_t host = { callsession_file_send, callsession_file_done, self };
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
@@ -370,6 +374,7 @@ callsession_destroy(callsession_t **self_p)
     if (self->zctx != NULL)
         (void) zmq_ctx_term(self->zctx);
     key_pair_destroy(&self->keys);
+    json_decref(self->claim);
     json_decref(self->unsettled);
     json_decref(self->answer);
     free(self->known_file);

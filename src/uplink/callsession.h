@@ -16,7 +16,7 @@ typedef struct callsession callsession_t;
 
 /* Connects to the first configured master that answers within `timeout_ms` each. NEW, or NULL with *err, the
  * last one's. */
-callsession_t *callsession_open(const conf_t *conf, int timeout_ms, fail_t *err);
+callsession_t *callsession_open(const conf_t *conf, const json_t *grains, int timeout_ms, fail_t *err);
 /* Waits until the master has acknowledged every event and return, at most `timeout_ms`; else -ETIMEDOUT. */
 int callsession_settle(callsession_t *self, int timeout_ms, fail_t *err);
 void callsession_destroy(callsession_t **self_p);

@@ -405,6 +405,8 @@ session_hello(session_t *self)
                                   HALITE_VERSION, "halite", HALITE_RELEASE);
     if (self->conf.series != NULL && !str_eq(self->conf.series, self->conf.boot))
         json_object_set_new(body, "series", json_string(self->conf.series));
+    if (self->conf.claim != NULL)
+        json_object_set(body, "autosign_grains", (json_t *) self->conf.claim);
     if (self->host.pending != NULL)
         json_object_set_new(body, "pending", session_pending(self));
     json_auto_t *elsewhere = session_own_elsewhere(self, json_array_size(value_get(body, "pending")));

@@ -48,6 +48,7 @@ typedef struct session_conf {
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
     seen_t *seen;             /* shared by all sessions of the minion; NULL: it takes no jobs */
+    const json_t *claim;      /* claim_grains(), for the hello; NULL: none */
     bool no_heartbeat;        /* thousands of sessions in one process: sock_no_heartbeat */
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
     int retry_dns_ms;         /* pause after a name that can't be resolved; 0: as any lost connection */

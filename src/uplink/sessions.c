@@ -575,6 +575,7 @@ sessions_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys
         sessions_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
         line->all[i].conf.boot = self->begin->boot;
         line->all[i].conf.series = self->begin->series;
+        line->all[i].conf.claim = self->begin->claim;
         line->all[i].conf.seen = self->begin->seen;
         line->all[i].conf.keys = keys;
     }

@@ -31,6 +31,7 @@
 typedef struct sessions_begin {
     const char *boot, *series; /* as in session.h */
     seen_t *seen;              /* the jobs that this minion has had */
+    const json_t *claim;       /* as in session.h */
     json_t *pending;           /* {jid: asker, or null}: jobs that run or whose returns wait; modified */
 } sessions_begin_t;
 

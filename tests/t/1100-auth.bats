@@ -179,6 +179,24 @@ teardown() {
     [ ! -e "$FLEET/master/etc/salt/pki/master/minions_autosign/m1" ]
 }
 
+@test "autosign_grains: the value of a grain that the master's folder lists accepts a new key, another waits; autoreject_file goes before" {
+    mkdir -p "$FLEET/master/signs"
+    printf '# tokens\n0f9a-secret\n' >"$FLEET/master/signs/token"
+    echo bad >"$FLEET/master/reject"
+    chmod 755 "$FLEET/master/signs"
+    chmod 644 "$FLEET/master/signs/token" "$FLEET/master/reject"
+    start_master "autosign_grains_dir: $FLEET/master/signs" "autoreject_file: $FLEET/master/reject"
+    start_minion web1 'grains: {token: 0f9a-secret}' 'autosign_grains: [token, none-such]'
+    wait_connected web1
+    start_minion web2 'grains: {token: guessed}' 'autosign_grains: [token]'
+    start_minion web3 'grains: {token: 0f9a-secret}'
+    start_minion bad 'grains: {token: 0f9a-secret}' 'autosign_grains: [token]'
+    wait_key web2 pre
+    wait_key web3 pre
+    wait_key bad rejected
+    [ "$(grep -c 0f9a-secret "$FLEET/log/master")" = 0 ]
+}
+
 @test "an autosign_file that everybody may write is not believed" {
     mkdir "$FLEET/master"
     echo 'web*' >"$FLEET/master/autosign"

@@ -136,6 +136,16 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
     refused_more
 }
 
+@test "grains in a hello that are none, or too many, or named like paths: the key waits, and nothing is read" {
+    many=$(python3 -c 'import json; print(json.dumps({"g%d" % i: "x" for i in range(1500)}))')
+    for claim in 5 null '"x"' '[1]' '{"token":{"a":[]}}' '{"../../master/master.pem":"x","token/..":"x","":"x"}' "$many" \
+        "{\"token\":\"$(printf 'x%.0s' {1..5000})\"}"; do
+        with=$(hello "claims$((n += 1))")
+        stranger "claims$n" send "${with%\}},\"autosign_grains\":$claim}" expect '"state":"pending"'
+    done
+    salt-key -y -d 'claims*' >/dev/null
+}
+
 @test "a frame that is larger than any may be ends its connection" {
     evil send "$(hello evil)" expect "$WELCOME" big 17000000 '{"m":"grains","grains":"' closed
 }

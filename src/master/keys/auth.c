@@ -240,12 +240,13 @@ auth_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const 
 /* The configured state of an unknown key: accepted, rejected, or pending. While autoreject_file, or a line of
  * it, can't be read, nobody is accepted automatically, since whom it names is unknown. */
 static key_state_t
-policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
+policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES], const json_t *claim)
 {
     fail_auto_t err = FAIL_INIT;
     bool permissive = conf_bool(self->conf, "permissive_pki_access");
     const char *reject = conf_str(self->conf, "autoreject_file"),
-               *sign = conf_str(self->conf, "autosign_file");
+               *sign = conf_str(self->conf, "autosign_file"),
+               *grains = conf_str(self->conf, "autosign_grains_dir");
     key_state_t state = KEY_PENDING;
     if (*reject && fs_absent(reject))
         (void) fail_set(&err, -ENOENT, "%s is not there", reject);
@@ -258,7 +259,8 @@ policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
               (*sign && keystore_listed(sign, id, permissive, &err)) ||
               keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
                                      (int) conf_int(self->conf, "autosign_timeout")) ||
-              keystore_take_expected(conf_str(self->conf, "pki_dir"), id, key)))
+              keystore_take_expected(conf_str(self->conf, "pki_dir"), id, key) ||
+              (*grains && keystore_grains_listed(grains, claim, permissive, &err))))
         state = KEY_ACCEPTED;
     if (err.text != NULL)
         log_warning("%s", fail_text(&err));
@@ -311,7 +313,7 @@ renamed(front_t *self, minion_t *old, const char *id)
 /* Store the key of a new id. `old`: the id under which this key is pending, or NULL; it is replaced. NULL
  * when the key could not be stored; the peer has been told. */
 static minion_t *
-first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
+first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old, const json_t *hello)
 {
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
@@ -321,7 +323,7 @@ first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
         auth_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
-    key_state_t state = policy(self, id, key);
+    key_state_t state = policy(self, id, key, value_get(hello, "autosign_grains"));
     if (keystore_put(self->keystore, id, state, key, &err) < 0) {
         log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
         auth_welcome(self, peer, "full", "the master can't store the key");
@@ -381,7 +383,7 @@ rival_won(front_t *self, minion_t *m)
 /* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
  * and the peer has been told. */
 static key_state_t
-auth_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
+auth_claim(front_t *self, peer_t *peer, const char *id, const json_t *hello, minion_t **ret_m)
 {
     minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
     if (owner != NULL && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
@@ -405,7 +407,7 @@ auth_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
                     m);
         return KEY_UNKNOWN;
     }
-    if (m == NULL && (m = first_contact(self, peer, id, owner)) == NULL)
+    if (m == NULL && (m = first_contact(self, peer, id, owner, hello)) == NULL)
         return KEY_UNKNOWN;
     *ret_m = m;
     return m->state;
@@ -448,7 +450,7 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
     (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
     minion_t *m = NULL;
-    key_state_t state = auth_claim(self, peer, id, &m);
+    key_state_t state = auth_claim(self, peer, id, body, &m);
     if (state == KEY_UNKNOWN)
         return;
     if (m->rival != NULL && m->peer == peer) {

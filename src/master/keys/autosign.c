@@ -12,10 +12,12 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
+#include "common/crypto/keys.h"
 #include "common/match/match.h"
 #include "keyring/keystore.h"
 #include "salt/limits.h"
 #include "salt/log.h"
+#include "salt/value.h"
 
 /* True when the process is in the group. */
 static bool
@@ -91,6 +93,52 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
             fail_set(err, -EINVAL, "%s: the line '%.100s' is not a pattern: %s", file, line, fail_text(&why));
     }
     strv_free(lines);
+    return found;
+}
+
+/* True when one of a file's lines is the text. How alike they are makes no difference in time. */
+static bool
+autosign_has_line(const char *path, const char *text, bool permissive, fail_t *err)
+{
+    buf_auto_t bytes = BUF_INIT;
+    bool found = false;
+
+    if (list_read(path, permissive, &bytes, err) != 0)
+        return false;
+    char **lines = conf_lines(buf_str(&bytes), bytes.len, err);
+    if (lines == NULL)
+        return fail_prefix(err, "%s: ", path), false;
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const char *line = str_trim(lines[i]);
+        found |= *line != '\0' && *line != '#' && key_text_equal(line, text);
+    }
+    strv_free(lines);
+    return found;
+}
+
+bool
+keystore_grains_listed(const char *folder, const json_t *claim, bool permissive, fail_t *err)
+{
+    struct stat st;
+    char **names = NULL;
+    bool found = false;
+
+    if (json_object_size(claim) == 0 || json_object_size(claim) > LIMIT_CLAIM_GRAINS)
+        return false;
+    if (stat(folder, &st) != 0)
+        return fs_fail(err, -errno, "read", folder), false;
+    const char *why = autosign_objection(&st, permissive);
+    if (why != NULL)
+        return fail_set(err, -EPERM, "%s is ignored: %s", folder, why), false;
+    if (fs_names(folder, &names, err) < 0)
+        return false;
+    for (size_t i = 0; names[i] != NULL && !found; i++) {
+        const char *text = value_str(claim, names[i], "");
+        AUTO_FREE char *path = fs_join(folder, names[i]);
+        if (*text != '\0' && strlen(text) <= LIMIT_CLAIM_TEXT && names[i][0] != '.')
+            found = autosign_has_line(path, text, permissive, err);
+    }
+    strv_free(names);
     return found;
 }
 

@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
 #include "minion/jobs/jobserver.h"
+#include "uplink/claim.h"
 #include "uplink/masters.h"
 #include "uplink/netproc.h"
 #include "uplink/seen.h"
@@ -160,7 +161,10 @@ mlink_run(void *cookie, int fd)
         mlink_add_pending(pending, p->job);
     json_array_foreach (js->waiting, i, one)
         mlink_add_pending(pending, one);
-    const sessions_begin_t begin = { self->boot, self->series, self->seen, pending };
+    json_auto_t *claim = claim_grains(js->conf, js->grains);
+    const sessions_begin_t begin = {
+        .boot = self->boot, .series = self->series, .seen = self->seen, .claim = claim, .pending = pending
+    };
     js->in_session = true;
     js->exit_code = sessions_main(js->conf, &begin, fd);
 }

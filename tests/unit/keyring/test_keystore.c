@@ -488,6 +488,63 @@ test_listed_modes(void **state)
     }
 }
 
+/* Grains that a peer claims: whole lines of the folder's own files count, and its names lead nowhere. */
+static void
+test_grains_listed(void **state)
+{
+    static const struct {
+        const char *claim;
+        bool listed;
+    } cases[] = {
+        { "{\"token\": \"long-random\"}", true },
+        { "{\"other\": \"x\", \"token\": \"long-random\"}", true },
+        { "{\"token\": \"5\"}", true },
+        { "{\"token\": 5}", false },
+        { "{\"token\": \"long-rando\"}", false },
+        { "{\"token\": \"long-random2\"}", false },
+        { "{\"token\": \"# long\"}", false },
+        { "{\"token\": \"\"}", false },
+        { "{\"token\": \" \"}", false },
+        { "{\"token\": [\"long-random\"]}", false },
+        { "{\"Token\": \"long-random\"}", false },
+        { "{\"../grains/token\": \"long-random\"}", false },
+        { "{\"token/\": \"long-random\", \".\": \"long-random\", \"..\": \"x\", \"\": \"long-random\"}",
+          false },
+        { "{\".hidden\": \"long-random\"}", false },
+        { "{}", false },
+        { "[\"token\"]", false },
+        { "null", false },
+    };
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT, strict = FAIL_INIT, open = FAIL_INIT;
+    AUTO_FREE char *folder = path_in(f, "grains");
+    AUTO_FREE char *token = path_in(f, "grains/token"), *hidden = path_in(f, "grains/.hidden");
+    json_auto_t *claim = json_pack("{s:s}", "token", "long-random"), *many = json_copy(claim);
+
+    assert_int_equal(mkdir(folder, 0755), 0);
+    put_text(token, "# long\n\n  long-random \r\n5\n", 0644);
+    put_text(hidden, "long-random\n", 0644);
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        json_auto_t *one = json_loads(cases[i].claim, JSON_DECODE_ANY, NULL);
+        if (keystore_grains_listed(folder, one, false, &err) != cases[i].listed)
+            fail_msg("%s should %sbe listed", cases[i].claim, cases[i].listed ? "" : "not ");
+        assert_null(err.text);
+    }
+
+    for (int i = 0; i < LIMIT_CLAIM_GRAINS; i++) {
+        AUTO_FREE char *name = xasprintf("g%d", i);
+        json_object_set_new(many, name, json_string("x"));
+    }
+    assert_false(keystore_grains_listed(folder, many, false, &err));
+    assert_int_equal(chmod(token, 0666), 0);
+    assert_false(keystore_grains_listed(folder, claim, false, &strict));
+    assert_non_null(strstr(fail_text(&strict), "grains/token is ignored: everybody may write it"));
+    assert_int_equal(chmod(token, 0644), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_false(keystore_grains_listed(folder, claim, false, &open));
+    assert_non_null(strstr(fail_text(&open), "grains is ignored: everybody may write it"));
+}
+
 static void
 test_listed_nowhere(void **state)
 {
@@ -614,4 +671,5 @@ UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(tes
           WITH_STORE(test_look_fails), WITH_STORE(test_bad_ids), WITH_STORE(test_unfit),
           WITH_STORE(test_links), WITH_STORE(test_bad_files), WITH_STORE(test_unreadable),
           WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_bytes),
-          WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
+          WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere), WITH_STORE(test_grains_listed),
+          WITH_STORE(test_autosign_files))
