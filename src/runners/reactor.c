@@ -81,6 +81,11 @@ static const func_t funcs[] = {
     { "set_leader", reactor_set_leader, leader_args, FN_ACCESS_ADMIN,
       "Let the running master react to events, or not: those that pass meanwhile set off "
       "nothing." CLI_EXAMPLE("salt-run reactor.set_leader True") },
+    { "status", reactor_ask, NULL, FN_ACCESS_ADMIN | FN_READONLY,
+      "What the reactor of the running master does: events that it has not looked at (behind), files that wait to be "
+      "rendered (waiting), functions of the master under way; and since the master began, of each file that reacts, its events, "
+      "the reactions that were begun and that failed, its events a minute, the last event and the last error." CLI_EXAMPLE(
+          "salt-run reactor.status") },
 };
 
 PLUGIN(runner, reactor, .doc = "What the running master reacts to", FUNCS(funcs));

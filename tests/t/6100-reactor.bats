@@ -107,6 +107,17 @@ SLS
     wait_event err 'File missing or not found.*"seq":[^0].*none\*.sls'
     [ "$(grep -c "has no attribute 'nonexistent'" "$FLEET/log/master")" -eq 1 ]
     [ "$(ask '{"op":"status"}' | grep -oE '"failed":[0-9]+')" = '"failed":16' ]
+
+    # The figures, file by file.
+    rule() { salt-run reactor.status --out=json | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+r = s["rules"].get(sys.argv[1], {})
+print(s["waiting"], s["under_way"], s["failed"], r.get("events"), r.get("begun"), r.get("failed"), r.get("per_minute", 0) > 0, r.get("last", {}).get("tag"), r.get("last_error", "")[:24])' "$1"; }
+    rule_is() { [ "$(rule "$1")" = "$2" ]; }
+    until_true 5 rule_is salt://reactor/good.sls '0 0 16 1 1 0 True bad/1 '
+    rule_is salt://reactor/yaml.sls '0 0 16 1 0 1 True bad/1 while parsing a flow nod'
+    rule_is "$SRV/none*.sls" "0 0 16 1 0 1 True gone File missing or not foun"
     unlisten err
 }
 

@@ -13,6 +13,7 @@
  *   reactor_work.c    reactions on their way: what requires what, limits, answers
  *   reactor_task.c    a task, on the list of all
  *   reactor_kin.c     which reaction descends from which
+ *   reactor_stats.c   what each file has done
  */
 #include "master/reactor/reactor_int.h"
 
@@ -126,17 +127,21 @@ reactor_settled(const front_t *front)
     return self->actor != NULL ? atomic_load(&self->shared.settled) : UINT64_MAX;
 }
 
+/* NEW figures of the whole reactor. */
+static json_t *
+reactor_figures(const reactor_t *self)
+{
+    const reactor_shared_t *s = &self->shared;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting),
+                     "under_way", (json_int_t) atomic_load(&s->under_way), "begun",
+                     (json_int_t) atomic_load(&s->begun), "failed", (json_int_t) atomic_load(&s->failed),
+                     "seq", (json_int_t) atomic_load(&s->seq), "leader", self->leader);
+}
+
 static void
 reactor_status(front_t *front, json_t *reply)
 {
-    const reactor_t *self = reactor_own(front);
-    const reactor_shared_t *s = &self->shared;
-    json_t *figures = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting), "under_way",
-        (json_int_t) atomic_load(&s->under_way), "begun", (json_int_t) atomic_load(&s->begun), "failed",
-        (json_int_t) atomic_load(&s->failed), "seq", (json_int_t) atomic_load(&s->seq), "leader",
-        self->leader);
-    json_object_set_new(reply, "reactor", figures);
+    json_object_set_new(reply, "reactor", reactor_figures(reactor_own(front)));
 }
 
 /* ---- the operation ------------------------------------------------------------------------------------- */
@@ -233,6 +238,18 @@ is_leader(reactor_t *self, const json_t *request, fail_t *err)
     return json_pack("{s:b}", "result", self->leader);
 }
 
+/* The figures, how many events of the bus are not looked at yet, and what the rules' files have done. */
+static json_t *
+reactor_told(reactor_t *self, const json_t *request, fail_t *err)
+{
+    json_t *told = reactor_figures(self);
+    uint64_t seq = atomic_load(&self->shared.seq), newest = self->front->seq;
+    json_object_set_new(told, "behind",
+                        json_integer(self->actor != NULL && newest > seq ? (json_int_t) (newest - seq) : 0));
+    json_object_set_new(told, "rules", rstats_told(self->shared.stats));
+    return json_pack("{s:o}", "result", told);
+}
+
 /* As Salt's reactor.set_leader: a master that is not a leader reacts to nothing, but its cursor moves on. */
 static json_t *
 set_leader(reactor_t *self, const json_t *request, fail_t *err)
@@ -249,11 +266,8 @@ set_leader(reactor_t *self, const json_t *request, fail_t *err)
 static const struct action {
     const char *name;
     json_t *(*fn)(reactor_t *self, const json_t *request, fail_t *err);
-} actions[] = { { "list", reactor_list },
-                { "add", reactor_add },
-                { "delete", reactor_delete },
-                { "is_leader", is_leader },
-                { "set_leader", set_leader } };
+} actions[] = { { "list", reactor_list },   { "add", reactor_add },       { "delete", reactor_delete },
+                { "is_leader", is_leader }, { "set_leader", set_leader }, { "status", reactor_told } };
 
 static json_t *
 reactor(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
@@ -285,6 +299,7 @@ reactor_start(front_t *front, fail_t *err)
     self->shared.wheels = front->wheels;
     self->shared.host = front->host;
     self->shared.born = born_new();
+    self->shared.stats = rstats_new();
     reactor_reload(front);
     return 0;
 }
@@ -301,6 +316,7 @@ reactor_destroy(front_t *front)
     json_decref(self->list);
     if (ended) {
         born_destroy(&self->shared.born);
+        rstats_destroy(&self->shared.stats);
         free(self->shared.sock_dir);
         free(self->shared.store_path);
     } else {

@@ -21,10 +21,11 @@ typedef struct reactor_shared {
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
-    bool cut;          /* a template still rendered when the thread ended */
-    atomic_bool over;  /* set last by the thread; orders memory for the thread sanitizer */
-    uint64_t begin;    /* the event after which it starts without a cursor */
-    struct born *born; /* child to parent, with a lock of its own: reactor_kin.c */
+    bool cut;             /* a template still rendered when the thread ended */
+    atomic_bool over;     /* set last by the thread; orders memory for the thread sanitizer */
+    uint64_t begin;       /* the event after which it starts without a cursor */
+    struct rstats *stats; /* what each rule's file has done, with a lock of its own: reactor_stats.c */
+    struct born *born;    /* child to parent, with a lock of its own: reactor_kin.c */
     atomic_size_t
         told; /* messages of the front loop; each is counted before any later event or answer is sent */
     atomic_size_t waiting, under_way;
@@ -40,6 +41,7 @@ typedef struct rtask {
     struct rtask *next;                    /* in its file's queue, or its batch */
     struct rtask *open_next, **open_where; /* in the list of all open tasks */
     char *firing;                          /* owned: JSON of rules.h */
+    char *file;                            /* owned: the file, as it is configured */
     char *outcome;                         /* owned: JSON {"reactions", "errors"}; NULL: try again */
     int64_t tried_ms;                      /* monotonic: first failed attempt; 0: none */
     uint64_t seq;
@@ -188,6 +190,16 @@ json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
  * read. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
 /* Child to parent, written by the front loop and read by the thread; locked. */
+/* reactor_stats.c. `file` as it is configured; any thread. */
+typedef struct rstats rstats_t;
+rstats_t *rstats_new(void);
+void rstats_destroy(rstats_t **self_p);
+void rstats_fired(rstats_t *self, const json_t *firing);
+void rstats_begun(rstats_t *self, const char *file);
+void rstats_failed(rstats_t *self, const char *file, const char *why);
+/* NEW {file: {events, begun, failed, per_minute, last?: {tag, seq, time}, last_error?}}. */
+json_t *rstats_told(rstats_t *self);
+
 typedef struct born born_t;
 born_t *born_new(void);
 void born_destroy(born_t **self_p);

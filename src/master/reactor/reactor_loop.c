@@ -215,6 +215,8 @@ tasks(rloop_t *self, json_t *firings)
         /* Queues the reaction's task. */
         rtask_t *task = xcalloc(1, sizeof(*task));
         task->firing = value_dump(one);
+        task->file = xstrdup(value_str(one, "file", ""));
+        rstats_fired(self->shared->stats, one);
         task->seq = (uint64_t) value_int(one, "seq", 0);
         task->jids = kin_jids(task->seq, value_str(one, "tag", ""), value_get(one, "data"));
         rtask_open(self, task);

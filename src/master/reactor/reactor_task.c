@@ -43,6 +43,7 @@ rtask_free(rtask_t *task)
     json_decref(task->list);
     json_decref(task->jids);
     free(task->firing);
+    free(task->file);
     free(task->outcome);
     free(task);
 }

@@ -97,8 +97,10 @@ reactor_work_over(rloop_t *self, react_t *r, char *why)
         (void) map_take(self->begun, r->jid);
     r->step = why != NULL ? STEP_FALSE : STEP_TRUE;
     r->why = why;
-    if (why != NULL)
+    if (why != NULL) {
         work_error(self, r->what, task->seq, "%s", why);
+        rstats_failed(self->shared->stats, task->file, why);
+    }
     task->n_open--;
     now_begun(self, r);
     release(self, task);
@@ -192,8 +194,10 @@ work_take(rloop_t *self, rtask_t *task)
     uint64_t seq = task->seq;
     json_t *error;
     size_t k;
-    json_array_foreach (errors, k, error)
+    json_array_foreach (errors, k, error) {
         work_error(self, error, seq, "%s", value_str(error, "error", ""));
+        rstats_failed(self->shared->stats, task->file, value_str(error, "error", ""));
+    }
 
     task->list = json_incref(value_get(outcome, "reactions"));
     size_t n = json_array_size(task->list);
@@ -455,6 +459,8 @@ work_heard(rloop_t *self, const json_t *msg)
                   value_str(r->what, "file", ""), value_str(r->what, "id", ""), r->jid);
         if (*r->jid) {
             atomic_fetch_add(&self->shared->begun, !value_bool(msg, "again", false));
+            if (!value_bool(msg, "again", false))
+                rstats_begun(self->shared->stats, r->task->file);
             kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
         }
         self->dirty = true;
