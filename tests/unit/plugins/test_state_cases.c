@@ -365,6 +365,7 @@ static const struct untold {
     { "git.detached", "what is cloned or fetched is not known before" },
     { "git.latest", "what is cloned or fetched is not known before" },
     { "module.run", "the change is what the function returns" },
+    { "raid.present", "an array's UUID is the program's choice" },
     { "user.present", "a new account's number, home and shell are the program's choice" },
 };
 

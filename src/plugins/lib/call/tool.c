@@ -4,6 +4,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "plugins/lib/call/sub.h"
 #include "salt/log.h"
 
 int
@@ -48,6 +49,16 @@ tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
         }
     }
     return ret;
+}
+
+json_t *
+tool_words(call_ctx_t *ctx, json_t *words, const char *cwd, const char *user, unsigned flags, int timeout_s,
+           fail_t *err)
+{
+    return sub_call(ctx, err, "cmd.run_all", "{s:O, s:s?, s:s?, s:b, s:b, s:b, s:b, s:i}", "cmd", words,
+                    "cwd", str_empty(cwd) ? NULL : cwd, "runas", str_empty(user) ? NULL : user,
+                    "python_shell", 0, "ignore_retcode", (flags & TOOL_QUIET) != 0, "redirect_stderr",
+                    (flags & TOOL_MERGE) != 0, "rstrip", (flags & TOOL_RAW) == 0, "timeout", timeout_s);
 }
 
 int

@@ -15,7 +15,8 @@
 
 enum {
     TOOL_QUIET = 1 << 0, /* an exit code other than 0 is an answer: not logged, not the job's */
-    TOOL_MERGE = 1 << 1  /* stderr into stdout */
+    TOOL_MERGE = 1 << 1, /* stderr into stdout */
+    TOOL_RAW = 1 << 2    /* of tool_words(): white space at the end stays */
 };
 
 /* Start a command line. "Command 'useradd' cannot be found" when there is no such program. */
@@ -24,6 +25,10 @@ int tool_begin(prog_t *prog, const char *program, fail_t *err);
 int tool_need(const char *program, fail_t *err);
 /* {"pid", "retcode", "stdout", "stderr"}; NULL with *err. */
 json_t *tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err);
+/* The same of a list of words, by cmd.run_all: in `cwd`, as `user` with what his environment is (NULL and "": where and as we
+ * are), with a deadline in seconds. */
+json_t *tool_words(call_ctx_t *ctx, json_t *words, const char *cwd, const char *user, unsigned flags,
+                   int timeout_s, fail_t *err);
 /* 0 with the exit code in *ret_code (-N for a signal), or a negative errno. */
 int tool_retcode(call_ctx_t *ctx, prog_t *prog, unsigned flags, int *ret_code, fail_t *err);
 /* 0 with whether it ended well in *ret_value. */
