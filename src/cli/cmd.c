@@ -245,7 +245,7 @@ is_watched(const cmd_t *self)
     return isatty(STDERR_FILENO) == 1 && term_moves() && self->out != NULL && str_eq(self->out, "highstate");
 }
 
-/* Asks for the events of the job's minions. Who may not listen waits without them. */
+/* Asks for the events of the job's minions. A user without the right to listen waits without them. */
 static void
 watch_job(cmd_t *self, const char *jid)
 {

@@ -20,7 +20,7 @@ typedef struct cmd {
     json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
     char *fun;        /* owned; "" for several functions */
     const char *out;  /* the outputter that suits it; NULL: none of its own */
-    where_t *where;   /* where the job's minions are; NULL: nobody watches. Of cmd_follow */
+    where_t *where;   /* where the job's minions are; NULL: it is not watched. Of cmd_follow */
     bool verbose;     /* -v */
     bool show_silent; /* not --hide-timeout */
     bool failed;      /* a minion returned a code other than 0, or did not return */

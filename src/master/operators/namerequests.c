@@ -133,7 +133,7 @@ key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return names != NULL ? json_pack("{s:o}", "names", names) : NULL;
 }
 
-/* Says of an operator's question about a key where the minion is and since when its key is in this state. */
+/* The request key_seen: where a minion is, and since when its key is in this state. */
 static json_t *
 key_seen(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {

@@ -109,7 +109,7 @@ child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
 }
 
-/* Says of a job that somebody watches where it is: the function, not its arguments, which may be secrets. */
+/* Says of a watched job where it is: the function, not its arguments, which may be secrets. */
 static void
 child_progress(void *cookie, size_t step, size_t of, const char *what)
 {
