@@ -90,7 +90,7 @@ job_returned(view_t *self, const char *jid, const char *id, const json_t *data)
 
 /* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. Its length as text is returned. */
 static size_t
-shrink(json_t *object, size_t most)
+view_shrink(json_t *object, size_t most)
 {
     size_t len;
 
@@ -181,9 +181,9 @@ view_take(view_t *self, const char *tag, const json_t *data)
     else if (n > 1 && str_eq(pieces[1], "presence") && json_is_array(value_get(data, "present")))
         view_presence(self, value_get(data, "present"));
     if (self->bytes > VIEW_BYTES || json_object_size(self->jobs) > VIEW_JOBS)
-        self->bytes = shrink(self->jobs, VIEW_JOBS);
+        self->bytes = view_shrink(self->jobs, VIEW_JOBS);
     if (self->number[VIEW_OF_MINIONS] != minions)
-        (void) shrink(self->minions, SIZE_MAX);
+        (void) view_shrink(self->minions, SIZE_MAX);
     strv_free(pieces);
 }
 
