@@ -5,7 +5,8 @@
   reach.py --build DIR rates [--returns 12000]  returns a second of followers into PostgreSQL and Redis, beside bare loops
 
 soak: a master with followers (a file, and Redis where redis-server is installed), engines and a schedule, two minions with beacons,
-engines and a returner; memory is the PSS of all processes of each daemon, judged as in soak.py. Half way every follower is killed.
+engines and a returner; memory is the PSS of all processes of each daemon without the pages of files, judged as in soak.py. Half way
+every follower is killed.
 rates: the journal is full when the follower begins, so that its own speed shows; the bare loops (bareloop.c, built here with libpq's
 and hiredis's headers) write the same rows, 500 in a transaction or in a pipeline. One JSON line at the end; exit code 1 when memory
 grows, something is missing, or a follower takes more than RATIO_MAX times as long.
@@ -190,7 +191,7 @@ class ReachSoak:
         self.load.stop()
         if self.load.wrong:
             raise BenchError("".join(self.load.wrong))
-        found = {one.what: judge(one.all) for one in samples}
+        found = {one.what: {**judge(one.own), "with_files_kb": one.all[-1][1]} for one in samples}
         found["rounds"] = self.load.rounds
         fleet.wait_for("followers that have all", 60, lambda: all(f["behind"] < 1000 and not f.get("failed") for f in self._followers().values()))
         found["followers"] = self._followers()
