@@ -24,7 +24,7 @@ static const char *const own_names[] = {
 };
 
 static bool
-is_own(const char *name)
+logstash_is_own(const char *name)
 {
     for (size_t i = 0; i < NELEMS(own_names); i++)
         if (str_eq(own_names[i], name))
@@ -49,7 +49,7 @@ logstash_message(const char *tag, const json_t *data, const char *host)
                                 "message", tag, "host", host, "path", "salt-engine", "tags", "type",
                                 "logstash", "level", "INFO", "logger_name", "python-logstash-logger");
     json_object_foreach ((json_t *) data, key, v)
-        if (!is_own(key))
+        if (!logstash_is_own(key))
             json_object_set(message, key, v);
     return message;
 }
