@@ -89,8 +89,7 @@ typedef struct func {
     /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
      * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
     const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
-    const char *
-        undefined; /* the return, as JSON, for a template's undefined value that Salt accepts; NULL: it fails */
+    const char *undefined; /* the return, as JSON, for an undefined value of a template; NULL: it fails */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */
