@@ -509,9 +509,12 @@ parse_stdin(parser_t *p)
 static int
 optparse_saltfile(parser_t *p)
 {
+    fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *path = NULL;
     char **words = NULL;
-    int rc = saltfile_words(p->spec, p->res->values, &words, &path);
+    int rc = saltfile_words(p->spec, p->res->values, &words, &path, &err) == 0
+                 ? GO_ON
+                 : optparse_error(p->spec, "%s", fail_text(&err));
 
     json_object_del(p->res->values, "saltfile");
     p->argv = words;

@@ -12,8 +12,6 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-enum { GO_ON = -1 };
-
 /* True when nobody but this user and root can have made or changed what was opened. */
 static bool
 saltfile_is_ours(const struct stat *st)
@@ -96,7 +94,7 @@ saltfile_text(const json_t *v)
 /* Adds the word of one option, unless the command line has the option. */
 static int
 saltfile_word(const opt_spec_t *spec, const json_t *given, const char *path, const char *key, const json_t *v,
-              char ***words, size_t *n)
+              char ***words, size_t *n, fail_t *err)
 {
     const opt_row_t *row, *found = NULL;
     size_t len;
@@ -105,27 +103,26 @@ saltfile_word(const opt_spec_t *spec, const json_t *given, const char *path, con
             found = row;
     if (found == NULL || found->kind == OPT_HELP || found->kind == OPT_VERSION ||
         found->kind == OPT_VERSIONS_REPORT || str_eq(key, "saltfile"))
-        return optparse_error(spec, "%s: %s has no option '%s'", path, spec->prog, key);
+        return fail_set(err, -EINVAL, "%s: %s has no option '%s'", path, spec->prog, key);
     AUTO_FREE char *dest = optrow_key(found);
     const char *name = optrow_first_name(found, &len);
     bool takes = optrow_takes_value(found);
     if (value_get(given, dest) != NULL || (!takes && json_is_false(v)))
-        return GO_ON;
+        return 0;
     AUTO_FREE char *text = saltfile_text(v);
     if (takes ? text == NULL : !json_is_true(v))
-        return optparse_error(spec, "%s: %s: '%s' is %s", path, spec->prog, key,
-                              takes ? "a text, a number or a list of texts" : "true or false");
+        return fail_set(err, -EINVAL, "%s: %s: '%s' is %s", path, spec->prog, key,
+                        takes ? "a text, a number or a list of texts" : "true or false");
     bool is_long = optrow_is_long(name);
     *words = xrealloc(*words, (*n + 2) * sizeof(**words));
     (*words)[(*n)++] = xasprintf("%.*s%s%s", (int) len, name, takes && is_long ? "=" : "", takes ? text : "");
     (*words)[*n] = NULL;
-    return GO_ON;
+    return 0;
 }
 
 int
-saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, char **ret_path)
+saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, char **ret_path, fail_t *err)
 {
-    fail_auto_t err = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
     bool named;
     size_t n = 0;
@@ -134,22 +131,22 @@ saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, c
     *ret_words = NULL;
     *ret_path = saltfile_path(spec, given, &named);
     if (*ret_path == NULL)
-        return GO_ON;
-    if (named && !fs_look_file(*ret_path, &err))
-        return optparse_error(spec, "'%s' file does not exist.", *ret_path);
-    json_auto_t *all = fs_read(*ret_path, LIMIT_ARGS_STDIN, &text, &err) >= 0
-                           ? yaml_load(buf_str(&text), text.len, *ret_path, NULL, &err)
+        return 0;
+    if (named && !fs_look_file(*ret_path, NULL))
+        return fail_set(err, -EINVAL, "'%s' file does not exist.", *ret_path);
+    json_auto_t *all = fs_read(*ret_path, LIMIT_ARGS_STDIN, &text, err) >= 0
+                           ? yaml_load(buf_str(&text), text.len, *ret_path, NULL, err)
                            : NULL;
     if (all == NULL)
-        return optparse_error(spec, "%s", fail_text(&err));
+        return err->code;
     json_t *mine = value_get(all, spec->prog);
     if ((!json_is_object(all) && !json_is_null(all)) || (mine != NULL && !json_is_object(mine)))
-        return optparse_error(spec, "%s: a Saltfile is a mapping of programs, and each of its options",
-                              *ret_path);
+        return fail_set(err, -EINVAL, "%s: a Saltfile is a mapping of programs, and each of its options",
+                        *ret_path);
     *ret_words = xcalloc(1, sizeof(**ret_words));
-    int rc = GO_ON;
+    int rc = 0;
     json_object_foreach (mine, key, v)
-        if (rc == GO_ON)
-            rc = saltfile_word(spec, given, *ret_path, key, v, ret_words, &n);
+        if (rc == 0)
+            rc = saltfile_word(spec, given, *ret_path, key, v, ret_words, &n, err);
     return rc;
 }

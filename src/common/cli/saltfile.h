@@ -6,7 +6,7 @@
  * place; otherwise it is left out, and that is said.
  *
  * Layer      common/cli
- * Errors     -1, or an exit code after a message on stderr
+ * Errors     a negative errno with *err
  * Tests      tests/t/3060-typing.bats
  */
 #ifndef COMMON_CLI_SALTFILE_H
@@ -14,8 +14,9 @@
 
 #include "common/cli/optparse.h"
 
-/* *ret_words: NEW words of a command line for what `given` (by the keys of results) has not; NULL: there is no Saltfile. *ret_path:
+/* 0, or negative with *err. *ret_words: NEW words of a command line for what `given` (by the keys of results) has not; NULL: there is no Saltfile. *ret_path:
  * NEW path of the file, or NULL. */
-int saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, char **ret_path);
+int saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, char **ret_path,
+                   fail_t *err);
 
 #endif

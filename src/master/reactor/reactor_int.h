@@ -14,6 +14,7 @@
 #include "common/reactor/reaction.h"
 #include "common/reactor/rules.h"
 #include "master/front/front.h"
+#include "master/reactor/reactor_stats.h"
 
 /* Shared with the front loop: strings and tables are constant while the thread lives, counters are atomic. */
 typedef struct reactor_shared {
@@ -21,13 +22,12 @@ typedef struct reactor_shared {
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
-    bool cut;             /* a template still rendered when the thread ended */
-    atomic_bool over;     /* set last by the thread; orders memory for the thread sanitizer */
-    uint64_t begin;       /* the event after which it starts without a cursor */
-    struct rstats *stats; /* what each rule's file has done, with a lock of its own: reactor_stats.c */
-    struct born *born;    /* child to parent, with a lock of its own: reactor_kin.c */
-    atomic_size_t
-        told; /* messages of the front loop; each is counted before any later event or answer is sent */
+    bool cut;           /* a template still rendered when the thread ended */
+    atomic_bool over;   /* set last by the thread; orders memory for the thread sanitizer */
+    uint64_t begin;     /* the event after which it starts without a cursor */
+    rstats_t *stats;    /* what each rule's file has done, with a lock of its own: reactor_stats.c */
+    struct born *born;  /* child to parent, with a lock of its own */
+    atomic_size_t told; /* messages of the front loop, each counted before a later event or answer is sent */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
     atomic_uint_least64_t settled; /* the cursor that is on the disk */
@@ -35,7 +35,6 @@ typedef struct reactor_shared {
 
 #define RENDER_AGAIN_MS 500   /* pause before a read or request that failed for now is retried, */
 #define PASSES_MS       60000 /* and how long it is retried while the system lacks something */
-
 /* A file's rendering of an event. Owned by a render actor while it is in a batch, else by the loop. */
 typedef struct rtask {
     struct rtask *next;                    /* in its file's queue, or its batch */
@@ -190,16 +189,6 @@ json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
  * read. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
 /* Child to parent, written by the front loop and read by the thread; locked. */
-/* reactor_stats.c. `file` as it is configured; any thread. */
-typedef struct rstats rstats_t;
-rstats_t *rstats_new(void);
-void rstats_destroy(rstats_t **self_p);
-void rstats_fired(rstats_t *self, const json_t *firing);
-void rstats_begun(rstats_t *self, const char *file);
-void rstats_failed(rstats_t *self, const char *file, const char *why);
-/* NEW {file: {events, begun, failed, per_minute, last?: {tag, seq, time}, last_error?}}. */
-json_t *rstats_told(rstats_t *self);
-
 typedef struct born born_t;
 born_t *born_new(void);
 void born_destroy(born_t **self_p);

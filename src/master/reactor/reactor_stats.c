@@ -1,10 +1,10 @@
-/* reactor_stats.c - what each file of the reactor's rules has done since the master began: events, reactions, failures, rates. The
- * thread counts, the front loop reads: a lock of their own is between them. */
-#include "master/reactor/reactor_int.h"
+/* reactor_stats.c - see reactor_stats.h. The thread counts, the front loop reads: a lock of their own is between them. */
+#include "master/reactor/reactor_stats.h"
 
 #include <pthread.h>
 
 #include "common/base/clock.h"
+#include "common/base/map.h"
 #include "salt/value.h"
 
 enum { MINUTE_US = 60 * 1000000 };

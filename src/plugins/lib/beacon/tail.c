@@ -94,7 +94,7 @@ tail_event(void *cookie, const watch_event_t *event)
 }
 
 static bool
-tail_is(const struct stat *st, const json_t *place)
+tail_has_place(const struct stat *st, const json_t *place)
 {
     return (int64_t) st->st_ino == value_int(place, "ino", 0) &&
            (int64_t) st->st_dev == value_int(place, "dev", 0);
@@ -115,7 +115,8 @@ tail_open_renamed(const tail_t *self, const json_t *place)
     for (size_t i = 0; names[i] != NULL && fd < 0; i++) {
         AUTO_FREE char *path = fs_join(folder, names[i]);
         struct stat st;
-        if (str_starts(names[i], base) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && tail_is(&st, place))
+        if (str_starts(names[i], base) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+            tail_has_place(&st, place))
             fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     }
     strv_free(names);
@@ -134,7 +135,7 @@ tail_open(tail_t *self, json_t *context, fail_t *err)
         return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "open", self->path);
     if (fstat(self->fd, &st) != 0)
         return fs_fail(err, -errno, "stat", self->path);
-    if (tail_is(&st, value_get(context, "tail")))
+    if (tail_has_place(&st, value_get(context, "tail")))
         return 1;
     self->n_mark = 0;
     int old = tail_open_renamed(self, value_get(context, "tail"));
