@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
@@ -352,12 +353,13 @@ watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, voi
 int
 watches_read(watches_t *self, watch_fn *fn, void *cookie, fail_t *err)
 {
-    AUTO_FREE char *room = xcalloc(1, LIMIT_BEACON_READ);
-    ssize_t n = read(self->fd, room, LIMIT_BEACON_READ);
+    buf_auto_t room = BUF_INIT;
+    buf_reserve(&room, LIMIT_BEACON_READ); /* not cleared: an idle minion would have all its pages */
+    ssize_t n = read(self->fd, room.data, LIMIT_BEACON_READ);
     if (n < 0 && errno != EAGAIN && errno != EINTR)
         return fail_set(err, -errno, "inotify: %s", strerror(errno));
     for (ssize_t at = 0; at < n;) {
-        struct inotify_event *raw = (struct inotify_event *) (void *) (room + at);
+        struct inotify_event *raw = (struct inotify_event *) (void *) (room.data + at);
         watches_tell(self, raw, fn, cookie);
         at += (ssize_t) (sizeof(*raw) + raw->len);
     }
