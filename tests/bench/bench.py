@@ -21,6 +21,7 @@ import sys
 import time
 
 import api
+import beacons
 import files
 import fleet
 import history
@@ -554,7 +555,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000, 5000 and 9500)")
     parser.add_argument("--history", type=int, nargs=2, metavar=("JOBS", "RETURNS"), default=[20000, 10], help="how long a past; returns of each job")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, orchestrate, states, python, files, api, history, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, beacons, orchestrate, states, python, files, api, history, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 5000, LARGE])
     report = Report(read_reference())
@@ -568,6 +569,7 @@ def main():
         steps["concurrent"] = lambda: scale.concurrent(bench, lambda n: SwarmBench(bench, n).started())
         steps["bus"] = lambda: bus(bench)
         steps["reactor"] = lambda: reactor(bench)
+        steps["beacons"] = lambda: beacons.run(bench)
         steps["orchestrate"] = lambda: orchestrate(bench)
         steps["states"] = lambda: states.run(bench)
         steps["python"] = lambda: pythons.run(bench)
