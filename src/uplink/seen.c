@@ -1,4 +1,6 @@
-/* seen.c - two rings of LIMIT_JIDS_SEEN jids with a map each: O(1) per job, bounded memory. */
+/* seen.c - two rings of LIMIT_JIDS_SEEN jids. What every job passes is a ring of their hashes, 32 kB that are there from
+ * the first job on and looked through for each: a microsecond, and nothing is allocated. Those elsewhere are few, and
+ * have their texts in a map. */
 #include "uplink/seen.h"
 
 #include "common/base/clock.h"
@@ -6,56 +8,20 @@
 #include "common/base/str.h"
 #include "salt/limits.h"
 
-/* The newest jids, each with a text. */
-typedef struct ring {
-    map_t *texts; /* jid -> its text, owned */
-    char **jids;  /* owned: a ring in order of arrival */
-    size_t at;    /* where the next one goes: in a full ring, the oldest's place */
-} ring_t;
-
 struct seen {
-    ring_t had;       /* without a text */
-    ring_t elsewhere; /* with their asker */
+    /* Rings in order of arrival; the next one goes to `at`, in a full ring the oldest's place. */
+    uint64_t had[LIMIT_JIDS_SEEN]; /* hashes; 0: none. A new jid has the hash of one of them once in 10^15 jobs */
+    size_t had_at;
+    map_t *askers;                 /* jid elsewhere -> its asker, owned */
+    char *jids[LIMIT_JIDS_SEEN];   /* owned: those jids */
+    size_t jids_at;
 };
-
-static void
-seen_init(ring_t *ring)
-{
-    ring->texts = map_new(free);
-    ring->jids = xcalloc(LIMIT_JIDS_SEEN, sizeof(*ring->jids));
-}
-
-static void
-seen_free(ring_t *ring)
-{
-    for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
-        free(ring->jids[i]);
-    free(ring->jids);
-    map_destroy(&ring->texts);
-}
-
-/* Adds a jid in the oldest one's place. False: it was there already. */
-static bool
-seen_own_add(ring_t *ring, const char *jid, const char *text)
-{
-    if (map_get(ring->texts, jid) != NULL)
-        return false;
-    char **place = &ring->jids[ring->at];
-    if (*place)
-        (void) map_del(ring->texts, *place);
-    free(*place);
-    *place = xstrdup(jid);
-    map_set(ring->texts, jid, xstrdup(text));
-    ring->at = (ring->at + 1) % LIMIT_JIDS_SEEN;
-    return true;
-}
 
 seen_t *
 seen_new(void)
 {
     seen_t *self = xcalloc(1, sizeof(*self));
-    seen_init(&self->had);
-    seen_init(&self->elsewhere);
+    self->askers = map_new(free);
     return self;
 }
 
@@ -65,27 +31,48 @@ seen_destroy(seen_t **self_p)
     seen_t *self = STEAL(*self_p);
     if (self == NULL)
         return;
-    seen_free(&self->had);
-    seen_free(&self->elsewhere);
+    for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
+        free(self->jids[i]);
+    map_destroy(&self->askers);
     free(self);
 }
 
 bool
 seen_add(seen_t *self, const char *jid)
 {
-    return !seen_is_elsewhere(self, jid) && seen_own_add(&self->had, jid, "");
+    uint64_t hash = map_hash(jid, strlen(jid));
+    bool had = false;
+
+    if (seen_is_elsewhere(self, jid))
+        return false;
+    for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
+        had |= self->had[i] == hash;
+    if (had)
+        return false;
+    self->had[self->had_at] = hash;
+    self->had_at = (self->had_at + 1) % LIMIT_JIDS_SEEN;
+    return true;
 }
 
 void
 seen_elsewhere_add(seen_t *self, const char *jid, const char *asker)
 {
-    (void) seen_own_add(&self->elsewhere, jid, asker);
+    char **place = &self->jids[self->jids_at];
+
+    if (seen_is_elsewhere(self, jid))
+        return;
+    if (*place != NULL)
+        (void) map_del(self->askers, *place);
+    free(*place);
+    *place = xstrdup(jid);
+    map_set(self->askers, jid, xstrdup(asker));
+    self->jids_at = (self->jids_at + 1) % LIMIT_JIDS_SEEN;
 }
 
 bool
 seen_is_elsewhere(const seen_t *self, const char *jid)
 {
-    return map_get(self->elsewhere.texts, jid) != NULL;
+    return map_get(self->askers, jid) != NULL;
 }
 
 /* The nth newest jid of those elsewhere, from 0; NULL: there are fewer. */
@@ -93,7 +80,7 @@ static const char *
 seen_nth(const seen_t *self, size_t n)
 {
     return n < LIMIT_JIDS_SEEN
-               ? self->elsewhere.jids[(self->elsewhere.at + LIMIT_JIDS_SEEN - 1 - n) % LIMIT_JIDS_SEEN]
+               ? self->jids[(self->jids_at + LIMIT_JIDS_SEEN - 1 - n) % LIMIT_JIDS_SEEN]
                : NULL;
 }
 
@@ -103,7 +90,7 @@ seen_elsewhere(const seen_t *self, const char *asker, size_t max)
     json_t *out = json_array();
     const char *jid;
     for (size_t i = 0; json_array_size(out) < max && (jid = seen_nth(self, i)); i++)
-        if (str_eq(map_get(self->elsewhere.texts, jid), asker))
+        if (str_eq(map_get(self->askers, jid), asker))
             json_array_insert_new(out, 0, json_string(jid));
     return out;
 }
@@ -112,8 +99,8 @@ json_t *
 seen_dump(const seen_t *self)
 {
     json_t *out = json_array();
-    for (size_t i = map_len(self->elsewhere.texts); i-- > 0;) {
-        const char *jid = seen_nth(self, i), *asker = map_get(self->elsewhere.texts, jid);
+    for (size_t i = map_len(self->askers); i-- > 0;) {
+        const char *jid = seen_nth(self, i), *asker = map_get(self->askers, jid);
         json_array_append_new(out, json_pack("[s, s]", jid, asker));
     }
     return out;

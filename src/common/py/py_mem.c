@@ -119,9 +119,16 @@ py_release(void *p, size_t size)
 void *
 py_resize(void *p, size_t old, size_t size)
 {
-    /* Rounded up like the cache's blocks, so that it can join them when released. */
-    size_t class = (size + STEP - 1) / STEP;
-    py_state.live += cost(class) - cost((old + STEP - 1) / STEP);
+    size_t class = (size + STEP - 1) / STEP, had = (old + STEP - 1) / STEP;
+
+    /* Sizes that the cache takes are taken from it too: else each list that grew would leave it one block more. */
+    if (class<CLASSES &&class> 0 && class != had) {
+        void *new = py_alloc(size);
+        memcpy(new, p, old < size ? old : size);
+        py_release(p, old);
+        return new;
+    }
+    py_state.live += cost(class) - cost(had);
     return xrealloc(p, class < CLASSES ? class * STEP : size);
 }
 

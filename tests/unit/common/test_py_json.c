@@ -1,6 +1,8 @@
 /* test_py_json.c - each rule for what JSON cannot say. (json.dumps and json.loads: test_py_cases.c) */
 #include "common/py/py_json.h"
 
+#include <malloc.h>
+
 #include "common/py/py_host.h"
 #include "common/py/py_ops.h"
 #include "common/py/py_wire.h"
@@ -164,6 +166,25 @@ test_from_json(void **state)
     assert_ptr_equal(py_from_json(NULL), PY_None);
 }
 
+/* A process that turns values for ever, as a follower does, has as much memory after the hundredth as after the last. */
+static void
+test_flat(void **state)
+{
+    json_auto_t *given = json_loads("{\"list\": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], \"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, "
+                                    "\"e\": 1, \"f\": 1, \"g\": 1, \"h\": 1, \"i\": 1}",
+                                    0, NULL);
+    size_t after_100 = 0;
+
+    for (int i = 0; i < 3000; i++) {
+        AUTO(py) v = py_from_json(given);
+        AUTO(py) text = py_repr(v);
+        assert_non_null(text);
+        if (i == 100)
+            after_100 = mallinfo2().uordblks;
+    }
+    assert_int_equal(mallinfo2().uordblks, after_100);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_rules), cmocka_unit_test(test_other_values), cmocka_unit_test(test_cycle),
           cmocka_unit_test(test_shared), cmocka_unit_test(test_shared_compared),
-          cmocka_unit_test(test_from_json))
+          cmocka_unit_test(test_from_json), cmocka_unit_test(test_flat))

@@ -1,6 +1,9 @@
 /* test_seen.c - a job is new once; what was had longest ago makes room; whose return another master has is
  * known apart. */
 #include "uplink/seen.h"
+
+#include <malloc.h>
+
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -119,6 +122,22 @@ test_newest_elsewhere(void **state)
     assert_int_equal(json_array_size(dump), LIMIT_JIDS_SEEN);
 }
 
+/* A minion that has jobs for ever does not grow by them. */
+static void
+test_flat(void **state)
+{
+    seen_t *seen = *state;
+    size_t after_1000 = 0;
+
+    for (int i = 0; i < 3000; i++) {
+        assert_true(add(seen, i));
+        if (i == 1000)
+            after_1000 = mallinfo2().uordblks;
+    }
+    assert_int_equal(mallinfo2().uordblks, after_1000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_once), TEST(test_newest), TEST(test_elsewhere), TEST(test_newest_elsewhere))
+UNIT_MAIN(TEST(test_once), TEST(test_newest), TEST(test_elsewhere), TEST(test_newest_elsewhere),
+          TEST(test_flat))
