@@ -273,22 +273,26 @@ resp_run(resp_t *self, fail_t *err)
 {
     int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
     json_auto_t *replies = json_array();
-    size_t sent = 0;
+    size_t sent = 0, at = 0;
     int rc = 0;
 
     while (rc >= 0 && json_array_size(replies) < self->waiting) {
         size_t used = 0;
         json_t *one = NULL;
-        rc = resp_parse(self->in.data, self->in.len, &used, &one, err);
-        if (rc == 0)
+        rc = at < self->in.len ? resp_parse(self->in.data + at, self->in.len - at, &used, &one, err) : 0;
+        if (rc == 0) { /* what was read moves once, before more comes */
+            buf_consume(&self->in, at);
+            at = 0;
             rc = resp_turn(self, &sent, until_ms);
+        }
         if (one == NULL)
             continue;
-        buf_consume(&self->in, used);
+        at += used;
         if (value_get(one, "error") != NULL)
             (void) fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Redis: %s", value_str(one, "error", "refused"));
         json_array_append_new(replies, one);
     }
+    buf_consume(&self->in, at);
     self->waiting = 0;
     buf_clear(&self->out);
     self->bad = rc < 0;

@@ -1,6 +1,7 @@
 /* retopts.c - see retopts.h. */
 #include "plugins/lib/returner/retopts.h"
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/py/py_json.h"
@@ -58,8 +59,9 @@ retopts(call_ctx_t *ctx, const char *name, const json_t *ret, const retopt_t *ro
 
 /* ---- texts ------------------------------------------------------------------------------------------ */
 
-char *
-ret_json(const json_t *v)
+/* As json.dumps writes any value, by way of Python's. */
+static char *
+ret_json_python(const json_t *v)
 {
     static const py_dumps_t how = { .indent = -1, .ensure_ascii = false };
     AUTO(py) value = py_from_json(v);
@@ -72,6 +74,89 @@ ret_json(const json_t *v)
     }
     const char *bytes = py_text(text, &len);
     return xstrndup(bytes, len);
+}
+
+/* Python's escapes: digits of \u are small letters, and what is beyond ASCII stands as it is. */
+static void
+put_quoted(buf_t *out, const char *text, size_t len)
+{
+    static const char from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
+    size_t done = 0;
+
+    buf_putc(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char) text[i];
+        if (c >= ' ' && c != '"' && c != '\\')
+            continue;
+        const char *at = c != '\0' ? strchr(from, c) : NULL;
+        buf_add(out, text + done, i - done);
+        done = i + 1;
+        if (at != NULL)
+            buf_add(out, (const char[]){ '\\', to[at - from] }, 2);
+        else
+            buf_printf(out, "\\u%04x", c);
+    }
+    buf_add(out, text + done, len - done);
+    buf_putc(out, '"');
+}
+
+/* Appends the value. `depth`: levels that may still be entered; false: there are more. */
+static bool
+put_json(buf_t *out, const json_t *v, int depth)
+{
+    json_t *it_of = (json_t *) v; /* the iterators take no const; nothing is changed */
+    size_t from = out->len + 1;
+
+    if (json_is_object(v)) {
+        buf_putc(out, '{');
+        for (void *it = json_object_iter(it_of); it != NULL; it = json_object_iter_next(it_of, it)) {
+            if (out->len > from)
+                buf_add(out, ", ", 2);
+            put_quoted(out, json_object_iter_key(it), json_object_iter_key_len(it));
+            buf_add(out, ": ", 2);
+            if (depth == 0 || !put_json(out, json_object_iter_value(it), depth - 1))
+                return false;
+        }
+        buf_putc(out, '}');
+    } else if (json_is_array(v)) {
+        buf_putc(out, '[');
+        for (size_t i = 0; i < json_array_size(v); i++) {
+            if (i > 0)
+                buf_add(out, ", ", 2);
+            if (depth == 0 || !put_json(out, json_array_get(v, i), depth - 1))
+                return false;
+        }
+        buf_putc(out, ']');
+    } else if (json_is_string(v)) {
+        put_quoted(out, json_string_value(v), json_string_length(v));
+    } else if (json_is_integer(v)) {
+        buf_printf(out, "%lld", (long long) json_integer_value(v));
+    } else {
+        AUTO_FREE char *text = ret_json_python(v); /* words, and numbers as Python writes floats */
+        buf_puts(out, text);
+    }
+    return true;
+}
+
+/* Directly, without Python's values in between, which would take three times as long. */
+char *
+ret_json(const json_t *v)
+{
+    enum { DEPTH = 64 };
+    buf_auto_t out = BUF_INIT;
+
+    return put_json(&out, v, DEPTH) ? xstrndup(buf_str(&out), out.len) : ret_json_python(v);
+}
+
+bool
+ret_told(json_t *told, const char *what, const char *name)
+{
+    AUTO_FREE char *key = xasprintf("%s:%s", what, name);
+    bool was = value_get(told, key) != NULL;
+
+    if (told != NULL && !was)
+        json_object_set_new(told, key, json_true());
+    return was;
 }
 
 char *

@@ -188,19 +188,21 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                      err);
 }
 
-/* One write of a batch: an event, a load, or a return, with the load where it has none. */
+/* One write of a batch: an event, a load, or a return, with the load where it has none. `told`: of the batch, whose answers are awaited
+ * at its end (ret_told); NULL: it is answered now. */
 static int
-sql_write(call_ctx_t *ctx, void *conn, const json_t *write, bool queue, fail_t *err)
+sql_write(call_ctx_t *ctx, void *conn, const json_t *write, json_t *told, fail_t *err)
 {
     const sqlshape_t *shape = sql_shape(ctx);
     const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret"),
                  *load = value_get(write, "load");
     const char *jid = value_str(ret != NULL ? ret : write, "jid", "");
+    bool queue = told != NULL, fresh = event == NULL && load != NULL && !ret_told(told, "load", jid);
     int rc = 0;
 
     if (event != NULL)
         return sql_store(shape, conn, shape->event, values_of_event(ctx, shape, event), queue, err);
-    if (load != NULL)
+    if (fresh || (load != NULL && ret == NULL))
         rc = sql_store(shape, conn, ret != NULL ? shape->load_new : shape->load,
                        values_of_load(shape, jid, load), queue, err);
     if (rc == 0 && ret != NULL)
@@ -220,12 +222,13 @@ static int
 sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 {
     const sqlshape_t *shape = sql_shape(ctx);
+    json_auto_t *told = json_object();
     const json_t *write;
     size_t i;
     int rc = 0;
 
     json_array_foreach ((json_t *) writes, i, write) {
-        rc = rc < 0 ? rc : sql_write(ctx, conn, write, true, err);
+        rc = rc < 0 ? rc : sql_write(ctx, conn, write, told, err);
     }
     fail_auto_t why = FAIL_INIT;
     int answered = shape->driver->await(conn, &why);
@@ -244,7 +247,7 @@ sql_write_each(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
         int rc = sql_plain(shape, conn, "SAVEPOINT one", err);
         if (rc < 0)
             return rc;
-        rc = sql_write(ctx, conn, write, false, &why);
+        rc = sql_write(ctx, conn, write, NULL, &why);
         if (rc == 0)
             continue;
         if (rc != -EBADMSG)
