@@ -32,6 +32,9 @@ static struct pg_lib {
     int (*sendQueryParams)(pg_handle_t *, const char *sql, int n, const unsigned *types,
                            const char *const *values, const int *lengths, const int *formats,
                            int result_format);
+    int (*sendPrepare)(pg_handle_t *, const char *name, const char *sql, int n, const unsigned *types);
+    int (*sendQueryPrepared)(pg_handle_t *, const char *name, int n, const char *const *values,
+                             const int *lengths, const int *formats, int result_format);
     pg_result_t *(*getResult)(pg_handle_t *);
     int (*resultStatus)(const pg_result_t *);
     char *(*resultErrorField)(const pg_result_t *, int code);
@@ -60,6 +63,8 @@ static const library_symbol_t pg_symbols[] = {
     PG_SYMBOL(consumeInput),
     PG_SYMBOL(isBusy),
     PG_SYMBOL(sendQueryParams),
+    PG_SYMBOL(sendPrepare),
+    PG_SYMBOL(sendQueryPrepared),
     PG_SYMBOL(getResult),
     PG_SYMBOL(resultStatus),
     PG_SYMBOL(resultErrorField),
@@ -100,7 +105,7 @@ pg_load(fail_t *err)
 
 struct pglink {
     pg_handle_t *handle;
-    size_t queued;
+    char *prepared; /* owned: what the server has as its statement without a name, while in the pipeline; NULL: none */
     bool pipeline, bad;
 };
 
@@ -153,6 +158,7 @@ pglink_destroy(pglink_t **self_p)
     if (self == NULL)
         return;
     pg_lib.finish(self->handle);
+    free(self->prepared);
     free(self);
 }
 
@@ -261,10 +267,18 @@ pglink_queue(pglink_t *self, const char *sql, const char *const *values, size_t 
     if (!self->pipeline && pg_lib.enterPipelineMode(self->handle) == 0)
         return pglink_failed(self, -EIO, err);
     self->pipeline = true;
-    if (pg_lib.sendQueryParams(self->handle, sql, (int) n, NULL, values, NULL, NULL, 0) == 0)
-        return pglink_failed(self, -EIO, err);
-    self->queued++;
-    return pg_lib.flush(self->handle) >= 0 ? 0 : pglink_failed(self, -EIO, err);
+
+    /* The server reads and plans a statement once for all values that follow. Without a name, nothing of it stays in a
+     * connection that others use too (PgBouncer). libpq sends when it holds 64 kB. */
+    if (!str_eq(self->prepared, sql)) {
+        free(self->prepared);
+        self->prepared = xstrdup(sql);
+        if (pg_lib.sendPrepare(self->handle, "", sql, (int) n, NULL) == 0)
+            return pglink_failed(self, -EIO, err);
+    }
+    return pg_lib.sendQueryPrepared(self->handle, "", (int) n, values, NULL, NULL, 0)
+               ? 0
+               : pglink_failed(self, -EIO, err);
 }
 
 int
@@ -284,7 +298,7 @@ pglink_await(pglink_t *self, fail_t *err)
         if (result != NULL)
             pg_lib.clear(result);
     }
-    self->queued = 0;
+    free(STEAL(self->prepared));
     if (!self->bad && self->pipeline)
         self->bad = pg_lib.exitPipelineMode(self->handle) == 0;
     self->pipeline = false;
