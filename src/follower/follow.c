@@ -26,6 +26,7 @@ typedef struct follow {
     local_client_t *line;
     json_t *writes;   /* owned: the batch, */
     size_t weight;    /* and its bytes, about */
+    json_t *load;     /* owned: of the last return (writes_of); NULL: none */
     uint64_t after;   /* last event that is stored */
     uint64_t reached; /* last event that was looked at */
     uint64_t told;    /* as of which the file is */
@@ -190,7 +191,7 @@ take_event(follow_t *self, const json_t *push)
     if (seq <= self->reached)
         return;
     self->reached = seq;
-    json_t *write = wanted ? writes_of(spec->kind, tag, value_get(push, "data")) : NULL;
+    json_t *write = wanted ? writes_of(spec->kind, tag, value_get(push, "data"), &self->load) : NULL;
     if (write == NULL)
         return;
     if (json_array_size(self->writes) == 0)
@@ -330,6 +331,7 @@ follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err)
         clock_pause(CONNECT_MS / 1000.0);
     }
     json_decref(self.writes);
+    json_decref(self.load);
     free(self.dir);
     if (lock >= 0)
         (void) close(lock);

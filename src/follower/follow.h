@@ -31,8 +31,9 @@ int follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err);
 bool writes_wanted(const json_t *opts, const char *tag);
 /* About how many bytes a write takes where it is stored. */
 size_t writes_weight(const json_t *write);
-/* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event. */
-json_t *writes_of(const char *kind, const char *tag, json_t *data);
+/* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event. *load_p, owned by the
+ * caller and NULL at first, is the load of the last return: others of its job share it, as only the first is ever stored. */
+json_t *writes_of(const char *kind, const char *tag, json_t *data, json_t **load_p);
 /* The load of a job as Salt's master keeps it, from the event of a new job, or from a return without one. NEW. */
 json_t *writes_load(const json_t *data);
 

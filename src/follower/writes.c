@@ -77,7 +77,7 @@ writes_part(const char *tag)
 }
 
 json_t *
-writes_of(const char *kind, const char *tag, json_t *data)
+writes_of(const char *kind, const char *tag, json_t *data, json_t **load_p)
 {
     char part = writes_part(tag);
 
@@ -92,8 +92,15 @@ writes_of(const char *kind, const char *tag, json_t *data)
         value_get(data, "return") == NULL)
         return NULL;
     /* Options of the minion's returner: it has no say in those of the master's. */
-    json_t *ret = json_copy(data);
-    json_object_del(ret, "ret_config");
-    json_object_del(ret, "ret_kwargs");
-    return json_pack("{s:o, s:o}", "ret", ret, "load", writes_load(data));
+    bool says = value_get(data, "ret_config") != NULL || value_get(data, "ret_kwargs") != NULL;
+    json_t *ret = says ? json_copy(data) : json_incref(data);
+    if (says) {
+        json_object_del(ret, "ret_config");
+        json_object_del(ret, "ret_kwargs");
+    }
+    if (!str_eq(value_str(*load_p, "jid", NULL), value_str(data, "jid", ""))) {
+        json_decref(*load_p);
+        *load_p = writes_load(data);
+    }
+    return json_pack("{s:o, s:O}", "ret", ret, "load", *load_p);
 }

@@ -10,10 +10,11 @@
 
 struct seen {
     /* Rings in order of arrival; the next one goes to `at`, in a full ring the oldest's place. */
-    uint64_t had[LIMIT_JIDS_SEEN]; /* hashes; 0: none. A new jid has the hash of one of them once in 10^15 jobs */
+    uint64_t
+        had[LIMIT_JIDS_SEEN]; /* hashes; 0: none. A new jid has the hash of one of them once in 10^15 jobs */
     size_t had_at;
-    map_t *askers;                 /* jid elsewhere -> its asker, owned */
-    char *jids[LIMIT_JIDS_SEEN];   /* owned: those jids */
+    map_t *askers;               /* jid elsewhere -> its asker, owned */
+    char *jids[LIMIT_JIDS_SEEN]; /* owned: those jids */
     size_t jids_at;
 };
 
@@ -79,9 +80,8 @@ seen_is_elsewhere(const seen_t *self, const char *jid)
 static const char *
 seen_nth(const seen_t *self, size_t n)
 {
-    return n < LIMIT_JIDS_SEEN
-               ? self->jids[(self->jids_at + LIMIT_JIDS_SEEN - 1 - n) % LIMIT_JIDS_SEEN]
-               : NULL;
+    return n < LIMIT_JIDS_SEEN ? self->jids[(self->jids_at + LIMIT_JIDS_SEEN - 1 - n) % LIMIT_JIDS_SEEN]
+                               : NULL;
 }
 
 json_t *

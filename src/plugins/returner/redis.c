@@ -123,9 +123,9 @@ redis_last_key(const char *id, const char *fun)
     return str_starts(key, "ret:") || str_starts(key, "load:") ? NULL : STEAL(key);
 }
 
-/* `told`: of the batch (ret_told), or NULL. */
+/* `jids`, `ids`: those of the batch (ret_told), or NULL. */
 static void
-redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret, json_t *told)
+redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret, json_t *jids, json_t *ids)
 {
     const char *id = value_str(ret, "id", ""), *jid = value_str(ret, "jid", "");
     const json_t *name = value_get(ret, "fun");
@@ -134,11 +134,11 @@ redis_add_ret(call_ctx_t *ctx, resp_t *line, const json_t *ret, json_t *told)
                    *last = redis_last_key(id, fun);
 
     resp_add(line, "HSET", key, id, text, NULL);
-    if (!str_eq(seconds, "0") && !ret_told(told, "ret", jid))
+    if (!str_eq(seconds, "0") && !ret_told(jids, jid))
         resp_add(line, "EXPIRE", key, seconds, NULL);
     if (last != NULL)
         resp_add(line, "SET", last, jid, NULL);
-    if (!ret_told(told, "id", id))
+    if (!ret_told(ids, id))
         resp_add(line, "SADD", "minions", id, NULL);
 }
 
@@ -176,7 +176,7 @@ redis_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (line == NULL)
         return err->code;
-    redis_add_ret(ctx, line, ret, NULL);
+    redis_add_ret(ctx, line, ret, NULL, NULL);
     return redis_send(line, err);
 }
 
@@ -196,7 +196,7 @@ static int
 redis_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     resp_t *line = redis_line(ctx, NULL, err);
-    json_auto_t *told = json_object();
+    json_auto_t *loads = json_object(), *jids = json_object(), *ids = json_object();
     json_t *write;
     size_t i;
     int rc = line != NULL ? 0 : err->code;
@@ -207,11 +207,11 @@ redis_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (rc == 0 && value_get(write, "event") != NULL)
             rc = fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
                            "redis keeps jobs and returns; as in Salt it is none for event_return");
-        bool fresh = load != NULL && !ret_told(told, "load", jid);
+        bool fresh = load != NULL && !ret_told(loads, jid);
         if (rc == 0 && (fresh || (load != NULL && ret == NULL)))
             redis_add_load(ctx, line, jid, load, ret != NULL);
         if (rc == 0 && ret != NULL)
-            redis_add_ret(ctx, line, ret, told);
+            redis_add_ret(ctx, line, ret, jids, ids);
     }
     return rc < 0 ? rc : redis_send(line, err);
 }

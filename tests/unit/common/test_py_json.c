@@ -170,9 +170,10 @@ test_from_json(void **state)
 static void
 test_flat(void **state)
 {
-    json_auto_t *given = json_loads("{\"list\": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], \"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, "
-                                    "\"e\": 1, \"f\": 1, \"g\": 1, \"h\": 1, \"i\": 1}",
-                                    0, NULL);
+    json_auto_t *given = json_loads(
+        "{\"list\": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], \"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, "
+        "\"e\": 1, \"f\": 1, \"g\": 1, \"h\": 1, \"i\": 1}",
+        0, NULL);
     size_t after_100 = 0;
 
     for (int i = 0; i < 3000; i++) {

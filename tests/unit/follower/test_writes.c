@@ -10,7 +10,7 @@ static void
 check_write(const char *kind, const char *tag, const char *data, const char *wanted)
 {
     json_auto_t *given = json_loads(data, 0, NULL), *expected = json_loads(wanted, JSON_DECODE_ANY, NULL);
-    json_auto_t *found = writes_of(kind, tag, given);
+    json_auto_t *last = NULL, *found = writes_of(kind, tag, given, &last);
     AUTO_FREE char *text = json_dumps(found, JSON_SORT_KEYS | JSON_ENCODE_ANY),
                    *other = json_dumps(expected, JSON_SORT_KEYS | JSON_ENCODE_ANY);
 
@@ -67,6 +67,21 @@ returns_have_a_load(void **state)
 }
 
 static void
+returns_of_a_job_share_a_load(void **state)
+{
+    json_auto_t *last = NULL, *one = json_pack("{s:s, s:s, s:i}", "jid", "7", "id", "a", "return", 1),
+                *two = json_pack("{s:s, s:s, s:i}", "jid", "7", "id", "b", "return", 1),
+                *other = json_pack("{s:s, s:s, s:i}", "jid", "8", "id", "b", "return", 1);
+    json_auto_t *a = writes_of("master_job_cache", "salt/job/7/ret/a", one, &last),
+                *b = writes_of("master_job_cache", "salt/job/7/ret/b", two, &last),
+                *c = writes_of("master_job_cache", "salt/job/8/ret/b", other, &last);
+
+    assert_ptr_equal(value_get(a, "load"), value_get(b, "load"));
+    assert_ptr_not_equal(value_get(b, "load"), value_get(c, "load"));
+    assert_string_equal(value_str(value_get(c, "load"), "jid", ""), "8");
+}
+
+static void
 lists_choose_tags(void **state)
 {
     json_auto_t *none = json_object(),
@@ -105,5 +120,5 @@ file_keeps_the_cursor(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(events_are_whole), cmocka_unit_test(jobs_are_loads),
-          cmocka_unit_test(returns_have_a_load), cmocka_unit_test(lists_choose_tags),
-          cmocka_unit_test(file_keeps_the_cursor))
+          cmocka_unit_test(returns_have_a_load), cmocka_unit_test(returns_of_a_job_share_a_load),
+          cmocka_unit_test(lists_choose_tags), cmocka_unit_test(file_keeps_the_cursor))

@@ -105,7 +105,8 @@ pg_load(fail_t *err)
 
 struct pglink {
     pg_handle_t *handle;
-    char *prepared; /* owned: what the server has as its statement without a name, while in the pipeline; NULL: none */
+    char *
+        prepared; /* owned: what the server has as its statement without a name, while in the pipeline; NULL: none */
     bool pipeline, bad;
 };
 

@@ -149,13 +149,12 @@ ret_json(const json_t *v)
 }
 
 bool
-ret_told(json_t *told, const char *what, const char *name)
+ret_told(json_t *told, const char *name)
 {
-    AUTO_FREE char *key = xasprintf("%s:%s", what, name);
-    bool was = value_get(told, key) != NULL;
+    bool was = value_get(told, name) != NULL;
 
     if (told != NULL && !was)
-        json_object_set_new(told, key, json_true());
+        json_object_set_new(told, name, json_true());
     return was;
 }
 

@@ -30,9 +30,9 @@ json_t *retopts_setting(call_ctx_t *ctx, const char *name);
 /* The value as Salt's salt.utils.json.dumps writes it: ", " and ": ", not ASCII alone; a deeper one than Python's values
  * may be here (a peer's message may be) without these blanks. NEW. */
 char *ret_json(const json_t *v);
-/* True when WHAT:NAME is in `told` already; else it is afterwards. A batch has many returns of one job: what all of them say
- * of it is stored once. `told` NULL: nothing is ever told. */
-bool ret_told(json_t *told, const char *what, const char *name);
+/* True when the name is in the object `told` already; else it is afterwards. A batch has many returns of one job: what all of them
+ * say of it is stored once. `told` NULL: nothing is ever told. */
+bool ret_told(json_t *told, const char *name);
 /* The job of a load as `jobs` shows it (salt.utils.jid.format_jid_instance). */
 json_t *ret_job_instance(const char *jid, const json_t *load);
 /* "2026, Nov 26 22:23:56.123456" of a jid (salt.utils.jid.jid_to_time); "" of another text. */

@@ -188,8 +188,8 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                      err);
 }
 
-/* One write of a batch: an event, a load, or a return, with the load where it has none. `told`: of the batch, whose answers are awaited
- * at its end (ret_told); NULL: it is answered now. */
+/* One write of a batch: an event, a load, or a return, with the load where it has none. `told`: jobs of the batch whose loads it has
+ * (ret_told), and its answers are awaited at its end; NULL: it is answered now. */
 static int
 sql_write(call_ctx_t *ctx, void *conn, const json_t *write, json_t *told, fail_t *err)
 {
@@ -197,7 +197,7 @@ sql_write(call_ctx_t *ctx, void *conn, const json_t *write, json_t *told, fail_t
     const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret"),
                  *load = value_get(write, "load");
     const char *jid = value_str(ret != NULL ? ret : write, "jid", "");
-    bool queue = told != NULL, fresh = event == NULL && load != NULL && !ret_told(told, "load", jid);
+    bool queue = told != NULL, fresh = event == NULL && load != NULL && !ret_told(told, jid);
     int rc = 0;
 
     if (event != NULL)
