@@ -20,7 +20,8 @@ struct resp {
     int fd;
     bool bad;
     buf_t out, in;
-    size_t waiting; /* commands in `out` */
+    size_t waiting; /* commands in `out`, */
+    size_t sent;    /* of which so many bytes are on their way */
 };
 
 /* ---- replies ------------------------------------------------------------------------------------------- */
@@ -256,23 +257,30 @@ resp_add(resp_t *self, const char *word, ...)
     }
     va_end(again);
     self->waiting++;
+
+    /* The server begins while the rest is still being written. What goes wrong, goes wrong again in resp_run(). */
+    if (self->out.len - self->sent < RESP_CHUNK)
+        return;
+    ssize_t said = send(self->fd, self->out.data + self->sent, self->out.len - self->sent,
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+    self->sent += said > 0 ? (size_t) said : 0;
 }
 
 /* Sends some of what waits, and reads what is there. 0 or a negative errno. */
 static int
-resp_turn(resp_t *self, size_t *sent, int64_t until_ms)
+resp_turn(resp_t *self, int64_t until_ms)
 {
-    bool more = *sent < self->out.len;
+    bool more = self->sent < self->out.len;
     int rc = resp_wait(self->fd, (short) (POLLIN | (more ? POLLOUT : 0)), until_ms);
 
     if (rc < 0)
         return rc;
     if (more) {
-        ssize_t n = send(self->fd, self->out.data + *sent, self->out.len - *sent,
+        ssize_t n = send(self->fd, self->out.data + self->sent, self->out.len - self->sent,
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             return -errno;
-        *sent += n > 0 ? (size_t) n : 0;
+        self->sent += n > 0 ? (size_t) n : 0;
     }
     buf_reserve(&self->in, RESP_CHUNK);
     ssize_t n = recv(self->fd, self->in.data + self->in.len, RESP_CHUNK, MSG_DONTWAIT);
@@ -289,7 +297,7 @@ resp_run(resp_t *self, fail_t *err)
 {
     int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
     json_auto_t *replies = json_array();
-    size_t sent = 0, at = 0;
+    size_t at = 0;
     int rc = 0;
 
     while (rc >= 0 && json_array_size(replies) < self->waiting) {
@@ -299,7 +307,7 @@ resp_run(resp_t *self, fail_t *err)
         if (rc == 0) { /* what was read moves once, before more comes */
             buf_consume(&self->in, at);
             at = 0;
-            rc = resp_turn(self, &sent, until_ms);
+            rc = resp_turn(self, until_ms);
         }
         if (one == NULL)
             continue;
@@ -309,7 +317,7 @@ resp_run(resp_t *self, fail_t *err)
         json_array_append_new(replies, one);
     }
     buf_consume(&self->in, at);
-    self->waiting = 0;
+    self->waiting = self->sent = 0;
     buf_clear(&self->out);
     self->bad = rc < 0;
     if (rc < 0)
