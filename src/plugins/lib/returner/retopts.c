@@ -131,8 +131,10 @@ put_json(buf_t *out, const json_t *v, int depth)
         put_quoted(out, json_string_value(v), json_string_length(v));
     } else if (json_is_integer(v)) {
         buf_printf(out, "%lld", (long long) json_integer_value(v));
+    } else if (json_is_boolean(v) || v == NULL || json_is_null(v)) {
+        buf_puts(out, json_is_true(v) ? "true" : json_is_false(v) ? "false" : "null");
     } else {
-        AUTO_FREE char *text = ret_json_python(v); /* words, and numbers as Python writes floats */
+        AUTO_FREE char *text = ret_json_python(v); /* a float, which Python writes otherwise than jansson */
         buf_puts(out, text);
     }
     return true;
