@@ -8,7 +8,8 @@ setup_file() {
     MORE_LINES=("metrics_minions: True")
     mkdir -p "$BATS_FILE_TMPDIR/srv"
     echo 'ok: {test.succeed_without_changes: []}' >"$BATS_FILE_TMPDIR/srv/web.sls"
-    MORE_LINES+=("file_roots: {base: [$BATS_FILE_TMPDIR/srv]}")
+    MORE_LINES+=("file_roots: {base: [$BATS_FILE_TMPDIR/srv]}" 'event_return: rawfile_json' "rawfile_json.filename: $BATS_FILE_TMPDIR/events"
+        'engines: [{script: {cmd: "cat /dev/null"}}]')
     api_up m1 m2
 }
 teardown_file() { fleet_down; }
@@ -32,6 +33,12 @@ has() { figures | grep -qF "$1"; }
     has 'salt_master_connected_minions_count 2'
     has 'halite_master_up 1'
     has 'halite_api_sessions '
+    until_true 10 has 'halite_follower_behind{name="event_return.rawfile_json"} '
+    has 'halite_follower_failed{name="event_return.rawfile_json"} 0'
+    has 'halite_follower_starts_total{name="event_return.rawfile_json"} 1'
+    has 'halite_engine_starts_total{name="Engine(script)"} '
+    has 'halite_store_commits_total '
+    not grep -vE '^([a-zA-Z_:][a-zA-Z0-9_:]*(\{.*\})? [^ ]+|#.*)$' <<<"$(figures)" >&2
     salt-run metrics.show | grep -F 'salt_jobs_published_total{fun="test.ping"} 1'
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/map.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "master/front/hooks.h"
 #include "master/front/part.h"
@@ -345,6 +346,38 @@ figures_add_status(buf_t *out, const char *prefix, const json_t *value)
     }
 }
 
+/* What `status` says of each follower and engine: their names are values of a label. A text counts as 1, its absence as 0. */
+static void
+figures_add_programs(buf_t *out, const json_t *status)
+{
+    static const struct {
+        const char *name, *type, *help, *of, *key;
+    } rows[] = {
+        { "halite_follower_behind", "gauge", "Events that a follower has not stored yet.", "followers",
+          "behind" },
+        { "halite_follower_failed", "gauge", "1: what it stores into takes nothing now.", "followers",
+          "failed" },
+        { "halite_follower_starts_total", "counter", "Starts of a follower's process.", "followers",
+          "starts" },
+        { "halite_engine_starts_total", "counter", "Starts of an engine's process.", "engines", "starts" },
+    };
+    const char *name;
+    json_t *one;
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_t *all = value_get(status, rows[i].of);
+        if (json_object_size(all) > 0)
+            figures_head(out, rows[i].name, rows[i].type, rows[i].help);
+        json_object_foreach (all, name, one) {
+            const json_t *v = value_get(one, rows[i].key);
+            buf_printf(out, "%s{name=\"", rows[i].name);
+            plain_quote(name, out);
+            buf_printf(out, "\"} %lld\n",
+                       json_is_integer(v) ? (long long) json_integer_value(v) : (long long) (v != NULL));
+        }
+    }
+}
+
 static void
 figures_add_minions(const front_t *front, const figures_t *self, buf_t *out)
 {
@@ -378,7 +411,7 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 {
     figures_t *self = front->own[PART_figures];
     AUTO(map) sums = figures_by_function(self);
-    json_auto_t *status = json_object();
+    json_auto_t *status = json_pack("{s:{}}", "counters");
     buf_auto_t out = BUF_INIT;
 
     for (size_t i = 0; i < NELEMS(families); i++)
@@ -403,6 +436,17 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     figures_add_one(&out, "halite_refused_total", "counter", "Messages and connections that were refused.",
                     (double) front->counters.refused);
     hook_status(front, status);
+    const json_t *counters = value_get(status, "counters");
+    figures_add_one(&out, "halite_store_rows_total", "counter", "Rows that were committed.",
+                    json_number_value(value_get(counters, "store_rows")));
+    figures_add_one(&out, "halite_store_commits_total", "counter", "Commits.",
+                    json_number_value(value_get(counters, "store_commits")));
+    figures_add_one(&out, "halite_store_queued", "gauge", "Rows that wait for the disk.",
+                    json_number_value(value_get(counters, "store_queued")));
+    figures_add_programs(&out, status);
+    json_object_del(status, "counters");
+    json_object_del(status, "followers");
+    json_object_del(status, "engines");
     figures_add_status(&out, "halite", status);
     if (value_bool(request, "minions", false))
         figures_add_minions(front, self, &out);
