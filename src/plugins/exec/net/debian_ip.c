@@ -6,10 +6,10 @@
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/call/sub.h"
-#include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/file/partfile.h"
 #include "plugins/lib/net/debiface.h"
+#include "plugins/lib/net/ip_api.h"
 #include "plugins/lib/net/netdiff.h"
 #include "salt/plugin.h"
 
@@ -45,31 +45,10 @@ debian_ip_put(const char *path, const buf_t *text, mode_t mode, fail_t *err)
     return rc < 0 ? rc : partfile_put(path, buf_str(text), text->len, mode, err);
 }
 
-/* An interface's name becomes words of files, and parts of their names. */
-static int
-check_iface(const json_t *args, fail_t *err)
-{
-    return field_check_text("iface", value_str(args, "iface", ""), FIELD_WORD "/", err);
-}
-
-/* Every value of a setting becomes a line of a file. */
-static int
-check_settings(const json_t *settings, fail_t *err)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach ((json_t *) settings, key, value) {
-        if (!json_is_object(value) && field_check(key, value, FIELD_LINE, err) < 0)
-            return err->code;
-    }
-    return 0;
-}
-
 /* ---- interfaces ------------------------------------------------------------------------------- */
 
 static int
-ip_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *iface = value_str(args, "iface", "");
     json_auto_t *adapters = debiface_read(err);
@@ -116,23 +95,14 @@ write_interface(const char *iface, const json_t *adapter, const json_t *settings
     return debian_ip_put(DEBIFACE_FILE, &all, 0644, err);
 }
 
-/* The package that the type needs. */
-static int
-install_for(call_ctx_t *ctx, const char *type, fail_t *err)
+/* The package that the type needs; NULL: none. */
+static const char *
+package_for(const char *type)
 {
-    const char *package = strcmp(type, "vlan") == 0     ? "vlan"
-                          : strcmp(type, "bridge") == 0 ? "bridge-utils"
-                          : strcmp(type, "pppoe") == 0  ? "ppp"
-                                                        : NULL;
-    json_auto_t *names = json_pack("[s*]", package), *version = NULL;
-
-    if (package == NULL)
-        return 0;
-    if (ctx_call(ctx, "pkg.version", names, NULL, &version, err) < 0)
-        return err->code;
-    json_auto_t *did = value_truthy(version) ? json_true()
-                                             : sub_call(ctx, err, "pkg.install", "{s:s}", "name", package);
-    return did != NULL ? 0 : err->code;
+    return strcmp(type, "vlan") == 0     ? "vlan"
+           : strcmp(type, "bridge") == 0 ? "bridge-utils"
+           : strcmp(type, "pppoe") == 0  ? "ppp"
+                                         : NULL;
 }
 
 /* The type in small letters, one that there is, with the settings that it needs. NEW, or NULL with *err. */
@@ -149,10 +119,8 @@ known_type(const json_t *args, fail_t *err)
                   { "pppoe", NULL, "" },
                   { "source", NULL, "" } };
     const char *iface = value_str(args, "iface", "");
-    AUTO_FREE char *given = xstrdup(value_str(args, "iface_type", ""));
+    AUTO_FREE char *given = ip_type(args);
 
-    for (char *c = given; *c != '\0'; c++)
-        *c = (char) (*c >= 'A' && *c <= 'Z' ? *c + 'a' - 'A' : *c);
     for (size_t i = 0; i < NELEMS(types); i++) {
         if (strcmp(given, types[i].type) != 0)
             continue;
@@ -168,7 +136,7 @@ known_type(const json_t *args, fail_t *err)
 }
 
 static int
-ip_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *iface = value_str(args, "iface", "");
     json_t *settings = value_get(args, "settings");
@@ -176,8 +144,8 @@ ip_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     AUTO_FREE char *type = known_type(args, err);
     buf_auto_t text = BUF_INIT, ppp = BUF_INIT;
 
-    if (type == NULL || check_iface(args, err) < 0 || check_settings(settings, err) < 0 ||
-        (!test && install_for(ctx, type, err) < 0))
+    if (type == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
+        (!test && ip_install(ctx, package_for(type), err) < 0))
         return err->code;
     json_auto_t *adapter = debiface_of(iface, type, value_truthy(value_get(args, "enabled")), settings,
                                        ctx_grains(ctx), err);
@@ -199,46 +167,34 @@ ip_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* ifup and ifdown. A slave follows its master, a source is no interface. */
+/* A slave follows its master, a source is no interface. */
 static int
-ip_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *type = value_str(args, "iface_type", "");
-    prog_auto_t prog = PROG_INIT;
-
-    *ret_value = NULL;
-    if (strcmp(type, "slave") == 0 || strcmp(type, "source") == 0) {
-        *ret_value = json_null();
-        return 0;
-    }
-    if (tool_begin(&prog, ctx_row(ctx)->data.text, err) < 0 ||
-        prog_operand(&prog, "iface", value_str(args, "iface", ""), err) < 0)
-        return err->code;
-    prog.timeout_ms = LIMIT_TOOL_MS;
-    return tool_text(ctx, &prog, ret_value, err);
+    return ip_switch_iface(ctx, args, "slave|source", ret_value, err);
 }
 
 /* ---- bonds ------------------------------------------------------------------------------------ */
 
 static int
-ip_get_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_get_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf(MODPROBE_DIR "%s.conf", value_str(args, "iface", ""));
 
-    if (check_iface(args, err) == 0)
+    if (ip_check_iface(args, err) == 0)
         *ret_value = lines_of_file(path, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
-ip_build_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_build_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *iface = value_str(args, "iface", ""), *option;
     json_t *settings = value_get(args, "settings"), *value;
     AUTO_FREE char *path = xasprintf(MODPROBE_DIR "%s.conf", iface);
     buf_auto_t text = BUF_INIT;
 
-    if (check_iface(args, err) < 0 || check_settings(settings, err) < 0)
+    if (ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0)
         return err->code;
     json_auto_t *bond = debopts_bond(iface, settings, ctx_grains(ctx), err);
     if (bond == NULL)
@@ -271,10 +227,10 @@ route_file(const char *dir, const json_t *args)
 }
 
 static int
-ip_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *up = route_file(UP_DIR, args), *down = route_file(DOWN_DIR, args);
-    json_auto_t *first = check_iface(args, err) == 0 ? lines_of_file(up, err) : NULL;
+    json_auto_t *first = ip_check_iface(args, err) == 0 ? lines_of_file(up, err) : NULL;
     json_auto_t *rest = first != NULL ? lines_of_file(down, err) : NULL;
 
     if (rest == NULL)
@@ -337,7 +293,7 @@ check_routes(const json_t *routes, fail_t *err)
 }
 
 static int
-ip_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *iface = value_str(args, "iface", "");
     json_t *settings = value_get(args, "settings"), *routes = value_get(settings, "routes");
@@ -348,7 +304,7 @@ ip_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fail_set(err, -EINVAL,
                         "Invalid option -- Route interface: %s, Option: routes, Expected: [List of routes]",
                         iface);
-    if (check_iface(args, err) < 0 || field_check_text("iface", iface, ";&|<>()$`\\\"'*?#", err) < 0 ||
+    if (ip_check_iface(args, err) < 0 || field_check_text("iface", iface, ";&|<>()$`\\\"'*?#", err) < 0 ||
         check_routes(routes, err) < 0)
         return err->code;
     routes_text(&add, "add", iface, routes);
@@ -445,7 +401,7 @@ network_shown(const json_t *now)
 }
 
 static int
-ip_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *now = network_now(ctx, err);
 
@@ -548,7 +504,7 @@ write_resolv(const json_t *wanted, fail_t *err)
 }
 
 static int
-ip_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *settings = value_get(args, "settings");
     json_auto_t *now = network_now(ctx, err),
@@ -576,23 +532,12 @@ ip_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 }
 
 static int
-ip_apply_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+debian_apply_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *settings = value_get(args, "settings"), *host = value_get(settings, "hostname");
-    int named = 1, stopped = 1, started = 1;
+    static const ip_service_t calls[] = { { "service.stop", "networking" },
+                                          { "service.start", "networking" } };
 
-    if (netword_truth(value_get(settings, "apply_hostname")) > 0)
-        named = host != NULL ? sub_ask(ctx, err, "network.mod_hostname", "{s:O}", "hostname", host) : 0;
-    if (named < 0)
-        return named;
-    if (netword_truth(value_get(settings, "require_reboot")) <= 0) {
-        stopped = sub_ask(ctx, err, "service.stop", "{s:s}", "name", "networking");
-        started = stopped > 0 ? sub_ask(ctx, err, "service.start", "{s:s}", "name", "networking") : 0;
-    }
-    if (stopped < 0 || started < 0)
-        return err->code;
-    *ret_value = json_boolean(named > 0 && stopped > 0 && started > 0);
-    return 0;
+    return ip_apply(ctx, args, calls, NELEMS(calls), ret_value, err);
 }
 
 static const char *
@@ -605,50 +550,20 @@ debian_ip_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-#define IFACE_ROW ROW("iface", ARG_STR, ARG_REQUIRED, "The interface")
-#define TYPE_ROW                                                                                             \
-    ROW("iface_type", ARG_STR, ARG_REQUIRED, "Its type: eth, bond, bridge, slave, vlan, pppoe or source")
-#define SETTINGS_ROW                                                                                         \
-    ROW("settings", ARG_ANY, ARG_STARSTAR,                                                                   \
-        "Settings as the states of network take them; test: change nothing")
-
-static const arg_t iface_args[] = { IFACE_ROW, ARGS_END };
-static const arg_t switch_args[] = { IFACE_ROW, TYPE_ROW, ARGS_END };
-static const arg_t build_args[] = { IFACE_ROW,
-                                    TYPE_ROW,
-                                    { "enabled", ARG_ANY, ARG_REQUIRED, "Comes up with the machine" },
-                                    SETTINGS_ROW,
-                                    ARGS_END };
-static const arg_t iface_settings_args[] = { IFACE_ROW, SETTINGS_ROW, ARGS_END };
-static const arg_t settings_args[] = { SETTINGS_ROW, ARGS_END };
+/* Which of them runs is told by its row. */
+#define debian_up   debian_switch
+#define debian_down debian_switch
 
 static const func_t funcs[] = {
-    { "apply_network_settings", ip_apply_network_settings, settings_args, 0,
-      "Restart the network with its settings." CLI_EXAMPLE("salt '*' ip.apply_network_settings") },
-    { "build_bond", ip_build_bond, iface_settings_args, 0,
+#define IP_ROW(name, args, flags, program, doc)                                                              \
+    { #name, debian_##name, args, flags, doc, .data.text = program },
+#include "plugins/lib/net/ip_api.def"
+#undef IP_ROW
+    { "build_bond", debian_build_bond, ip_iface_settings_args, 0,
       "Write a bond's options for modprobe, and load its kernel module." CLI_EXAMPLE(
           "salt '*' ip.build_bond bond0 mode=balance-alb") },
-    { "build_interface", ip_build_interface, build_args, 0,
-      "Write an interface into /etc/network/interfaces." CLI_EXAMPLE(
-          "salt '*' ip.build_interface eth0 eth True proto=dhcp") },
-    { "build_network_settings", ip_build_network_settings, settings_args, 0,
-      "Write the network's settings." CLI_EXAMPLE("salt '*' ip.build_network_settings enabled=True") },
-    { "build_routes", ip_build_routes, iface_settings_args, 0,
-      "Write the scripts that add and delete an interface's routes." CLI_EXAMPLE(
-          "salt '*' ip.build_routes eth0 routes=\"[{'ipaddr': '10.2.0.0', 'netmask': '16', 'gateway': '10.1.0.1'}]\"") },
-    { "down", ip_switch, switch_args, 0, "Take an interface down." CLI_EXAMPLE("salt '*' ip.down eth0 eth"),
-      .data.text = "ifdown" },
-    { "get_bond", ip_get_bond, iface_args, FN_READONLY,
+    { "get_bond", debian_get_bond, ip_iface_args, FN_READONLY,
       "Return a bond's options for modprobe." CLI_EXAMPLE("salt '*' ip.get_bond bond0") },
-    { "get_interface", ip_get_interface, iface_args, FN_READONLY,
-      "Return an interface's lines of /etc/network/interfaces." CLI_EXAMPLE(
-          "salt '*' ip.get_interface eth0") },
-    { "get_network_settings", ip_get_network_settings, NULL, FN_READONLY,
-      "Return the network's settings." CLI_EXAMPLE("salt '*' ip.get_network_settings") },
-    { "get_routes", ip_get_routes, iface_args, FN_READONLY,
-      "Return the scripts of an interface's routes." CLI_EXAMPLE("salt '*' ip.get_routes eth0") },
-    { "up", ip_switch, switch_args, 0, "Bring an interface up." CLI_EXAMPLE("salt '*' ip.up eth0 eth"),
-      .data.text = "ifup" },
 };
 
 PLUGIN(exec, debian_ip, .provides = "ip", .doc = "Network interfaces of Debian", FUNCS(funcs),

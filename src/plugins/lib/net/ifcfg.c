@@ -1,0 +1,282 @@
+/* ifcfg.c - see ifcfg.h: lines of KEY=value, and the files that they stand in. */
+#include "plugins/lib/net/ifcfg.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/host/rootfs.h"
+#include "plugins/lib/file/field.h"
+#include "plugins/lib/file/partfile.h"
+#include "plugins/lib/net/debiface.h"
+#include "plugins/lib/net/ifopts.h"
+#include "plugins/lib/net/ip_api.h"
+
+/* ---- lines -------------------------------------------------------------------------------------- */
+
+/* KEY="value", with a number behind the key unless it is 0. */
+static void
+ifcfg_line(buf_t *out, const ifcfg_line_t *line, const char *key, size_t number, const char *value)
+{
+    char quote[2] = { line->quote, '\0' }, count[24] = "";
+
+    if (number > 0)
+        (void) snprintf(count, sizeof count, "%zu", number);
+    buf_printf(out, "%s%s=%s%s%s\n", key, count, quote, value, quote);
+}
+
+/* A line for each of the list, or of the words of a text. */
+static void
+numbered_lines(buf_t *out, const ifcfg_line_t *line, const json_t *value)
+{
+    json_t *one;
+    size_t i;
+
+    if (json_is_string(value))
+        ifcfg_line(out, line, line->key, 1, json_string_value(value));
+    json_array_foreach (value, i, one) {
+        AUTO_FREE char *text = value_pystr(json_is_object(one) ? value_get(one, "ipaddr") : one);
+        ifcfg_line(out, line, line->key, i + 1, text);
+        if (line->form == IFCFG_PREFIXES)
+            ifcfg_line(out, line, "PREFIX", i + 1, value_str(one, "prefix", ""));
+    }
+}
+
+void
+ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *options)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = value_get(options, lines[i].option);
+        bool zero = lines[i].form == IFCFG_ZERO && (json_is_number(value) || json_is_false(value));
+        if ((!value_truthy(value) && !zero) ||
+            (lines[i].with != NULL && !value_truthy(value_get(options, lines[i].with))))
+            continue;
+        if (lines[i].form == IFCFG_LIST || lines[i].form == IFCFG_PREFIXES) {
+            numbered_lines(out, &lines[i], value);
+            continue;
+        }
+        AUTO_FREE char *text = lines[i].form == IFCFG_YES ? xstrdup("yes")
+                               : lines[i].form == IFCFG_WORDS && json_is_array(value)
+                                   ? value_joined(value, " ")
+                                   : value_pystr(value);
+        ifcfg_line(out, &lines[i], lines[i].key, 0, text);
+    }
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+json_t *
+ifcfg_lines(const char *text)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+    json_t *list = json_array();
+    bool dropped = false;
+
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        if (*line != '\0' || dropped)
+            json_array_append_new(list, json_string(line));
+        else
+            dropped = true;
+    }
+    return list;
+}
+
+json_t *
+ifcfg_file(const char *path, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    return fs_read_any(path, LIMIT_HOST_FILE, &text, err) < 0 ? NULL : ifcfg_lines(buf_str(&text));
+}
+
+json_t *
+ifcfg_values(const char *path, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    json_t *values;
+
+    if (fs_read_any(path, LIMIT_HOST_FILE, &text, err) < 0)
+        return NULL;
+    AUTO_FREE char *copy = xstrdup(buf_str(&text));
+    values = json_object();
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        char *key = str_trim(line), *equals = strchr(key, '=');
+        if (*key == '#' || *key == '!' || equals == NULL)
+            continue;
+        *equals = '\0';
+        ip_small(key);
+        json_object_set_new(values, str_trim(key), value_utf8(equals + 1, strlen(equals + 1)));
+    }
+    return values;
+}
+
+json_t *
+ifcfg_small_keys(const json_t *settings)
+{
+    json_t *out = json_object(), *value;
+    const char *key;
+
+    json_object_foreach ((json_t *) settings, key, value) {
+        AUTO_FREE char *small = xstrdup(key);
+        json_object_set(out, ip_small(small), value);
+    }
+    return out;
+}
+
+int
+ifcfg_put(const char *path, const buf_t *text, fail_t *err)
+{
+    AUTO_FREE char *dir = xstrndup(path, (size_t) (strrchr(path, '/') - path));
+    int rc = fs_look_dir(dir, err);
+
+    if (rc == 0)
+        return fail_set(err, -ENOENT, "%s cannot be written. %s does not exist", path, dir);
+    return rc < 0 ? rc : partfile_put(path, buf_str(text), text->len, 0644, err);
+}
+
+json_t *
+ifcfg_unquoted(const json_t *value, char *ret_quote)
+{
+    const char *text = json_string_value(value);
+    size_t n = text != NULL ? strlen(text) : 0;
+
+    *ret_quote = '\0';
+    if (n < 2 || (*text != '"' && *text != '\'') || text[n - 1] != *text)
+        return json_incref((json_t *) value);
+    *ret_quote = *text;
+    return json_stringn(text + 1, n - 2);
+}
+
+/* ---- interfaces ----------------------------------------------------------------------------------- */
+
+/* The package that a type of interface needs; NULL: none. */
+static const char *
+ifcfg_package(const char *type)
+{
+    return strcmp(type, "bridge") == 0 ? "bridge-utils" : strcmp(type, "team") == 0 ? "teamd" : NULL;
+}
+
+/* NEW: the settings, with what the type says of itself. NULL with *err. */
+static json_t *
+settings_of_type(const ifcfg_family_t *family, const char *iface, const char *type, const json_t *given,
+                 fail_t *err)
+{
+    json_auto_t *settings = given != NULL ? json_copy((json_t *) given) : json_object();
+    json_t *master = value_get(settings, "master"), *team = value_get(settings, "team_master");
+
+    if (!ip_word_in(family->types, type))
+        return netword_bad(err, iface, type, family->types);
+    if (strcmp(type, "slave") == 0 || strcmp(type, "vlan") == 0)
+        json_object_set_new(settings, type, json_string("yes"));
+    if (strcmp(type, "slave") == 0 && master == NULL)
+        (void) fail_set(err, -EINVAL, "master is a required setting for slave interfaces");
+    else if (strcmp(type, "bond") == 0 && value_get(settings, "mode") == NULL)
+        (void) fail_set(err, -EINVAL, "mode is required for bond interfaces");
+    else if (strcmp(type, "teamport") == 0 && master == NULL && team == NULL)
+        (void) fail_set(err, -EINVAL, "master or team_master is a required setting for teamport interfaces");
+    else if (ip_word_in("clone|ipsec|dialup", type))
+        (void) fail_set(err, -EINVAL, "%s: no file can be written for an interface of type %s", iface, type);
+    else {
+        if (strcmp(type, "teamport") == 0 && team == NULL)
+            json_object_set(settings, "team_master", master);
+        if (strcmp(type, "teamport") == 0)
+            json_object_del(settings, "master");
+        return STEAL(settings);
+    }
+    return NULL;
+}
+
+int
+ifcfg_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
+            fail_t *err)
+{
+    const char *iface = value_str(args, "iface", "");
+    AUTO_FREE char *type = ip_type(args), *path = xasprintf("%s/ifcfg-%s", family->dir, iface);
+    json_auto_t *settings = settings_of_type(family, iface, type, value_get(args, "settings"), err),
+                *out = json_object();
+    ifopts_t asked = {
+        ctx, family, iface, type, settings, out, value_truthy(value_get(settings, "test")), err
+    };
+    buf_auto_t text = BUF_INIT;
+
+    if (settings == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
+        (!asked.test && ip_install(ctx, ifcfg_package(type), err) < 0))
+        return err->code;
+    json_auto_t *options = ifopts_of(&asked, value_truthy(value_get(args, "enabled")));
+    if (options == NULL)
+        return err->code;
+    ifcfg_text(&text, family->lines, family->n_lines, options);
+    if (!asked.test && ifcfg_put(path, &text, err) < 0)
+        return err->code;
+    *ret_value = ifcfg_lines(buf_str(&text));
+    return 0;
+}
+
+int
+ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/ifcfg-%s", family->dir, value_str(args, "iface", ""));
+
+    *ret_value = ip_check_iface(args, err) == 0 ? ifcfg_file(path, err) : NULL;
+    return *ret_value != NULL ? 0 : err->code;
+}
+
+/* ---- routes --------------------------------------------------------------------------------------- */
+
+bool
+ifcfg_is_address(int family, const json_t *value)
+{
+    const char *text = json_string_value(value), *slash = text != NULL ? strrchr(text, '/') : NULL;
+    AUTO_FREE char *host = text != NULL
+                               ? xstrndup(text, slash != NULL ? (size_t) (slash - text) : strlen(text))
+                               : NULL;
+    AUTO_FREE char *mask = slash != NULL ? xstrdup(slash + 1) : NULL;
+    unsigned char room[sizeof(struct in6_addr)];
+    long long bits;
+
+    return host != NULL && inet_pton(family, host, room) == 1 &&
+           (mask == NULL || str_to_int(str_trim(mask), 1, family == AF_INET ? 32 : 128, &bits));
+}
+
+json_t *
+ifcfg_routes(const json_t *args, fail_t *err)
+{
+    static const char *const keys[] = { "ipaddr", "netmask", "gateway", "metric", "dev" };
+    const char *iface = value_str(args, "iface", ""), *name;
+    json_t *settings = value_get(args, "settings"), *routes = NULL, *value, *route;
+    size_t i;
+
+    json_object_foreach (settings, name, value)
+        routes = strcasecmp(name, "routes") == 0 ? value : routes;
+    if (!json_is_array(routes)) {
+        (void) fail_set(err, -EINVAL,
+                        "Invalid option -- Route interface: %s, Option: routes, Expected: [List of routes]",
+                        iface);
+        return NULL;
+    }
+    json_array_foreach (routes, i, route) {
+        if (!value_truthy(value_get(route, "ipaddr"))) {
+            (void) fail_set(err, -EINVAL, "routes of %s: number %zu is without `ipaddr`", iface, i + 1);
+            return NULL;
+        }
+        for (size_t k = 0; k < NELEMS(keys); k++) {
+            if (field_check(keys[k], value_get(route, keys[k]), FIELD_WORD "\"", err) < 0)
+                return NULL;
+        }
+        if (field_check("name", value_get(route, "name"), FIELD_LINE, err) < 0)
+            return NULL;
+    }
+    return routes;
+}
+
+bool
+ifcfg_member(buf_t *out, const char *before, const json_t *route, const char *key, const char *behind)
+{
+    json_t *value = value_get(route, key);
+    AUTO_FREE char *text = value_truthy(value) ? value_pystr(value) : NULL;
+
+    if (text != NULL)
+        buf_printf(out, "%s%s%s", before, text, behind);
+    return text != NULL;
+}
