@@ -345,6 +345,48 @@ takes_files() { [ "$(call cp.push "$OUT/small")" = true ]; }
     kill -HUP "$(pid_of master)"
 }
 
+shared() { [ "$(salt web2 cp.list_master prefix=pushed --out=json --static | tr -d '\n ')" = "{\"web2\":$1}" ]; }
+of_web1() { salt web2 cp.get_file_str "salt://$1" --out=newline_values_only; }
+
+@test "minionfs: pushed files for others, below their minion's id, as the lists allow" {
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    local minions=$FLEET/master/var/cache/salt/master/minions
+    rm -rf "$minions"
+    printf '%s\n' 'file_recv: true' 'fileserver_backend: [roots, minion]' 'minionfs_mountpoint: salt://pushed' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    echo small >"$OUT/small"
+    until_true 5 takes_files
+    [ "$(call cp.push "$OUT/small" upload_path=d/x)" = true ]
+    [ "$(call cp.push "$OUT/small" upload_path=top.sls)" = true ]
+    [ "$(salt web2 cp.push "$OUT/small" upload_path=own --out=newline_values_only)" = True ]
+    shared "[\"pushed/web1/d/x\",\"pushed/web1$OUT/small\",\"pushed/web1/top.sls\",\"pushed/web2/own\"]"
+    [ "$(of_web1 pushed/web1/d/x)" = small ]
+    [ "$(of_web1 a)" = one ]
+    for path in pushed/web1/top.sls pushed/web1/../web1/d/x pushed/.parts/x web1/d/x xxxxxx/web1/d/x pushed/web1; do
+        [ "$(of_web1 "$path")" = False ]
+    done
+    ln -s "$BATS_FILE_TMPDIR/secret" "$minions/web1/files/out"
+    ln -s ../../web2/files "$minions/web1/files/others"
+    [ "$(of_web1 pushed/web1/out)" = False ]
+    [ "$(of_web1 pushed/web1/others/own)" = False ]
+    shared "[\"pushed/web1/d/x\",\"pushed/web1$OUT/small\",\"pushed/web1/top.sls\",\"pushed/web2/own\"]"
+    echo 'minionfs_blacklist: [web1]' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 shared '["pushed/web2/own"]'
+    [ "$(of_web1 pushed/web1/d/x)" = False ]
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 shared '[]'
+}
+
+@test "a backend that is not built says what to do instead" {
+    mkdir -p "$BATS_TEST_TMPDIR/c"
+    echo 'fileserver_backend: [roots, s3fs]' >"$BATS_TEST_TMPDIR/c/master"
+    run salt-run -c "$BATS_TEST_TMPDIR/c" fileserver.envs
+    [ "$status" -ne 0 ]
+    [[ $output == *"'s3fs'"*'file_roots'*'aws s3 sync'* ]]
+}
+
 # ---- gitfs ----------------------------------------------------------------------------------------------------------
 
 git_commit() { (cd "$REPO" && git add -A && git -c user.name=t -c user.email=t@t commit -qm "$1"); }

@@ -150,16 +150,17 @@ finish_roots(finish_t *f)
     return rc < 0 ? rc : finish_roots_of(f, "pillar_roots");
 }
 
-/* Maps the backend's old name "git" to "gitfs". */
+/* Maps the backends' old names, "git" and "minion". */
 static int
 finish_backends(finish_t *f)
 {
     json_t *list = value_get(f->opts, "fileserver_backend"), *item;
     size_t i;
 
-    json_array_foreach (list, i, item)
-        if (str_eq(json_string_value(item), "git"))
-            json_array_set_new(list, i, json_string("gitfs"));
+    json_array_foreach (list, i, item) {
+        if (str_eq(json_string_value(item), "git") || str_eq(json_string_value(item), "minion"))
+            json_array_set_new(list, i, value_fmt("%sfs", json_string_value(item)));
+    }
     return 0;
 }
 

@@ -52,7 +52,9 @@ refuse_name(const option_row_t *row, const char *text, const char *where, fail_t
 
     for (const char *const *name = row->names; *name != NULL; name++)
         buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", *name);
-    AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
+    AUTO_FREE char *hint = near != NULL           ? xasprintf("; is '%s' meant?", near)
+                           : row->instead != NULL ? xasprintf("; %s", row->instead)
+                                                  : xstrdup("");
     fail_set(err, -EINVAL, "%s: option '%s' is '%.100s'; known are %s%s", where, row->name, text,
              buf_str(&known), hint);
 }

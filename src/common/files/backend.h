@@ -41,12 +41,16 @@ typedef struct file_backend {
     int (*lock)(void *self, const char *glob, bool on, json_t *said, fail_t *err);
 } file_backend_t;
 
-extern const file_backend_t roots_backend, gitfs_backend;
+extern const file_backend_t roots_backend, gitfs_backend, minionfs_backend;
 
 /* file_ignore_regex and file_ignore_glob. Invalid patterns are dropped with a warning. */
 typedef struct ignore ignore_t;
 ignore_t *ignore_new(json_t *opts); /* NEW */
 void ignore_destroy(ignore_t **self_p);
 bool ignore_match(ignore_t *self, const char *path);
+
+/* True when a whitelist, if it has anything, has the text, and the blacklist has not: as a word, a glob or a regular
+ * expression. */
+bool files_is_exposed(const json_t *only, const json_t *without, const char *text);
 
 #endif

@@ -215,7 +215,7 @@ fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend };
+static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend, &minionfs_backend };
 
 /* A backend that can't be made sets `broken`, so that the whole server fails: serving only a part could serve
  * the wrong file. */

@@ -177,28 +177,11 @@ git_setting(const git_remote_t *r, const char *key, const char *saltenv)
     return value_bool(r->conf, "disable_saltenv_mapping", false) ? NULL : xstrdup(saltenv);
 }
 
-/* True when the list has `text` as a word, a glob or a regular expression. */
-static bool
-gitfs_conf_is_listed(json_t *list, const char *text)
-{
-    json_t *one;
-    size_t i;
-    json_array_foreach (list, i, one) {
-        const char *pattern = json_is_string(one) ? json_string_value(one) : "";
-        AUTO_FREE char *whole = xasprintf("^(?:%s)$", pattern);
-        if (str_eq(pattern, text) || match_glob(pattern, text) || match_pcre(whole, text, NULL))
-            return true;
-    }
-    return false;
-}
-
 bool
 git_is_exposed(const git_remote_t *r, const char *saltenv)
 {
-    json_t *only = value_get(r->conf, "saltenv_whitelist"),
-           *without = value_get(r->conf, "saltenv_blacklist");
-    return (json_array_size(only) == 0 || gitfs_conf_is_listed(only, saltenv)) &&
-           !gitfs_conf_is_listed(without, saltenv);
+    return files_is_exposed(value_get(r->conf, "saltenv_whitelist"), value_get(r->conf, "saltenv_blacklist"),
+                            saltenv);
 }
 
 /* Add the environments of a branch or tag. */

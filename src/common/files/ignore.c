@@ -2,6 +2,7 @@
  * The regular expressions are compiled once. */
 #include "common/files/backend.h"
 
+#include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
 #include "salt/log.h"
@@ -58,4 +59,26 @@ ignore_match(ignore_t *self, const char *path)
         if (json_is_string(glob) && match_glob(json_string_value(glob), path))
             return true;
     return false;
+}
+
+/* True when the list has `text` as a word, a glob or a regular expression. */
+static bool
+files_ignore_is_listed(const json_t *list, const char *text)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        const char *pattern = json_is_string(one) ? json_string_value(one) : "";
+        AUTO_FREE char *whole = xasprintf("^(?:%s)$", pattern);
+        if (str_eq(pattern, text) || match_glob(pattern, text) || match_pcre(whole, text, NULL))
+            return true;
+    }
+    return false;
+}
+
+bool
+files_is_exposed(const json_t *only, const json_t *without, const char *text)
+{
+    return (json_array_size(only) == 0 || files_ignore_is_listed(only, text)) &&
+           !files_ignore_is_listed(without, text);
 }

@@ -5,7 +5,7 @@
 
 #include "common/base/str.h"
 #include "plugins/lib/net/debiface.h"
-#include "plugins/lib/net/ifcfg.h"
+#include "plugins/lib/net/ifopts.h"
 #include "plugins/lib/net/ip_api.h"
 
 #define RH_DIR          "/etc/sysconfig/network-scripts"
@@ -83,7 +83,7 @@ static const ifcfg_family_t redhat = { RH_DIR,
 static int
 rh_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return ifcfg_build(ctx, &redhat, args, ret_value, err);
+    return ifopts_build(ctx, &redhat, args, ret_value, err);
 }
 
 static int

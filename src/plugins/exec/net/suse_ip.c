@@ -2,7 +2,7 @@
  * in its file `config`. */
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
-#include "plugins/lib/net/ifcfg.h"
+#include "plugins/lib/net/ifopts.h"
 #include "plugins/lib/net/ip_api.h"
 
 #define SUSE_DIR          "/etc/sysconfig/network"
@@ -48,7 +48,7 @@ static const ifcfg_family_t suse = { SUSE_DIR,
 static int
 suse_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return ifcfg_build(ctx, &suse, args, ret_value, err);
+    return ifopts_build(ctx, &suse, args, ret_value, err);
 }
 
 static int

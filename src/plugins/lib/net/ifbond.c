@@ -4,6 +4,21 @@
 #include "plugins/lib/net/ifopts.h"
 #include "plugins/lib/net/ip_api.h"
 
+bool
+ifopts_bad(const ifopts_t *self, const char *option, const char *expected)
+{
+    (void) netword_bad(self->err, self->iface, option, expected);
+    return false;
+}
+
+bool
+ifopts_bad_value(const ifopts_t *self, const json_t *value, const char *expected)
+{
+    AUTO_FREE char *text = value_pystr(value);
+
+    return ifopts_bad(self, text, expected);
+}
+
 /* ---- ethtool ------------------------------------------------------------------------------------ */
 
 /* "on" or "off" by the setting, where it is there. */

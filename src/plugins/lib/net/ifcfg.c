@@ -9,8 +9,6 @@
 #include "common/host/rootfs.h"
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/file/partfile.h"
-#include "plugins/lib/net/debiface.h"
-#include "plugins/lib/net/ifopts.h"
 #include "plugins/lib/net/ip_api.h"
 
 /* ---- lines -------------------------------------------------------------------------------------- */
@@ -149,69 +147,6 @@ ifcfg_unquoted(const json_t *value, char *ret_quote)
 }
 
 /* ---- interfaces ----------------------------------------------------------------------------------- */
-
-/* The package that a type of interface needs; NULL: none. */
-static const char *
-ifcfg_package(const char *type)
-{
-    return strcmp(type, "bridge") == 0 ? "bridge-utils" : strcmp(type, "team") == 0 ? "teamd" : NULL;
-}
-
-/* NEW: the settings, with what the type says of itself. NULL with *err. */
-static json_t *
-settings_of_type(const ifcfg_family_t *family, const char *iface, const char *type, const json_t *given,
-                 fail_t *err)
-{
-    json_auto_t *settings = given != NULL ? json_copy((json_t *) given) : json_object();
-    json_t *master = value_get(settings, "master"), *team = value_get(settings, "team_master");
-
-    if (!ip_word_in(family->types, type))
-        return netword_bad(err, iface, type, family->types);
-    if (strcmp(type, "slave") == 0 || strcmp(type, "vlan") == 0)
-        json_object_set_new(settings, type, json_string("yes"));
-    if (strcmp(type, "slave") == 0 && master == NULL)
-        (void) fail_set(err, -EINVAL, "master is a required setting for slave interfaces");
-    else if (strcmp(type, "bond") == 0 && value_get(settings, "mode") == NULL)
-        (void) fail_set(err, -EINVAL, "mode is required for bond interfaces");
-    else if (strcmp(type, "teamport") == 0 && master == NULL && team == NULL)
-        (void) fail_set(err, -EINVAL, "master or team_master is a required setting for teamport interfaces");
-    else if (ip_word_in("clone|ipsec|dialup", type))
-        (void) fail_set(err, -EINVAL, "%s: no file can be written for an interface of type %s", iface, type);
-    else {
-        if (strcmp(type, "teamport") == 0 && team == NULL)
-            json_object_set(settings, "team_master", master);
-        if (strcmp(type, "teamport") == 0)
-            json_object_del(settings, "master");
-        return STEAL(settings);
-    }
-    return NULL;
-}
-
-int
-ifcfg_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
-            fail_t *err)
-{
-    const char *iface = value_str(args, "iface", "");
-    AUTO_FREE char *type = ip_type(args), *path = xasprintf("%s/ifcfg-%s", family->dir, iface);
-    json_auto_t *settings = settings_of_type(family, iface, type, value_get(args, "settings"), err),
-                *out = json_object();
-    ifopts_t asked = {
-        ctx, family, iface, type, settings, out, value_truthy(value_get(settings, "test")), err
-    };
-    buf_auto_t text = BUF_INIT;
-
-    if (settings == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
-        (!asked.test && ip_install(ctx, ifcfg_package(type), err) < 0))
-        return err->code;
-    json_auto_t *options = ifopts_of(&asked, value_truthy(value_get(args, "enabled")));
-    if (options == NULL)
-        return err->code;
-    ifcfg_text(&text, family->lines, family->n_lines, options);
-    if (!asked.test && ifcfg_put(path, &text, err) < 0)
-        return err->code;
-    *ret_value = ifcfg_lines(buf_str(&text));
-    return 0;
-}
 
 int
 ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, fail_t *err)

@@ -57,9 +57,6 @@ int ifcfg_put(const char *path, const buf_t *text, fail_t *err);
 /* The text without the quotes around it; *ret_quote is the quote sign, 0: none. */
 json_t *ifcfg_unquoted(const json_t *value, char *ret_quote);
 
-/* ip.build_interface: checks the settings, and writes the file, or tells it. */
-int ifcfg_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
-                fail_t *err);
 /* ip.get_interface */
 int ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, fail_t *err);
 

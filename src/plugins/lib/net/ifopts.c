@@ -12,21 +12,6 @@
 #include "plugins/lib/returner/retopts.h"
 #include "salt/log.h"
 
-bool
-ifopts_bad(const ifopts_t *self, const char *option, const char *expected)
-{
-    (void) netword_bad(self->err, self->iface, option, expected);
-    return false;
-}
-
-bool
-ifopts_bad_value(const ifopts_t *self, const json_t *value, const char *expected)
-{
-    AUTO_FREE char *text = value_pystr(value);
-
-    return ifopts_bad(self, text, expected);
-}
-
 static bool
 is_type(const ifopts_t *self, const char *list)
 {
@@ -359,8 +344,9 @@ set_netmask(const ifopts_t *self)
     return true;
 }
 
-json_t *
-ifopts_of(const ifopts_t *self, bool enabled)
+/* NEW, or NULL with *err. */
+static json_t *
+all_options(const ifopts_t *self, bool enabled)
 {
     static const char *const copied[] = { "ipaddr",     "master",        "srcaddr", "delay",
                                           "domain",     "gateway",       "uuid",    "nickname",
@@ -386,4 +372,69 @@ ifopts_of(const ifopts_t *self, bool enabled)
         json_object_set_new(self->out, "arpcheck", json_string("no"));
     json_object_set_new(self->out, "nm_controlled", json_string("no"));
     return set_start(self, enabled) && set_yes(self, "nm_controlled") ? json_incref(self->out) : NULL;
+}
+
+/* ---- the file ------------------------------------------------------------------------------------ */
+
+/* The package that a type of interface needs; NULL: none. */
+static const char *
+package_of_type(const char *type)
+{
+    return strcmp(type, "bridge") == 0 ? "bridge-utils" : strcmp(type, "team") == 0 ? "teamd" : NULL;
+}
+
+/* NEW: the settings, with what the type says of itself. NULL with *err. */
+static json_t *
+settings_of_type(const ifcfg_family_t *family, const char *iface, const char *type, const json_t *given,
+                 fail_t *err)
+{
+    json_auto_t *settings = given != NULL ? json_copy((json_t *) given) : json_object();
+    json_t *master = value_get(settings, "master"), *team = value_get(settings, "team_master");
+
+    if (!ip_word_in(family->types, type))
+        return netword_bad(err, iface, type, family->types);
+    if (strcmp(type, "slave") == 0 || strcmp(type, "vlan") == 0)
+        json_object_set_new(settings, type, json_string("yes"));
+    if (strcmp(type, "slave") == 0 && master == NULL)
+        (void) fail_set(err, -EINVAL, "master is a required setting for slave interfaces");
+    else if (strcmp(type, "bond") == 0 && value_get(settings, "mode") == NULL)
+        (void) fail_set(err, -EINVAL, "mode is required for bond interfaces");
+    else if (strcmp(type, "teamport") == 0 && master == NULL && team == NULL)
+        (void) fail_set(err, -EINVAL, "master or team_master is a required setting for teamport interfaces");
+    else if (ip_word_in("clone|ipsec|dialup", type))
+        (void) fail_set(err, -EINVAL, "%s: no file can be written for an interface of type %s", iface, type);
+    else {
+        if (strcmp(type, "teamport") == 0 && team == NULL)
+            json_object_set(settings, "team_master", master);
+        if (strcmp(type, "teamport") == 0)
+            json_object_del(settings, "master");
+        return STEAL(settings);
+    }
+    return NULL;
+}
+
+int
+ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
+             fail_t *err)
+{
+    const char *iface = value_str(args, "iface", "");
+    AUTO_FREE char *type = ip_type(args), *path = xasprintf("%s/ifcfg-%s", family->dir, iface);
+    json_auto_t *settings = settings_of_type(family, iface, type, value_get(args, "settings"), err),
+                *out = json_object();
+    ifopts_t asked = {
+        ctx, family, iface, type, settings, out, value_truthy(value_get(settings, "test")), err
+    };
+    buf_auto_t text = BUF_INIT;
+
+    if (settings == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
+        (!asked.test && ip_install(ctx, package_of_type(type), err) < 0))
+        return err->code;
+    json_auto_t *options = all_options(&asked, value_truthy(value_get(args, "enabled")));
+    if (options == NULL)
+        return err->code;
+    ifcfg_text(&text, family->lines, family->n_lines, options);
+    if (!asked.test && ifcfg_put(path, &text, err) < 0)
+        return err->code;
+    *ret_value = ifcfg_lines(buf_str(&text));
+    return 0;
 }

@@ -21,8 +21,9 @@ typedef struct ifopts {
     fail_t *err;
 } ifopts_t;
 
-/* The options of an interface. NULL with *err. */
-json_t *ifopts_of(const ifopts_t *self, bool enabled);
+/* ip.build_interface: checks the settings, and writes the file, or tells it. */
+int ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
+                 fail_t *err);
 /* ethtool's words, and a bond's: {word: value} in their order; NULL with *err. */
 json_t *ifopts_ethtool(const ifopts_t *self);
 json_t *ifopts_bond(const ifopts_t *self);
