@@ -15,6 +15,7 @@
 #include "unit/unit.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -78,6 +79,21 @@ case_file_load(const char *path)
     if (json_array_size(cases) == 0)
         fail_msg("%s: no cases", path);
     return cases;
+}
+
+/* Whether this host has all that the case `needs`: words with blanks between, "root" or a program on PATH. */
+static inline bool
+case_needs_met(json_t *spec)
+{
+    char **needs = str_split(value_str(spec, "needs", ""), " ", true);
+    bool met = true;
+
+    for (char **need = needs; *need != NULL; need++) {
+        AUTO_FREE char *path = fs_which(*need);
+        met = met && (strcmp(*need, "root") == 0 ? geteuid() == 0 : path != NULL);
+    }
+    strv_free(needs);
+    return met;
 }
 
 static inline void

@@ -7,7 +7,8 @@
  *                      served; `pub` are __pub_* keywords
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   setup              shell commands, run first in a folder made for this case
- *   needs              "root": skipped for other users; else a program that must be on PATH
+ *   needs              "root": skipped for other users; else a program that must be on PATH; several with
+ *                      spaces between
  *   over               {path: path of the case}: unit/case_over.h
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   path               PATH of the case instead
@@ -308,16 +309,7 @@ judge(const char *fun, json_t *spec, json_t *result, const char *dir)
 static bool
 can_run(json_t *spec)
 {
-    const char *needs = value_str(spec, "needs", NULL);
-
-    if (value_get(spec, "over") != NULL && !case_over_possible())
-        return false;
-    if (needs == NULL)
-        return true;
-    if (strcmp(needs, "root") == 0)
-        return geteuid() == 0;
-    AUTO_FREE char *path = fs_which(needs);
-    return path != NULL;
+    return (value_get(spec, "over") == NULL || case_over_possible()) && case_needs_met(spec);
 }
 
 /* A case with {T} made real. NEW. */

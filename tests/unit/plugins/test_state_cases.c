@@ -217,27 +217,6 @@ judge(json_t *spec, json_t *ret, fail_t *err)
     return value_equal(want, ret) || complain("return", want, ret);
 }
 
-static bool
-has(const char *need)
-{
-    AUTO_FREE char *path = fs_which(need);
-
-    return strcmp(need, "root") == 0 ? geteuid() == 0 : path != NULL;
-}
-
-static bool
-can_run(json_t *spec)
-{
-    const char *given = value_str(spec, "needs", NULL);
-    char **needs = given != NULL ? str_split(given, " ", true) : NULL;
-    bool can = true;
-
-    for (char **need = needs; need != NULL && *need != NULL; need++)
-        can = can && has(*need);
-    strv_free(needs);
-    return can;
-}
-
 static void
 set_environment(const json_t *spec, bool on)
 {
@@ -444,7 +423,7 @@ one_case(const registries_t *reg, const char *fun, json_t *raw)
 {
     int status = -1;
 
-    if (!can_run(raw))
+    if (!case_needs_met(raw))
         return true;
     if (value_get(raw, "over") == NULL)
         return whole_case(reg, fun, raw);
