@@ -325,6 +325,8 @@ static const struct untold {
     const char *fun, *why;
 } untold[] = {
     { "alternatives.auto", "the change is what the program prints" },
+    { "at.mod_watch", "at gives the number and the time" },
+    { "at.present", "at gives the number and the time" },
     { "cmd.", "the change is what the program prints" },
     { "debconf.set", "Salt's words: New value" },
     { "file.append", "Salt's words: the file is new" },
