@@ -1,6 +1,7 @@
 /* mine.c - execution module `mine`: returns of functions that the master keeps for other minions. Without a
  * master (file_client: local) the minion keeps them itself, in datastore.h. */
 #include "common/base/str.h"
+#include "common/data/ipaddr.h"
 #include "plugins/lib/salt/datastore.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -361,13 +362,110 @@ mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return mine_store(ctx, mine, ret_value, err);
 }
 
+/* ---- containers of hosts ------------------------------------------------------------------------------ */
+
+/* Adds the IPv4 addresses of one interface that are in one of the networks, each once. NULL networks: all. */
+static void
+mine_add_addresses(json_t *addresses, const json_t *interface, const json_t *cidrs)
+{
+    json_t *one, *cidr;
+    size_t i, k;
+
+    json_array_foreach (value_get(interface, "inet"), i, one) {
+        const char *text = value_str(one, "address", "");
+        bool fits = cidrs == NULL;
+        ip_t ip;
+        if (ip_parse(text, &ip, NULL) != 0)
+            continue;
+        json_array_foreach (cidrs, k, cidr) {
+            AUTO_FREE char *net_text = value_pystr(cidr);
+            ipnet_t net;
+            fits = fits || (ipnet_parse(net_text, true, &net, NULL) == 0 && ipnet_contains(&net, &ip));
+        }
+        if (fits && !value_lists(addresses, text))
+            json_array_append_new(addresses, json_string(text));
+    }
+}
+
+/* The addresses of a host that are asked for. NEW list. */
+static json_t *
+mine_host_addresses(const json_t *host, const json_t *names, const json_t *cidrs)
+{
+    json_t *addresses = json_array(), *interfaces = value_get(host, "interfaces"), *one;
+    const char *name;
+    size_t i;
+
+    if (names == NULL)
+        json_object_foreach (interfaces, name, one)
+            mine_add_addresses(addresses, one, cidrs);
+    json_array_foreach (names, i, one) {
+        AUTO_FREE char *wanted = value_pystr(one);
+        mine_add_addresses(addresses, value_get(interfaces, wanted), cidrs);
+    }
+    return addresses;
+}
+
+/* Adds a container's ports under its image: {"ipv4": {private port: ["address:port"]}}; with `id` [that, id] instead. */
+static void
+mine_add_container(json_t *images, const json_t *container, const json_t *addresses, json_t *id)
+{
+    json_t *port, *address, *image = value_get(container, "Image"), *ports = value_get(container, "Ports");
+    size_t i, k;
+
+    if (!json_is_string(image))
+        return;
+    if (value_get(images, json_string_value(image)) == NULL)
+        json_object_set_new(images, json_string_value(image), json_object());
+    json_t *of = value_get(images, json_string_value(image));
+    json_array_foreach (ports, i, port) {
+        json_t *ip = value_get(port, "IP");
+        bool is_any = str_eq(json_string_value(ip), "0.0.0.0");
+        json_auto_t *own = json_pack("[O]", value_truthy(ip) ? ip : json_null());
+        AUTO_FREE char *inside = value_pystr(value_get(port, "PrivatePort"));
+        AUTO_FREE char *outside = value_pystr(value_get(port, "PublicPort"));
+        json_array_foreach (is_any ? addresses : value_truthy(ip) ? own : NULL, k, address) {
+            AUTO_FREE char *ip_text = value_pystr(address), *text = xasprintf("%s:%s", ip_text, outside);
+            json_auto_t *value = id != NULL ? json_pack("[s, O]", text, id) : json_string(text);
+            if (value_get(of, "ipv4") == NULL)
+                json_object_set_new(of, "ipv4", json_object());
+            if (value_get(value_get(of, "ipv4"), inside) == NULL)
+                json_object_set_new(value_get(of, "ipv4"), inside, json_array());
+            json_t *list = value_get(value_get(of, "ipv4"), inside);
+            if (!value_has(list, value))
+                json_array_append(list, value);
+        }
+    }
+}
+
+/* An argument that is one value or a list: NEW list; NULL for none. */
+static json_t *
+mine_listed(json_t *given)
+{
+    return !value_truthy(given) ? NULL : json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
+}
+
 static int
 mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return fail_kind(
-        err, FAIL_COMMAND, -ENOTSUP,
-        "mine.get_docker does not sort containers by addresses of their hosts: read what the module 'docker' puts "
-        "into the mine with mine.get '*' docker.ps");
+    json_auto_t *names = mine_listed(value_get(args, "interfaces")),
+                *cidrs = mine_listed(value_get(args, "cidrs"));
+    json_auto_t *all = json_pack("[s, s]", "*", "docker.ps"), *hosts = NULL;
+    json_t *containers, *container, *images;
+    const char *minion, *name;
+
+    if (ctx_call(ctx, "mine.get", all, NULL, &hosts, err) < 0)
+        return err->code;
+    images = *ret_value = json_object();
+    json_object_foreach (hosts, minion, containers) {
+        json_auto_t *addresses = mine_host_addresses(value_get(containers, "host"), names, cidrs);
+        json_object_foreach (containers, name, container) {
+            json_t *id = value_get(value_get(container, "Info"), "Id");
+            if (strcmp(name, "host") != 0)
+                mine_add_container(images, container, addresses,
+                                   value_bool(args, "with_container_id", false) && id != NULL ? id : NULL);
+        }
+    }
+    return 0;
 }
 
 /* ---- table -------------------------------------------------------------------------------------------- */
@@ -391,9 +489,9 @@ static const arg_t get_args[] = {
     ARGS_END,
 };
 static const arg_t docker_args[] = {
-    { "interfaces", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "cidrs", ARG_ANY, "null", "Accepted for Salt's sake" },
-    { "with_container_id", ARG_BOOL, "false", "Accepted for Salt's sake" },
+    { "interfaces", ARG_ANY, "null", "Only addresses of this interface of the hosts, or of a list of them" },
+    { "cidrs", ARG_ANY, "null", "Only addresses in this network, or a list of them" },
+    { "with_container_id", ARG_BOOL, "false", "Pairs of an address and the container's id instead" },
     ARGS_END,
 };
 static const arg_t fun_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END };
@@ -409,8 +507,9 @@ static const func_t funcs[] = {
       .finds = "fun", .absent = "No minion of the target has put '{}' into the mine, or not for this one",
       .undefined = "{}" },
     { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
-      "Refuse, and say what to do instead: ``mine.get`` with ``docker.ps``." CLI_EXAMPLE(
-          "salt '*' mine.get_docker") },
+      "Return where ports of containers are reached, by image and port, as the minions put ``docker.ps`` with verbose=True "
+      "and host=True into the mine." CLI_EXAMPLE(
+          "salt '*' mine.get_docker\n    salt '*' mine.get_docker interfaces='[\"eth0\", \"eth1\"]' cidrs='172.17.42.0/24'") },
     { "send", mine_send, send_args, FN_CALLS,
       "Call a function and keep its value." CLI_EXAMPLE(
           "salt '*' mine.send network.ip_addrs interface=eth0\n    "
