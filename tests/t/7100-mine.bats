@@ -65,9 +65,11 @@ from() { salt "$1" mine.get "${@:2}" --out=json --static --out-indent=-1; }
     salt m1 mine.flush
     same_as "$(from m2 '*' test.echo)" <<<'{"m2": {"m2": "hello"}}'
     salt m1 mine.valid --out=json | grep -q '"test.arg"'
-    run salt m1 mine.get_docker
-    [ "$status" -ne 0 ]
-    grep -q "mine.get '\*' docker.ps" <<<"$output"
+    local container='c1: {Image: nginx, Ports: [{IP: 0.0.0.0, PrivatePort: 80, PublicPort: 8080}]}'
+    salt m1 mine.send docker.ps mine_function=test.echo \
+        text="{$container, host: {interfaces: {eth0: {inet: [{address: 10.0.0.5}]}}}}"
+    same_as "$(json salt m2 mine.get_docker)" <<<'{"m2": {"nginx": {"ipv4": {"80": ["10.0.0.5:8080"]}}}}'
+    salt m1 mine.delete docker.ps
     salt m1 mine.update
 }
 
