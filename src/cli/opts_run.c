@@ -33,8 +33,8 @@ const opt_spec_t opts_run = {
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
                 "  acl auth batch cache config ddns doc error event fileserver follower\n"
-                "  git_pillar http jobs manage metrics mine network orchestrate pillar reactor\n"
-                "  salt saltutil state store survey test\n",
+                "  git_pillar http jobs manage metrics mine network orchestrate overview pillar\n"
+                "  reactor salt saltutil state store survey test\n",
     .tables = tables,
     .interspersed = true,
 };

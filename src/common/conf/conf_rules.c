@@ -369,6 +369,24 @@ check_rejects(json_t *opts, const char *path, fail_t *err)
     return check_lines(opts, path, err);
 }
 
+/* What is no folder would let nobody in, without a word. */
+static bool
+check_claims(json_t *opts, const char *path, fail_t *err)
+{
+    struct stat st;
+
+    return *path == '\0' || stat(path, &st) != 0 || S_ISDIR(st.st_mode) ||
+           conf_rules_refuse(
+               err, "%s is not a folder; it has a file for each grain, with the values that count", path);
+}
+
+static bool
+check_grain(json_t *opts, const char *name, fail_t *err)
+{
+    return (*name != '\0' && strlen(name) <= LIMIT_CLAIM_TEXT) ||
+           conf_rules_refuse(err, "a grain's name has 1 to %d bytes", LIMIT_CLAIM_TEXT);
+}
+
 /* ---- rules -------------------------------------------------------------------------------------- */
 
 #define TEXT(name, described, fn) static const conf_rule_t name = { .what = (described), .text = (fn) }
@@ -386,14 +404,17 @@ TEXT(one_prefix, "a regular expression", check_prefix_only);
 TEXT(one_extmod, "a module's name", check_extmod);
 TEXT(one_target, "a compound target", check_minion_target);
 TEXT(one_type, "a type of targets", check_type);
+TEXT(one_grain, "a grain's name", check_grain);
 
 LIST(conf_rule_names, "a list of modules' names", one_name);
 LIST(conf_rule_globs, "a list of globs", one_glob);
 LIST(conf_rule_allowed, "a list of globs of functions", one_allowed);
+LIST(conf_rule_grains, "a list of grains' names", one_grain);
 LIST(conf_rule_exprs, "a list of globs or regular expressions", one_expr);
 LIST(conf_rule_regexes, "a list of regular expressions", one_regex);
 const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
 const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
+const conf_rule_t conf_rule_claims = { .what = "a path", .text = check_claims };
 
 /* {args: [regex or null], kwargs: {NAME: regex or null}}, or a list of such: what arguments a function may have. */
 static const conf_rule_t one_value = { .what = "a regular expression", .text = check_argument, .none = true };

@@ -104,11 +104,4 @@ test_bounds(void **state)
     view_destroy(&view);
 }
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_salt), cmocka_unit_test(test_shapes),
-                                        cmocka_unit_test(test_bounds) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(test_salt), cmocka_unit_test(test_shapes), cmocka_unit_test(test_bounds))

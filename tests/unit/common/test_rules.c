@@ -409,6 +409,9 @@ test_lines(void **state)
     assert_non_null(strstr(included, "pipe is not a regular file"));
     AUTO_FREE char *absent = refusal(CONF_MASTER, "autosign_file: /nonexistent/ids\n");
     assert_null(absent);
+    AUTO_FREE char *file = refusal(CONF_MASTER, "autosign_grains_dir: /dev/null\n");
+    assert_non_null(file);
+    assert_non_null(strstr(file, "/dev/null is not a folder"));
     AUTO_FREE char *rejects = refusal(CONF_MASTER, "autoreject_file: /nonexistent/ids\n");
     assert_non_null(strstr(rejects, "there is no file /nonexistent/ids"));
 }
