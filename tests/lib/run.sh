@@ -33,8 +33,9 @@ count() {
     fi
 }
 
+# Those of all cases run thousands of programs, one after the other.
 run_unit() {
-    timeout -k 5 "${SECONDS_MAX:-300}" "$1" </dev/null >"$log" 2>&1
+    timeout -k 5 "${SECONDS_MAX:-900}" "$1" </dev/null >"$log" 2>&1
     count "${1##*/tests/}" $?
 }
 
