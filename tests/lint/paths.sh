@@ -17,6 +17,7 @@ src/common/files/fileclient.c of a file here, which the caller names
 src/common/files/gitcopy.c the folder of a remote, which is a digest
 src/common/files/gitfs.c the folder of a remote, the blob of an object id
 src/common/files/gitfs_blob.c object ids, which are hexadecimal digits
+src/common/files/minionfs.c cachedir/minions, and ids (conf_id_valid) that it lists
 src/common/files/gitfs_sweep.c a name of its own, and names that its own folder lists
 src/common/files/gitfs_repo.c below the folder of a remote, which is a digest
 src/common/files/roots.c file_roots, and names that a folder lists, below its descriptor

@@ -103,7 +103,7 @@ minionfs_find(void *cookie, const char *path, const char *saltenv, served_t *ret
 
 /* Adds the paths of a set below `before`. */
 static int
-add_below(file_lists_t *into, json_t *set, const char *before, json_t *paths, fail_t *err)
+minionfs_add_below(file_lists_t *into, json_t *set, const char *before, json_t *paths, fail_t *err)
 {
     const char *path;
     json_t *v;
@@ -128,8 +128,8 @@ minionfs_list_one(const minionfs_t *self, const char *id, file_lists_t *into, fa
     int rc = roots_backend.list(served, self->saltenv, &own, err);
 
     roots_backend.free(served);
-    rc = rc == 0 ? add_below(into, into->files, before, files, err) : rc;
-    return rc == 0 ? add_below(into, into->dirs, before, dirs, err) : rc;
+    rc = rc == 0 ? minionfs_add_below(into, into->files, before, files, err) : rc;
+    return rc == 0 ? minionfs_add_below(into, into->dirs, before, dirs, err) : rc;
 }
 
 static int

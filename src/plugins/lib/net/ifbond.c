@@ -180,7 +180,7 @@ set_lacp(const ifopts_t *self, json_t *out)
 
 /* How packets are spread. */
 static bool
-set_hash(const ifopts_t *self, json_t *out, bool lacp)
+ifbond_set_hash(const ifopts_t *self, json_t *out, bool lacp)
 {
     json_t *value = value_get(self->settings, "hashing-algorithm");
     const char *list = !lacp || self->family->suse ? "layer2|layer2+3|layer3+4"
@@ -235,7 +235,8 @@ ifopts_bond(const ifopts_t *self)
                            "at least one of these is required");
     if (modes[i].primary && primary != NULL)
         json_object_set(out, "primary", primary);
-    if ((modes[i].lacp && !set_lacp(self, out)) || (modes[i].hash && !set_hash(self, out, modes[i].lacp)))
+    if ((modes[i].lacp && !set_lacp(self, out)) ||
+        (modes[i].hash && !ifbond_set_hash(self, out, modes[i].lacp)))
         return NULL;
     return STEAL(out);
 }

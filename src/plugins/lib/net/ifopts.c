@@ -116,7 +116,7 @@ set_vlan(const ifopts_t *self)
 
 /* Six parts of one or two hexadecimal digits, with the same sign between them. */
 static bool
-is_hardware_address(const json_t *value)
+ifopts_is_mac(const json_t *value)
 {
     const char *at = json_string_value(value);
     char sign = '\0';
@@ -141,7 +141,7 @@ set_hardware_address(const ifopts_t *self)
     json_t *given = value_get(self->settings, "hwaddr");
     const char *word = json_string_value(given);
 
-    if (is_type(self, "bond|team|vlan|bridge|ipip") || is_hardware_address(given)) {
+    if (is_type(self, "bond|team|vlan|bridge|ipip") || ifopts_is_mac(given)) {
         copy_setting(self, "hwaddr");
         return true;
     }
