@@ -24,7 +24,7 @@ void guesses_destroy(guesses_t **self_p);
 /* True when the address may try to log in now; the attempt counts as failed until guesses_pardon. */
 bool guesses_admit(guesses_t *self, const char *address, int64_t now_ms);
 void guesses_pardon(guesses_t *self, const char *address);
-/* What counts as one address: itself, or the network that somebody of IPv6 has for himself. */
+/* An address as it counts: itself, or the network that somebody of IPv6 has for himself. */
 void guesses_network(const char *address, char out[INET6_ADDRSTRLEN]);
 /* Lets the master count failures of a name by address: who guesses at it from one holds it up for no other. */
 void guesses_sign(json_t *login, const char *address);

@@ -194,19 +194,18 @@ PY
 }
 
 @test "quiet during a state run" {
+    seen() {
+        touch "$W/$1-$RANDOM"
+        [ "$(heard all "$W/$1")" -gt 0 ]
+    }
     start_master "auto_accept: True" "file_roots: {base: [$SRV]}"
     listen all 'salt/beacon/*'
     start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}, disable_during_state_run: True]}"
     wait_connected m1
-    touch "$W/before"
-    wait_event all "$W/before"
+    until_true 10 seen before # a minion that is connected may not watch yet
     printf '%s/by-state:\n  file.managed: [contents: x]\n' "$W" >"$SRV/s.sls"
     run -0 salt m1 state.apply s
-    seen() {
-        touch "$W/after-$RANDOM"
-        [ "$(heard all "$W/after")" -gt 0 ]
-    }
-    until_true 10 seen
+    until_true 10 seen after
     [ "$(heard all by-state)" = 0 ]
 }
 

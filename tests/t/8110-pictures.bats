@@ -101,7 +101,7 @@ SLS
     has '^<!DOCTYPE html>$'
     lacks 'src=|href='
     run -1 "$RUN" orchestrate.graph pic format=png
-    [[ $output == *"text, dot, mermaid, svg or html"* ]]
+    [[ $output == *"text, dot, mermaid, json, svg or html"* ]]
 }
 
 @test "state.graph draws what states require, of SLS and of the top file" {

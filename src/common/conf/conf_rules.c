@@ -369,7 +369,7 @@ check_rejects(json_t *opts, const char *path, fail_t *err)
     return check_lines(opts, path, err);
 }
 
-/* What is no folder would let nobody in, without a word. */
+/* A path that is no folder would let nobody in, without a word. */
 static bool
 check_claims(json_t *opts, const char *path, fail_t *err)
 {

@@ -16,7 +16,7 @@
 const char *output_kind(const json_t *v, json_t **ret_rest);
 /* True when there is such a value anywhere in it. */
 bool output_has_kinds(json_t *v);
-/* What JSON alone can say of it. NEW. */
+/* The value as far as JSON alone can say it. NEW. */
 json_t *output_plain(const json_t *v);
 /* str() of its value. False when Python has no value for it. */
 bool output_kind_str(buf_t *out, const json_t *v);

@@ -244,7 +244,7 @@ stack_rendered(pillar_stack_t *self, const char *path, const char *pipeline, py_
     return made;
 }
 
-/* What the minion said in the names of files must be words: 0, or -EINVAL. */
+/* Grains in the names of files must be words: 0, or -EINVAL. */
 static int
 check_names(const py_t *text, const char *cfg, fail_t *err)
 {

@@ -302,7 +302,7 @@ eauth_places(const json_t *users)
     return places;
 }
 
-/* What salt-engine is told when the system is a file in Python. NEW. */
+/* The question to salt-engine when the system is a file in Python. NEW. */
 static char *
 eauth_host(const front_t *front)
 {

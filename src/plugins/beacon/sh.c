@@ -195,7 +195,7 @@ sh_forked(tracer_t *self, pid_t parent, pid_t pid)
     sh_go_on(pid, 0);
 }
 
-/* What the kernel tells of one thread. */
+/* A thread as the kernel tells of it. */
 static void
 sh_heard(tracer_t *self, pid_t pid, int status)
 {

@@ -550,7 +550,7 @@ debian_ip_unavailable(call_ctx_t *ctx)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
-/* Which of them runs is told by its row. */
+/* Its row tells a function which of them runs. */
 #define debian_up   debian_switch
 #define debian_down debian_switch
 

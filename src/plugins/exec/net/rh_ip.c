@@ -308,7 +308,7 @@ rh_ip_unavailable(call_ctx_t *ctx)
                 "distributions.";
 }
 
-/* Which of them runs is told by its row. */
+/* Its row tells a function which of them runs. */
 #define rh_up   rh_switch
 #define rh_down rh_switch
 

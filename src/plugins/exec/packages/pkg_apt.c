@@ -179,7 +179,7 @@ static const arg_t version_cmp_args[] = { { "pkg1", ARG_ANY, ARG_REQUIRED, "A ve
 
 #define purge_args     remove_args
 #define file_list_args file_dict_args
-/* Which of them runs is told by its row. */
+/* Its row tells a function which of them runs. */
 #define apt_remove     apt_uninstall
 #define apt_purge      apt_uninstall
 

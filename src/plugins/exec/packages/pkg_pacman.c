@@ -37,7 +37,7 @@ static const arg_t list_repo_pkgs_args[] = { { "args", ARG_ANY, ARG_STAR, "Names
 #define file_dict_args         pkg_packages_args
 #define owner_args             pkg_paths_args
 
-/* Which of them runs is told by its row. */
+/* Its row tells a function which of them runs. */
 #define pacman_remove pacman_uninstall
 #define pacman_purge  pacman_uninstall
 

@@ -8,7 +8,7 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
-/* What `nginx ARGUMENT` leaves: NEW {retcode, stdout, stderr}, or NULL with *err. */
+/* Result of `nginx ARGUMENT`: NEW {retcode, stdout, stderr}, or NULL with *err. */
 static json_t *
 nginx_ran(call_ctx_t *ctx, const char *option, const char *word, unsigned flags, fail_t *err)
 {

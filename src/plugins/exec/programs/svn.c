@@ -52,7 +52,7 @@ svn_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* One entry's pairs, as a list or a dictionary. NEW. */
+/* Pairs of an entry, as a list or a dictionary. NEW. */
 static json_t *
 svn_entry(const char *text, bool as_dict)
 {

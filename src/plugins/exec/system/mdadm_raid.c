@@ -79,7 +79,7 @@ raid_add_member(char *line, json_t *members)
     strv_free(words);
 }
 
-/* What mdadm --detail says. NEW, or NULL with *err. */
+/* Output of `mdadm --detail`. NEW, or NULL with *err. */
 static json_t *
 details(call_ctx_t *ctx, const char *device, fail_t *err)
 {

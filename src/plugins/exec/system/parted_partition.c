@@ -66,7 +66,7 @@ is_boundary(const char *text)
     return digits > 0 && (text[digits] == '\0' || parted_is_among(units, text + digits));
 }
 
-/* What an argument must be, in the order in which it is checked. */
+/* Checks of an argument, in the order in which it is checked. */
 typedef struct parted_check {
     enum {
         CHECK_NONE,

@@ -196,7 +196,7 @@ ifbond_set_hash(const ifopts_t *self, json_t *out, bool lacp)
     return true;
 }
 
-/* What each mode has besides the links' delays. */
+/* Options of each mode besides the links' delays. */
 static const struct {
     const char *name, *number;
     bool arp, primary, lacp, hash;

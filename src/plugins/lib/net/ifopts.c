@@ -288,7 +288,7 @@ set_addresses(const ifopts_t *self)
 
 /* ---- all together --------------------------------------------------------------------------------- */
 
-/* Whether it comes up with the machine, and who may switch it. */
+/* The interface's start with the machine, and who may switch it. */
 static bool
 set_start(const ifopts_t *self, bool enabled)
 {

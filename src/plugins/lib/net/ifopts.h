@@ -11,7 +11,7 @@
 
 #include "plugins/lib/net/ifcfg.h"
 
-/* What the parts work on. All BORROWED. */
+/* State that all parts share. All BORROWED. */
 typedef struct ifopts {
     call_ctx_t *ctx;
     const ifcfg_family_t *family;
