@@ -12,7 +12,8 @@
 
 struct call_ctx;
 
-/* What a beacon's function gets when the beacon is due: its configuration, and what it kept of its last time. */
+/* What a beacon's function gets when the beacon is due: its configuration, and what it kept of its last
+ * time. */
 typedef struct beacon_look {
     const char *root;     /* "" except in tests: prefix of the host's files */
     const char *name;     /* of the instance; the module's unless `beacon_module` says otherwise */
@@ -27,8 +28,8 @@ typedef struct beacon_look {
 } beacon_look_t;
 
 typedef struct beacon_row {
-    /* NEW text: why the configuration can't be used, in Salt's words; NULL: it can. That it is a list, and a list of
-     * objects, is known already. */
+    /* NEW text: why the configuration can't be used, in Salt's words; NULL: it can. That it is a list, and a
+     * list of objects, is known already. */
     char *(*validate)(const json_t *list, const json_t *config);
     /* Negative with *err: the failure becomes an event. */
     int (*look)(beacon_look_t *look, fail_t *err);
@@ -37,13 +38,14 @@ typedef struct beacon_row {
     bool edges; /* has an `onchangeonly` of its own */
     const char *
         key; /* what tells events of one look apart for the engine's `onchangeonly`: a member; NULL: the tag */
-    /* A descriptor that becomes readable when there is something to see; look() then takes it. NEW, or NULL with *err. */
+    /* A descriptor that becomes readable when there is something to see; look() then takes it. NEW, or NULL
+     * with *err. */
     void *(*open)(beacon_look_t *look, fail_t *err);
     int (*fd)(const void *own);
     /* `copied`: in a forked process, which frees its copies and leaves what belongs to the first one. */
     void (*close)(void *own, bool copied);
-    /* Milliseconds until another look, whether the descriptor is readable by then or not: 0 when more waits than one look
-     * took, after the other work of the process; -1, or NULL here: only when it is readable. */
+    /* Milliseconds until another look, whether the descriptor is readable by then or not: 0 when more waits
+     * than one look took, after the other work of the process; -1, or NULL here: only when it is readable. */
     int (*again_ms)(const void *own);
 } beacon_row_t;
 

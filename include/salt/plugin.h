@@ -28,9 +28,9 @@ typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST
 #define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
 #define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
 
-/* `takes`, of a row with ARG_STARSTAR: the keywords that it is read for, with blanks between, and "*" when others
- * matter too (variables of a template). Of any other a user's typing error is refused, and the rest is told to have
- * no effect. NULL: whatever comes is meant. */
+/* `takes`, of a row with ARG_STARSTAR: the keywords that it is read for, with blanks between, and "*" when
+ * others matter too (variables of a template). Of any other a user's typing error is refused, and the rest is
+ * told to have no effect. NULL: whatever comes is meant. */
 #define TAKES_NONE "" /* accepted for Salt's sake, without effect */
 
 /* A value of another type is converted as Python users expect ("5" for an int), or refused. None passes when
@@ -86,8 +86,9 @@ typedef struct func {
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
-    /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means that it is
-     * not there, and what is then said, with "{}" for its value. Calls from a command line alone end with 1 then. */
+    /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means
+     * that it is not there, and what is then said, with "{}" for its value. Calls from a command line alone
+     * end with 1 then. */
     const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
     const char *undefined; /* the return, as JSON, for an undefined value of a template; NULL: it fails */
 } func_t;
@@ -160,8 +161,8 @@ const char *ctx_id(call_ctx_t *ctx);  /* the minion's id ("" in a runner) */
 const char *ctx_jid(call_ctx_t *ctx); /* "" when there is none */
 /* Salt's __context__["retcode"]: the job's exit code. */
 void ctx_set_retcode(call_ctx_t *ctx, int retcode);
-/* Says that a thing that the caller names is not there, beside a return that stays what programs expect: the exit code is
- * 1, and a command line shows the text on stderr. */
+/* Says that a thing that the caller names is not there, beside a return that stays what programs expect: the
+ * exit code is 1, and a command line shows the text on stderr. */
 void ctx_absent(call_ctx_t *ctx, const char *fmt, ...) PRINTF(2, 3);
 int ctx_retcode(const call_ctx_t *ctx);
 

@@ -1,5 +1,5 @@
-/* access.h - the log of requests: one line of JSON each, with who asked for what from where and what came of it.
- * Bodies, queries and tokens of requests are never written: they hold passwords and pillar data.
+/* access.h - the log of requests: one line of JSON each, with who asked for what from where and what came of
+ * it. Bodies, queries and tokens of requests are never written: they hold passwords and pillar data.
  *
  * Layer      api
  * Threads    one

@@ -1,8 +1,8 @@
 /* body.h - the body of a request as a value: JSON, YAML, a form, or plain text that holds JSON.
  *
  * Format     application/json; application/x-yaml, text/yaml; application/x-www-form-urlencoded (WHATWG URL,
- *            5.1): a name that stands several times is a list, the values of `arg` and `kwarg` are read as YAML;
- *            text/plain: JSON, or else the text
+ *            5.1): a name that stands several times is a list, the values of `arg` and `kwarg` are read as
+ *            YAML; text/plain: JSON, or else the text
  * Layer      api; pure
  * Threads    any
  * Errors     -EINVAL: not what the type says (400); -ENOTSUP: another type (406); -E2BIG: more than

@@ -24,7 +24,8 @@ is_own_key(const char *key)
     return str_starts(key, "__");
 }
 
-/* Adds a positional argument of a request: a text is read as on the command line, where name=value is by keyword. */
+/* Adds a positional argument of a request: a text is read as on the command line, where name=value is by
+ * keyword. */
 static int
 master_word(json_t *args, json_t *kwargs, json_t *value, fail_t *err)
 {

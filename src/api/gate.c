@@ -58,8 +58,8 @@ gate_count_length(void *cookie, const char *name, const char *value)
     *n += coded && strcasecmp(value, "chunked") != 0;
 }
 
-/* True when more than one header says how long the body is, or one says it in a way that isn't read here: proxies in
- * front may see another request than we do. */
+/* True when more than one header says how long the body is, or one says it in a way that isn't read here:
+ * proxies in front may see another request than we do. */
 static bool
 is_ambiguous(const request_t *request)
 {

@@ -11,8 +11,8 @@
 
 /* Sets the request's route and session, or answers it. */
 void gate_pass(request_t *request);
-/* The session of the header X-Auth-Token, or with `cookies` of the cookie; the request has it afterwards. False:
- * there is none. */
+/* The session of the header X-Auth-Token, or with `cookies` of the cookie; the request has it afterwards.
+ * False: there is none. */
 bool gate_session(request_t *request, bool cookies);
 
 #endif

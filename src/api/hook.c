@@ -1,4 +1,5 @@
-/* hook.c - POST /hook/...: what other programs report becomes an event salt/netapi/hook/..., for the reactor. */
+/* hook.c - POST /hook/...: what other programs report becomes an event salt/netapi/hook/..., for the
+ * reactor. */
 #include <microhttpd.h>
 
 #include "api/api.h"

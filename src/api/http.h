@@ -41,7 +41,8 @@ void http_hands_over(request_t *request);
 /* libmicrohttpd has work: a connection was resumed. */
 void http_due(http_t *self);
 size_t http_connections(const http_t *self);
-/* Opens the access log (rest_cherrypy: log_access_file) anew and reads the certificate again, for connections to come. */
+/* Opens the access log (rest_cherrypy: log_access_file) anew and reads the certificate again, for connections
+ * to come. */
 void http_reload(http_t *self);
 
 #endif

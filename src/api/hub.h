@@ -38,19 +38,20 @@ typedef struct ear {
 
 hubs_t *hubs_new(api_t *api);
 void hubs_destroy(hubs_t **self_p);
-/* Listens by this token, from now on. False: there is no master, or no place for one more token or view; nobody is called
- * then. */
+/* Listens by this token, from now on. False: there is no master, or no place for one more token or view;
+ * nobody is called then. */
 bool hub_join(hubs_t *self, const char *token, ear_t *ear);
 /* Accepts one that has ended or never joined. */
 void hub_leave(ear_t *ear);
-/* The rest of the event that the ear reads, "tag: TAG\ndata: JSON\n\n"; NULL: none is there now. *ret_data: where
- * "data:" begins, from the event's start. BORROWED until the next turn of the poller. */
+/* The rest of the event that the ear reads, "tag: TAG\ndata: JSON\n\n"; NULL: none is there now. *ret_data:
+ * where "data:" begins, from the event's start. BORROWED until the next turn of the poller. */
 const char *hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data);
 /* So many bytes of it are read. */
 void hub_took(ear_t *ear, size_t n);
 /* What the events that came since somebody listened to views amount to. BORROWED; NULL: the ear has ended. */
 view_t *hub_view(const ear_t *ear);
-/* Tells listeners of views that theirs has changed. In each turn of the loop; *ret_wait gets less when it must turn sooner. */
+/* Tells listeners of views that theirs has changed. In each turn of the loop; *ret_wait gets less when it
+ * must turn sooner. */
 void hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait);
 /* All listeners end: the program does. */
 void hubs_end(hubs_t *self);

@@ -20,8 +20,8 @@ typedef struct line line_t;
  * is broken, and nothing more comes. `msg` is BORROWED. */
 typedef void line_fn(void *cookie, const json_t *msg);
 
-/* The master admits few connections of one system user before they are somebody's, few of each who has logged in,
- * and half of its places to all users together: further lines wait for their turn, in order. */
+/* The master admits few connections of one system user before they are somebody's, few of each who has logged
+ * in, and half of its places to all users together: further lines wait for their turn, in order. */
 #define LINES_NEW 48  /* that have no answer yet */
 #define LINES_WHO 48  /* of one who has logged in */
 #define LINES     768 /* in all */

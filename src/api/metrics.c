@@ -1,4 +1,5 @@
-/* metrics.c - figures: GET /stats, and GET /metrics for Prometheus (text format 0.0.4): what the master counts, and what this program does. */
+/* metrics.c - figures: GET /stats, and GET /metrics for Prometheus (text format 0.0.4): what the master
+ * counts, and what this program does. */
 #include <microhttpd.h>
 #include <unistd.h>
 

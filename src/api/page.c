@@ -1,5 +1,5 @@
-/* page.c - GET / for browsers and /page/NAME: the page of our own, whose files are in the program. They are given to
- * anybody: what the page shows, it asks for as whoever has logged in. */
+/* page.c - GET / for browsers and /page/NAME: the page of our own, whose files are in the program. They are
+ * given to anybody: what the page shows, it asks for as whoever has logged in. */
 #include <microhttpd.h>
 
 #include "api/api.h"
@@ -15,10 +15,12 @@ static const struct {
 };
 
 #define INDEX  "index.html"
-/* In index.html where root_prefix belongs: the address bar may lack the slash to which its links would be relative. */
+/* In index.html where root_prefix belongs: the address bar may lack the slash to which its links would be
+ * relative. */
 #define PREFIX "@PREFIX@"
 
-/* Nothing but its own files runs or is loaded, text of minions can't become markup, and no page of others frames it. */
+/* Nothing but its own files runs or is loaded, text of minions can't become markup, and no page of others
+ * frames it. */
 #define POLICY                                                                                               \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "          \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \

@@ -9,8 +9,8 @@
 
 #include "api/request.h"
 
-/* The master's token of who asks: of a session, or, as in Salt, the token itself; `given` (may be NULL) stands in
- * the path. BORROWED from the request; NULL: there is none. */
+/* The master's token of who asks: of a session, or, as in Salt, the token itself; `given` (may be NULL)
+ * stands in the path. BORROWED from the request; NULL: there is none. */
 const char *stream_token(request_t *request, const char *given);
 
 #endif

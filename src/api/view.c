@@ -88,7 +88,8 @@ job_returned(view_t *self, const char *jid, const char *id, const json_t *data)
         json_object_set_new(job, "state", json_string("complete"));
 }
 
-/* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. Its length as text is returned. */
+/* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. Its length as text is
+ * returned. */
 static size_t
 view_shrink(json_t *object, size_t most)
 {
@@ -146,8 +147,9 @@ view_key(view_t *self, const json_t *data)
     self->number[VIEW_OF_MINIONS]++;
 }
 
-/* Those who are there; the others leave. Salt asks those who are new for their grains, by a job of the stream's user for
- * each stream, which makes it forget all others; a stream that is read begins no jobs here. */
+/* Those who are there; the others leave. Salt asks those who are new for their grains, by a job of the
+ * stream's user for each stream, which makes it forget all others; a stream that is read begins no jobs
+ * here. */
 static void
 view_presence(view_t *self, const json_t *present)
 {

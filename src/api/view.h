@@ -1,8 +1,9 @@
-/* view.h - jobs and minions as GET /ws?format_events tells them: pictures of what the events of one user amount to.
+/* view.h - jobs and minions as GET /ws?format_events tells them: pictures of what the events of one user
+ * amount to.
  *
- * Format     the shapes of Salt's rest_cherrypy/event_processor.py:
- *            {"jobs": {JID: {"jid", "start_time", "minions": {ID: {"success", "return", "retcode"}}, "fun", "tgt", "tgt_type",
- *            "state": "running"|"complete"}}} and {"minions": [{"id", "grains"}]}
+ * Format     the shapes of Salt's rest_cherrypy/event_processor.py: {"jobs": {JID: {"jid", "start_time",
+ *            "minions": {ID: {"success", "return", "retcode"}}, "fun", "tgt", "tgt_type", "state":
+ *            "running"|"complete"}}} and {"minions": [{"id", "grains"}]}
  * Bounds     VIEW_JOBS jobs and VIEW_BYTES of text: the oldest jobs go first, then grains
  * Layer      api; pure
  * Threads    one

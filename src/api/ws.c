@@ -1,5 +1,5 @@
-/* ws.c - GET /ws: events by WebSocket (RFC 6455). The client begins them with the text "websocket client ready". With
- * ?format_events they are jobs and minions as they are now (view.h).
+/* ws.c - GET /ws: events by WebSocket (RFC 6455). The client begins them with the text "websocket client
+ * ready". With ?format_events they are jobs and minions as they are now (view.h).
  *
  * libmicrohttpd hands the socket over after its answer 101; under TLS that is an end of a pair of sockets. */
 #include <microhttpd.h>

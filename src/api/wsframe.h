@@ -15,8 +15,9 @@
 
 typedef enum wsop { WS_TEXT = 1, WS_BINARY = 2, WS_CLOSE = 8, WS_PING = 9, WS_PONG = 10 } wsop_t;
 
-/* Takes one whole frame of a client from the front of `in`: 1, *ret_op and its content appended to `out`; 0: more
- * bytes are needed; -EPROTO: it breaks the rules (close with 1002); -EMSGSIZE: it is too large (1009). */
+/* Takes one whole frame of a client from the front of `in`: 1, *ret_op and its content appended to `out`; 0:
+ * more bytes are needed; -EPROTO: it breaks the rules (close with 1002); -EMSGSIZE: it is too large
+ * (1009). */
 int wsframe_take(buf_t *in, wsop_t *ret_op, buf_t *out);
 /* Appends the head of a frame of ours. */
 void wsframe_head(buf_t *out, wsop_t op, size_t len);

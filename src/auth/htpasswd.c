@@ -1,5 +1,5 @@
-/* htpasswd.c - see system.h: the hashes of Apache's password files. $apr1$ is Poul-Henning Kamp's MD5 crypt with another
- * magic word (Apache httpd, "Password Formats"; FreeBSD's crypt-md5.c): it isn't in libcrypt. */
+/* htpasswd.c - see system.h: the hashes of Apache's password files. $apr1$ is Poul-Henning Kamp's MD5 crypt
+ * with another magic word (Apache httpd, "Password Formats"; FreeBSD's crypt-md5.c): it isn't in libcrypt. */
 #include <crypt.h>
 
 #include "auth/system.h"
@@ -45,7 +45,8 @@ apr1_first(const char *password, const char *salt, size_t salt_len, uint8_t out[
     htpasswd_digest("md5", &in, out, MD5_BYTES);
 }
 
-/* A thousand rounds, each of which mixes password, salt and the last digest in an order that its number says. */
+/* A thousand rounds, each of which mixes password, salt and the last digest in an order that its number
+ * says. */
 static void
 apr1_rounds(const char *password, const char *salt, size_t salt_len, uint8_t digest[MD5_BYTES])
 {

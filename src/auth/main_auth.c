@@ -1,7 +1,8 @@
-/* main_auth.c - salt-auth: checks passwords for the master, which starts it (master/operators/authline.h has the messages).
+/* main_auth.c - salt-auth: checks passwords for the master, which starts it (master/operators/authline.h has
+ * the messages).
  *
- * Each login is a process of its own, which answers by itself; one that takes too long, or dies, is answered for here. It
- * ends when the master's end of the line closes. */
+ * Each login is a process of its own, which answers by itself; one that takes too long, or dies, is answered
+ * for here. It ends when the master's end of the line closes. */
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -58,8 +59,8 @@ auth_no(json_int_t id, const char *why)
     return json_pack("{s:I, s:b, s:o}", "id", id, "ok", false, "why", said);
 }
 
-/* TAKES answer. One that is longer than the line's messages (a user of thousands of groups) becomes a refusal: the master
- * can't read a part of a message. */
+/* TAKES answer. One that is longer than the line's messages (a user of thousands of groups) becomes a
+ * refusal: the master can't read a part of a message. */
 static void
 auth_answer(json_t *answer)
 {

@@ -1,4 +1,5 @@
-/* python.c - systems in Python: salt-engine has the interpreter's host, which this program does without. The password goes by a pipe. */
+/* python.c - systems in Python: salt-engine has the interpreter's host, which this program does without. The
+ * password goes by a pipe. */
 #include "auth/system.h"
 #include "common/host/keeper.h"
 #include "common/host/prog.h"

@@ -1,7 +1,8 @@
-/* system.h - the systems of external_auth: each is a file of `systems` with one function, and a row of systems.def.
+/* system.h - the systems of external_auth: each is a file of `systems` with one function, and a row of
+ * systems.def.
  *
- * A function runs in a process of its own for one login, and may block: DEADLINE_S ends it, with what it has started. It
- * knows the password, so it gives it to no program's arguments and to no log.
+ * A function runs in a process of its own for one login, and may block: DEADLINE_S ends it, with what it has
+ * started. It knows the password, so it gives it to no program's arguments and to no log.
  *
  * Layer      auth
  * Threads    one
@@ -22,13 +23,14 @@ typedef struct login {
     const json_t *places;  /* texts "ldap(NAME)" that stand for minions in the rules; NULL: none */
 } login_t;
 
-/* 1: the password is right; `found` (an object) may get "groups", a list of the user's, "rules", which he has besides
- * those of the configuration, and "places": the minions of each of the login's. 0: it is not. Negative with *err: that can't be told, and the login fails. In both cases
- * *err may have a text for the master's log. */
+/* 1: the password is right; `found` (an object) may get "groups", a list of the user's, "rules", which he has
+ * besides those of the configuration, and "places": the minions of each of the login's. 0: it is not.
+ * Negative with *err: that can't be told, and the login fails. In both cases *err may have a text for the
+ * master's log. */
 typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
 
-/* A system in Python: a user's file in _auth or auth_dirs, or one of Salt's own, called by the program salt-engine with the argument
- * `host` (main_engine.c). The same results. */
+/* A system in Python: a user's file in _auth or auth_dirs, or one of Salt's own, called by the program
+ * salt-engine with the argument `host` (main_engine.c). The same results. */
 int system_python(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err);
 
 #define SYSTEM(name) system_fn system_##name;

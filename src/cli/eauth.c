@@ -1,5 +1,5 @@
-/* eauth.c - see eauth.h. The login is done once; a line that is opened again uses its token, or, without -T, the same
- * credentials. */
+/* eauth.c - see eauth.h. The login is done once; a line that is opened again uses its token, or, without -T,
+ * the same credentials. */
 #include "cli/eauth.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ eauth_set(const json_t *values, const json_t *opts)
 
 /* ---- asking ---------------------------------------------------------------------------------------- */
 
-/* A line of the terminal, or of standard input where there is none; hidden: what is typed is not shown. NEW; "" at the end. */
+/* A line of the terminal, or of standard input where there is none; hidden: what is typed is not shown. NEW;
+ * "" at the end. */
 static char *
 eauth_ask(const char *what, bool hidden)
 {

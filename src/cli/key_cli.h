@@ -48,8 +48,8 @@ const key_verb_t *key_verb_other(const json_t *values);
  * list keys. NULL: none is. */
 const key_verb_t *key_verb_empty(const json_t *values);
 
-/* The verbs of key_verbs.c; each returns the exit code. Those that change keys ask a master that runs, and change
- * the files themselves when none does. */
+/* The verbs of key_verbs.c; each returns the exit code. Those that change keys ask a master that runs, and
+ * change the files themselves when none does. */
 int key_run_list(key_cli_t *cli, const key_verb_t *verb);
 int key_run_print(key_cli_t *cli, const key_verb_t *verb);
 int key_run_finger(key_cli_t *cli, const key_verb_t *verb);

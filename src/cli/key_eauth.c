@@ -1,5 +1,5 @@
-/* key_eauth.c - salt-key in the name of who logs in: keys are looked at and changed by wheel functions, as the user's rules
- * of external_auth allow, and never on the files. */
+/* key_eauth.c - salt-key in the name of who logs in: keys are looked at and changed by wheel functions, as
+ * the user's rules of external_auth allow, and never on the files. */
 #include "cli/eauth.h"
 #include "cli/key_cli.h"
 #include "common/base/str.h"

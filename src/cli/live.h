@@ -1,7 +1,7 @@
-/* live.h - what a runner does now, on the terminal: an orchestration as a tree of its steps, with marks, minions
- * and times; where another long runner is; or for how long one has run. Nothing for the first half second (of
- * one that says nothing, for a second), nothing when the descriptor is not a terminal, and on one whose cursor
- * can't be moved only the tree at the end.
+/* live.h - what a runner does now, on the terminal: an orchestration as a tree of its steps, with marks,
+ * minions and times; where another long runner is; or for how long one has run. Nothing for the first half
+ * second (of one that says nothing, for a second), nothing when the descriptor is not a terminal, and on one
+ * whose cursor can't be moved only the tree at the end.
  *
  * Layer      cli
  * Threads    one

@@ -1,6 +1,6 @@
 /* show.c - see show.h: the last step of every command. Chooses the outputter and colours, formats, and writes
- * to stdout or the output file; errors of writing are reported once, and a reader who has gone is not an error to
- * report. */
+ * to stdout or the output file; errors of writing are reported once, and a reader who has gone is not an
+ * error to report. */
 #include "cli/show.h"
 
 #include <fcntl.h>

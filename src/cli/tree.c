@@ -268,8 +268,8 @@ put_tree_step(const tree_t *self, const tree_step_t *step, bool last, size_t id_
     return lines;
 }
 
-/* Which steps have lines of their own where there is no room for all: those that failed, those at work, then the
- * first ones to come. Returns the number of them; the NEW marks go to *ret_shown. */
+/* Which steps have lines of their own where there is no room for all: those that failed, those at work, then
+ * the first ones to come. Returns the number of them; the NEW marks go to *ret_shown. */
 static size_t
 choose(const tree_t *self, size_t rows, bool **ret_shown)
 {

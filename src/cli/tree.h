@@ -26,8 +26,8 @@ void tree_destroy(tree_t **self_p);       /* accepts NULL */
 void tree_take(tree_t *self, const json_t *push, int64_t now_ms);
 size_t tree_steps(const tree_t *self);
 
-/* Appends the lines: none wider than `columns` - 1, about `rows` at most. Where not all fit, steps that are done
- * become one line and those to come another; failed ones and those at work come first. */
+/* Appends the lines: none wider than `columns` - 1, about `rows` at most. Where not all fit, steps that are
+ * done become one line and those to come another; failed ones and those at work come first. */
 void tree_text(const tree_t *self, int64_t now_ms, size_t columns, size_t rows, buf_t *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* where.h - where the minions of a job are in their state runs, as lines for a terminal: "web01  2/3 cmd.run, 4 s".
+/* where.h - where the minions of a job are in their state runs, as lines for a terminal: "web01  2/3 cmd.run,
+ * 4 s".
  *
  * The master hands on what minions say of a job that is watched (include/salt/messages.def): the event
  * salt/job/JID/at/ID with {step, of, what}. A minion has one line, until it has returned.

@@ -1,8 +1,9 @@
-/* main_engine.c - salt-engine: one engine. The daemon starts it with one argument: {"conf": folder, "side": "master" or
- * "minion", "name": of the option `engines`, "overrides"}. What the option says of it stays out of the argument, which others see.
+/* main_engine.c - salt-engine: one engine. The daemon starts it with one argument: {"conf": folder, "side":
+ * "master" or "minion", "name": of the option `engines`, "overrides"}. What the option says of it stays out
+ * of the argument, which others see.
  *
- * With "login": true it is one log-in by a system in Python, which salt-auth asks for: {"system", "username", "password"} on standard
- * input, {"ok": bool, "groups"?, "rules"?, "why"?} on standard output. */
+ * With "login": true it is one log-in by a system in Python, which salt-auth asks for: {"system", "username",
+ * "password"} on standard input, {"ok": bool, "groups"?, "rules"?, "why"?} on standard output. */
 #include <unistd.h>
 
 #include "common/base/daemon.h"
@@ -163,10 +164,10 @@ main_engine_run(engine_t *self, fail_t *err)
     return self->master ? main_engine_master(self, err) : main_engine_minion(self, err);
 }
 
-/* ---- a log-in by a system in Python ----------------------------------------------------------------------- */
+/* ---- a log-in by a system in Python -------------------------------------------------------------------- */
 
-/* auth(username, password), groups(username) or acl(username) of the system's file. NEW; NULL with *err: also for a function
- * that the file does not have. */
+/* auth(username, password), groups(username) or acl(username) of the system's file. NEW; NULL with *err: also
+ * for a function that the file does not have. */
 static json_t *
 main_engine_ask(call_ctx_t *ctx, const char *system, const char *fun, const char *user, const char *password,
                 fail_t *err)

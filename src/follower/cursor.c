@@ -1,4 +1,5 @@
-/* cursor.c - the follower's file: {"seq", "at", "failed"?}: how far it has come, for itself and for who asks the master. */
+/* cursor.c - the follower's file: {"seq", "at", "failed"?}: how far it has come, for itself and for who asks
+ * the master. */
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -90,8 +90,9 @@ give_one(follow_t *self, json_t *write, fail_t *err)
                        args, NULL, err);
 }
 
-/* Calls the functions of Salt's interface; writes that are stored leave the batch. Events go one by one where that costs
- * little: of several in one call nobody knows how many were stored before it failed, and those would come twice. */
+/* Calls the functions of Salt's interface; writes that are stored leave the batch. Events go one by one where
+ * that costs little: of several in one call nobody knows how many were stored before it failed, and those
+ * would come twice. */
 static int
 give_apart(follow_t *self, fail_t *err)
 {
@@ -142,8 +143,9 @@ stored(follow_t *self)
 
 /* ---- batches ------------------------------------------------------------------------------------------- */
 
-/* Stores the batch, however long that takes. Only a follower that another one has overtaken ends. One write that the target
- * refuses for what it is (-EBADMSG) until the pause is the longest is left out, as it would keep back all others. */
+/* Stores the batch, however long that takes. Only a follower that another one has overtaken ends. One write
+ * that the target refuses for what it is (-EBADMSG) until the pause is the longest is left out, as it would
+ * keep back all others. */
 static int
 flush(follow_t *self, fail_t *err)
 {

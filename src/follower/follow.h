@@ -1,10 +1,11 @@
-/* follow.h - a follower of the master's journal of events: reads it in order from a durable cursor, and gives what it
- * wants to a returner in batches. One process per follower; the master (master/followers) starts it again when it
- * ends.
+/* follow.h - a follower of the master's journal of events: reads it in order from a durable cursor, and gives
+ * what it wants to a returner in batches. One process per follower; the master (master/followers) starts it
+ * again when it ends.
  *
- * A batch that the target refuses for the moment is given again until it is taken, so the target may be away for as
- * long as the journal reaches. Returners with `batch` keep the cursor beside what they write: each event comes exactly once. Those without, and
- * those whose `cursor` says None, have it in the follower's file: an event may come again after a kill.
+ * A batch that the target refuses for the moment is given again until it is taken, so the target may be away
+ * for as long as the journal reaches. Returners with `batch` keep the cursor beside what they write: each
+ * event comes exactly once. Those without, and those whose `cursor` says None, have it in the follower's
+ * file: an event may come again after a kill.
  *
  * Layer      follower
  * Threads    one
@@ -31,13 +32,16 @@ int follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err);
 bool writes_wanted(const json_t *opts, const char *tag);
 /* About how many bytes a write takes where it is stored. */
 size_t writes_weight(const json_t *write);
-/* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event. *load_p, owned by the
- * caller and NULL at first, is the load of the last return: others of its job share it, as only the first is ever stored. */
+/* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event.
+ * *load_p, owned by the caller and NULL at first, is the load of the last return: others of its job share it,
+ * as only the first is ever stored. */
 json_t *writes_of(const char *kind, const char *tag, json_t *data, json_t **load_p);
-/* The load of a job as Salt's master keeps it, from the event of a new job, or from a return without one. NEW. */
+/* The load of a job as Salt's master keeps it, from the event of a new job, or from a return without one.
+ * NEW. */
 json_t *writes_load(const json_t *data);
 
-/* Opens and locks the follower's file in `dir`, so that it has no second process. A descriptor, or negative with *err. */
+/* Opens and locks the follower's file in `dir`, so that it has no second process. A descriptor, or negative
+ * with *err. */
 int cursor_lock(const char *dir, const char *name, fail_t *err);
 /* 1 and *ret_seq, 0 when there is none yet, or negative with *err. */
 int cursor_read(const char *dir, const char *name, uint64_t *ret_seq, fail_t *err);

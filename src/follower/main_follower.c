@@ -1,5 +1,5 @@
-/* main_follower.c - salt-follower: follows the master's journal for one returner. salt-master starts it, with one
- * argument: {"conf": folder, "kind", "returner", "since", "overrides"}. */
+/* main_follower.c - salt-follower: follows the master's journal for one returner. salt-master starts it, with
+ * one argument: {"conf": folder, "kind", "returner", "since", "overrides"}. */
 #include <sys/resource.h>
 
 #include "common/base/daemon.h"

@@ -212,8 +212,8 @@ looks_into_pillar(const json_t *request)
            (str_eq(type, "compound") && (strstr(tgt, "I@") != NULL || strstr(tgt, "J@") != NULL));
 }
 
-/* A copy of what a request says, of which at most *left bytes are kept: a list's beginning, and how many more there
- * are. NEW. */
+/* A copy of what a request says, of which at most *left bytes are kept: a list's beginning, and how many more
+ * there are. NEW. */
 static json_t *
 audit_short(const json_t *value, size_t *left)
 {

@@ -86,8 +86,8 @@ int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state
  * its own groups), as in Salt. A missing file matches no id. An invalid pattern is reported in *err, and the
  * other lines still count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
-/* True when a grain of `claim`, {grain: text} of a peer, has the value of a line of the folder's file of that name. The folder and
- * its files are refused as above. Names come from the folder, never from the peer. */
+/* True when a grain of `claim`, {grain: text} of a peer, has the value of a line of the folder's file of that
+ * name. The folder and its files are refused as above. Names come from the folder, never from the peer. */
 bool keystore_grains_listed(const char *folder, const json_t *claim, bool permissive, fail_t *err);
 /* Imports the accepted ids of a Salt master from its pki folder `from`. Ids without an accepted key here
  * become expected (minions_expected) until one of their keys is accepted; the key whose fingerprint the file

@@ -111,8 +111,8 @@ masterkey_complete(const place_t *place, fail_t *err)
     return rc < 0 ? rc : 1;
 }
 
-/* Order matters: masterkey_complete() may replace the key that is opened next. Without a valid signature from elsewhere
- * the key is open, but not vouched for. */
+/* Order matters: masterkey_complete() may replace the key that is opened next. Without a valid signature from
+ * elsewhere the key is open, but not vouched for. */
 int
 masterkey_open(masterkey_t *self, const json_t *opts, bool *ret_made, fail_t *err)
 {

@@ -13,8 +13,8 @@
 #include "salt/plugin.h"
 
 /* Runs the producers of one cost in the order of their files' names and merges each result into `into`, which
- * later ones see; custom modules' grains are slow, and come last. `root`: prefix of the paths they read, "" except in tests. Honours disable_grains,
- * grains_blacklist and grains_deep_merge of `opts`. */
+ * later ones see; custom modules' grains are slow, and come last. `root`: prefix of the paths they read, ""
+ * except in tests. Honours disable_grains, grains_blacklist and grains_deep_merge of `opts`. */
 void grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root,
                     json_t *opts, json_t *into);
 /* Adds the file CONFDIR/grains, then the option `grains`, which wins over all but the id. */

@@ -218,8 +218,8 @@ pillar(void *cookie, json_t *ask, fail_t *err)
     return compile_pillar(self, ask, err);
 }
 
-/* True when the call itself was at fault, as the function or its binding says: its documentation is shown. Salt looks at
- * unknown keywords before, and says no more than which. */
+/* True when the call itself was at fault, as the function or its binding says: its documentation is shown.
+ * Salt looks at unknown keywords before, and says no more than which. */
 static bool
 call_at_fault(const fail_t *err)
 {

@@ -37,7 +37,8 @@ pykind_of(plugin_kind_t kind)
     return i;
 }
 
-/* Append FOLDER/KIND, or FOLDER/_KIND, of each of `module_dirs`: the last one named comes first, as Salt has it. */
+/* Append FOLDER/KIND, or FOLDER/_KIND, of each of `module_dirs`: the last one named comes first, as Salt has
+ * it. */
 static void
 add_below(const json_t *module_dirs, const char *kind, json_t *into)
 {
@@ -118,7 +119,7 @@ pyfiles_options(void)
     return options;
 }
 
-/* ---- Salt's own package ---------------------------------------------------------------------------------- */
+/* ---- Salt's own package -------------------------------------------------------------------------------- */
 
 /* Where python3 looks for packages. */
 static const char *const package_places[] = {

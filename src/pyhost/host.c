@@ -112,7 +112,7 @@ pyhost_salt(pyloader_t *self)
     return self->salt;
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------------------------- */
 
 /* Python's class for a function's failure. */
 static json_t *
@@ -293,7 +293,7 @@ static const python_question_t questions[] = {
     { "log", python_on_log }, { "include", on_include }, { NULL, NULL },
 };
 
-/* ---- the interpreter ------------------------------------------------------------------------------------- */
+/* ---- the interpreter ----------------------------------------------------------------------------------- */
 
 /* The lowest level that the log takes from interpreters, as Python's number. */
 static int
@@ -415,7 +415,8 @@ pyhost_task(pyloader_t *self, const json_t *task, fail_t *err)
     return NULL;
 }
 
-/* The interpreter may be in the midst of a call that brought this about: it goes on, and loads files anew later. */
+/* The interpreter may be in the midst of a call that brought this about: it goes on, and loads files anew
+ * later. */
 void
 pyhost_forget(pyloader_t *self)
 {
@@ -536,7 +537,8 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
                      globals_of(ctx, f));
 }
 
-/* Runners and wheel functions share a few workers, so that their time is bounded; jobs of minions have limits of their own. */
+/* Runners and wheel functions share a few workers, so that their time is bounded; jobs of minions have limits
+ * of their own. */
 static json_t *
 invoked(call_ctx_t *ctx, const pyfunction_t *f, const json_t *task, fail_t *err)
 {

@@ -28,7 +28,7 @@ typedef struct pyplugins {
     unsigned describing; /* files that are being loaded, and whose questions are answered */
 } pyplugins_t;
 
-/* ---- one plug-in ----------------------------------------------------------------------------------------- */
+/* ---- one plug-in --------------------------------------------------------------------------------------- */
 
 static void
 pyplugin_free(pyplugin_t *self)
@@ -152,7 +152,7 @@ pyplugin_new(pyplugins_t *all, const asked_t *asked, json_t *said, const char *n
     return self;
 }
 
-/* ---- all of a context ------------------------------------------------------------------------------------ */
+/* ---- all of a context ---------------------------------------------------------------------------------- */
 
 static void
 pyplugins_free(void *value)
@@ -223,7 +223,8 @@ pyplugins_take(pyplugins_t *self, const asked_t *asked, json_t *said)
     map_set(self->files, key, list);
 }
 
-/* Ask the interpreter about a file, or about all of the kind. A failure is logged: the functions are not there. */
+/* Ask the interpreter about a file, or about all of the kind. A failure is logged: the functions are not
+ * there. */
 static void
 pyplugins_describe(call_ctx_t *ctx, pykind_t kind, const char *module, bool salts)
 {

@@ -10,8 +10,8 @@
 #include "salt/base.h"
 #include "salt/value.h"
 
-/* Run all grains functions of the folders that `opts` names; they see `grains`. Both BORROWED. NEW list of objects, in
- * order; NULL with *err when they can't be run, empty where there are no files. */
+/* Run all grains functions of the folders that `opts` names; they see `grains`. Both BORROWED. NEW list of
+ * objects, in order; NULL with *err when they can't be run, empty where there are no files. */
 json_t *pygrains_gather(json_t *opts, json_t *grains, fail_t *err);
 
 #endif

@@ -1,9 +1,10 @@
-/* pyhost.h - custom modules in Python as one context sees them: which files there are, the interpreter that has loaded
- * them, their functions as plug-ins.
+/* pyhost.h - custom modules in Python as one context sees them: which files there are, the interpreter that
+ * has loaded them, their functions as plug-ins.
  *
- * A context looks for files when it is first asked about a kind, and starts an interpreter (common/python) when a
- * function of such a file may be meant; one interpreter serves all of them until the context ends. In a forked child
- * the next call starts another one. The interpreter runs loader.py, where the messages are described.
+ * A context looks for files when it is first asked about a kind, and starts an interpreter (common/python)
+ * when a function of such a file may be meant; one interpreter serves all of them until the context ends. In
+ * a forked child the next call starts another one. The interpreter runs loader.py, where the messages are
+ * described.
  *
  * Layer      pyhost, private
  * Threads    a context belongs to one thread
@@ -31,15 +32,16 @@ const char *pykind_name(pykind_t kind);
 /* The kind whose functions are plug-ins of `kind`; PYKINDS: none. */
 pykind_t pykind_of(plugin_kind_t kind);
 
-/* NEW {"modules": ["/var/cache/salt/minion/extmods/modules", ...], ...}: where files of each kind are, in order of
- * precedence. */
+/* NEW {"modules": ["/var/cache/salt/minion/extmods/modules", ...], ...}: where files of each kind are, in
+ * order of precedence. */
 json_t *pyfiles_folders(call_ctx_t *ctx);
 /* NEW {name: true} of the files of these folders. */
 json_t *pyfiles_stems(const json_t *folders);
 
 /* NEW {KIND: name of the option with further folders}. */
 json_t *pyfiles_options(void);
-/* The folder that has Salt's own package `salt`, by the options python_salt and python. NEW; NULL: none is used. */
+/* The folder that has Salt's own package `salt`, by the options python_salt and python. NEW; NULL: none is
+ * used. */
 char *pyfiles_salt(call_ctx_t *ctx);
 
 /* The context's host. Nothing is started or read by that. */
@@ -52,8 +54,8 @@ const char *pyhost_salt(pyloader_t *self);
 json_t *pyhost_program(void);
 /* Forget what was found and loaded: files have changed. */
 void pyhost_forget(pyloader_t *self);
-/* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind is that of
- * the exception. */
+/* Run a task of loader.py, BORROWED. NEW value of "done" as the whole message, or NULL with *err, whose kind
+ * is that of the exception. */
 json_t *pyhost_task(pyloader_t *self, const json_t *task, fail_t *err);
 /* The same until py_deadline_ms(): then the interpreter is ended. */
 json_t *pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err);
@@ -73,9 +75,9 @@ native_fn pyhost_run;
 /* NULL when the row is not one of pyhost_run's. */
 const pyfunction_t *pyfunction_of(const func_t *f);
 
-/* The plug-ins of a module: of the user's file that has its name, of the user's others that give it functions, or of
- * Salt's own files. `module` NULL: of all modules, of Salt's those that were looked at already. BORROWED list that ends
- * with NULL; NULL: none. */
+/* The plug-ins of a module: of the user's file that has its name, of the user's others that give it
+ * functions, or of Salt's own files. `module` NULL: of all modules, of Salt's those that were looked at
+ * already. BORROWED list that ends with NULL; NULL: none. */
 typedef enum pyorigin { PYORIGIN_WHOLE, PYORIGIN_ADDED, PYORIGIN_SALT } pyorigin_t;
 const plugin_t *const *pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin);
 /* NULL when it can be used. */

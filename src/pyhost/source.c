@@ -1,5 +1,5 @@
-/* source.c - modules in Python as sources of functions: users' files of a module's name, which replace the built-in module,
- * users' files that give functions to a module of another name, and Salt's own files. */
+/* source.c - modules in Python as sources of functions: users' files of a module's name, which replace the
+ * built-in module, users' files that give functions to a module of another name, and Salt's own files. */
 #include "common/plugin/source.h"
 #include "pyhost/pyhost.h"
 

@@ -1,6 +1,7 @@
-/* zygote.c - see common/python/zygote.h. As long as no zygote is there, this process watches the door; then the zygote
- * does, and this process watches the zygote. Messages that came meanwhile wait in the socket. A zygote that was told to
- * leave waits for its last child; the door is watched again meanwhile, and another one may come. */
+/* zygote.c - see common/python/zygote.h. As long as no zygote is there, this process watches the door; then
+ * the zygote does, and this process watches the zygote. Messages that came meanwhile wait in the socket. A
+ * zygote that was told to leave waits for its last child; the door is watched again meanwhile, and another
+ * one may come. */
 #include "common/python/zygote.h"
 
 #include <sys/epoll.h>
@@ -59,7 +60,8 @@ zygote_peek(const zygote_t *self)
     return n > 0 ? value_parse(text, (size_t) n, DOOR_MAX, "a request for an interpreter", &err) : NULL;
 }
 
-/* Descriptors that come with a message are closed by not being asked for: who waits for an interpreter sees its end. */
+/* Descriptors that come with a message are closed by not being asked for: who waits for an interpreter sees
+ * its end. */
 static void
 zygote_drop(const zygote_t *self)
 {

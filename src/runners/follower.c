@@ -1,5 +1,5 @@
-/* follower.c - runner `follower`: how the followers of the journal fare, which store events and returns elsewhere
- * (event_return, master_job_cache). */
+/* follower.c - runner `follower`: how the followers of the journal fare, which store events and returns
+ * elsewhere (event_return, master_job_cache). */
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 

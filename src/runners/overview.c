@@ -1,5 +1,5 @@
-/* overview.c - runner `overview`: what a page shows of the whole fleet, in one answer each. Rows are lists, as ten
- * thousand minions would repeat the names of their columns as often. Minions are not asked. */
+/* overview.c - runner `overview`: what a page shows of the whole fleet, in one answer each. Rows are lists,
+ * as ten thousand minions would repeat the names of their columns as often. Minions are not asked. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "master/api.h"

@@ -1,5 +1,6 @@
-/* callsession.c - drives one session by hand: callsession_turn() polls and steps it until a condition holds or time is
- * up. Events and returns stay in `unsettled` until acknowledged, and are sent again on each reconnect.
+/* callsession.c - drives one session by hand: callsession_turn() polls and steps it until a condition holds
+ * or time is up. Events and returns stay in `unsettled` until acknowledged, and are sent again on each
+ * reconnect.
  */
 #include "uplink/claim.h"
 #include "uplink/callsession.h"

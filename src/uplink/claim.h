@@ -10,8 +10,8 @@
 #include "common/conf/conf.h"
 #include "salt/base.h"
 
-/* {grain: text} of the option autosign_grains; `grains` may be NULL. What does not fit into a hello is left out and logged. NEW, or NULL
- * when nothing is claimed. */
+/* {grain: text} of the option autosign_grains; `grains` may be NULL. What does not fit into a hello is left
+ * out and logged. NEW, or NULL when nothing is claimed. */
 json_t *claim_grains(const conf_t *conf, const json_t *grains);
 
 #endif

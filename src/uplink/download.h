@@ -43,8 +43,8 @@ void downloads_lost(downloads_t *self);
 /* Takes the open requests of `from`, whose session is not READY. Files go on where they are; answers come
  * through this object's host. */
 void downloads_take(downloads_t *self, downloads_t *from);
-/* Handles file_info, file_data, file_end, mine and peer; other messages, and numbers of requests that are over, are
- * ignored. */
+/* Handles file_info, file_data, file_end, mine and peer; other messages, and numbers of requests that are
+ * over, are ignored. */
 void downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n);
 /* Runs what is due; milliseconds until it must be called again at the latest. */
 int downloads_step(downloads_t *self);

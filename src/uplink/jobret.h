@@ -1,8 +1,8 @@
-/* jobret.h - a job's return as the message that a master gets: {"m": "ret", jid, fun, fun_args, return, retcode,
- * success, metadata?, schedule?, out?}.
+/* jobret.h - a job's return as the message that a master gets: {"m": "ret", jid, fun, fun_args, return,
+ * retcode, success, metadata?, schedule?, out?}.
  *
- * The text is written once, in the process that ran the job; the job server, the spool, the networking process
- * and the socket to the master pass it on without reading it.
+ * The text is written once, in the process that ran the job; the job server, the spool, the networking
+ * process and the socket to the master pass it on without reading it.
  *
  * A return that no message can hold, or that masters refuse, would wait in the outbox for ever and hold up
  * others. So each is checked where it is made, and one that does not fit is replaced by a failed one that

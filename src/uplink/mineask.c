@@ -1,5 +1,5 @@
-/* mineask.c - a list of open requests. Those about the mine are idempotent: each new connection sends them again.
- * One about a job of other minions is sent once, and fails with the connection that it was sent on. */
+/* mineask.c - a list of open requests. Those about the mine are idempotent: each new connection sends them
+ * again. One about a job of other minions is sent once, and fails with the connection that it was sent on. */
 #include "uplink/mineask.h"
 
 #include "common/base/clock.h"

@@ -1,6 +1,6 @@
 /* mineask.h - requests about the mine to a master over a session: sent again after a lost connection,
- * answered within a minute or failed with ETIMEDOUT; and those about jobs on other minions, which are sent once,
- * may take "timeout" seconds more, and fail with ECONNRESET when their connection is lost.
+ * answered within a minute or failed with ETIMEDOUT; and those about jobs on other minions, which are sent
+ * once, may take "timeout" seconds more, and fail with ECONNRESET when their connection is lost.
  *
  * Requested through download.h with {"what": "mine" or "peer", "op", ...}, where the rest is the body of the
  * message mine_ask or peer_ask. The answer's value is the mine's, or {"value"} or {"refused": why} of peer.

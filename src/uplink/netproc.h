@@ -2,8 +2,8 @@
  * carries frames (common/local/client.h) over a socketpair.
  *
  * The owner has no thread and no libzmq socket, so it may fork at any time; the networking process has both.
- * The networking process is pinged every 20 s, killed after 90 s of silence, and started again a second later. The owner reaps
- * its children, this process among them.
+ * The networking process is pinged every 20 s, killed after 90 s of silence, and started again a second
+ * later. The owner reaps its children, this process among them.
  *
  * Layer      uplink
  * Threads    one; `run` is the child's

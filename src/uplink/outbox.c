@@ -1,8 +1,8 @@
 /* outbox.c - a doubly linked list in order of arrival, with a map from jid or "#number" to its items.
  *
  * `next` is a cursor: everything before it is under way, or can't go now because its master is away or its
- * file can't be read. outbox_pump() moves the cursor on, outbox_rewind() back to the first. An item leaves the list
- * only when it is acknowledged, replaced, or lost on disk.
+ * file can't be read. outbox_pump() moves the cursor on, outbox_rewind() back to the first. An item leaves
+ * the list only when it is acknowledged, replaced, or lost on disk.
  */
 #include "uplink/outbox.h"
 

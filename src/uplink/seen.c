@@ -1,6 +1,6 @@
-/* seen.c - two rings of LIMIT_JIDS_SEEN jids. What every job passes is a ring of their hashes, 32 kB that are there from
- * the first job on and looked through for each: a microsecond, and nothing is allocated. Those elsewhere are few, and
- * have their texts in a map. */
+/* seen.c - two rings of LIMIT_JIDS_SEEN jids. What every job passes is a ring of their hashes, 32 kB that are
+ * there from the first job on and looked through for each: a microsecond, and nothing is allocated. Those
+ * elsewhere are few, and have their texts in a map. */
 #include "uplink/seen.h"
 
 #include "common/base/clock.h"

@@ -1,9 +1,9 @@
 /* seen.h - the jobs that this minion has had: none runs twice, whichever of its masters sends it again.
  *
- * A minion has one record, kept by the job server; each networking process starts with a copy. It holds the newest
- * LIMIT_JIDS_SEEN jids, in memory only: a job that still runs or whose return waits is known without it. Jobs
- * whose return another master stored than the one that asked are recorded apart, and over restarts too
- * (spool.h): the asking master sees no end of them and may send them long after; it is told instead.
+ * A minion has one record, kept by the job server; each networking process starts with a copy. It holds the
+ * newest LIMIT_JIDS_SEEN jids, in memory only: a job that still runs or whose return waits is known without
+ * it. Jobs whose return another master stored than the one that asked are recorded apart, and over restarts
+ * too (spool.h): the asking master sees no end of them and may send them long after; it is told instead.
  *
  * Layer      uplink
  * Threads    one

@@ -1,7 +1,8 @@
-/* file.c - the system `file`: users and passwords in a text file, or in Apache's formats of htpasswd and htdigest.
+/* file.c - the system `file`: users and passwords in a text file, or in Apache's formats of htpasswd and
+ * htdigest.
  *
- * Parameters as Salt's: filename, filetype (text), realm; of texts hashtype (plaintext), field_separator (:), username_field
- * (1), password_field (2). */
+ * Parameters as Salt's: filename, filetype (text), realm; of texts hashtype (plaintext), field_separator (:),
+ * username_field (1), password_field (2). */
 #include "auth/system.h"
 #include "common/base/buf.h"
 #include "common/base/digest.h"

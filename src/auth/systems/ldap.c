@@ -1,9 +1,9 @@
-/* ldap.c - the system `ldap`: who can bind with the password. libldap is loaded when it is needed; the declarations are those of
- * OpenLDAP's ldap.h, whose binary interface is fixed within libldap 2.5 and 2.6.
+/* ldap.c - the system `ldap`: who can bind with the password. libldap is loaded when it is needed; the
+ * declarations are those of OpenLDAP's ldap.h, whose binary interface is fixed within libldap 2.5 and 2.6.
  *
- * With auth.ldap.binddn and bindpw the user's entry is looked for by auth.ldap.filter and its name is bound; without
- * bindpw, binddn has the user in it ("uid={{ username }},ou=people,dc=example"). An empty password is refused, as a
- * server takes such a bind for an anonymous one. */
+ * With auth.ldap.binddn and bindpw the user's entry is looked for by auth.ldap.filter and its name is bound;
+ * without bindpw, binddn has the user in it ("uid={{ username }},ou=people,dc=example"). An empty password is
+ * refused, as a server takes such a bind for an anonymous one. */
 #include <sys/time.h>
 
 #include "auth/system.h"
@@ -121,7 +121,7 @@ ldap_escaped(const char *value)
     return buf_steal(&out);
 }
 
-/* ---- the line -------------------------------------------------------------------------------------------- */
+/* ---- the line ------------------------------------------------------------------------------------------ */
 
 static int
 ldap_fail(const ldap_t *self, const char *step, int code, fail_t *err)
@@ -209,7 +209,7 @@ ldap_search(ldap_t *self, const char *base, int scope, const char *filter, fail_
     return NULL;
 }
 
-/* ---- the user ---------------------------------------------------------------------------------------------- */
+/* ---- the user ------------------------------------------------------------------------------------------ */
 
 /* The name of the one entry that the filter finds. NEW; NULL: none or several, or with *err. */
 static char *
@@ -262,7 +262,7 @@ ldap_user_dn(ldap_t *self, fail_t *err)
     return ldap_find(self, filter, err);
 }
 
-/* ---- groups -------------------------------------------------------------------------------------------------- */
+/* ---- groups -------------------------------------------------------------------------------------------- */
 
 /* What stands between the first "=" and the first "," of an entry's name; a plain text as it is. NEW. */
 static char *
@@ -393,8 +393,8 @@ ldap_groups(ldap_t *self, fail_t *err)
     return groups;
 }
 
-/* Groups are looked up by the searching account where there is one, else by the user himself, who is bound. A directory
- * that has no groups there is no failure of the login. */
+/* Groups are looked up by the searching account where there is one, else by the user himself, who is bound. A
+ * directory that has no groups there is no failure of the login. */
 static void
 ldap_add_groups(ldap_t *self, json_t *found, fail_t *err)
 {
@@ -407,9 +407,10 @@ ldap_add_groups(ldap_t *self, json_t *found, fail_t *err)
         json_object_set_new(found, "groups", groups);
 }
 
-/* ---- minions -------------------------------------------------------------------------------------------------- */
+/* ---- minions ------------------------------------------------------------------------------------------- */
 
-/* A computer's name as its minion has it: in small letters, without what auth.ldap.minion_stripdomains names. */
+/* A computer's name as its minion has it: in small letters, without what auth.ldap.minion_stripdomains
+ * names. */
 static void
 ldap_minion(const ldap_t *self, char *name)
 {

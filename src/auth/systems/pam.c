@@ -1,5 +1,5 @@
-/* pam.c - the system `pam`: Linux-PAM, loaded when it is needed. The account is checked as well as the password, as an
- * expired or locked one has a right password too.
+/* pam.c - the system `pam`: Linux-PAM, loaded when it is needed. The account is checked as well as the
+ * password, as an expired or locked one has a right password too.
  *
  * The declarations are those of Linux-PAM's pam_appl.h and _pam_types.h, whose binary interface is fixed. */
 #include <grp.h>

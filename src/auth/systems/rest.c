@@ -1,5 +1,6 @@
-/* rest.c - the system `rest`: a web service is sent name and password as a form, and says 200 for a right one. Its answer may be
- * a list of rules in JSON, which the user has besides those of the configuration. It is asked once, at the login. */
+/* rest.c - the system `rest`: a web service is sent name and password as a form, and says 200 for a right
+ * one. Its answer may be a list of rules in JSON, which the user has besides those of the configuration. It
+ * is asked once, at the login. */
 #include "auth/system.h"
 #include "common/base/buf.h"
 #include "common/base/str.h"

@@ -1,5 +1,5 @@
-/* sharedsecret.c - the system `sharedsecret`: a program before the master has checked who somebody is, and shows that by a
- * secret that the master knows. */
+/* sharedsecret.c - the system `sharedsecret`: a program before the master has checked who somebody is, and
+ * shows that by a secret that the master knows. */
 #include "auth/system.h"
 #include "salt/value.h"
 

@@ -31,7 +31,7 @@ json_span_behind(check_t *c, size_t at)
     return c->span < c->spans->n ? c->spans->v[c->span] : (span_t){ c->len, c->len, 0 };
 }
 
-/* ---- inside of a string --------------------------------------------------------------------------------------- */
+/* ---- inside of a string -------------------------------------------------------------------------------- */
 
 /* Reads the escape at a backslash: its length, and if it is a valid one. */
 static size_t
@@ -74,7 +74,7 @@ json_span_string_fits(check_t *c, size_t at, size_t *ret_end)
     return true;
 }
 
-/* ---- values of their own -------------------------------------------------------------------------------------- */
+/* ---- values of their own ------------------------------------------------------------------------------- */
 
 static bool json_span_value(scan_t *s, int depth);
 

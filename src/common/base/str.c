@@ -159,7 +159,8 @@ min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
-/* True for words that one person may have meant as the other: who mistypes seldom does so with the first letter. */
+/* True for words that one person may have meant as the other: who mistypes seldom does so with the first
+ * letter. */
 static bool
 begins_alike(const char *word, const char *candidate)
 {

@@ -32,8 +32,8 @@ bool str_to_int(const char *s, long long min, long long max, long long *ret_v);
  * candidate after the other, NULL at the end. */
 typedef const char *str_next_fn(void *cookie);
 const char *str_suggest(const char *word, str_next_fn *next, void *cookie);
-/* The same for what is refused as a typing error: at most two letters away, with the same first letter, and of four
- * letters or more, as `use` and `user`, `order` and `worker` are different words. */
+/* The same for what is refused as a typing error: at most two letters away, with the same first letter, and
+ * of four letters or more, as `use` and `user`, `order` and `worker` are different words. */
 const char *str_typo_of(const char *word, str_next_fn *next, void *cookie);
 /* Hides the user and password in addresses: "https://<redacted>@host/...". NEW. */
 char *str_redacted(const char *text);

@@ -1,4 +1,5 @@
-/* beacon.c - see beacon.h: configuration and clock. What is fired is in beacon_fire.c, changes are in beacon_change.c. */
+/* beacon.c - see beacon.h: configuration and clock. What is fired is in beacon_fire.c, changes are in
+ * beacon_change.c. */
 #include "common/beacon/beacon.h"
 
 #include "common/base/clock.h"

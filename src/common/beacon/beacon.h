@@ -1,9 +1,9 @@
-/* beacon.h - the engine of beacons: what is configured, when each looks, and what of its events is fired. Pure: whoever owns
- * it looks, and fires.
+/* beacon.h - the engine of beacons: what is configured, when each looks, and what of its events is fired.
+ * Pure: whoever owns it looks, and fires.
  *
- * Configuration is {NAME: [{key: value}, ...] or {key: value, ...}}, as in Salt; the minion's wins over the pillar's. Keys of
- * the engine in it: enabled, interval, disable_during_state_run, run_once, beacon_module, and onchangeonly for beacons that
- * have none of their own.
+ * Configuration is {NAME: [{key: value}, ...] or {key: value, ...}}, as in Salt; the minion's wins over the
+ * pillar's. Keys of the engine in it: enabled, interval, disable_during_state_run, run_once, beacon_module,
+ * and onchangeonly for beacons that have none of their own.
  *
  * Layer      common/beacon
  * Threads    one
@@ -49,8 +49,8 @@ typedef struct beacons_env {
 beacons_t *beacons_new(const beacons_env_t *env); /* NEW */
 void beacons_destroy(beacons_t **self_p);
 
-/* Takes the minion's and the pillar's beacons, either may be NULL. One whose configuration is as before goes on with its
- * state. What can't be used is logged. */
+/* Takes the minion's and the pillar's beacons, either may be NULL. One whose configuration is as before goes
+ * on with its state. What can't be used is logged. */
 void beacons_configure(beacons_t *self, const json_t *own, const json_t *pillar, int64_t now_ms);
 /* NEW {NAME: configuration}: the pillar's, then the minion's own over it. */
 json_t *beacons_merge(const json_t *own, const json_t *pillar);
@@ -58,7 +58,8 @@ size_t beacons_count(const beacons_t *self);
 beacon_t *beacons_at(const beacons_t *self, size_t i);           /* BORROWED */
 beacon_t *beacons_find(const beacons_t *self, const char *name); /* BORROWED, or NULL */
 
-/* NEW text: why a configuration can't be used, in Salt's words; NULL: it can. `row` NULL: only its shape is looked at. */
+/* NEW text: why a configuration can't be used, in Salt's words; NULL: it can. `row` NULL: only its shape is
+ * looked at. */
 char *beacon_validate(const beacon_row_t *row, const char *module, const json_t *given);
 /* The module that a configuration is for. BORROWED from either. */
 const char *beacon_module(const char *name, const json_t *given);
@@ -74,16 +75,17 @@ beacon_t *beacons_due(beacons_t *self, int64_t now_ms);
 /* Its descriptor is readable: it is due at once, or when its interval is over. */
 void beacon_readable(beacon_t *self, int64_t now_ms);
 
-/* NEW [{tag, data}] of what a look found (array of data, TAKEN): with the id, without what onchangeonly leaves out, without
- * repeats, and no more than LIMIT_BEACON_BURST at once; the rest is counted. */
+/* NEW [{tag, data}] of what a look found (array of data, TAKEN): with the id, without what onchangeonly
+ * leaves out, without repeats, and no more than LIMIT_BEACON_BURST at once; the rest is counted. */
 json_t *beacon_events(beacon_t *self, const char *id, json_t *found, int64_t now_ms);
 /* NEW {tag, data} that tells how many events were merged, when it is time for it; NULL: nothing to tell. */
 json_t *beacon_merged(beacon_t *self, const char *id, int64_t now_ms);
 /* NEW {tag, data} of a failed look. */
 json_t *beacon_error(const beacon_t *self, const char *id, const char *text);
 
-/* Changes `own`, the minion's beacons: add, modify, delete, enable, disable, enable_beacon, disable_beacon, reset, as `do` of
- * {do, name, beacon_data} says. NEW {complete, comment, beacons}; NULL: there is no such change. *ret_event: Salt's event. */
+/* Changes `own`, the minion's beacons: add, modify, delete, enable, disable, enable_beacon, disable_beacon,
+ * reset, as `do` of {do, name, beacon_data} says. NEW {complete, comment, beacons}; NULL: there is no such
+ * change. *ret_event: Salt's event. */
 json_t *beacons_change(json_t *own, const json_t *pillar, const json_t *request, const char **ret_event);
 
 #endif

@@ -68,8 +68,8 @@ change_clear(json_t *own, const char *name, const json_t *data)
     json_object_clear(own);
 }
 
-/* One change: `refused` is said of a beacon of the pillar, `missing` of one that is not there; NULL: either does not
- * matter. `%s` is the name. */
+/* One change: `refused` is said of a beacon of the pillar, `missing` of one that is not there; NULL: either
+ * does not matter. `%s` is the name. */
 static const struct {
     const char *name, *event;
     void (*fn)(json_t *own, const char *name, const json_t *data);

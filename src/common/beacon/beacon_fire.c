@@ -31,8 +31,8 @@ fire_tag(const beacon_t *self, const char *id, const json_t *found)
     return xasprintf("salt/beacon/%s/%s/%s", id, self->name, end);
 }
 
-/* True when onchangeonly leaves the item out: the last look found it too, or there was none and `emitatstartup` is false. Notes
- * it in `seen`. */
+/* True when onchangeonly leaves the item out: the last look found it too, or there was none and
+ * `emitatstartup` is false. Notes it in `seen`. */
 static bool
 fire_is_old(const beacon_t *self, const json_t *found, json_t *seen)
 {

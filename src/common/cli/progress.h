@@ -1,6 +1,5 @@
-/* progress.h - a line on the terminal, with others above it if there are some, that shows a waiting user how much is
- * done. Nothing appears in the
- * first second, nor when stderr is not a terminal.
+/* progress.h - a line on the terminal, with others above it if there are some, that shows a waiting user how
+ * much is done. Nothing appears in the first second, nor when stderr is not a terminal.
  *
  * Layer      common/cli
  * Threads    one at a time
@@ -27,8 +26,8 @@ bool progress_due(const progress_t *self);
 void progress_update(progress_t *self, size_t done, size_t total);
 /* Sets the text behind the counts from the next update on; NULL: no text. */
 void progress_note(progress_t *self, const char *note);
-/* Sets the lines above it from the next update on; "": none. They are no wider than the terminal, hold no control
- * characters, and end in a newline each. */
+/* Sets the lines above it from the next update on; "": none. They are no wider than the terminal, hold no
+ * control characters, and end in a newline each. */
 void progress_above(progress_t *self, const char *lines);
 /* Erases the line before other output; the next update draws it again. Accepts NULL. */
 void progress_clear(progress_t *self);

@@ -110,8 +110,8 @@ char *conf_default_text(const option_row_t *row);
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
-/* The lines of a file of ids; a byte order mark at its start is none of them. NEW (strv_free), or NULL with *err: a
- * NUL byte, behind which nothing would be read. */
+/* The lines of a file of ids; a byte order mark at its start is none of them. NEW (strv_free), or NULL with
+ * *err: a NUL byte, behind which nothing would be read. */
 char **conf_lines(const char *text, size_t len, fail_t *err);
 
 /* True when a text is a valid id of a minion or master: letters a to z in any case, digits and . _ - : only;

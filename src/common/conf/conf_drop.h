@@ -12,7 +12,8 @@
 
 /* NEW path of such a file. `opts`: conf_file and default_include. */
 char *conf_drop_path(const json_t *opts, const char *name);
-/* Replaces it, with its folder where that is missing; only its owner may read it, since options may hold secrets. */
+/* Replaces it, with its folder where that is missing; only its owner may read it, since options may hold
+ * secrets. */
 int conf_drop_write(const char *path, const char *text, fail_t *err);
 
 #endif

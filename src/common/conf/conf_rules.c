@@ -416,7 +416,8 @@ const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
 const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
 const conf_rule_t conf_rule_claims = { .what = "a path", .text = check_claims };
 
-/* {args: [regex or null], kwargs: {NAME: regex or null}}, or a list of such: what arguments a function may have. */
+/* {args: [regex or null], kwargs: {NAME: regex or null}}, or a list of such: what arguments a function may
+ * have. */
 static const conf_rule_t one_value = { .what = "a regular expression", .text = check_argument, .none = true };
 static const conf_rule_t by_place = { .what = "a list of regular expressions", .items = &one_value };
 static const conf_rule_t by_name = { .what = "a mapping of names to regular expressions",
@@ -446,7 +447,8 @@ const conf_rule_t conf_rule_acl = { .what = "a mapping of users to lists of func
                                     .key = check_user,
                                     .values = &grants };
 
-/* SYSTEM: {USER: [FUNCTION, "@MODULE", {TARGET or "@MODULE": [FUNCTION, {FUNCTION: CONDITIONS}]}], ^PARAMETER: value} */
+/* SYSTEM: {USER: [FUNCTION, "@MODULE", {TARGET or "@MODULE": [FUNCTION, {FUNCTION: CONDITIONS}]}],
+ * ^PARAMETER: value} */
 static const conf_rule_t call = { .what = "a function, or a mapping of one to conditions",
                                   .text = check_prefix_only,
                                   .key = check_prefix_only,

@@ -88,7 +88,8 @@ is_old_pipeline(const char *text)
     return false;
 }
 
-/* True for the name of a user's renderer: not one of Salt's that is elsewhere, nor one of the known with a slip of the hand. */
+/* True for the name of a user's renderer: not one of Salt's that is elsewhere, nor one of the known with a
+ * slip of the hand. */
 static bool
 may_be_users(const option_row_t *row, const char *name)
 {

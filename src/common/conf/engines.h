@@ -8,8 +8,9 @@
 
 #include "salt/value.h"
 
-/* NEW {name: {"module": text, "options": object}} in their order; `engine_module` of the options names the module, of which
- * there may be several. What is neither is left out, with a line in the log. A master's `schedule` is an engine, too. */
+/* NEW {name: {"module": text, "options": object}} in their order; `engine_module` of the options names the
+ * module, of which there may be several. What is neither is left out, with a line in the log. A master's
+ * `schedule` is an engine, too. */
 json_t *engines_of(const json_t *opts);
 
 #endif

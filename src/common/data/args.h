@@ -10,7 +10,8 @@
 
 /* Reads a word: "5" is 5, "[1, 2]" a list, "true" a bool, "010" 10, "a: b" stays text, '' stays text. NEW. */
 json_t *arg_type_word(const char *word);
-/* The same of a word from somebody who is not trusted: NULL with -E2BIG when its value has more than `max_nodes`. */
+/* The same of a word from somebody who is not trusted: NULL with -E2BIG when its value has more than
+ * `max_nodes`. */
 json_t *arg_type_word_within(const char *word, size_t max_nodes, fail_t *err);
 /* Length of the name in "name=value" on one line, or 0 when this is not a keyword argument. "a==b" is none. */
 size_t args_keyword_len(const char *word);

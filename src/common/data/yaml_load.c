@@ -280,8 +280,8 @@ yaml_load_make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
     return true;
 }
 
-/* Adds one pair, or refuses a duplicate key as Salt's loader does, unless it may be there. `numbers`, made when first needed, holds
- * the canonical texts of the mapping's numeric keys. Consumes `value`. */
+/* Adds one pair, or refuses a duplicate key as Salt's loader does, unless it may be there. `numbers`, made
+ * when first needed, holds the canonical texts of the mapping's numeric keys. Consumes `value`. */
 static bool
 yaml_load_add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
                    json_t *value)

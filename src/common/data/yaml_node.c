@@ -38,7 +38,8 @@ typedef struct composer {
 } composer_t;
 
 /* Memory that lives as long as the document, aligned for any type. The thread's meter (buf_meter) is asked
- * for each chunk; a refusal is recorded and reported by yaml_node_count(), since the callers of arena() cannot fail. */
+ * for each chunk; a refusal is recorded and reported by yaml_node_count(), since the callers of arena()
+ * cannot fail. */
 static void *
 arena(ydoc_t *doc, size_t size)
 {

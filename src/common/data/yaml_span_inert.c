@@ -4,16 +4,18 @@
  * that follow. The scanner treats a span of the bytes below like one letter, wherever the span stands,
  * because:
  *
- * - Its first byte is not an indicator and no blank, so it begins a plain scalar or continues the token before it.
+ * - Its first byte is not an indicator and no blank, so it begins a plain scalar or continues the token
+ * before it.
  *   It never stands at the start of a line with "---", "..." or "%".
- * - The bytes after it are, inside a plain or quoted scalar, a block scalar or a comment, content like a letter:
+ * - The bytes after it are, inside a plain or quoted scalar, a block scalar or a comment, content like a
+ * letter:
  *   they have no quote, backslash, line break, "#", no ", [ ] { }" of flow collections, and no ":" that a blank
  *   or the end of the span follows.
- * - Its last byte is not a blank and no ":", so the template decides how the text goes on.
- * - In tokens that allow some characters only or count them (anchors, aliases, tags, directives, the head of a
+ * - Its last byte is not a blank and no ":", so the template decides how the text goes on. - In tokens that
+ * allow some characters only or count them (anchors, aliases, tags, directives, the head of a
  *   block scalar, escapes) the rules above do not hold; a span in one of those is not inert.
- * - A key is at most 1024 characters of one line. A span's line is not longer.
- * - No scalar with such a byte is "<<" or "=", which would mean more than a text. */
+ * - A key is at most 1024 characters of one line. A span's line is not longer. - No scalar with such a byte
+ * is "<<" or "=", which would mean more than a text. */
 #include "common/base/utf8.h"
 #include "common/data/yaml_span.h"
 

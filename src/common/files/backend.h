@@ -49,8 +49,8 @@ ignore_t *ignore_new(json_t *opts); /* NEW */
 void ignore_destroy(ignore_t **self_p);
 bool ignore_match(ignore_t *self, const char *path);
 
-/* True when a whitelist, if it has anything, has the text, and the blacklist has not: as a word, a glob or a regular
- * expression. */
+/* True when a whitelist, if it has anything, has the text, and the blacklist has not: as a word, a glob or a
+ * regular expression. */
 bool files_is_exposed(const json_t *only, const json_t *without, const char *text);
 
 #endif

@@ -119,8 +119,8 @@ extmods_environment(sync_t *self, const char *env, fail_t *err)
     return rc;
 }
 
-/* Remove files that the file server does not have any more, and folders that become empty; Python's own cache beside
- * a file stays. Closes `fd`. */
+/* Remove files that the file server does not have any more, and folders that become empty; Python's own cache
+ * beside a file stays. Closes `fd`. */
 static void
 extmods_clean(sync_t *self, int fd, const char *rel, int depth)
 {

@@ -49,7 +49,8 @@ void git_add_envs(const git_remote_t *r, json_t *set);
 
 /* gitfs_repo.c */
 git_copy_t git_remote_copy(const git_remote_t *r); /* BORROWS from it */
-/* Fetch if update_interval or `now` says so: 1 when it did, 0 when not; *ret_wait_s: seconds until the next time. */
+/* Fetch if update_interval or `now` says so: 1 when it did, 0 when not; *ret_wait_s: seconds until the next
+ * time. */
 int git_update(git_remote_t *r, bool now, int *ret_wait_s, fail_t *err);
 /* Set or remove the lock, which prevents fetching. 1 when that changed something. */
 int git_lock(git_remote_t *r, bool on, fail_t *err);

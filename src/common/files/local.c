@@ -63,7 +63,8 @@ fileclient_local(json_t *opts, json_t *roots)
     static const fileclient_class_t cls = { local_cache, local_get, local_list, local_hash,
                                             local_envs,  NULL,      NULL,       local_free };
     fileserver_t *server = fileserver_new(opts, roots);
-    /* On the master a thread fetches remotes for all (master/files/files_update.c); elsewhere it is done here. */
+    /* On the master a thread fetches remotes for all (master/files/files_update.c); elsewhere it is done
+     * here. */
     fileserver_fetch_t fetch;
     if (!str_eq(value_str(opts, "__role", ""), "master"))
         (void) fileserver_update(server, false, &fetch);

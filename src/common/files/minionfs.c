@@ -1,8 +1,8 @@
-/* minionfs.c - the backend `minionfs`: files that minions pushed (cp.push), for all: salt://MOUNTPOINT/ID/PATH, out of
- * cachedir/minions/ID/files.
+/* minionfs.c - the backend `minionfs`: files that minions pushed (cp.push), for all:
+ * salt://MOUNTPOINT/ID/PATH, out of cachedir/minions/ID/files.
  *
- * An id is a minion's claim that was accepted, and stands for its own folder alone: a path whose first part is no id is
- * not served. Within the folder the backend `roots` finds and lists, without links. */
+ * An id is a minion's claim that was accepted, and stands for its own folder alone: a path whose first part
+ * is no id is not served. Within the folder the backend `roots` finds and lists, without links. */
 #include "common/files/backend.h"
 
 #include <dirent.h>
@@ -62,8 +62,8 @@ minionfs_free(void *cookie)
     free(self);
 }
 
-/* True for a minion whose files are served. Without a mountpoint, minions called _modules or _states would bring code to all
- * others. */
+/* True for a minion whose files are served. Without a mountpoint, minions called _modules or _states would
+ * bring code to all others. */
 static bool
 minionfs_serves(const minionfs_t *self, const char *id)
 {

@@ -1,6 +1,8 @@
-/* keeper.h - keeps programs running: starts each, and starts it again when it has ended, after a pause that doubles.
+/* keeper.h - keeps programs running: starts each, and starts it again when it has ended, after a pause that
+ * doubles.
  *
- * The programs end with their keeper, however that ends (PR_SET_PDEATHSIG of the thread that calls keeper_tick()).
+ * The programs end with their keeper, however that ends (PR_SET_PDEATHSIG of the thread that calls
+ * keeper_tick()).
  *
  * Layer      common/host
  * Threads    one, which lives as long as the process
@@ -24,7 +26,8 @@ void keeper_clear(keeper_t *self);
 void keeper_forget(keeper_t *self);
 /* Start those that are due, and see who has ended: call it every few hundred milliseconds. */
 void keeper_tick(keeper_t *self, int64_t now_ms);
-/* For who waits for all children of the process: how one ended, by waitpid()'s status. True when it is one of these. */
+/* For who waits for all children of the process: how one ended, by waitpid()'s status. True when it is one of
+ * these. */
 bool keeper_ended(keeper_t *self, int pid, int status);
 /* NEW {name: {"pid": 0 while it pauses, "starts": N, "ended"?: "exit code 1" or "signal 9 (Killed)"}}. */
 json_t *keeper_status(const keeper_t *self);

@@ -63,7 +63,8 @@ body_size(unsigned type)
     return 0;
 }
 
-/* The kernel's macros take a length that is rounded up off a signed one, of which compilers differ in what they say. */
+/* The kernel's macros take a length that is rounded up off a signed one, of which compilers differ in what
+ * they say. */
 const struct nlmsghdr *
 netlink_next(const char **data, size_t *left)
 {

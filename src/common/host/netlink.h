@@ -19,8 +19,8 @@ const struct nlmsghdr *netlink_next(const char **data, size_t *left);
  *  "inet6": [{"address", "prefixlen", "scope"}], "secondary": [...]}, ...} NEW, or NULL with *err. */
 json_t *netlink_interfaces(fail_t *err);
 
-/* Adds the interfaces of a datagram, and addresses to those that are there. 1: more follow; 0 or a negative errno: it was the
- * last. */
+/* Adds the interfaces of a datagram, and addresses to those that are there. 1: more follow; 0 or a negative
+ * errno: it was the last. */
 int netlink_take(void *data, size_t len, json_t *out);
 
 /* The routes of the main and local tables: [{"addr_family", "destination", "gateway", "netmask", "flags",

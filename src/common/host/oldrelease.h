@@ -18,8 +18,8 @@ typedef struct old_release {
 void oldrelease_read(const char *root, old_release_t *out);
 void oldrelease_free(old_release_t *self);
 
-/* Add lsb_distrib_id, _release and _codename (Synology: osfullname, osrelease) from the files of SUSE, ALT, CentOS or
- * Synology, the first that is there; nothing without any. */
+/* Add lsb_distrib_id, _release and _codename (Synology: osfullname, osrelease) from the files of SUSE, ALT,
+ * CentOS or Synology, the first that is there; nothing without any. */
 void oldrelease_add_lsb(const char *root, json_t *out);
 
 #endif

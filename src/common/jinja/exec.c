@@ -69,8 +69,8 @@ str_plain(buf_t *out, py_t *v)
     return rc;
 }
 
-/* A text of several lines is quoted as YAML, where its line ends stay line ends; what is printed is mostly read as
- * YAML next. False for any other value. */
+/* A text of several lines is quoted as YAML, where its line ends stay line ends; what is printed is mostly
+ * read as YAML next. False for any other value. */
 static bool
 put_lines(buf_t *out, const py_t *v)
 {

@@ -1,4 +1,5 @@
-/* yamlquote.c - see yamlquote.h: named escapes, printable characters as they are, all else as numeric escapes. */
+/* yamlquote.c - see yamlquote.h: named escapes, printable characters as they are, all else as numeric
+ * escapes. */
 #include "common/jinja/yamlquote.h"
 
 #include "common/base/utf8.h"

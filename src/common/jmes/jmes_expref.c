@@ -1,5 +1,5 @@
-/* jmes_expref.c - "&expression" as a value. It brings its evaluator along, so that the functions that apply it need
- * not know that. */
+/* jmes_expref.c - "&expression" as a value. It brings its evaluator along, so that the functions that apply
+ * it need not know that. */
 #include "common/jmes/jmes.h"
 
 /* &expression, as an argument; it keeps its tree alive. */

@@ -1,8 +1,8 @@
 /* jmes_parse.c - JMESPath's tokens to a tree: a Pratt parser with jmespath.py's binding powers and messages.
  *
- * jmes_parse_begin() parses what may start an expression (nud in jmespath.py), jmes_parse_go_on() what may follow one (led), while
- * the next token binds tighter than the caller's power. Projections apply the rest of the expression to each
- * element, up to a token below PROJECTION_STOP. Nodes live in the tree's arena. */
+ * jmes_parse_begin() parses what may start an expression (nud in jmespath.py), jmes_parse_go_on() what may
+ * follow one (led), while the next token binds tighter than the caller's power. Projections apply the rest of
+ * the expression to each element, up to a token below PROJECTION_STOP. Nodes live in the tree's arena. */
 #include "common/jmes/jmes.h"
 
 /* Tokens with less power end a projection's right side. */

@@ -1,5 +1,5 @@
-/* jobmsg.h - the fields of a job's message: the master sends no other, and a minion takes no other. What a minion
- * notes of its own jobs beside them is no master's to say.
+/* jobmsg.h - the fields of a job's message: the master sends no other, and a minion takes no other. What a
+ * minion notes of its own jobs beside them is no master's to say.
  *
  * Pure. Layer      common/net
  * Threads    any

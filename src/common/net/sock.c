@@ -209,8 +209,8 @@ sock_connect_from(void *sock, const char *source, const char *host, int port, fa
     return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
 }
 
-/* ZMQ_IMMEDIATE is not an alternative: with it libzmq drops, together with a connection, messages received on it
- * that were not read yet. */
+/* ZMQ_IMMEDIATE is not an alternative: with it libzmq drops, together with a connection, messages received on
+ * it that were not read yet. */
 void
 sock_once(void *sock)
 {

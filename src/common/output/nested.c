@@ -80,7 +80,8 @@ is_container(const json_t *v, bool *ret_dict)
     return *ret_dict || json_is_array(v) || (kind != NULL && strcmp(kind, "tuple") == 0);
 }
 
-/* Appends a value that JSON lacks: bytes are text, or nothing where they are none; a set is nothing, as with Salt. */
+/* Appends a value that JSON lacks: bytes are text, or nothing where they are none; a set is nothing, as with
+ * Salt. */
 static void
 nested_show_kind(nest_t *n, json_t *v, const char *kind, json_t *rest, int indent, const char *prefix)
 {

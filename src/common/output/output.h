@@ -43,12 +43,11 @@ const char *output_claimed(const char *name);
 /* True when an outputter of this name exists. */
 bool output_known(const char *name);
 /* Append `data` as the outputter prints it, ending with a newline where Salt's does. `data` is the argument
- * of Salt's display_output: {minion: return} for `salt`, the bare return for a runner; values that JSON lacks are in
- * py_wire's form. An unknown name counts
- * as nested. */
+ * of Salt's display_output: {minion: return} for `salt`, the bare return for a runner; values that JSON lacks
+ * are in py_wire's form. An unknown name counts as nested. */
 void output_format(const json_t *data, const output_opts_t *opts, buf_t *out);
-/* Sets the settings of states and of colours in data as `given` says, else as `conf`. Both BORROWED, and what they hold
- * as long as *opts is used. */
+/* Sets the settings of states and of colours in data as `given` says, else as `conf`. Both BORROWED, and what
+ * they hold as long as *opts is used. */
 void output_opts_read(output_opts_t *opts, const json_t *given, const json_t *conf);
 /* The names, for --help and suggestions. NULL-terminated. BORROWED. */
 const char *const *output_names(void);

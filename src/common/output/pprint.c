@@ -1,7 +1,8 @@
 /* pprint.c - outputter `pprint`: Python's pprint.pformat() with 80 columns and sorted keys.
  *
- * A value that fits is written on one line, others are broken at their commas. pprint_spend() measures with a budget
- * of columns and stops when it is used up, so that each value is scanned for at most a line's length. */
+ * A value that fits is written on one line, others are broken at their commas. pprint_spend() measures with a
+ * budget of columns and stops when it is used up, so that each value is scanned for at most a line's
+ * length. */
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/output/outputter.h"

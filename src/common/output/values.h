@@ -22,8 +22,8 @@ json_t *output_plain(const json_t *v);
 bool output_kind_str(buf_t *out, const json_t *v);
 /* The value as json.dumps(default=repr) takes it: what it does not know is its repr(). NEW. */
 json_t *output_default_repr(json_t *v);
-/* A dict's members as `nested` shows them: {"text": key, "value": value}, in the order of the keys, or of their texts when
- * they can't be compared. `pairs` is what follows "dict". NEW array. */
+/* A dict's members as `nested` shows them: {"text": key, "value": value}, in the order of the keys, or of
+ * their texts when they can't be compared. `pairs` is what follows "dict". NEW array. */
 json_t *output_members(const json_t *pairs);
 
 #endif

@@ -1,9 +1,9 @@
 /* ext_git.c - external pillar `git`: branches of repositories as pillar environments, with the system's git.
  *
  * Below cachedir/git_pillar each repository has a bare copy, named by the hash of its URL. Each commit in use
- * has a folder "trees/COMMIT-..." with its files, which never changes; so a compile keeps consistent files while
- * another process fetches. A checkout is made beside it and renamed into place; folders unused for KEEP_S are
- * removed. A lock per repository serialises making and removing them. */
+ * has a folder "trees/COMMIT-..." with its files, which never changes; so a compile keeps consistent files
+ * while another process fetches. A checkout is made beside it and renamed into place; folders unused for
+ * KEEP_S are removed. A lock per repository serialises making and removing them. */
 #include "common/pillar/pillar_int.h"
 
 #include <dirent.h>
@@ -310,8 +310,9 @@ link_stays(int tree, const char *path)
     return to >= 0;
 }
 
-/* Removes the links of a folder that leave the tree, or lead nowhere: a pillar file is opened with what its links
- * name, and the repository's author would choose files of this machine. `at` is the path below `tree`. */
+/* Removes the links of a folder that leave the tree, or lead nowhere: a pillar file is opened with what its
+ * links name, and the repository's author would choose files of this machine. `at` is the path below
+ * `tree`. */
 static int
 drop_links(const remote_t *r, int tree, const char *top, const char *at, fail_t *err)
 {

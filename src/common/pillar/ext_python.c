@@ -1,16 +1,16 @@
-/* ext_python.c - external pillars in Python: ext_pillar(minion_id, pillar, ...) of users' files, and of Salt's own where its
- * package is installed.
+/* ext_python.c - external pillars in Python: ext_pillar(minion_id, pillar, ...) of users' files, and of
+ * Salt's own where its package is installed.
  *
- * The file runs in the compile's interpreter, for as long as pillar_timeout leaves. What it returns is data: it is merged,
- * and never rendered. Where the minion's words may be in it, they count as that minion's. */
+ * The file runs in the compile's interpreter, for as long as pillar_timeout leaves. What it returns is data:
+ * it is merged, and never rendered. Where the minion's words may be in it, they count as that minion's. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
 #include "common/python/userfile.h"
 
-/* The minion's id, the pillar so far, and the value of the source's key as Python's callers spread it: a list is positional
- * arguments, and a mapping is keywords, which are left to *ret_kwargs. NEW. */
+/* The minion's id, the pillar so far, and the value of the source's key as Python's callers spread it: a list
+ * is positional arguments, and a mapping is keywords, which are left to *ret_kwargs. NEW. */
 static py_t *
 ext_python_args(const compile_t *self, py_t *pillar, const json_t *args, py_t **ret_kwargs)
 {
@@ -28,8 +28,8 @@ ext_python_args(const compile_t *self, py_t *pillar, const json_t *args, py_t **
     return list;
 }
 
-/* True when the file may have read what the minion said: its grains, what it lays over its pillar, or what earlier sources
- * took of either. */
+/* True when the file may have read what the minion said: its grains, what it lays over its pillar, or what
+ * earlier sources took of either. */
 static bool
 ext_python_heard(const compile_t *self, const py_t *pillar, bool grains)
 {

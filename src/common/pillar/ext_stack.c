@@ -1,10 +1,12 @@
-/* ext_stack.c - external pillar `stack` (PillarStack): files that name YAML files, which are laid over each other.
+/* ext_stack.c - external pillar `stack` (PillarStack): files that name YAML files, which are laid over each
+ * other.
  *
- * The files are Jinja templates that see the stack as far as it has grown. How a mapping or a list is laid over what is there
- * its member "__" says: merge-last, merge-first, remove, overwrite. Source: https://github.com/bbinet/pillarstack.
+ * The files are Jinja templates that see the stack as far as it has grown. How a mapping or a list is laid
+ * over what is there its member "__" says: merge-last, merge-first, remove, overwrite. Source:
+ * https://github.com/bbinet/pillarstack.
  *
- * What a minion says of itself may choose a file by a part of its name, but is no path and no pattern: others' data would
- * be within its reach. */
+ * What a minion says of itself may choose a file by a part of its name, but is no path and no pattern:
+ * others' data would be within its reach. */
 #include "common/pillar/pillar_int.h"
 
 #include <ctype.h>
@@ -195,8 +197,8 @@ stack_traverse(void *data, const py_args_t *args)
 
 static const py_fn_class_t traverse_class = { .name = "traverse_dict_and_list", .fn = stack_traverse };
 
-/* Salt's names of what templates elsewhere know as `salt`, `grains` and `opts`; on the first line, so that lines keep
- * their numbers. */
+/* Salt's names of what templates elsewhere know as `salt`, `grains` and `opts`; on the first line, so that
+ * lines keep their numbers. */
 #define NAMES "{%- set __salt__ = salt -%}{%- set __grains__ = grains -%}{%- set __opts__ = opts -%}"
 
 /* Renders a file: data by "jinja|yaml", a text by "jinja". NEW, or NULL with *err. */

@@ -1,7 +1,7 @@
 /* pillar_decrypt.c - option decrypt_pillar: decrypts values of the finished pillar in place with a renderer.
  *
- * Only renderers in decrypt_pillar_renderers are allowed. A missing key is not an error; a failure is logged and
- * added to the pillar's `_errors`, and the value stays as it is. */
+ * Only renderers in decrypt_pillar_renderers are allowed. A missing key is not an error; a failure is logged
+ * and added to the pillar's `_errors`, and the value stays as it is. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"

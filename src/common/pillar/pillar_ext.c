@@ -1,8 +1,8 @@
 /* pillar_ext.c - external sources in the order of ext_pillar, each merged over the pillar so far.
  *
- * A source is a row of `sources`, or a user's file in Python, which precedes the row of its name. Failures of one
- * source become errors of the pillar, and the others go on,
- * as in Salt; only a failed merge ends the compile. */
+ * A source is a row of `sources`, or a user's file in Python, which precedes the row of its name. Failures of
+ * one source become errors of the pillar, and the others go on, as in Salt; only a failed merge ends the
+ * compile. */
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/str.h"

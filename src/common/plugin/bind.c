@@ -80,8 +80,8 @@ to_bool(json_t *v)
     return NULL;
 }
 
-/* Convert as salt.utils.args.split_input: "a, b" is a list of two, any other scalar a list of one. An empty text
- * names nothing, as in an SLS whose template had no value. */
+/* Convert as salt.utils.args.split_input: "a, b" is a list of two, any other scalar a list of one. An empty
+ * text names nothing, as in an SLS whose template had no value. */
 static json_t *
 to_list(json_t *v)
 {
@@ -154,7 +154,8 @@ bind_value_of(const places_t *places, const arg_t *row, json_t *args, json_t *kw
         return rest;
     }
     if (row == places->shape.starstar) {
-        /* The values for **kwargs. Salt's own (bind_python) are never a caller's: one says which minion asks. */
+        /* The values for **kwargs. Salt's own (bind_python) are never a caller's: one says which minion
+         * asks. */
         json_t *extra = json_object();
         for (size_t k = 0; k < places->nkw; k++)
             if (places->kw[k].row == NULL && !str_starts(places->kw[k].name, "__pub_"))

@@ -18,8 +18,8 @@ has_word(char *const *words, const char *word)
     return *words != NULL;
 }
 
-/* The names one after the other: arguments and words that are not given, then the common ones. A template's variable
- * `users` beside `user` is none of its misspellings; `reqiure` beside `require` is. */
+/* The names one after the other: arguments and words that are not given, then the common ones. A template's
+ * variable `users` beside `user` is none of its misspellings; `reqiure` beside `require` is. */
 typedef struct name_walk {
     const keyword_names_t *names;
     const func_t *f;  /* the one whose rows are walked */

@@ -1,5 +1,5 @@
-/* native.c - functions that take Python's values (FN_NATIVE): their arguments bound, their calls, and exceptions as
- * failures. */
+/* native.c - functions that take Python's values (FN_NATIVE): their arguments bound, their calls, and
+ * exceptions as failures. */
 #include "common/plugin/ctx.h"
 #include "common/plugin/place.h"
 #include "common/py/py_json.h"

@@ -24,7 +24,8 @@ registry_t *registry_built_in(plugin_kind_t kind, const plugin_t *const *tables,
 registry_t *registry_of(plugin_kind_t kind, plugin_source_t *const *sources, size_t n);
 void registry_destroy(registry_t **self_p);
 plugin_kind_t registry_kind(const registry_t *self);
-/* Make every source look for changes, for a context (NULL: none) whose files may have changed. All are called; the first failure is returned. */
+/* Make every source look for changes, for a context (NULL: none) whose files may have changed. All are
+ * called; the first failure is returned. */
 int registry_refresh(registry_t *self, call_ctx_t *ctx, fail_t *err);
 
 /* The function "mod.fun". NULL with *err of kind FAIL_UNAVAILABLE: "'x.y' is not available." for an unknown
@@ -33,7 +34,8 @@ int registry_refresh(registry_t *self, call_ctx_t *ctx, fail_t *err);
 const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, fail_t *err);
 /* The first usable plug-in that provides a module, or NULL. */
 const plugin_t *registry_provider(const registry_t *self, call_ctx_t *ctx, const char *module);
-/* True when any provider of "mod.fun" has the flag (FN_...), or all have it, usable or not; false when there is none. */
+/* True when any provider of "mod.fun" has the flag (FN_...), or all have it, usable or not; false when there
+ * is none. */
 bool registry_any(const registry_t *self, const char *fun, unsigned flag);
 bool registry_all(const registry_t *self, const char *fun, unsigned flag);
 
@@ -45,8 +47,8 @@ void registry_each(const registry_t *self, call_ctx_t *ctx, registry_each_fn *ea
 typedef void registry_plugin_fn(void *cookie, const plugin_t *p, const char *why);
 void registry_each_plugin(const registry_t *self, call_ctx_t *ctx, registry_plugin_fn *each, void *cookie);
 
-/* The closest function to an unknown name, usable or not, of those that `ctx` (NULL: none) shows; for a name without a dot the closest module. NEW,
- * or NULL. */
+/* The closest function to an unknown name, usable or not, of those that `ctx` (NULL: none) shows; for a name
+ * without a dot the closest module. NEW, or NULL. */
 char *registry_suggest(const registry_t *self, call_ctx_t *ctx, const char *name);
 /* NEW array of every "mod.fun" that begins with `prefix`, usable or not, sorted, each once. */
 json_t *registry_names(const registry_t *self, const char *prefix);

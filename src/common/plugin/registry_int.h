@@ -16,7 +16,8 @@ struct registry {
 };
 
 /* Walk the plug-ins of a module (NULL: of all) in order of precedence: while ((p = walk_next(&walk)) !=
- * NULL). The last one returned belongs to the source walk.source. Of one module, none follows a plug-in that is `whole`. */
+ * NULL). The last one returned belongs to the source walk.source. Of one module, none follows a plug-in that
+ * is `whole`. */
 typedef struct walk {
     const registry_t *registry;
     call_ctx_t *ctx; /* for the sources; may be NULL */

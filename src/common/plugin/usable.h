@@ -8,13 +8,13 @@
 
 #include "salt/plugin.h"
 
-/* Both options concern execution modules only. They hold names as users type them (cmd) or as Salt's files are called
- * (cmdmod). */
+/* Both options concern execution modules only. They hold names as users type them (cmd) or as Salt's files
+ * are called (cmdmod). */
 
 /* disable_modules: nothing calls the module. */
 bool plugin_is_disabled(call_ctx_t *ctx, const plugin_t *p);
-/* whitelist_modules: who calls a function by its name, in a job, a template or an argument, has these modules alone.
- * A function or a state may call any module that it needs itself. */
+/* whitelist_modules: who calls a function by its name, in a job, a template or an argument, has these modules
+ * alone. A function or a state may call any module that it needs itself. */
 bool plugin_may_be_named(call_ctx_t *ctx, const char *fun);
 
 #endif

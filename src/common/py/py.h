@@ -121,7 +121,8 @@ py_t *py_group(py_t *grouper, py_t *list);
 /* An OrderedDict compares by its order too, and has methods of its own. */
 py_t *py_dict(void);
 py_t *py_odict(void);
-/* Makes OrderedDicts of all dicts in lists, tuples and dicts that nobody else has yet, as YAML's are in an SLS. */
+/* Makes OrderedDicts of all dicts in lists, tuples and dicts that nobody else has yet, as YAML's are in an
+ * SLS. */
 void py_order_dicts(py_t *v);
 py_t *py_set(bool frozen);
 py_t *py_range(int64_t start, int64_t stop, int64_t step);

@@ -1,7 +1,8 @@
 /* py_item.c - elements: v[key], slices, assignment and deletion.
  *
- * py_item_find() reports why an element is absent as an enum, so that look-ups which expect absence (py_find_item)
- * cost no message; py_getitem turns it into Python's exception. Texts are indexed by code point. */
+ * py_item_find() reports why an element is absent as an enum, so that look-ups which expect absence
+ * (py_find_item) cost no message; py_getitem turns it into Python's exception. Texts are indexed by code
+ * point. */
 #include "common/py/py_as.h"
 
 /* Value of an int argument, or TypeError, or OverflowError beyond 64 bits. */

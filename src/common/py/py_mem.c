@@ -121,7 +121,8 @@ py_resize(void *p, size_t old, size_t size)
 {
     size_t class = (size + STEP - 1) / STEP, had = (old + STEP - 1) / STEP;
 
-    /* Sizes that the cache takes are taken from it too: else each list that grew would leave it one block more. */
+    /* Sizes that the cache takes are taken from it too: else each list that grew would leave it one block
+     * more. */
     if (class<CLASSES &&class> 0 && class != had) {
         void *new = py_alloc(size);
         memcpy(new, p, old < size ? old : size);

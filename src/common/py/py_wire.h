@@ -12,8 +12,8 @@
  * Layer      common/py
  * Threads    as py.h
  * Ownership  results are NEW
- * Errors     py_to_wire: NULL raised, as py_to_json does for too many values. py_from_wire: a tag that is none of these
- *            stays the dict that it is
+ * Errors     py_to_wire: NULL raised, as py_to_json does for too many values. py_from_wire: a tag that is
+ *            none of these stays the dict that it is
  * Tests      tests/unit/common/test_py_wire.c
  */
 #ifndef COMMON_PY_PY_WIRE_H

@@ -34,8 +34,8 @@ door_is_served(void)
     return door_is_open() && atomic_load(&door_served);
 }
 
-/* Sends a packet with descriptors; a full queue means a zygote that does not listen. 0 or a negative errno. TAKES
- * `message`. */
+/* Sends a packet with descriptors; a full queue means a zygote that does not listen. 0 or a negative errno.
+ * TAKES `message`. */
 static int
 door_send(json_t *message, const int *fds, size_t n)
 {

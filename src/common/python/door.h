@@ -1,9 +1,9 @@
-/* door.h - the way from a process to its daemon's zygote: one end of a socket that the daemon opened before it forked
- * jobs or began threads.
+/* door.h - the way from a process to its daemon's zygote: one end of a socket that the daemon opened before
+ * it forked jobs or began threads.
  *
- * A zygote is an interpreter that has imported what files import of the package `salt`, which takes longer than all
- * else of such a call, and forks interpreters. The daemon starts it when the first interpreter has ended that imported
- * that package (common/python/zygote.h). The messages are those of zygote.py.
+ * A zygote is an interpreter that has imported what files import of the package `salt`, which takes longer
+ * than all else of such a call, and forks interpreters. The daemon starts it when the first interpreter has
+ * ended that imported that package (common/python/zygote.h). The messages are those of zygote.py.
  *
  * Layer      common/python
  * Threads    any
@@ -23,8 +23,9 @@ bool door_is_open(void);
 void door_serve(bool served);
 bool door_is_served(void);
 
-/* Ask for an interpreter that speaks at `talk`, ends when all copies of the other end of the pipe `life` are closed, and
- * works in the folder `folder`; a zygote is there. 0, or negative: it does not listen. Descriptors are BORROWED. */
+/* Ask for an interpreter that speaks at `talk`, ends when all copies of the other end of the pipe `life` are
+ * closed, and works in the folder `folder`; a zygote is there. 0, or negative: it does not listen.
+ * Descriptors are BORROWED. */
 int door_fork(const python_how_t *how, int talk, int life, int folder);
 /* Tell which modules an interpreter has imported, BORROWED. */
 void door_used(const python_how_t *how, const json_t *names);

@@ -1,9 +1,10 @@
-/* python.c - starts the interpreter, or has the zygote fork one, and exchanges lines of JSON with it; see python.h.
+/* python.c - starts the interpreter, or has the zygote fork one, and exchanges lines of JSON with it; see
+ * python.h.
  *
- * The child has the socket as descriptor 3 and gets its program, host.py, as the first line, which the zygote's children
- * have already. Its
- * standard output is redirected to standard error, so that a file's print() cannot disturb the protocol. A
- * deadline is enforced first by SIGXCPU, which the host turns into an exception, then by SIGKILL. */
+ * The child has the socket as descriptor 3 and gets its program, host.py, as the first line, which the
+ * zygote's children have already. Its standard output is redirected to standard error, so that a file's
+ * print() cannot disturb the protocol. A deadline is enforced first by SIGXCPU, which the host turns into an
+ * exception, then by SIGKILL. */
 #include "common/python/python.h"
 
 #include <fcntl.h>
@@ -105,8 +106,8 @@ python_child_run(const void *cookie)
     _exit(127);
 }
 
-/* The folder of the package `salt` that files import where no Salt is installed: beside this program, as `make` or `make
- * install` puts it. NEW; "" where it is not. */
+/* The folder of the package `salt` that files import where no Salt is installed: beside this program, as
+ * `make` or `make install` puts it. NEW; "" where it is not. */
 static char *
 package_folder(void)
 {
@@ -369,8 +370,8 @@ python_new_at(const python_how_t *how, int door, fail_t *err)
     return self;
 }
 
-/* Has an idle interpreter end by itself: it leaves processes that a file started in the background. The daemon is told
- * what it imported. */
+/* Has an idle interpreter end by itself: it leaves processes that a file started in the background. The
+ * daemon is told what it imported. */
 static void
 python_leave(python_t *self)
 {

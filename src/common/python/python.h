@@ -1,8 +1,9 @@
 /* python.h - a Python interpreter beside this process: host.py, fed over a socket.
  *
- * The interpreter is started when first needed, or forked by the daemon's zygote (door.h) where there is one; the
- * messages are one JSON value a line, described in host.py. An interpreter of the zygote's has this process's environment, folder,
- * standard error and limits, too. It ends with this process, with all processes of its session.
+ * The interpreter is started when first needed, or forked by the daemon's zygote (door.h) where there is one;
+ * the messages are one JSON value a line, described in host.py. An interpreter of the zygote's has this
+ * process's environment, folder, standard error and limits, too. It ends with this process, with all
+ * processes of its session.
  *
  * Layer      common/python
  * Threads    only the one that started the interpreter, which ends with it; not usable in a forked child
@@ -15,7 +16,8 @@
 
 typedef struct python python_t;
 
-/* Which interpreter: an interpreter of the zygote's must have been started with the same. BORROWED for a call. */
+/* Which interpreter: an interpreter of the zygote's must have been started with the same. BORROWED for a
+ * call. */
 typedef struct python_how {
     const char *program;  /* path; "": python3 of PATH */
     const char *salt;     /* the folder of Salt's own package; NULL: files import ours */

@@ -17,7 +17,8 @@ sdb_profile(call_ctx_t *ctx, const char *name)
     return value_truthy(own) ? py_from_json(own) : py_ref(py_dict_gets(ctx_native_pillar(ctx), name));
 }
 
-/* The profile and the key of an address. 0 with NEW *profile, or a negative errno with Salt's words for what is none. */
+/* The profile and the key of an address. 0 with NEW *profile, or a negative errno with Salt's words for what
+ * is none. */
 static int
 sdb_parse(call_ctx_t *ctx, py_t *uri, py_t **profile, const char **key, fail_t *err)
 {

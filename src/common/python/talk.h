@@ -1,8 +1,9 @@
-/* talk.h - a conversation with an interpreter: a task goes there, and its questions are answered until it is done.
+/* talk.h - a conversation with an interpreter: a task goes there, and its questions are answered until it is
+ * done.
  *
- * A task is {"NAME": ...}; its end is {"done": ...} or {"failed": ...}; anything else that comes is a question of the
- * caller's table. An answer may begin a conversation of its own with the same interpreter, which runs that task
- * first.
+ * A task is {"NAME": ...}; its end is {"done": ...} or {"failed": ...}; anything else that comes is a
+ * question of the caller's table. An answer may begin a conversation of its own with the same interpreter,
+ * which runs that task first.
  *
  * Layer      common/python
  * Threads    as python.h
@@ -21,8 +22,8 @@ typedef struct python_question {
     python_answer_fn *answer;
 } python_question_t;
 
-/* Run `task`, BORROWED. `questions` ends with a row without name; `deadline_ms` (NULL: none) is asked anew before
- * each wait, as python_receive() takes it. NEW last message, or NULL with *err. */
+/* Run `task`, BORROWED. `questions` ends with a row without name; `deadline_ms` (NULL: none) is asked anew
+ * before each wait, as python_receive() takes it. NEW last message, or NULL with *err. */
 json_t *python_talk(python_t *self, const json_t *task, const python_question_t *questions, void *cookie,
                     int64_t (*deadline_ms)(void), fail_t *err);
 
@@ -37,7 +38,8 @@ py_args_t python_args(const py_t *args, const py_t *kwargs, py_t ***ret_room);
 
 /* The value in its wire form; None, with an error in the log, where it has none. NEW. */
 json_t *python_wire_of(py_t *v);
-/* The same of plain JSON, in which an object that looks like a tag of the wire is an object. NULL stays NULL. NEW. */
+/* The same of plain JSON, in which an object that looks like a tag of the wire is an object. NULL stays NULL.
+ * NEW. */
 json_t *python_wire_of_json(const json_t *plain);
 
 /* The answer to "log": [level, text]; levels are Python's numbers, ten apart. */

@@ -1,7 +1,9 @@
-/* zygote.h - the daemon's side of its zygote (door.h): starts it when a message for it waits, and notices its end.
+/* zygote.h - the daemon's side of its zygote (door.h): starts it when a message for it waits, and notices its
+ * end.
  *
- * A daemon has one, opens it before it forks or begins threads, and calls zygote_ready() when zygote_fd() is readable.
- * The zygote runs as the daemon does, ends with it, and leaves by itself after LIMIT_ZYGOTE_IDLE_S without work.
+ * A daemon has one, opens it before it forks or begins threads, and calls zygote_ready() when zygote_fd() is
+ * readable. The zygote runs as the daemon does, ends with it, and leaves by itself after LIMIT_ZYGOTE_IDLE_S
+ * without work.
  *
  * Layer      common/python; defined in src/pyhost
  * Threads    the one that made it; those that use the door may be others

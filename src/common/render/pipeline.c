@@ -104,8 +104,8 @@ pipeline_is_allowed(const json_t *opts, const char *name)
     return false;
 }
 
-/* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. `why`: of a user's file that can't be
- * used; "": there is none. */
+/* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. `why`: of a user's file
+ * that can't be used; "": there is none. */
 static int
 unknown(const char *spec, const char *name, const char *why, fail_t *err)
 {

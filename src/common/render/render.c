@@ -177,8 +177,8 @@ render_is_blank(const char *text, size_t len)
     return true;
 }
 
-/* Runs the pipeline's steps on the text so far. A step that fails without a message gets the pending exception's, or that of its
- * errno. */
+/* Runs the pipeline's steps on the text so far. A step that fails without a message gets the pending
+ * exception's, or that of its errno. */
 static int
 render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 {

@@ -101,7 +101,7 @@ int run_failed_near(const run_t *run, const char *message, int line, int begun, 
  * unknown. */
 char *run_place(const run_t *run, int line, int *ret_line);
 
-/* ---- what peers said (peer.c) --------------------------------------------------------------------------- */
+/* ---- what peers said (peer.c) -------------------------------------------------------------------------- */
 
 /* Marks the source's parts that come from peers; all of a file that a minion sent to the master. */
 void run_begin_peer(run_t *run);

@@ -4,9 +4,10 @@
  * look-ups and log records come back as questions, answered here until "done" or "failed" arrives. Files with
  * a peer's part are refused, and on a master Python must be allowed explicitly.
  *
- * The interpreter is not that of the job's modules (src/pyhost). A file that does not stop at its deadline ends
- * its interpreter: that may be in the midst of a call of the module that had the file rendered, and what it keeps
- * for the job would go too. LIMIT_PYTHON_MEMORY is of an address space, of which the job's modules would have a part. */
+ * The interpreter is not that of the job's modules (src/pyhost). A file that does not stop at its deadline
+ * ends its interpreter: that may be in the midst of a call of the module that had the file rendered, and what
+ * it keeps for the job would go too. LIMIT_PYTHON_MEMORY is of an address space, of which the job's modules
+ * would have a part. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/registry.h"

@@ -1,10 +1,10 @@
-/* renderer_stateconf.c - the renderer `stateconf`: a template and then data, twice, with the configuration of the first
- * pass as variables of the second; then IDs relative to the file, a start, a goal, an order.
+/* renderer_stateconf.c - the renderer `stateconf`: a template and then data, twice, with the configuration of
+ * the first pass as variables of the second; then IDs relative to the file, a start, a goal, an order.
  *
  *   #!stateconf [-GoSp] [DATA-RENDERER [ARGUMENTS] . TEMPLATE-RENDERER [ARGUMENTS]]
  *
- * The first pass ends at a line "# --- end of state config ---". What `stateconf.set` states declare, and what
- * `extend` of an including file puts over it, is kept from file to file (render_source_t's `kept`). */
+ * The first pass ends at a line "# --- end of state config ---". What `stateconf.set` states declare, and
+ * what `extend` of an including file puts over it, is kept from file to file (render_source_t's `kept`). */
 #include <ctype.h>
 
 #include "common/base/str.h"
@@ -19,7 +19,7 @@ typedef struct stateconf {
     py_t *kept;
 } stateconf_t;
 
-/* ---- the argument line ---------------------------------------------------------------------------------------- */
+/* ---- the argument line --------------------------------------------------------------------------------- */
 
 /* Splits "NAME ARGUMENTS". */
 static void
@@ -100,7 +100,7 @@ take_argline(stateconf_t *self, const char *argline, fail_t *err)
     return rc;
 }
 
-/* ---- the configuration ---------------------------------------------------------------------------------------- */
+/* ---- the configuration --------------------------------------------------------------------------------- */
 
 /* kept[name], a dict. BORROWED. */
 static py_t *
@@ -203,7 +203,7 @@ context_of(const stateconf_t *self, const run_t *run, const char *sls, bool with
     return context;
 }
 
-/* ---- the passes ----------------------------------------------------------------------------------------------- */
+/* ---- the passes ---------------------------------------------------------------------------------------- */
 
 /* "ID: state.fun" is "ID: {state.fun: []}". */
 static void

@@ -1,8 +1,10 @@
-/* renderer_user.c - renderers of users' files in Python (_renderers), of the package `salt` that is part of this program
- * (pyobjects, pydsl), and of Salt's own where its package is installed: render(data, saltenv, sls, **kwargs).
+/* renderer_user.c - renderers of users' files in Python (_renderers), of the package `salt` that is part of
+ * this program (pyobjects, pydsl), and of Salt's own where its package is installed: render(data, saltenv,
+ * sls, **kwargs).
  *
- * The file gets text or data, and gives either; a template's output comes as a stream, as in Salt. Marks of peers' parts do
- * not go through Python: a text with them is refused, and what is made of data with them counts as a peer's as a whole. */
+ * The file gets text or data, and gives either; a template's output comes as a stream, as in Salt. Marks of
+ * peers' parts do not go through Python: a text with them is refused, and what is made of data with them
+ * counts as a peer's as a whole. */
 #include "common/base/str.h"
 #include "common/py/py_peer.h"
 #include "common/python/userfile.h"

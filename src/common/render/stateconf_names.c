@@ -3,7 +3,7 @@
 #include "common/py/py_as.h"
 #include "common/render/stateconf.h"
 
-/* ---- looking at the data ------------------------------------------------------------------------------------ */
+/* ---- looking at the data ------------------------------------------------------------------------------- */
 
 static bool
 is_internal(const py_t *key)
@@ -93,9 +93,10 @@ stateconf_pair(py_t *key, py_t *value)
     return pair;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
-/* "..db" in the file "web.conf" is "db": each dot takes a part of the file's name away. NEW, or NULL with *err. */
+/* "..db" in the file "web.conf" is "db": each dot takes a part of the file's name away. NEW, or NULL with
+ * *err. */
 static char *
 absolute_sls(const char *relative, const char *sls, fail_t *err)
 {
@@ -114,7 +115,8 @@ absolute_sls(const char *relative, const char *sls, fail_t *err)
     return xasprintf("%.*s%s%s", (int) (end - sls), sls, end > sls ? "." : "", relative + level);
 }
 
-/* ".x" in the file "web.conf" is "web.conf::x", ".a.x" is "web.conf.a::x", and ".db::x" is of another file. NEW, or NULL with *err. */
+/* ".x" in the file "web.conf" is "web.conf::x", ".a.x" is "web.conf.a::x", and ".db::x" is of another file.
+ * NEW, or NULL with *err. */
 static py_t *
 absolute_id(const char *id, const char *sls, fail_t *err)
 {

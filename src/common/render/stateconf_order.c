@@ -1,7 +1,7 @@
 /* stateconf_order.c - states that `stateconf` adds, and requisites that keep the order of the file.
  *
- * Explicit requisites must agree with that order: a state can only require one before it. What an extension of an
- * ID requires counts for later files too, by the ID and the type of what is required, as in Salt. */
+ * Explicit requisites must agree with that order: a state can only require one before it. What an extension
+ * of an ID requires counts for later files too, by the ID and the type of what is required, as in Salt. */
 #include "common/base/str.h"
 #include "common/render/stateconf.h"
 
@@ -45,7 +45,7 @@ kept_dict(py_t *kept, const char *name)
     return order_made(kept, key, py_dict);
 }
 
-/* ---- what extensions require ---------------------------------------------------------------------------------- */
+/* ---- what extensions require --------------------------------------------------------------------------- */
 
 static void
 keep_requisites(const py_t *id, py_t *args, const char *const *names, py_t *kept)
@@ -65,7 +65,7 @@ keep_extensions(const order_t *self, py_t *extend)
     }
 }
 
-/* ---- one state ------------------------------------------------------------------------------------------------ */
+/* ---- one state ----------------------------------------------------------------------------------------- */
 
 /* NEW list of the tags that a state requires, by itself and by extensions. */
 static py_t *
@@ -160,7 +160,7 @@ order_one(order_t *self, const stateconf_iter_t *it, fail_t *err)
     return 0;
 }
 
-/* ---- a file --------------------------------------------------------------------------------------------------- */
+/* ---- a file -------------------------------------------------------------------------------------------- */
 
 static int
 refuse_names(py_t *data, fail_t *err)
@@ -200,7 +200,7 @@ stateconf_order(py_t *data, py_t *kept, fail_t *err)
     return rc;
 }
 
-/* ---- start and goal ------------------------------------------------------------------------------------------- */
+/* ---- start and goal ------------------------------------------------------------------------------------ */
 
 static int
 add_state(py_t *data, const char *id, const char *requisite, py_t *list)

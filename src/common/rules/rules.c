@@ -1,5 +1,6 @@
-/* rules.c - see rules.h. A rule is looked at from the outside in: target or "@..." first by its form, then function,
- * then arguments; whether the target covers the request is asked last, as that is the dearest question. */
+/* rules.c - see rules.h. A rule is looked at from the outside in: target or "@..." first by its form, then
+ * function, then arguments; whether the target covers the request is asked last, as that is the dearest
+ * question. */
 #include "common/rules/rules.h"
 
 #include "common/base/buf.h"
@@ -21,8 +22,8 @@ rules_pattern(const rules_ask_t *ask, const char *pattern, const char *text, boo
     return (glob && match_glob(pattern, text)) || match_pcre(pattern, text, &err);
 }
 
-/* Words NAME=VALUE are keywords for who gets them, in this order. False when a name comes twice: which of the values
- * counts is then not known here. */
+/* Words NAME=VALUE are keywords for who gets them, in this order. False when a name comes twice: which of the
+ * values counts is then not known here. */
 static bool
 rules_split(const json_t *arg, json_t **ret_args, json_t **ret_kwargs)
 {
@@ -127,8 +128,8 @@ rules_calls(const rules_ask_t *ask, const json_t *calls, const char *fun)
 
 /* ---- minions ----------------------------------------------------------------------------------- */
 
-/* Of one mapping {TARGET: [CALL]}. With `targets`, targets whose functions allow it are added there, and the whole is
- * asked for later. */
+/* Of one mapping {TARGET: [CALL]}. With `targets`, targets whose functions allow it are added there, and the
+ * whole is asked for later. */
 static bool
 rules_scoped(const rules_ask_t *ask, const json_t *rule, buf_t *targets, rules_found_t *found)
 {

@@ -1,5 +1,5 @@
-/* rules.h - may somebody call this function with these arguments on these minions? Pure: the caller says what a target
- * covers.
+/* rules.h - may somebody call this function with these arguments on these minions? Pure: the caller says what
+ * a target covers.
  *
  * Rules are a list in the forms of Salt's options publisher_acl, external_auth and peer:
  *   "FUNCTION"                    a regular expression that matches from the beginning; on every minion
@@ -7,8 +7,8 @@
  *   "@runner" "@runners"          every runner function; "@wheel" and "@wheels" likewise
  *   "@jobs"                       every function of the runner (or wheel) module `jobs`
  *   {"@runner": [CALL]}           such functions, by their whole names; {"@jobs": [CALL]}: by what follows the dot
- * and CALL is "FUNCTION" or {"FUNCTION": {"args": [regex or null, ...], "kwargs": {NAME: regex or null}}}, or a list of
- * such conditions, of which one must hold. The first rule that allows decides; nothing else does.
+ * and CALL is "FUNCTION" or {"FUNCTION": {"args": [regex or null, ...], "kwargs": {NAME: regex or null}}}, or
+ * a list of such conditions, of which one must hold. The first rule that allows decides; nothing else does.
  *
  * What is not written in one of these forms allows nothing.
  *
@@ -50,13 +50,14 @@ typedef struct rules_found {
 /* True when a rule allows it. `ret_found` may be NULL; of `unite` it is the first that adds minions. */
 bool rules_allow(const json_t *rules, const rules_ask_t *ask, rules_found_t *ret_found);
 
-/* True when an expression of a black list, a text or a list of texts, means this word: a glob, or a regular expression
- * for the whole of it. What can't be looked at any more is taken for named. */
+/* True when an expression of a black list, a text or a list of texts, means this word: a glob, or a regular
+ * expression for the whole of it. What can't be looked at any more is taken for named. */
 bool rules_forbid(const json_t *exprs, const char *word, match_work_t *work);
 
-/* The rules that one system of external_auth has for a user: of keys that name him (a name, or a pattern of names), of
- * "GROUP%" for each of his groups (NULL: none), and of "*" where no name did, or always when `permissive`. Keys of
- * parameters ("^filename") are no names. NEW list; *ret_by NEW: the key of each rule, in the same order (may be NULL). */
+/* The rules that one system of external_auth has for a user: of keys that name him (a name, or a pattern of
+ * names), of "GROUP%" for each of his groups (NULL: none), and of "*" where no name did, or always when
+ * `permissive`. Keys of parameters ("^filename") are no names. NEW list; *ret_by NEW: the key of each rule,
+ * in the same order (may be NULL). */
 json_t *rules_of_user(const json_t *system, const char *user, const json_t *groups, bool permissive,
                       json_t **ret_by);
 /* The same as the API shows them: texts sorted, then the others, none twice. NEW. */

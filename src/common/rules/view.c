@@ -1,5 +1,5 @@
-/* view.c - see view.h. The kind of an event is in its tag, its function and minions are in its data; what lacks one of
- * them is not shown. */
+/* view.c - see view.h. The kind of an event is in its tag, its function and minions are in its data; what
+ * lacks one of them is not shown. */
 #include "common/rules/view.h"
 
 #include "common/base/str.h"

@@ -1,5 +1,6 @@
 /* cron.c - see cron.h. Each field becomes a set of bits; cron_next() walks days, then minutes. At most
- * DAYS_AHEAD days: long enough for the 29th of February around a year such as 2100, which is not a leap year. */
+ * DAYS_AHEAD days: long enough for the 29th of February around a year such as 2100, which is not a leap
+ * year. */
 #include "common/schedule/cron.h"
 
 #include <ctype.h>

@@ -1,7 +1,8 @@
 /* low.c - flatten high data to low chunks: Salt's compile_high_data().
  *
- * Each state, function and entry of `names` makes one chunk. Values become JSON; the values that JSON can't express
- * (tuples, marks of a peer's data) are kept beside it under CHUNK_NATIVES when the chunks are to run. */
+ * Each state, function and entry of `names` makes one chunk. Values become JSON; the values that JSON can't
+ * express (tuples, marks of a peer's data) are kept beside it under CHUNK_NATIVES when the chunks are to
+ * run. */
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"

@@ -133,8 +133,8 @@ draw_mermaid(const plan_t *self, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* For programs: [{"step", "needs": [{"step", "why": a requisite, or null for the order alone, "critical"}], "critical",
- * "ms"?}], steps by their place in the plan. */
+/* For programs: [{"step", "needs": [{"step", "why": a requisite, or null for the order alone, "critical"}],
+ * "critical", "ms"?}], steps by their place in the plan. */
 static int
 draw_json(const plan_t *self, buf_t *out, fail_t *err)
 {

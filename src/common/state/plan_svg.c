@@ -1,6 +1,7 @@
-/* plan_svg.c - see plan.h: a plan as a picture (SVG 1.1), and as a page (HTML) that holds the picture and a table
- * of the steps. Both need no other file, take the reader's dark or light colours, and tell by words, too, what
- * they tell by colours. All texts are of SLS files and of minions: they are escaped, and controls made visible. */
+/* plan_svg.c - see plan.h: a plan as a picture (SVG 1.1), and as a page (HTML) that holds the picture and a
+ * table of the steps. Both need no other file, take the reader's dark or light colours, and tell by words,
+ * too, what they tell by colours. All texts are of SLS files and of minions: they are escaped, and controls
+ * made visible. */
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/base/visible.h"

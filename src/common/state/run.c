@@ -1,9 +1,9 @@
 /* run.c - the run: steps in their order, requisites first, on an explicit stack.
  *
- * evaluate() pushes a step; state_run_enter() asks run_status() whether its requisites are done. If not, list_todo()
- * collects the missing ones and state_run_walk() pushes them one by one; afterwards the step is entered again, at most
- * MAX_ROUNDS times. A step that is needed while it is on the stack is a circle. Salt recurses here; a stack
- * on the heap allows chains of any length. */
+ * evaluate() pushes a step; state_run_enter() asks run_status() whether its requisites are done. If not,
+ * list_todo() collects the missing ones and state_run_walk() pushes them one by one; afterwards the step is
+ * entered again, at most MAX_ROUNDS times. A step that is needed while it is on the stack is a circle. Salt
+ * recurses here; a stack on the heap allows chains of any length. */
 #include "common/state/run.h"
 
 #include "common/base/clock.h"

@@ -1,8 +1,8 @@
 /* run_call.c - call one chunk: verify, conditions, the state function, check_cmd, retries; and build its
  * return as Salt does.
  *
- * Order of a call (Salt's State.call): run_call_refused() -> onlyif/unless/creates -> function -> check_cmd -> unify
- * -> log, refresh, times. Failures become returns with result False; nothing here fails the run.
+ * Order of a call (Salt's State.call): run_call_refused() -> onlyif/unless/creates -> function -> check_cmd
+ * -> unify -> log, refresh, times. Failures become returns with result False; nothing here fails the run.
  */
 #include <sys/stat.h>
 

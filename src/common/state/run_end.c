@@ -1,5 +1,5 @@
-/* run_end.c - a step has its return: tell of it (log, events), record its sub-states, stop at failhard, and wake the
- * steps that wait for it. */
+/* run_end.c - a step has its return: tell of it (log, events), record its sub-states, stop at failhard, and
+ * wake the steps that wait for it. */
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"

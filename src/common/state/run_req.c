@@ -1,8 +1,8 @@
 /* run_req.c - evaluate the requisites of a step: Salt's check_requisite.
  *
- * Each required chunk gives flags; those of one kind are combined (run_req_settle()), then those of all kinds, and
- * run_req_status_of() picks the outcome by Salt's precedence: unmet before pending before failed before prereq,
- * onfail, onchanges, watch. */
+ * Each required chunk gives flags; those of one kind are combined (run_req_settle()), then those of all
+ * kinds, and run_req_status_of() picks the outcome by Salt's precedence: unmet before pending before failed
+ * before prereq, onfail, onchanges, watch. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
@@ -53,7 +53,8 @@ has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
 }
 
 /* Flags for the return of one required chunk. In test mode a predicted change counts as made, also where the
- * state can't name its changes. For `onchanges` a state that failed has changed nothing, as in Salt since 3006.28. */
+ * state can't name its changes. For `onchanges` a state that failed has changed nothing, as in Salt since
+ * 3006.28. */
 static unsigned
 run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {

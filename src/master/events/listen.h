@@ -24,7 +24,8 @@ void listener_destroy(listener_t **self_p);
 /* Apply the request again: new patterns from the present place, or, with since_seq or since, a new start.
  * False with *err: unchanged. */
 bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
-/* Of the events that its patterns want, only those that `may` shows: `frame` is BORROWED. Time is bounded as of brief ones. */
+/* Of the events that its patterns want, only those that `may` shows: `frame` is BORROWED. Time is bounded as
+ * of brief ones. */
 typedef bool listen_may_fn(front_t *front, void *cookie, const eframe_t *frame, const char *tag);
 void listener_filter(listener_t *self, listen_may_fn *may, void *cookie);
 size_t listener_patterns(const listener_t *self); /* number of its patterns */

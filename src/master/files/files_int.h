@@ -152,8 +152,8 @@ void *files_update(void *worker);
 /* files_work.c. Lock held: apply a new configuration. */
 void files_take_opts(files_worker_t *w);
 
-/* The thread of a worker: steps through its ring of requests, one chunk each, so that a large file does not keep
- * others waiting. */
+/* The thread of a worker: steps through its ring of requests, one chunk each, so that a large file does not
+ * keep others waiting. */
 void *files_work(void *worker);
 
 #endif

@@ -1,4 +1,5 @@
-/* engines.c - the part that runs the engines of the master: a process for each (src/engine), started again when it ends. */
+/* engines.c - the part that runs the engines of the master: a process for each (src/engine), started again
+ * when it ends. */
 #include "common/base/clock.h"
 #include "common/conf/engines.h"
 #include "common/host/keeper.h"

@@ -1,6 +1,7 @@
-/* followers.c - the part that runs the followers of the journal: a process for each returner of event_return, and for
- * master_job_cache and ext_job_cache (src/follower). The front loop starts them, looks at their files for how far each
- * has come, and says so in the status and by events when one begins to fail or to fall behind, and when that is over. */
+/* followers.c - the part that runs the followers of the journal: a process for each returner of event_return,
+ * and for master_job_cache and ext_job_cache (src/follower). The front loop starts them, looks at their files
+ * for how far each has come, and says so in the status and by events when one begins to fail or to fall
+ * behind, and when that is over. */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -23,7 +24,7 @@ typedef struct followers {
     int64_t next_ms; /* next look at the files */
 } followers_t;
 
-/* ---- which there are ------------------------------------------------------------------------------------ */
+/* ---- which there are ----------------------------------------------------------------------------------- */
 
 static void
 followers_want(front_t *front, followers_t *self, const char *program, const char *kind, const char *returner)
@@ -108,7 +109,7 @@ followers_destroy(front_t *front)
     return true;
 }
 
-/* ---- how they fare -------------------------------------------------------------------------------------- */
+/* ---- how they fare ------------------------------------------------------------------------------------- */
 
 /* NEW {"kind", "returner", "seq", "behind", "at", "failed"?} of one. */
 static json_t *

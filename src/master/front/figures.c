@@ -1,8 +1,9 @@
 /* figures.c - the request `metrics`: what the master counts, as Prometheus reads it (text format 0.0.4).
  *
- * Names are those of Salt 3008 (salt_jobs_published_total, ...) and of salt-exporter (salt_new_job_total, ...),
- * side by side, and halite_... for what the request `status` tells. Rows are by function; only with `minions` by
- * minion, too. A function whose name is not one, or that is the FUNCTIONS_MAX + 1st, counts as "other". */
+ * Names are those of Salt 3008 (salt_jobs_published_total, ...) and of salt-exporter (salt_new_job_total,
+ * ...), side by side, and halite_... for what the request `status` tells. Rows are by function; only with
+ * `minions` by minion, too. A function whose name is not one, or that is the FUNCTIONS_MAX + 1st, counts as
+ * "other". */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/map.h"
@@ -346,7 +347,8 @@ figures_add_status(buf_t *out, const char *prefix, const json_t *value)
     }
 }
 
-/* What `status` says of each follower and engine: their names are values of a label. A text counts as 1, its absence as 0. */
+/* What `status` says of each follower and engine: their names are values of a label. A text counts as 1, its
+ * absence as 0. */
 static void
 figures_add_programs(buf_t *out, const json_t *status)
 {

@@ -11,8 +11,8 @@
 #include "master/front/front.h"
 #include "master/minions/peers.h"
 
-/* Minions and their connections. A peer that has left may still have messages on the way, one that has ended has
- * none: its entry is removed right after. */
+/* Minions and their connections. A peer that has left may still have messages on the way, one that has ended
+ * has none: its entry is removed right after. */
 void hook_peer_left(front_t *front, peer_t *peer);
 void hook_peer_ended(front_t *front, peer_t *peer);
 void hook_subscribed(front_t *front, const char *z85, int fd);

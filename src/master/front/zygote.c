@@ -1,4 +1,5 @@
-/* zygote.c - the interpreter of Python that forks those of runners, pillars and others (common/python/zygote.h). */
+/* zygote.c - the interpreter of Python that forks those of runners, pillars and others
+ * (common/python/zygote.h). */
 #include "common/python/zygote.h"
 
 #include "common/python/door.h"

@@ -1,8 +1,8 @@
-/* batches.c - batches that the master drives: `salt --batch --async`, salt-run batch.*. All minions of a batch
- * are targets of one job; those whose turn has not come are QUEUED (jobs.h). Each look at a batch counts who has
- * the job (batchjob.h), asks how many more may have it (batch.h) and sends it to them (publish.h). Nothing of that
- * is written down: after the master's end the rows and the returns tell who is done, the minions' hellos who
- * has the job, and everybody else is queued again. */
+/* batches.c - batches that the master drives: `salt --batch --async`, salt-run batch.*. All minions of a
+ * batch are targets of one job; those whose turn has not come are QUEUED (jobs.h). Each look at a batch
+ * counts who has the job (batchjob.h), asks how many more may have it (batch.h) and sends it to them
+ * (publish.h). Nothing of that is written down: after the master's end the rows and the returns tell who is
+ * done, the minions' hellos who has the job, and everybody else is queued again. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/front/part.h"

@@ -1,4 +1,5 @@
-/* peerjobs.c - jobs and runners that minions ask for (Salt's module publish), as the options peer and peer_run allow.
+/* peerjobs.c - jobs and runners that minions ask for (Salt's module publish), as the options peer and
+ * peer_run allow.
  *
  * A question is kept until its job or runner ends, its time is over, or its asker's connection is gone; each
  * minion may have LIMIT_PEER_EACH of them. The job is one of a user without an administrator's rights, named
@@ -293,7 +294,8 @@ peerjobs_keep(peerjobs_t *self, const peer_t *peer, const json_t *body, const ch
     self->n_all++;
 }
 
-/* The message peer_ask. The question is kept before its job is sent: a job whose targets are all away ends at once. */
+/* The message peer_ask. The question is kept before its job is sent: a job whose targets are all away ends at
+ * once. */
 static void
 peerjobs_asked(front_t *front, peer_t *peer, const inbound_t *in)
 {

@@ -445,8 +445,8 @@ was_long(const job_t *job)
     return clock_wall_us() - job->start_us > LONG_US;
 }
 
-/* Queue the job's end; `unended` makes publish_tick try again when the store's queue is full. A short job's end is
- * written as 0: its age counts from its start. */
+/* Queue the job's end; `unended` makes publish_tick try again when the store's queue is full. A short job's
+ * end is written as 0: its age counts from its start. */
 static void
 write_end(front_t *self, job_t *job)
 {
@@ -549,8 +549,8 @@ is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 
 /* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
  * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A missing
- * one that it had is LOST or sent, see publish_not_there, when the list is complete or the minion started anew; one
- * that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
+ * one that it had is LOST or sent, see publish_not_there, when the list is complete or the minion started
+ * anew; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
 publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
 {

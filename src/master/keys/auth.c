@@ -1,11 +1,11 @@
 /* auth.c - authentication of minions: hello, automatic and operators' decisions about keys, and cutting
  * connections of keys that are not accepted.
  *
- * A connection proves a key by its CURVE handshake, and its hello claims an id. auth_claim binds both: an id has
- * one key, a key has one id. An unknown pair is decided by policy and becomes a key file; key files are the
- * truth, the tables and the ZAP handler follow them (auth_learn). If a second connection shows a connected
- * minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a copied key is
- * refused. */
+ * A connection proves a key by its CURVE handshake, and its hello claims an id. auth_claim binds both: an id
+ * has one key, a key has one id. An unknown pair is decided by policy and becomes a key file; key files are
+ * the truth, the tables and the ZAP handler follow them (auth_learn). If a second connection shows a
+ * connected minion's key, the first gets RIVAL_GRACE_MS to prove that it lives: a restart replaces it, a
+ * copied key is refused. */
 #include "master/keys/auth.h"
 
 #include "common/base/buf.h"

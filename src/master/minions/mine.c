@@ -161,8 +161,8 @@ minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_nam
     }
 }
 
-/* Answer a query of `id`, or of an operator (`all`): NEW, or NULL with *err. `work` is its budget; pillar targets
- * match exactly, as for users. */
+/* Answer a query of `id`, or of an operator (`all`): NEW, or NULL with *err. `work` is its budget; pillar
+ * targets match exactly, as for users. */
 static json_t *
 minions_mine_ask(front_t *self, const char *id, bool all, const json_t *request, match_work_t *work,
                  fail_t *err)
@@ -364,8 +364,8 @@ minions_mine_forget(front_t *self, minion_t *m, const json_t *request, fail_t *e
     return minions_mine_keep(self, m, &mine, err);
 }
 
-/* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or of the minion that is named by its
- * id and whose key is not accepted; or NULL with *err. */
+/* The request forget: {tgt, tgt_type, what, mine_function?}. NEW [id] of the targets, or of the minion that
+ * is named by its id and whose key is not accepted; or NULL with *err. */
 static json_t *
 forget_all(front_t *self, const json_t *request, fail_t *err)
 {

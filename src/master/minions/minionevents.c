@@ -63,8 +63,8 @@ mark_lost(peer_t *peer, json_int_t n, bool lost)
         *minionevents_lost(peer) = lost ? n : 0;
 }
 
-/* NEW data of an event of a minion, whose words stand below "data"; what its beacons fire is the data itself, as in Salt, under
- * tags of their own. Either way the id is the master's word. */
+/* NEW data of an event of a minion, whose words stand below "data"; what its beacons fire is the data itself,
+ * as in Salt, under tags of their own. Either way the id is the master's word. */
 static json_t *
 minionevents_data(const peer_t *peer, const json_t *body)
 {

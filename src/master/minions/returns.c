@@ -21,8 +21,8 @@
 #define RET_FRAME 256         /* usual bytes of an event or push beside the return */
 #define RET_CHEAP (16 * 1024) /* bytes up to which building values is quick */
 
-/* Queue the return and its events in one transaction. `known`: the job is one of a master's. TAKES *key_p. False: no room; it is not
- * acknowledged. */
+/* Queue the return and its events in one transaction. `known`: the job is one of a master's. TAKES *key_p.
+ * False: no room; it is not acknowledged. */
 static bool
 keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, bool known, char **key_p)
 {

@@ -1,6 +1,7 @@
-/* valuepool.c - see valuepool.h. An open-addressing hash table interns values from the inside out, so two containers
- * are equal when their members are the same pointers, and hashing or comparing one is shallow. A value that
- * only the table refers to is dropped when the table would have to grow; a shape, with its last user.
+/* valuepool.c - see valuepool.h. An open-addressing hash table interns values from the inside out, so two
+ * containers are equal when their members are the same pointers, and hashing or comparing one is shallow. A
+ * value that only the table refers to is dropped when the table would have to grow; a shape, with its last
+ * user.
  *
  * A shape has one object (`view`) into which the values of a minion are put when it is looked at: from one
  * minion to the next most values are the same, so few are replaced. */

@@ -24,7 +24,8 @@ void valuepool_destroy(valuepool_t **self_p);
  * caller's. */
 kept_t *valuepool_keep(valuepool_t *self, json_t *object);
 void kept_destroy(kept_t **self_p);
-/* The object as it was kept: BORROWED, valid until the next kept_view of the same valuepool_t. NULL for NULL. */
+/* The object as it was kept: BORROWED, valid until the next kept_view of the same valuepool_t. NULL for
+ * NULL. */
 json_t *kept_view(const kept_t *self);
 /* Number of interned values, unused ones included, and of shapes; for tests. */
 size_t valuepool_len(const valuepool_t *self);

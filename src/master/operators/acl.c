@@ -1,6 +1,7 @@
-/* acl.c - see acl.h. Whose rules they are is said here, and what a request's functions, arguments and minions are; the
- * rules are looked at by common/rules. A request is allowed if each of its functions is, those that its arguments name
- * (inner.h) included; a target restriction is checked by matching both targets and comparing the minions. */
+/* acl.c - see acl.h. Whose rules they are is said here, and what a request's functions, arguments and minions
+ * are; the rules are looked at by common/rules. A request is allowed if each of its functions is, those that
+ * its arguments name (inner.h) included; a target restriction is checked by matching both targets and
+ * comparing the minions. */
 #include "master/operators/acl.h"
 
 #include "common/base/buf.h"
@@ -92,8 +93,9 @@ acl_local_rules(const front_t *self, const char *user, json_t *by)
     return rules;
 }
 
-/* "ldap(...)" becomes the minions that the login has found there; their names are the directory's word, so they are ids or left
- * out. A place that is not known stays as it stands, and is nobody's. NEW; TAKES `rules`. */
+/* "ldap(...)" becomes the minions that the login has found there; their names are the directory's word, so
+ * they are ids or left out. A place that is not known stays as it stands, and is nobody's. NEW; TAKES
+ * `rules`. */
 static json_t *
 acl_with_places(json_t *rules, const json_t *places)
 {
@@ -247,8 +249,8 @@ acl_named(const front_t *self, const json_t *request, const json_t *asked, match
     return json_incref(named);
 }
 
-/* True when a rule allows each of these functions; `named`: arguments name them, and what they are called with is not
- * known. */
+/* True when a rule allows each of these functions; `named`: arguments name them, and what they are called
+ * with is not known. */
 static bool
 acl_allows_all(front_t *self, const asker_t *who, const json_t *funs, const json_t *request, bool named,
                match_work_t *work)
@@ -431,8 +433,8 @@ acl_lets_minion_run(front_t *self, const char *id, const char *fun, fail_t *err)
 
 /* ---- other requests ------------------------------------------------------------------------------ */
 
-/* What somebody who has logged in needs for a request that reads or changes something: a rule for this function, which
- * gives or does the same. NULL: any rule; what is shown is chosen elsewhere. */
+/* What somebody who has logged in needs for a request that reads or changes something: a rule for this
+ * function, which gives or does the same. NULL: any rule; what is shown is chosen elsewhere. */
 static const struct substitute {
     const char *op;
     rules_form_t form;

@@ -1,9 +1,10 @@
-/* acl.h - which operators may ask the master for what: publisher_acl, publisher_acl_blacklist, external_auth. The rules
- * themselves are common/rules.
+/* acl.h - which operators may ask the master for what: publisher_acl, publisher_acl_blacklist, external_auth.
+ * The rules themselves are common/rules.
  *
- * An identity (`as`) is what a connection has become by a login, BORROWED; NULL: a user of this host, for whom
- * publisher_acl speaks. {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970, "hash": of its token,
- * "", "rules"?: those of the login, with keep_acl_in_token, "granted"?: those that its system gave}.
+ * An identity (`as`) is what a connection has become by a login, BORROWED; NULL: a user of this host, for
+ * whom publisher_acl speaks. {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970,
+ * "hash": of its token, "", "rules"?: those of the login, with keep_acl_in_token, "granted"?: those that its
+ * system gave}.
  *
  * Layer      master
  * Threads    the front loop's
@@ -19,14 +20,15 @@ typedef enum acl_access { ACL_ANY, ACL_READ, ACL_PUB, ACL_ADMIN } acl_access_t; 
 
 #define ACL_PLACE "ldap(" /* begins a target whose minions the system of the login has told */
 
-/* True for administrators, users named in publisher_acl and who has become somebody; `acl_may_come`: also for those who
- * could log in. */
+/* True for administrators, users named in publisher_acl and who has become somebody; `acl_may_come`: also for
+ * those who could log in. */
 bool acl_may_read(front_t *front, const lconn_t *c);
 bool acl_may_come(front_t *front, const lconn_t *c);
-/* True when users of this host other than administrators have something to ask for: the socket is open to them. */
+/* True when users of this host other than administrators have something to ask for: the socket is open to
+ * them. */
 bool acl_is_open(const front_t *front);
-/* 0 when the connection may make this request. A negative errno with *err in Salt's words, or -E2BIG when the request is
- * too large to tell. */
+/* 0 when the connection may make this request. A negative errno with *err in Salt's words, or -E2BIG when the
+ * request is too large to tell. */
 int acl_lets(front_t *front, const lconn_t *c, const char *op, acl_access_t access, const json_t *request,
              fail_t *err);
 /* The same for what a user without administrator's rights publishes: {fun, arg, tgt, tgt_type}. */
@@ -39,11 +41,13 @@ int acl_lets_minion_run(front_t *front, const char *id, const char *fun, fail_t 
 
 /* True until the identity's time is over, or external_auth names its system no more; of NULL always. */
 bool acl_holds(const front_t *front, const json_t *as);
-/* A user's rules as they are now. NEW; *ret_by (may be NULL) NEW: the key of the option that each comes from. */
+/* A user's rules as they are now. NEW; *ret_by (may be NULL) NEW: the key of the option that each comes
+ * from. */
 json_t *acl_rules(front_t *front, const char *user, const json_t *as, json_t **ret_by);
 
-/* Which rule decides about one function: the request `explain`. `request` {form, user, eauth?, groups?, fun, arg, tgt, tgt_type}. NEW
- * {"allowed", "option", "key"?, "rule"?, "target"?, "call"?, "why"}; NULL with *err. */
+/* Which rule decides about one function: the request `explain`. `request` {form, user, eauth?, groups?, fun,
+ * arg, tgt, tgt_type}. NEW {"allowed", "option", "key"?, "rule"?, "target"?, "call"?, "why"}; NULL with
+ * *err. */
 json_t *acl_explain(front_t *front, const json_t *request, fail_t *err);
 
 #endif

@@ -1,5 +1,6 @@
-/* authline.h - the master's line to salt-auth, the program that asks the systems of external_auth: PAM, LDAP and others may
- * block for long, and the front loop must not. The program is started by the first question and kept.
+/* authline.h - the master's line to salt-auth, the program that asks the systems of external_auth: PAM, LDAP
+ * and others may block for long, and the front loop must not. The program is started by the first question
+ * and kept.
  *
  * The line is a socketpair of whole messages, a JSON object each, at most LIMIT_AUTH_MSG:
  *   question {"id", "system", "config": {its ^parameters}, "options": {its options}, "load": {username, password, ...},

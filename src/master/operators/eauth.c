@@ -1,9 +1,10 @@
-/* eauth.c - the requests login, become, token_list, token_revoke and explain: whom a connection may speak for.
+/* eauth.c - the requests login, become, token_list, token_revoke and explain: whom a connection may speak
+ * for.
  *
- * A login is asked of salt-auth (authline.h) and answered when that has answered. A failure is answered a second or so
- * later, at a time that does not tell what was wrong; several in a row make the same process's user wait before it may
- * try the same name again, twice as long each time; salt-api's clients are told apart by their addresses, so that nobody
- * holds up a name for others. */
+ * A login is asked of salt-auth (authline.h) and answered when that has answered. A failure is answered a
+ * second or so later, at a time that does not tell what was wrong; several in a row make the same process's
+ * user wait before it may try the same name again, twice as long each time; salt-api's clients are told apart
+ * by their addresses, so that nobody holds up a name for others. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
@@ -88,8 +89,8 @@ eauth_tries(eauth_t *self, const char *who)
     return oldest;
 }
 
-/* Some systems (LDAP) take a name in any case: each spelling is the same user's. An address is taken from those alone who could
- * do without. NEW. */
+/* Some systems (LDAP) take a name in any case: each spelling is the same user's. An address is taken from
+ * those alone who could do without. NEW. */
 static char *
 eauth_who(const eauth_t *self, const lconn_t *c, const json_t *request, const char *eauth, const char *user)
 {
@@ -286,7 +287,8 @@ eauth_answered(void *cookie, const json_t *answer)
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
-/* Targets of the system's rules that stand for minions which the system knows: "ldap(OU=web,dc=example)". NEW. */
+/* Targets of the system's rules that stand for minions which the system knows: "ldap(OU=web,dc=example)".
+ * NEW. */
 static json_t *
 eauth_places(const json_t *users)
 {
@@ -316,7 +318,8 @@ eauth_host(const front_t *front)
     return value_dump(told);
 }
 
-/* What salt-auth gets of the configuration: the system's parameters, and the options that begin with its name. NEW. */
+/* What salt-auth gets of the configuration: the system's parameters, and the options that begin with its
+ * name. NEW. */
 static json_t *
 eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
 {
@@ -398,7 +401,7 @@ eauth_begin(eauth_t *self, lconn_t *c, const json_t *request, bool become, fail_
     return NULL;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------------------ */
 
 static json_t *
 eauth_login(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
@@ -480,7 +483,7 @@ const request_row_t request_token_list = { .fn = eauth_list };
 const request_row_t request_token_revoke = { .fn = eauth_revoke };
 const request_row_t request_explain = { .fn = eauth_explain };
 
-/* ---- life --------------------------------------------------------------------------------------------------- */
+/* ---- life ---------------------------------------------------------------------------------------------- */
 
 static void
 eauth_tick(front_t *front, int64_t now_ms)

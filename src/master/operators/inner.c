@@ -1,6 +1,6 @@
-/* inner.c - see inner.h. Which argument a function takes for the other's name depends on the order in which the
- * minion reads words and objects, on defaults, and on the function: so no argument is picked here, and every text
- * counts. Values wait in a list instead of recursion, as a word's value may be a word again. */
+/* inner.c - see inner.h. Which argument a function takes for the other's name depends on the order in which
+ * the minion reads words and objects, on defaults, and on the function: so no argument is picked here, and
+ * every text counts. Values wait in a list instead of recursion, as a word's value may be a word again. */
 #include "master/operators/inner.h"
 
 #include "common/base/str.h"

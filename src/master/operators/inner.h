@@ -2,10 +2,10 @@
  * who may not call them may not have them called.
  *
  * Of a function whose row says FN_CALLS (salt/plugin.h) every text in the arguments that has the form of a
- * function's name counts as called: in values and keys, at any depth, in each object of keywords, in what words
- * NAME=VALUE mean, and in each item of a list that is written with commas. The order of words and objects makes
- * no difference then; an argument that looks like a function's name and is none counts too. States, templates and
- * files name functions as well, and are not looked at.
+ * function's name counts as called: in values and keys, at any depth, in each object of keywords, in what
+ * words NAME=VALUE mean, and in each item of a list that is written with commas. The order of words and
+ * objects makes no difference then; an argument that looks like a function's name and is none counts too.
+ * States, templates and files name functions as well, and are not looked at.
  *
  * Layer      master
  * Threads    any

@@ -24,8 +24,8 @@ bool lconn_is_gone(const lconn_t *c);  /* the client has closed: nobody reads an
 bool lconn_is_admin(const lconn_t *c); /* never of one that has become somebody */
 bool lconn_is_admin_name(const front_t *front, const char *user); /* root's, or that of the master's user */
 uid_t lconn_uid(const lconn_t *c);                                /* of the process at its other end */
-/* From now on the connection speaks as this identity (acl.h), for good: its own user counts no more. A second call changes
- * who it is. TAKES *as_p. False with *err: that identity has as many connections as it may. */
+/* From now on the connection speaks as this identity (acl.h), for good: its own user counts no more. A second
+ * call changes who it is. TAKES *as_p. False with *err: that identity has as many connections as it may. */
 bool lconn_become(lconn_t *c, json_t **as_p, fail_t *err);
 const json_t *lconn_as(const lconn_t *c); /* BORROWED; NULL: it has become nobody */
 /* End all connections that speak by the token with this hash. */

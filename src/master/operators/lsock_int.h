@@ -77,8 +77,8 @@ void lconn_kill(lconn_t *c);   /* end it */
 void lconn_flush(lconn_t *c);  /* send what there is, within its turn */
 void lconn_frames(lconn_t *c); /* handle buffered requests, within its turn */
 void lconn_read(lconn_t *c);
-/* True for connections of one process owner that speak for the same user: they share turns and bounds, so that a
- * program that serves many users is not held up by one of them. */
+/* True for connections of one process owner that speak for the same user: they share turns and bounds, so
+ * that a program that serves many users is not held up by one of them. */
 bool lconn_is_kin(const lconn_t *c, uid_t uid, const json_t *as);
 bool lsock_is_admin(uid_t uid); /* root, or the master's user */
 

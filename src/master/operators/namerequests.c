@@ -1,5 +1,6 @@
 /* namerequests.c - names for completion at a prompt: minions, functions, jobs and keys that start with what
- * was typed; and what is to be seen of a key before it is accepted. Kinds that other parts know (sls, saltenvs) go through hook_names. */
+ * was typed; and what is to be seen of a key before it is accepted. Kinds that other parts know (sls,
+ * saltenvs) go through hook_names. */
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/plugin/registry.h"

@@ -1,5 +1,6 @@
-/* sight.c - see sight.h. Who began the newest jobs and functions is kept here by jid, as most of their events do not tell;
- * a user's rules are kept until the configuration is read again, as there may be thousands of events a second. */
+/* sight.c - see sight.h. Who began the newest jobs and functions is kept here by jid, as most of their events
+ * do not tell; a user's rules are kept until the configuration is read again, as there may be thousands of
+ * events a second. */
 #include "master/operators/sight.h"
 
 #include "common/base/str.h"

@@ -1,5 +1,5 @@
-/* sight.h - which events the master shows on a connection that has become somebody: common/rules/view.h, with what the
- * master knows of jobs and minions.
+/* sight.h - which events the master shows on a connection that has become somebody: common/rules/view.h, with
+ * what the master knows of jobs and minions.
  *
  * Layer      master
  * Threads    the front loop's

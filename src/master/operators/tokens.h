@@ -1,8 +1,8 @@
-/* tokens.h - tokens of logins: who may speak for whom, and until when. A token's text is 64 hexadecimal digits that only its
- * user has; here and in the store it is known by its SHA-256.
+/* tokens.h - tokens of logins: who may speak for whom, and until when. A token's text is 64 hexadecimal
+ * digits that only its user has; here and in the store it is known by its SHA-256.
  *
- * A token is {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970, "uid", "hash", "rules"?, "granted"?}, the
- * identity of acl.h.
+ * A token is {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970, "uid", "hash",
+ * "rules"?, "granted"?}, the identity of acl.h.
  *
  * Layer      master
  * Threads    the front loop's

@@ -252,9 +252,9 @@ tell_end(const run_t *run, const ending_t *end)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
-/* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already. The return
- * is the master's own, under its id. A large one that its caller was given is not kept once more: nobody will
- * ask for it. */
+/* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already. The
+ * return is the master's own, under its id. A large one that its caller was given is not kept once more:
+ * nobody will ask for it. */
 static void
 keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret)
 {

@@ -580,8 +580,8 @@ pillars_reload(front_t *front)
         self->pool[i].stale = true;
 }
 
-/* Actors are started on demand, see pillars_idle_worker; cache, claims and the fetching thread live as long as the
- * part. */
+/* Actors are started on demand, see pillars_idle_worker; cache, claims and the fetching thread live as long
+ * as the part. */
 static int
 pillars_start(front_t *front, fail_t *err)
 {

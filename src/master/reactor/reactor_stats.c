@@ -1,4 +1,5 @@
-/* reactor_stats.c - see reactor_stats.h. The thread counts, the front loop reads: a lock of their own is between them. */
+/* reactor_stats.c - see reactor_stats.h. The thread counts, the front loop reads: a lock of their own is
+ * between them. */
 #include "master/reactor/reactor_stats.h"
 
 #include <pthread.h>

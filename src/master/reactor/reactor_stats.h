@@ -1,4 +1,5 @@
-/* reactor_stats.h - what each file of the reactor's rules has done since the master began. `file` is as it is configured.
+/* reactor_stats.h - what each file of the reactor's rules has done since the master began. `file` is as it is
+ * configured.
  *
  * Layer      master, private to reactor*.c
  * Threads    any

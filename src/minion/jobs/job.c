@@ -210,7 +210,8 @@ child_may(void *cookie, const char *fun, fail_t *err)
     return blackout_check(wire, fun, err);
 }
 
-/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs; __pub_id: the minion that asked for the job. */
+/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs; __pub_id: the minion that
+ * asked for the job. */
 static json_t *
 job_pub(const json_t *job, const char *fun, json_t *arg)
 {
@@ -637,8 +638,9 @@ job_own_signal(const job_proc_t *first, const job_proc_t *end, int sig)
         if (up > 1 && job_is_child(first, end, up))
             pids[kept++] = kin[i].pid;
     }
-    /* An exited child was reaped, so its pid may belong to another process. A group is killed at once, so no process of
-     * a module that forks for ever is missed: each may have moved on to another number since the walk. */
+    /* An exited child was reaped, so its pid may belong to another process. A group is killed at once, so no
+     * process of a module that forks for ever is missed: each may have moved on to another number since the
+     * walk. */
     for (const job_proc_t *p = first; p != end; p = p->next) {
         if (!p->exited && sig == SIGKILL)
             (void) kill(-p->pid, sig); /* before setsid() there is no such group */

@@ -346,8 +346,8 @@ jobserver_sweep(jobserver_t *self)
 
 /* ---- signals ---------------------------------------------------------------------------------- */
 
-/* Reaps all children. Of those that are not jobs the networking process and grains are known by their descriptors' EOF; parts hear of
- * the others. */
+/* Reaps all children. Of those that are not jobs the networking process and grains are known by their
+ * descriptors' EOF; parts hear of the others. */
 static void
 jobserver_reap(jobserver_t *self)
 {

@@ -1,8 +1,8 @@
 /* jobserver.h - the minion's first process: forks the networking process and one child per job, keeps the
  * spool.
  *
- * The job server has no thread and no libzmq socket, so it may fork at any time. The networking process may crash and is
- * started again while jobs run on; returns go to the spool first.
+ * The job server has no thread and no libzmq socket, so it may fork at any time. The networking process may
+ * crash and is started again while jobs run on; returns go to the spool first.
  *
  * All that is not jobs is done by parts (part.h), each with its file, its fields and a row in parts.def. What
  * a job's child may ask ({"op": ...}, through ctx_host) are the requests of the parts.
@@ -93,9 +93,10 @@ void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
  * "master". `master`: its index, -1: none. With "own": true it is internal: no mark in the spool, no
  * return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
-/* Starts a child for a part's own work beside the jobs: it is none of them for the limit of running ones, and no hook but
- * job_over and job_returned hears of it (its job has "aside"). At most JOBS_ASIDE at one time. TAKES `job`, an object with jid
- * and fun. `limit_ms`: it is killed after so long; 0: never. BORROWED until job_over, or NULL with *err. */
+/* Starts a child for a part's own work beside the jobs: it is none of them for the limit of running ones, and
+ * no hook but job_over and job_returned hears of it (its job has "aside"). At most JOBS_ASIDE at one time.
+ * TAKES `job`, an object with jid and fun. `limit_ms`: it is killed after so long; 0: never. BORROWED until
+ * job_over, or NULL with *err. */
 job_proc_t *jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err);
 
 /* Finds the row of a request and its part. BORROWED; NULL: no part has it. */

@@ -13,8 +13,8 @@
 const beacon_row_t *beacon_run_row(const plugin_t *const *plugins, size_t n, const char *module);
 /* One look, of {name, module, list, config, context}. NEW {events, context, error?}. */
 json_t *beacon_run_look(call_ctx_t *ctx, const beacon_row_t *row, json_t *asked);
-/* Looks of beacons in Python, one after the other in one interpreter, as the part gives them ({op: "beacon_next", did}), until
- * it gives no more. */
+/* Looks of beacons in Python, one after the other in one interpreter, as the part gives them ({op:
+ * "beacon_next", did}), until it gives no more. */
 void beacon_run_python(call_ctx_t *ctx);
 
 #endif

@@ -1,9 +1,9 @@
 /* mbeacon.c - runs beacons: the option `beacons`, the pillar's, and what the module `beacons` changes.
  *
- * The engine (common/beacon) decides which looks are due and what of their events is fired. Here they look: cheap ones at
- * once, those with a descriptor when it is readable, those that may wait in a child each (jobserver_aside), and those in Python
- * in one child that stays, which asks for one look after the other by {op: "beacon_next"}. Events go to every master, and wait
- * in the outbox while there is none.
+ * The engine (common/beacon) decides which looks are due and what of their events is fired. Here they look:
+ * cheap ones at once, those with a descriptor when it is readable, those that may wait in a child each
+ * (jobserver_aside), and those in Python in one child that stays, which asks for one look after the other by
+ * {op: "beacon_next"}. Events go to every master, and wait in the outbox while there is none.
  */
 #include "minion/jobs/jobserver.h"
 
@@ -544,7 +544,8 @@ mbeacon_refresh(void *part, json_t *data)
 
 /* ---- questions and changes ---------------------------------------------------------------------------- */
 
-/* NEW {complete, beacons}: those that are configured, or the names of those built in, which are `available` too. */
+/* NEW {complete, beacons}: those that are configured, or the names of those built in, which are `available`
+ * too. */
 static json_t *
 mbeacon_list(const mbeacon_t *self, const json_t *request, const char **ret_event)
 {
@@ -574,8 +575,8 @@ mbeacon_validate(mbeacon_t *self, const json_t *request, const char **ret_event)
                      why != NULL ? why : "Valid beacon configuration", "native", row != NULL);
 }
 
-/* Handles {do: list (include_pillar, include_opts), list_available, validate_beacon (name, beacon_data), or a change
- * (beacons_change)}. NEW answer; Salt's event of it is shown. */
+/* Handles {do: list (include_pillar, include_opts), list_available, validate_beacon (name, beacon_data), or a
+ * change (beacons_change)}. NEW answer; Salt's event of it is shown. */
 static json_t *
 mbeacon_ask(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 {

@@ -21,8 +21,8 @@ typedef struct relay {
     json_int_t next_id;
 } relay_t;
 
-/* Sends a request, for the master that it names ("master": its number), or the one that asked for the job, if that is
- * connected. */
+/* Sends a request, for the master that it names ("master": its number), or the one that asked for the job, if
+ * that is connected. */
 static void
 relay_send(const relay_t *self, const question_t *q)
 {

@@ -136,7 +136,8 @@ cert_info_extension(json_t *list, const char *line, bool head)
     json_array_append_new(list, json_pack("{s:s, s:s}", "ext_name", shown, "ext_data", ""));
 }
 
-/* NEW certificate as Salt tells it. *ret_end: when it expires. NULL: something is missing in what openssl says. */
+/* NEW certificate as Salt tells it. *ret_end: when it expires. NULL: something is missing in what openssl
+ * says. */
 static json_t *
 cert_info_read(const char *path, char *text, time_t *ret_end)
 {

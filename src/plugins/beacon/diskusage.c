@@ -1,5 +1,5 @@
-/* diskusage.c - beacon diskusage: file systems that are fuller than their limit. It looks in a child, as one of a server that
- * does not answer keeps statvfs() waiting. */
+/* diskusage.c - beacon diskusage: file systems that are fuller than their limit. It looks in a child, as one
+ * of a server that does not answer keeps statvfs() waiting. */
 #include <sys/statvfs.h>
 
 #include "common/base/str.h"
@@ -21,7 +21,8 @@ diskusage_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
-/* Adds the event of a mount point that is as full as its limit, by psutil's reckoning: of what users may fill. */
+/* Adds the event of a mount point that is as full as its limit, by psutil's reckoning: of what users may
+ * fill. */
 static void
 diskusage_add(const char *point, double limit, json_t *events)
 {

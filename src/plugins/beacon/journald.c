@@ -1,5 +1,5 @@
-/* journald.c - beacon journald: entries of the journal, as they are written. `journalctl --follow` reads it, as only journald's
- * own library knows all the forms of its files; one line of JSON is an entry. */
+/* journald.c - beacon journald: entries of the journal, as they are written. `journalctl --follow` reads it,
+ * as only journald's own library knows all the forms of its files; one line of JSON is an entry. */
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -73,7 +73,8 @@ log_look(beacon_look_t *look, fail_t *err)
     log_compile(look, all);
     while (at < text.len && !self->late) {
         const char *line = (const char *) text.data + at, *end = memchr(line, '\n', text.len - at), *tag;
-        /* The last line may not be whole yet; one that fills all the room, or ends with its file, never will be. */
+        /* The last line may not be whole yet; one that fills all the room, or ends with its file, never will
+         * be. */
         if (end == NULL && (text.len < LIMIT_BEACON_READ ? !tail_is_last(self->tail) : at > 0))
             break;
         size_t len = end != NULL ? (size_t) (end - line) : text.len - at;

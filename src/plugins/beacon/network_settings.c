@@ -1,4 +1,5 @@
-/* network_settings.c - beacon network_settings: settings of interfaces that change, when the kernel tells it. */
+/* network_settings.c - beacon network_settings: settings of interfaces that change, when the kernel tells
+ * it. */
 #include <unistd.h>
 
 #include "common/base/str.h"
@@ -79,7 +80,8 @@ network_settings_open(beacon_look_t *look, fail_t *err)
     return NULL;
 }
 
-/* Adds the event of an interface whose settings of interest are not as before, or have the value that is waited for. */
+/* Adds the event of an interface whose settings of interest are not as before, or have the value that is
+ * waited for. */
 static void
 network_settings_compare(beacon_look_t *look, const char *name, const json_t *wanted, const json_t *before,
                          const json_t *now, json_t *changes)

@@ -1,5 +1,5 @@
-/* pressure.c - beacon pressure: stalls for want of processors, memory or disks, told by the kernel when they pass a limit
- * (Documentation/accounting/psi.rst): nothing looks in between. */
+/* pressure.c - beacon pressure: stalls for want of processors, memory or disks, told by the kernel when they
+ * pass a limit (Documentation/accounting/psi.rst): nothing looks in between. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -10,7 +10,8 @@
 #include "common/host/rootfs.h"
 #include "salt/plugin.h"
 
-/* Triggers are for "some" stalls, in a window of two seconds: the shortest that the kernel lets ordinary users ask for. */
+/* Triggers are for "some" stalls, in a window of two seconds: the shortest that the kernel lets ordinary
+ * users ask for. */
 enum { WINDOW_US = 2000000 };
 
 static const char *const resources[] = { "cpu", "memory", "io" };

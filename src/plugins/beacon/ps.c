@@ -1,5 +1,5 @@
-/* ps.c - beacon ps: processes that run, or do not. It looks in a child: the command line of a process that is stuck can't be
- * read. */
+/* ps.c - beacon ps: processes that run, or do not. It looks in a child: the command line of a process that is
+ * stuck can't be read. */
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/host/procfs.h"

@@ -1,9 +1,10 @@
 /* sh.c - beacon sh: commands that users run in their login shells.
  *
- * Salt's runs `strace -f -e execve` for each shell, and reads what that prints. Here a child process traces the shells by itself, with
- * ptrace(2): it is woken at forks and at the begin of a command and not at each system call, and since the command waits for it
- * then, one that is over in a moment is seen like any other. A process has one tracer, so a debugger finds a watched shell taken;
- * shells that another one has already are left alone.
+ * Salt's runs `strace -f -e execve` for each shell, and reads what that prints. Here a child process traces
+ * the shells by itself, with ptrace(2): it is woken at forks and at the begin of a command and not at each
+ * system call, and since the command waits for it then, one that is over in a moment is seen like any other.
+ * A process has one tracer, so a debugger finds a watched shell taken; shells that another one has already
+ * are left alone.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -154,8 +155,8 @@ sh_is_program(pid_t pid, const char *path)
     return stat(exe, &a) != 0 || stat(from, &b) != 0 || (a.st_dev == b.st_dev && a.st_ino == b.st_ino);
 }
 
-/* Tells a command that begins. The kernel put a script's interpreter and its option in front of it: they are left out, as they
- * are no arguments of execve(2). */
+/* Tells a command that begins. The kernel put a script's interpreter and its option in front of it: they are
+ * left out, as they are no arguments of execve(2). */
 static void
 sh_began(tracer_t *self, const traced_t *one)
 {

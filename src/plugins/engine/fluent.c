@@ -1,5 +1,6 @@
-/* fluent.c - engine `fluent`: sends the data of events to Fluentd or Fluent Bit, as a message of the forward protocol each: the
- * MessagePack array ["saltstack.APP", seconds, data]. Source: Fluentd's forward protocol, MessagePack's specification. */
+/* fluent.c - engine `fluent`: sends the data of events to Fluentd or Fluent Bit, as a message of the forward
+ * protocol each: the MessagePack array ["saltstack.APP", seconds, data]. Source: Fluentd's forward protocol,
+ * MessagePack's specification. */
 #include "common/base/clock.h"
 #include "plugins/lib/engine/enginebus.h"
 #include "plugins/lib/engine/forward.h"
@@ -14,8 +15,8 @@ pack_bytes(buf_t *out, uint64_t v, int n)
         buf_putc(out, (char) (v >> (8 * n)));
 }
 
-/* The head of a text, an array or a map: `fix` with the length in it below `fix_max`, else `wide` (16 bits) or the one after it; texts
- * have one of 8 bits before that. */
+/* The head of a text, an array or a map: `fix` with the length in it below `fix_max`, else `wide` (16 bits)
+ * or the one after it; texts have one of 8 bits before that. */
 static void
 pack_head(buf_t *out, size_t n, int fix, size_t fix_max, int wide)
 {

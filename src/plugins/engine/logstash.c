@@ -1,5 +1,5 @@
-/* logstash.c - engine `logstash`: sends events to Logstash by UDP or TCP, each in the form of the Python package `logstash`, version 1:
- * the data's members beside those of a line of a log. */
+/* logstash.c - engine `logstash`: sends events to Logstash by UDP or TCP, each in the form of the Python
+ * package `logstash`, version 1: the data's members beside those of a line of a log. */
 #include <time.h>
 #include <unistd.h>
 
@@ -12,7 +12,8 @@
 
 enum { HOST_MAX = 256, STAMP_MAX = 32 };
 
-/* Members that a line of Python's log has itself, and that package leaves out. `id` is not one here, as it says whose event it is. */
+/* Members that a line of Python's log has itself, and that package leaves out. `id` is not one here, as it
+ * says whose event it is. */
 static const char *const own_names[] = {
     "args",        "asctime",         "auth_token", "created",
     "exc_info",    "exc_text",        "extra",      "filename",

@@ -1,5 +1,5 @@
-/* schedule.c - the schedule of the master: runners, as the option `schedule` of its configuration says. It runs as an engine; the
- * master starts it when there is a schedule (common/conf/engines.h). */
+/* schedule.c - the schedule of the master: runners, as the option `schedule` of its configuration says. It
+ * runs as an engine; the master starts it when there is a schedule (common/conf/engines.h). */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"

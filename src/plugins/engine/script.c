@@ -1,5 +1,5 @@
-/* script.c - engine `script`: runs a command again and again, and fires an event for each line of its output that is a
- * mapping with a `tag`; `data` of it goes along. */
+/* script.c - engine `script`: runs a command again and again, and fires an event for each line of its output
+ * that is a mapping with a `tag`; `data` of it goes along. */
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +50,8 @@ script_line(script_t *self, char *line)
         log_error("engine script: %s", fail_text(&err));
 }
 
-/* Takes the lines of what was read, and keeps what is no whole line yet. One that is too long is left out, to its end. */
+/* Takes the lines of what was read, and keeps what is no whole line yet. One that is too long is left out, to
+ * its end. */
 static void
 script_take(script_t *self, buf_t *in, bool *skips)
 {

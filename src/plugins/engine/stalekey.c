@@ -1,5 +1,5 @@
-/* stalekey.c - engine `stalekey`: deletes the keys of minions that have not been connected for long. When each was last seen is
- * kept in presence.json of cachedir. */
+/* stalekey.c - engine `stalekey`: deletes the keys of minions that have not been connected for long. When
+ * each was last seen is kept in presence.json of cachedir. */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "plugins/lib/engine/enginebus.h"

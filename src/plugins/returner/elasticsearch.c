@@ -1,7 +1,8 @@
-/* elasticsearch.c - returner `elasticsearch`: a document for each return, event or job, by the bulk interface.
+/* elasticsearch.c - returner `elasticsearch`: a document for each return, event or job, by the bulk
+ * interface.
  *
- * Documents have ids of what they are (JID-MINION, JID, MASTER-NUMBER of an event), so that a repeat writes the same one. The
- * server is that of Salt's module of the same name: the option `elasticsearch`. */
+ * Documents have ids of what they are (JID-MINION, JID, MASTER-NUMBER of an event), so that a repeat writes
+ * the same one. The server is that of Salt's module of the same name: the option `elasticsearch`. */
 #include <time.h>
 
 #include "common/base/buf.h"
@@ -146,7 +147,8 @@ elastic_index(const json_t *opts, const char *name)
     return xasprintf("%s-%s", name, day);
 }
 
-/* Elasticsearch's rules for names of indices, of one that begins with "salt-"; it becomes part of an address, too. */
+/* Elasticsearch's rules for names of indices, of one that begins with "salt-"; it becomes part of an address,
+ * too. */
 static bool
 is_index_name(const char *name)
 {
@@ -154,7 +156,8 @@ is_index_name(const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.")] == '\0';
 }
 
-/* Two lines of a bulk request: where the document goes, TAKES id (NULL: the server makes one), and the document. */
+/* Two lines of a bulk request: where the document goes, TAKES id (NULL: the server makes one), and the
+ * document. */
 static int
 elastic_add(call_ctx_t *ctx, const json_t *opts, const char *index, const char *type, json_t *id,
             const json_t *document, buf_t *bulk, fail_t *err)
@@ -305,8 +308,9 @@ elastic_add_load(call_ctx_t *ctx, const json_t *opts, const char *jid, const jso
                        err);
 }
 
-/* Looks at the answer for each document. What the server refuses for what it is, such as a text where the index has numbers, is left
- * out with a line of the log, as it would keep all that follows back for ever. 0, or negative when one is to come again. */
+/* Looks at the answer for each document. What the server refuses for what it is, such as a text where the
+ * index has numbers, is left out with a line of the log, as it would keep all that follows back for ever. 0,
+ * or negative when one is to come again. */
 static int
 elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *err)
 {
@@ -329,8 +333,8 @@ elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *e
     return value_get(said, "items") != NULL ? 0 : elastic_refused("_bulk", status, answer, err);
 }
 
-/* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes again. -E2BIG: all together
- * they are too large. */
+/* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes
+ * again. -E2BIG: all together they are too large. */
 static int
 elastic_send(call_ctx_t *ctx, const buf_t *bulk, fail_t *err)
 {
@@ -383,7 +387,8 @@ elastic_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return rc < 0 ? rc : elastic_send(ctx, &bulk, err);
 }
 
-/* Adds a return of a batch. One that can't be stored at all is left out, as it would keep back all that follow. */
+/* Adds a return of a batch. One that can't be stored at all is left out, as it would keep back all that
+ * follow. */
 static int
 elastic_gather_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *bulk, fail_t *err)
 {

@@ -1,7 +1,9 @@
-/* influxdb.c - returner `influxdb`: jobs and returns as points of an InfluxDB of version 1, as Salt's returner writes them: `jids`
- * with the tag jid and the field load, `returns` with the tags fun, id and jid and the fields return and full_ret.
+/* influxdb.c - returner `influxdb`: jobs and returns as points of an InfluxDB of version 1, as Salt's
+ * returner writes them: `jids` with the tag jid and the field load, `returns` with the tags fun, id and jid
+ * and the fields return and full_ret.
  *
- * A point's time is its job's, so that a repeat is the same point. Source: InfluxDB's line protocol and HTTP API. */
+ * A point's time is its job's, so that a repeat is the same point. Source: InfluxDB's line protocol and HTTP
+ * API. */
 #include <time.h>
 
 #include "common/base/base64.h"
@@ -158,7 +160,8 @@ influx_answer(const json_t *opts, const char *sql, fail_t *err)
     return NULL;
 }
 
-/* NEW rows as objects {column: value}, tags of `group by` among them, or NULL with *err. `name` stands for %s in the statement. */
+/* NEW rows as objects {column: value}, tags of `group by` among them, or NULL with *err. `name` stands for %s
+ * in the statement. */
 static json_t *
 influx_rows(call_ctx_t *ctx, const char *sql, const char *name, fail_t *err)
 {

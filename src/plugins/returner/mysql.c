@@ -1,5 +1,5 @@
-/* mysql.c - returner `mysql`: jobs, returns and events in MySQL or MariaDB, as texts of JSON; Salt's tables jids, salt_returns and
- * salt_events. */
+/* mysql.c - returner `mysql`: jobs, returns and events in MySQL or MariaDB, as texts of JSON; Salt's tables
+ * jids, salt_returns and salt_events. */
 #include "plugins/lib/returner/sqlreturn.h"
 
 static const retopt_t options[] = {

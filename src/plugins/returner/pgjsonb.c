@@ -1,5 +1,5 @@
-/* pgjsonb.c - returner `pgjsonb`: jobs, returns and events in PostgreSQL, as jsonb; Salt's tables jids, salt_returns and
- * salt_events. */
+/* pgjsonb.c - returner `pgjsonb`: jobs, returns and events in PostgreSQL, as jsonb; Salt's tables jids,
+ * salt_returns and salt_events. */
 #include "plugins/lib/returner/sqlreturn.h"
 
 static const retopt_t options[] = {

@@ -1,5 +1,5 @@
-/* postgres.c - returner `postgres`: jobs, returns and events in PostgreSQL, as texts of JSON; Salt's tables jids, salt_returns
- * and salt_events. */
+/* postgres.c - returner `postgres`: jobs, returns and events in PostgreSQL, as texts of JSON; Salt's tables
+ * jids, salt_returns and salt_events. */
 #include "plugins/lib/returner/sqlreturn.h"
 
 static const retopt_t options[] = {

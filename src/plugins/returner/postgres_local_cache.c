@@ -1,5 +1,5 @@
-/* postgres_local_cache.c - returner `postgres_local_cache`: a master's job cache in PostgreSQL; Salt's tables jids, with a
- * column for each member of a job's load, salt_returns and salt_events. */
+/* postgres_local_cache.c - returner `postgres_local_cache`: a master's job cache in PostgreSQL; Salt's tables
+ * jids, with a column for each member of a job's load, salt_returns and salt_events. */
 #include "plugins/lib/returner/sqlreturn.h"
 
 static const retopt_t options[] = {

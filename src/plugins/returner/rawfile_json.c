@@ -1,7 +1,7 @@
 /* rawfile_json.c - returner `rawfile_json`: a line of JSON for each return or event, at the end of a file.
  *
- * The lines of one call are one write under the file's lock. Of a write that the disk refuses nothing stays, so that
- * readers find whole lines and a repeat adds each once. */
+ * The lines of one call are one write under the file's lock. Of a write that the disk refuses nothing stays,
+ * so that readers find whole lines and a repeat adds each once. */
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -3,8 +3,8 @@
  *   ret:JID    hash of minion to return, for keep_jobs_seconds      load:JID   what was published, as long
  *   ID:FUN     the jid of the minion's last return of it            minions    set of ids
  *
- * Every write of these is the same when it comes again. Of minions with the ids `ret` and `load` the last returns of functions are
- * not kept, as those keys would be of jobs. */
+ * Every write of these is the same when it comes again. Of minions with the ids `ret` and `load` the last
+ * returns of functions are not kept, as those keys would be of jobs. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"

@@ -1,5 +1,5 @@
-/* slack_webhook.c - returner `slack_webhook`: a message for each return, by an incoming webhook of Slack. The return of a state run is
- * counted: unchanged, changed and failed states. */
+/* slack_webhook.c - returner `slack_webhook`: a message for each return, by an incoming webhook of Slack. The
+ * return of a state run is counted: unchanged, changed and failed states. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_yaml.h"

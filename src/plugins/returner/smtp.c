@@ -1,8 +1,9 @@
 /* smtp.c - returner `smtp`: a mail for each return or event.
  *
- * Subject and body are templates, which see the members of the return, or of the event's data, as variables. What these hold
- * never is a template: the subject is rendered before values of `fields` go to its end, and values are marked as a peer's, so
- * that no later renderer of a pipeline reads them as code. A mail that comes again has the same Message-ID. */
+ * Subject and body are templates, which see the members of the return, or of the event's data, as variables.
+ * What these hold never is a template: the subject is rendered before values of `fields` go to its end, and
+ * values are marked as a peer's, so that no later renderer of a pipeline reads them as code. A mail that
+ * comes again has the same Message-ID. */
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -92,8 +93,8 @@ smtp_content(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *out,
 
 /* ---- OpenPGP ------------------------------------------------------------------------------------------- */
 
-/* Replaces the text by its encrypted form, for the keys of the recipients in the ring of the user `owner`; where that fails, by
- * gpg's reasons. Negative with *err: nothing is to be sent. */
+/* Replaces the text by its encrypted form, for the keys of the recipients in the ring of the user `owner`;
+ * where that fails, by gpg's reasons. Negative with *err: nothing is to be sent. */
 static int
 smtp_encrypt(const char *owner, const json_t *to, buf_t *content, fail_t *err)
 {
@@ -273,8 +274,8 @@ smtp_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return smtp_mail(ctx, opts, ret, err);
 }
 
-/* Mails for the data of events. Options that data of an event name are not taken: a minion may have fired it. Data that the
- * templates can't be filled with are said in the log, as a repeat fails too. */
+/* Mails for the data of events. Options that data of an event name are not taken: a minion may have fired it.
+ * Data that the templates can't be filled with are said in the log, as a repeat fails too. */
 static int
 smtp_events(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* syslog.c - returner `syslog`: each return is a line of JSON for the system's log. Names of levels, facilities and
- * options are those of <syslog.h>. */
+/* syslog.c - returner `syslog`: each return is a line of JSON for the system's log. Names of levels,
+ * facilities and options are those of <syslog.h>. */
 #include <syslog.h>
 
 #include "common/base/str.h"

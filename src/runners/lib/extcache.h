@@ -1,5 +1,5 @@
-/* extcache.h - the job cache that the runner `jobs` reads when it is a returner: ext_job_cache or master_job_cache of the
- * configuration, or the one that a call names.
+/* extcache.h - the job cache that the runner `jobs` reads when it is a returner: ext_job_cache or
+ * master_job_cache of the configuration, or the one that a call names.
  *
  * Layer      runners
  * Threads    the worker's that runs the runner
@@ -16,7 +16,8 @@
 const char *extcache_name(call_ctx_t *ctx, const json_t *args);
 /* As api_job: {"job", "returns"}; "job" null when the returner knows none. `globs` NULL: all minions. */
 json_t *extcache_job(call_ctx_t *ctx, const char *name, const char *jid, const json_t *globs, fail_t *err);
-/* {jid: {"Function", ...}} of jobs that fit: `filter` as of api_jobs: function, target, metadata, start_us, end_us. */
+/* {jid: {"Function", ...}} of jobs that fit: `filter` as of api_jobs: function, target, metadata, start_us,
+ * end_us. */
 json_t *extcache_jobs(call_ctx_t *ctx, const char *name, const json_t *filter, fail_t *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* failures.c - see failures.h. Causes are reduced to short lines; minions with the same cause form a group, and the
- * largest groups come first. Numbers of names, groups and bytes are bounded, so that a fleet's failure stays
- * readable. */
+/* failures.c - see failures.h. Causes are reduced to short lines; minions with the same cause form a group,
+ * and the largest groups come first. Numbers of names, groups and bytes are bounded, so that a fleet's
+ * failure stays readable. */
 #include "runners/lib/failures.h"
 
 #include "common/base/buf.h"

@@ -1,8 +1,8 @@
 /* filters_lazy.c - filters that return a generator: map, select and relatives, unique, items, batch, slice.
  *
  * All share one generator (lazy_t): its step function gets each element and returns a value, or NULL and
- * whether to go on. Arguments are checked at the first element, as in Python's generators. A generator holds its context
- * and ends with its session. */
+ * whether to go on. Arguments are checked at the first element, as in Python's generators. A generator holds
+ * its context and ends with its session. */
 #include "common/jinja/filter/filter.h"
 #include "common/py/py_mem.h"
 

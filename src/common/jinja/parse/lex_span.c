@@ -51,7 +51,7 @@ sign_is_free(check_t *c, const char *from, const char *to, const char *what)
     return lex_span_is_free(c, from, to, what);
 }
 
-/* ---- text, comments and raw text ---------------------------------------------------------------------------------- */
+/* ---- text, comments and raw text ----------------------------------------------------------------------- */
 
 /* A line statement's start includes the line break before it. */
 static bool
@@ -115,7 +115,7 @@ line_comment_fits(check_t *c)
     return false;
 }
 
-/* ---- inside of tags ----------------------------------------------------------------------------------------------- */
+/* ---- inside of tags ------------------------------------------------------------------------------------ */
 
 /* Length in bytes of the longest escape that may begin at the backslash `p`. */
 static size_t
@@ -222,7 +222,7 @@ tag_fits(check_t *c)
     return lex_span_token_fits(c, token.type, from);
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static const jspan_place_t places_of[] = {
     [LEX_TEXT] = JSPAN_TEXT,

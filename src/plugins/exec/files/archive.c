@@ -1,5 +1,5 @@
-/* archive.c - execution module `archive`: tar, gzip, zip, unzip and rar as their programs do it, by cmd.run. Files are
- * operands, never options; what the user gives as options is. */
+/* archive.c - execution module `archive`: tar, gzip, zip, unzip and rar as their programs do it, by cmd.run.
+ * Files are operands, never options; what the user gives as options is. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"

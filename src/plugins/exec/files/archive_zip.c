@@ -1,6 +1,6 @@
-/* archive_zip.c - more of execution module `archive`: zip and unzip, without the user's command line options. Members
- * are unpacked here, each beside its place and renamed, so that no half of one is ever found there; links come last,
- * so that no member is written through one that the archive brings. */
+/* archive_zip.c - more of execution module `archive`: zip and unzip, without the user's command line options.
+ * Members are unpacked here, each beside its place and renamed, so that no half of one is ever found there;
+ * links come last, so that no member is written through one that the archive brings. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>

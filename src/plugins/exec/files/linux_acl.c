@@ -53,7 +53,8 @@ add_fact(json_t *all, json_t **file, char *line)
             json_object_set_new(*file, flags[i].key, json_true());
 }
 
-/* "default:user:bob:r-x", perhaps with the effective permissions after a "#". An entry without a name is the owner's. */
+/* "default:user:bob:r-x", perhaps with the effective permissions after a "#". An entry without a name is the
+ * owner's. */
 static void
 add_entry(json_t *file, char *line)
 {

@@ -67,7 +67,8 @@ rsync_line(const json_t *args)
 
 /* ---- sources of the file server ------------------------------------------------------------------ */
 
-/* Fetches a salt:// source into the private folder `temp`. The path that rsync reads: NEW, or NULL with *err. */
+/* Fetches a salt:// source into the private folder `temp`. The path that rsync reads: NEW, or NULL with
+ * *err. */
 static char *
 fetch_source(call_ctx_t *ctx, const json_t *args, const char *src, const char *temp, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* x509.c - execution module `x509`: keys, certificates, requests and revocation lists are made and encoded; x509_read.c reads
- * and checks them. Arguments of Salt's older module of this name are taken too. */
+/* x509.c - execution module `x509`: keys, certificates, requests and revocation lists are made and encoded;
+ * x509_read.c reads and checks them. Arguments of Salt's older module of this name are taken too. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
@@ -285,7 +285,8 @@ may_use(call_ctx_t *ctx, const char *pattern, const char *minion, fail_t *err)
     return value_truthy(compound ? value_get(ret, minion) : ret);
 }
 
-/* The requester's arguments: what would read or write files here, or bring a signer of its own, is not taken. */
+/* The requester's arguments: what would read or write files here, or bring a signer of its own, is not
+ * taken. */
 static int
 take_request(const json_t *policy, json_t *asked, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* x509_read.c - execution module `x509`, second part: certificates, requests, lists and keys are read and checked. */
+/* x509_read.c - execution module `x509`, second part: certificates, requests, lists and keys are read and
+ * checked. */
 #include <glob.h>
 
 #include "common/base/clock.h"
@@ -13,7 +14,8 @@ enum { DAY = 24 * 60 * 60 };
 
 /* ---- documents ---------------------------------------------------------------------------------- */
 
-/* NEW "AB:CD" of the digest; a short one is the first four bytes the other way round, as OpenSSL names files. */
+/* NEW "AB:CD" of the digest; a short one is the first four bytes the other way round, as OpenSSL names
+ * files. */
 static json_t *
 fingerprint(const char *digest, const void *bytes, size_t len, bool short_one, fail_t *err)
 {

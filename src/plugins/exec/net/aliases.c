@@ -1,5 +1,5 @@
-/* aliases.c - execution module `aliases`: whom the mail system sends a name's mail, in /etc/aliases or the option
- * aliases.file. Format: aliases(5); a line is "NAME: TARGET # COMMENT". */
+/* aliases.c - execution module `aliases`: whom the mail system sends a name's mail, in /etc/aliases or the
+ * option aliases.file. Format: aliases(5); a line is "NAME: TARGET # COMMENT". */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"

@@ -1,6 +1,6 @@
-/* ddns.c - execution module `ddns`: records of a name server that takes dynamic updates (RFC 2136), by nsupdate.h.
- * Answers are Salt's: True when the server has changed something, None when there was nothing to change, False when it
- * refuses. */
+/* ddns.c - execution module `ddns`: records of a name server that takes dynamic updates (RFC 2136), by
+ * nsupdate.h. Answers are Salt's: True when the server has changed something, None when there was nothing to
+ * change, False when it refuses. */
 #include <arpa/inet.h>
 
 #include "common/base/buf.h"
@@ -13,8 +13,8 @@
 /* Outcomes of an update beside a negative errno. */
 enum { DDNS_REFUSED, DDNS_DONE, DDNS_NOTHING };
 
-/* The server and the key by the call's keywords, or by the options ddns.*. The arguments that zone_init() reads: NEW, or
- * NULL with *err. */
+/* The server and the key by the call's keywords, or by the options ddns.*. The arguments that zone_init()
+ * reads: NEW, or NULL with *err. */
 static json_t *
 server_args(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -136,8 +136,8 @@ ddns_one(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- hosts ---------------------------------------------------------------------------------------- */
 
-/* Puts or drops the PTR record of an address in the first reverse zone that takes it: 7.168.192.in-addr.arpa. for the
- * name 9, then 168.192.in-addr.arpa. for 9.7, .... */
+/* Puts or drops the PTR record of an address in the first reverse zone that takes it: 7.168.192.in-addr.arpa.
+ * for the name 9, then 168.192.in-addr.arpa. for 9.7, .... */
 static int
 in_reverse(zone_t *zone, const char *ip, const char *fqdn, const json_t *args, bool puts, fail_t *err)
 {

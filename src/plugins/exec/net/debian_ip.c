@@ -1,5 +1,5 @@
-/* debian_ip.c - execution module `ip` on Debian and its like: interfaces, bonds and routes in /etc/network, and the network's
- * own settings. */
+/* debian_ip.c - execution module `ip` on Debian and its like: interfaces, bonds and routes in /etc/network,
+ * and the network's own settings. */
 #include <errno.h>
 
 #include "common/base/fs.h"

@@ -1,5 +1,5 @@
-/* dig.c - execution module `dig`: questions to name servers, by the program dig. The names in the answers are whatever a
- * server says: none becomes an option, and a chain of them is followed a bounded way. */
+/* dig.c - execution module `dig`: questions to name servers, by the program dig. The names in the answers are
+ * whatever a server says: none becomes an option, and a chain of them is followed a bounded way. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"

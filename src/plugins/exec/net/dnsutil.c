@@ -1,4 +1,5 @@
-/* dnsutil.c - execution module `dnsutil`: names and addresses, by dig where it is there; files of hosts and of zones. */
+/* dnsutil.c - execution module `dnsutil`: names and addresses, by dig where it is there; files of hosts and
+ * of zones. */
 #include <netdb.h>
 #include <arpa/inet.h>
 #include <time.h>
@@ -246,7 +247,8 @@ take_soa(json_t *zone, char **words, size_t n)
         json_object_set_new(zone, times[i], zone_seconds(words[TIMES + i + gone]));
 }
 
-/* A record, as Salt reads its words: "NAME TTL IN A ADDRESS" or "NAME IN TYPE VALUE". `is_ns`: the line names NS. */
+/* A record, as Salt reads its words: "NAME TTL IN A ADDRESS" or "NAME IN TYPE VALUE". `is_ns`: the line names
+ * NS. */
 static void
 take_record(json_t *zone, const json_t *words, bool is_ns)
 {

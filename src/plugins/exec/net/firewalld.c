@@ -1,5 +1,5 @@
-/* firewalld.c - execution module `firewalld`: zones and services of firewalld, by firewall-cmd. A function is a row with
- * the words of its command line; a few of them ask something first. */
+/* firewalld.c - execution module `firewalld`: zones and services of firewalld, by firewall-cmd. A function is
+ * a row with the words of its command line; a few of them ask something first. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -11,8 +11,8 @@
 /* How the output is returned. */
 typedef enum fw_answer { FW_TEXT, FW_WORDS, FW_LINES, FW_ZONES, FW_FORWARDS } fw_answer_t;
 
-/* A function's command line: {name} is an argument; a word with an argument that is empty is left out when a "?" stands
- * before it. --permanent is added where the argument `permanent` says so. */
+/* A function's command line: {name} is an argument; a word with an argument that is empty is left out when a
+ * "?" stands before it. --permanent is added where the argument `permanent` says so. */
 typedef struct fw_line {
     fw_answer_t answer;
     const char *words[4];

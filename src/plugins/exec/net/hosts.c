@@ -1,7 +1,8 @@
 /* hosts.c - execution module `hosts`: the file of host names, /etc/hosts or the option hosts.file.
  *
- * Read it is {address: {"aliases": [name], "comment": text}}, in the file's order, and {"comment-N": [line]} for its N-th
- * line of comment. add_host and set_comment write it anew from that, as Salt does; set_host and rm_host change lines. */
+ * Read it is {address: {"aliases": [name], "comment": text}}, in the file's order, and {"comment-N": [line]}
+ * for its N-th line of comment. add_host and set_comment write it anew from that, as Salt does; set_host and
+ * rm_host change lines. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -169,8 +170,8 @@ hosts_has_pair(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Calls back for each line of an address: `put` adds what takes its place. Other lines are copied. True when there was
- * one. */
+/* Calls back for each line of an address: `put` adds what takes its place. Other lines are copied. True when
+ * there was one. */
 static bool
 hosts_change_lines(const char *text, const char *ip,
                    void (*put)(const json_t *args, char *line, bool again, buf_t *out), const json_t *args,

@@ -1,5 +1,5 @@
-/* iptables.c - execution module `iptables`: the kernel's packet filter, by iptables, ip6tables and their -save programs.
- * A rule is one text, as Salt has it; its words become the program's, without a shell. */
+/* iptables.c - execution module `iptables`: the kernel's packet filter, by iptables, ip6tables and their
+ * -save programs. A rule is one text, as Salt has it; its words become the program's, without a shell. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

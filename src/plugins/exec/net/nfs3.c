@@ -1,5 +1,5 @@
-/* nfs3.c - execution module `nfs3`: folders that NFS exports, in /etc/exports (exports(5)). Only the lines of a path that
- * changes are written anew; comments and other lines stay. */
+/* nfs3.c - execution module `nfs3`: folders that NFS exports, in /etc/exports (exports(5)). Only the lines of
+ * a path that changes are written anew; comments and other lines stay. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -27,7 +27,8 @@ client_of(const char *word)
     return json_pack("{s:o, s:o}", "hosts", json_stringn(word, n), "options", list);
 }
 
-/* Adds a line's exports to {path: [client]}: its first word is a path, and so are others that begin with a slash. */
+/* Adds a line's exports to {path: [client]}: its first word is a path, and so are others that begin with a
+ * slash. */
 static void
 take_exports(const char *line, json_t *all)
 {

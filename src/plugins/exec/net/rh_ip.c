@@ -1,5 +1,5 @@
-/* rh_ip.c - execution module `ip` on Red Hat and its like: interfaces and routes in /etc/sysconfig/network-scripts, and the
- * network's own settings in /etc/sysconfig/network. */
+/* rh_ip.c - execution module `ip` on Red Hat and its like: interfaces and routes in
+ * /etc/sysconfig/network-scripts, and the network's own settings in /etc/sysconfig/network. */
 #include <errno.h>
 #include <sys/socket.h>
 

@@ -1,5 +1,5 @@
-/* suse_ip.c - execution module `ip` on SUSE: interfaces and routes in /etc/sysconfig/network, and the network's own settings
- * in its file `config`. */
+/* suse_ip.c - execution module `ip` on SUSE: interfaces and routes in /etc/sysconfig/network, and the
+ * network's own settings in its file `config`. */
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/net/ifopts.h"

@@ -1,5 +1,6 @@
-/* debconfmod.c - execution module `debconf`: answers to the questions of Debian's packages, by debconf-get-selections and
- * debconf-set-selections. An answer, which may be a password, goes to the program's standard input. */
+/* debconfmod.c - execution module `debconf`: answers to the questions of Debian's packages, by
+ * debconf-get-selections and debconf-set-selections. An answer, which may be a password, goes to the
+ * program's standard input. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

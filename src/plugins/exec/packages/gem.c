@@ -1,5 +1,5 @@
-/* gem.c - execution module `gem`: packages of Ruby. The program is `gem_bin`, or gem by way of RVM or rbenv where one of
- * them is installed, or gem itself. */
+/* gem.c - execution module `gem`: packages of Ruby. The program is `gem_bin`, or gem by way of RVM or rbenv
+ * where one of them is installed, or gem itself. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
@@ -80,8 +80,8 @@ is_secret(const char *proxy)
     return strchr(proxy, '@') != NULL;
 }
 
-/* stdout of gem with these words, or False where RVM or rbenv ran it and it failed: NEW text or false, NULL with *err.
- * TAKES the words. */
+/* stdout of gem with these words, or False where RVM or rbenv ran it and it failed: NEW text or false, NULL
+ * with *err. TAKES the words. */
 static json_t *
 run_gem(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* lowpkg_rpm.c - execution module `lowpkg` on systems of rpm: its database and its files, without repositories: the
- * table. The functions stand in plugins/lib/packages/rpm*.c. */
+/* lowpkg_rpm.c - execution module `lowpkg` on systems of rpm: its database and its files, without
+ * repositories: the table. The functions stand in plugins/lib/packages/rpm*.c. */
 #include "common/base/fs.h"
 #include "plugins/lib/packages/rpm.h"
 #include "salt/plugin.h"

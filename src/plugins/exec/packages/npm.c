@@ -8,8 +8,8 @@
 
 enum { NPM_TIMEOUT_S = 1800 };
 
-/* `env`, a dictionary or a list of them, with what tells npm for whom it works, and the registry, whose URL may hold a
- * password. NEW. */
+/* `env`, a dictionary or a list of them, with what tells npm for whom it works, and the registry, whose URL
+ * may hold a password. NEW. */
 static json_t *
 npm_env(const json_t *args)
 {

@@ -1,4 +1,5 @@
-/* pkg_apk.c - execution module `pkg` on Alpine, by apk: the table. The functions stand in plugins/lib/packages/apk.c. */
+/* pkg_apk.c - execution module `pkg` on Alpine, by apk: the table. The functions stand in
+ * plugins/lib/packages/apk.c. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apk.h"
 #include "salt/plugin.h"

@@ -1,5 +1,5 @@
-/* pkg_yum.c - execution module `pkg` on Red Hat and what descends from it, by dnf or yum: the table. The functions stand
- * in plugins/lib/packages/yum*.c and rpm*.c, one theme per file. */
+/* pkg_yum.c - execution module `pkg` on Red Hat and what descends from it, by dnf or yum: the table. The
+ * functions stand in plugins/lib/packages/yum*.c and rpm*.c, one theme per file. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/yum.h"
 #include "salt/plugin.h"

@@ -1,5 +1,5 @@
-/* virtualenv_mod.c - execution module `virtualenv`: environments of Python. Where there is no virtualenv and none is
- * named, python3's own venv makes them. */
+/* virtualenv_mod.c - execution module `virtualenv`: environments of Python. Where there is no virtualenv and
+ * none is named, python3's own venv makes them. */
 #include <ctype.h>
 #include <unistd.h>
 

@@ -145,7 +145,8 @@ bare_word(const char *word)
     return json_string(bare);
 }
 
-/* Adds a host to what listens at an address: "default server NAME (FILE:1)", or "port 80 namevhost NAME (FILE:1)". */
+/* Adds a host to what listens at an address: "default server NAME (FILE:1)", or "port 80 namevhost NAME
+ * (FILE:1)". */
 static void
 add_vhost(char **words, size_t n, json_t *address)
 {
@@ -181,7 +182,8 @@ apache_vhosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* "start" and its like are options of the server, "configtest" and its like words of apachectl. None for others. */
+/* "start" and its like are options of the server, "configtest" and its like words of apachectl. None for
+ * others. */
 static int
 apache_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* apache_deb.c - execution module `apache`, as Debian has the server: sites, modules and parts of the configuration are
- * links, which a2ensite and its like make and remove. */
+/* apache_deb.c - execution module `apache`, as Debian has the server: sites, modules and parts of the
+ * configuration are links, which a2ensite and its like make and remove. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"

@@ -3,7 +3,8 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* django-admin of PATH, of the virtual environment `bin_env`, or that program itself. NEW, or NULL with *err. */
+/* django-admin of PATH, of the virtual environment `bin_env`, or that program itself. NEW, or NULL with
+ * *err. */
 static char *
 django_admin(const char *bin_env, fail_t *err)
 {
@@ -22,8 +23,8 @@ django_admin(const char *bin_env, fail_t *err)
     return NULL;
 }
 
-/* Runs `command`, words with blanks between, with --FLAG for each of `flags` and --KEY=VALUE for each of `values`. A value is
- * one word whatever is in it. */
+/* Runs `command`, words with blanks between, with --FLAG for each of `flags` and --KEY=VALUE for each of
+ * `values`. A value is one word whatever is in it. */
 static int
 django_run(call_ctx_t *ctx, const json_t *args, const char *command, const json_t *flags, json_t *values,
            json_t **ret_value, fail_t *err)

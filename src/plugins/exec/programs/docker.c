@@ -1,5 +1,5 @@
-/* docker.c - execution module `docker`: containers, images, networks and volumes of a Docker Engine or of podman, over the
- * HTTP API on its socket. The functions are in plugins/lib/docker by theme. */
+/* docker.c - execution module `docker`: containers, images, networks and volumes of a Docker Engine or of
+ * podman, over the HTTP API on its socket. The functions are in plugins/lib/docker by theme. */
 #include "plugins/lib/docker/dockerfuns.h"
 
 #define ROW_CONTAINER ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the container")

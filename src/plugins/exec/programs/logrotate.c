@@ -1,5 +1,5 @@
-/* logrotate.c - execution module `logrotate`: what logrotate's configuration says, and changes of single lines of it
- * (logrotate.conf(5)). */
+/* logrotate.c - execution module `logrotate`: what logrotate's configuration says, and changes of single
+ * lines of it (logrotate.conf(5)). */
 #include <errno.h>
 
 #include "common/base/fs.h"

@@ -38,7 +38,8 @@ nginx_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The words of "configure arguments: ..." after these two; from a quote in a word to the line's last one is one word. */
+/* The words of "configure arguments: ..." after these two; from a quote in a word to the line's last one is
+ * one word. */
 static json_t *
 build_arguments(const char *line)
 {

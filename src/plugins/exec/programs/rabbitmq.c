@@ -1,5 +1,5 @@
-/* rabbitmq.c - execution module `rabbitmq`: users, virtual hosts, policies, plugins and clusters of a broker, by rabbitmqctl
- * and rabbitmq-plugins. A password goes to rabbitmqctl's standard input. */
+/* rabbitmq.c - execution module `rabbitmq`: users, virtual hosts, policies, plugins and clusters of a broker,
+ * by rabbitmqctl and rabbitmq-plugins. A password goes to rabbitmqctl's standard input. */
 #include <sys/random.h>
 
 #include "common/base/fs.h"
@@ -17,7 +17,8 @@ typedef struct rabbit_call {
 
 /* ---- the programs ------------------------------------------------------------------------------- */
 
-/* Erlang complains about a locale that is not UTF-8. `in` may be NULL. NEW {retcode, stdout, stderr}, or NULL with *err. */
+/* Erlang complains about a locale that is not UTF-8. `in` may be NULL. NEW {retcode, stdout, stderr}, or NULL
+ * with *err. */
 static json_t *
 rabbit_run(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *in, fail_t *err)
 {
@@ -34,8 +35,8 @@ rabbit_run(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *
                     "reset_system_locale", 0, "env", "LC_ALL", "C.UTF-8", "timeout", LIMIT_TOOL_MS / 1000);
 }
 
-/* The broker's version by its package, without what the distribution adds; "" where that is not known. NEW, or NULL with
- * *err. */
+/* The broker's version by its package, without what the distribution adds; "" where that is not known. NEW,
+ * or NULL with *err. */
 static char *
 package_version(call_ctx_t *ctx, fail_t *err)
 {
@@ -256,8 +257,8 @@ rabbit_permissions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- passwords ---------------------------------------------------------------------------------- */
 
-/* The command with a user, and the password on standard input; what it printed without its question. NEW, or NULL with
- * *err. */
+/* The command with a user, and the password on standard input; what it printed without its question. NEW, or
+ * NULL with *err. */
 static char *
 rabbit_with_password(call_ctx_t *ctx, const json_t *args, const char *command, const char *password,
                      fail_t *err)

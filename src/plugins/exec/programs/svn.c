@@ -1,5 +1,5 @@
-/* svn.c - execution module `svn`: working copies of Subversion, by its program. A function is a row: its command is the
- * row's text, its arguments say which words follow. */
+/* svn.c - execution module `svn`: working copies of Subversion, by its program. A function is a row: its
+ * command is the row's text, its arguments say which words follow. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"

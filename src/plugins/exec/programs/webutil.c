@@ -1,5 +1,5 @@
-/* webutil.c - execution module `webutil`: users of a web server in a file of htpasswd. The program reads passwords from
- * its standard input, so that they are in no list of processes. */
+/* webutil.c - execution module `webutil`: users of a web server in a file of htpasswd. The program reads
+ * passwords from its standard input, so that they are in no list of processes. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

@@ -1,6 +1,7 @@
-/* beacons.c - execution module `beacons`: shows and changes the minion's beacons. They live in the minion's main process, which
- * is asked for them (minion/parts/mbeacon.c); those in Python are known to the interpreter, which this function's context has.
- * Refusals are answers {comment, result: False}, as in Salt, not exceptions. */
+/* beacons.c - execution module `beacons`: shows and changes the minion's beacons. They live in the minion's
+ * main process, which is asked for them (minion/parts/mbeacon.c); those in Python are known to the
+ * interpreter, which this function's context has. Refusals are answers {comment, result: False}, as in Salt,
+ * not exceptions. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/beacon/beacon.h"
@@ -72,8 +73,8 @@ beacons_available(call_ctx_t *ctx, fail_t *err)
     return names;
 }
 
-/* NEW reason why a configuration can't be used, or NULL; the minion asks those that are built in, the file's own `validate`
- * the others. */
+/* NEW reason why a configuration can't be used, or NULL; the minion asks those that are built in, the file's
+ * own `validate` the others. */
 static char *
 beacons_invalid(call_ctx_t *ctx, const char *name, json_t *data, fail_t *err)
 {

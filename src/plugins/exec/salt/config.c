@@ -174,7 +174,8 @@ look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
     return place != NULL && py_is(place, PY_DICT) ? py_traverse(place, key, delim) : NULL;
 }
 
-/* What is found in the first place that has it, or in all of them merged. NEW, or NULL, which may have raised. */
+/* What is found in the first place that has it, or in all of them merged. NEW, or NULL, which may have
+ * raised. */
 static py_t *
 exec_config_find(call_ctx_t *ctx, py_t *args)
 {
@@ -196,8 +197,8 @@ exec_config_find(call_ctx_t *ctx, py_t *args)
     return found;
 }
 
-/* Values are Python's, so that what is not JSON survives. An address (sdb://) stands for its value, unless another machine
- * said it: that would read a secret by a grain. NEW, or NULL raised or with *err. */
+/* Values are Python's, so that what is not JSON survives. An address (sdb://) stands for its value, unless
+ * another machine said it: that would read a secret by a grain. NEW, or NULL raised or with *err. */
 static py_t *
 exec_config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

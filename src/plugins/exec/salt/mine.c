@@ -405,7 +405,8 @@ mine_host_addresses(const json_t *host, const json_t *names, const json_t *cidrs
     return addresses;
 }
 
-/* Adds a container's ports under its image: {"ipv4": {private port: ["address:port"]}}; with `id` [that, id] instead. */
+/* Adds a container's ports under its image: {"ipv4": {private port: ["address:port"]}}; with `id` [that, id]
+ * instead. */
 static void
 mine_add_container(json_t *images, const json_t *container, const json_t *addresses, json_t *id)
 {

@@ -48,7 +48,8 @@ add_uncoloured(buf_t *out, const char *text)
     }
 }
 
-/* Appends what the outputter makes of the data, without white space at its end. 0, or -1: the data are not to be shown. */
+/* Appends what the outputter makes of the data, without white space at its end. 0, or -1: the data are not to
+ * be shown. */
 static int
 add_shown(call_ctx_t *ctx, py_t *args, bool colours, buf_t *text)
 {

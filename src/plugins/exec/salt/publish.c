@@ -1,5 +1,6 @@
-/* publish.c - execution module `publish`: has the master run functions on other minions, or a runner, as the master's
- * options peer and peer_run allow. What is refused is an empty answer, as in Salt, and told in the log. */
+/* publish.c - execution module `publish`: has the master run functions on other minions, or a runner, as the
+ * master's options peer and peer_run allow. What is refused is an empty answer, as in Salt, and told in the
+ * log. */
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "plugins/lib/salt/saidwords.h"
@@ -46,8 +47,8 @@ publish_word(json_t *list, json_t *last, json_t *one)
     }
 }
 
-/* `arg` as Salt's list of arguments: a text is YAML, and what is no list is the only one. With several functions each
- * argument is the list of one. NEW; NULL with *err. */
+/* `arg` as Salt's list of arguments: a text is YAML, and what is no list is the only one. With several
+ * functions each argument is the list of one. NEW; NULL with *err. */
 static json_t *
 publish_arguments(call_ctx_t *ctx, json_t *arg, bool several, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* schedule_copy.c - more of execution module `schedule`: gives a job to other minions. The master has schedule.add called there, as its
- * option `peer` allows. */
+/* schedule_copy.c - more of execution module `schedule`: gives a job to other minions. The master has
+ * schedule.add called there, as its option `peer` allows. */
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "plugins/lib/salt/scheduling.h"

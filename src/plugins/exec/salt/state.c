@@ -538,8 +538,9 @@ is_anagram(const char *a, const char *b)
     return true;
 }
 
-/* Refuses a keyword that the state does not name and that is nearly one of this function's own: `tset=True` would run
- * the state for real. Where the state takes any keyword, as module.run does, `text` is one of those. */
+/* Refuses a keyword that the state does not name and that is nearly one of this function's own: `tset=True`
+ * would run the state for real. Where the state takes any keyword, as module.run does, `text` is one of
+ * those. */
 static int
 single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err)
 {

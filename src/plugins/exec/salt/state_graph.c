@@ -1,5 +1,5 @@
-/* state_graph.c - execution function state.graph: what the states of SLS files require of each other, as a drawing.
- * Salt has no such function; orchestrate.graph of the master is its like. */
+/* state_graph.c - execution function state.graph: what the states of SLS files require of each other, as a
+ * drawing. Salt has no such function; orchestrate.graph of the master is its like. */
 #include "common/state/plan.h"
 #include "plugins/lib/salt/statejob.h"
 #include "plugins/lib/salt/stateopts.h"

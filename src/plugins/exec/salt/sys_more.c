@@ -66,8 +66,8 @@ sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- returners ---------------------------------------------------------------------------- */
 
-/* True when a word of the caller means the function, or when there is none: a glob, or a module's name; with `as_function` a
- * function's name too. */
+/* True when a word of the caller means the function, or when there is none: a glob, or a module's name; with
+ * `as_function` a function's name too. */
 static bool
 fits_function(const json_t *words, const char *name, bool as_function)
 {
@@ -86,8 +86,8 @@ fits_function(const json_t *words, const char *name, bool as_function)
     return json_array_size(words) == 0;
 }
 
-/* One of the two members that userfile_functions() tells of each function that is meant, by their names; `member` NULL: null.
- * NEW, or NULL with *err. */
+/* One of the two members that userfile_functions() tells of each function that is meant, by their names;
+ * `member` NULL: null. NEW, or NULL with *err. */
 static json_t *
 returners_meant(call_ctx_t *ctx, const json_t *words, const char *member, fail_t *err)
 {

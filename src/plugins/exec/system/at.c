@@ -1,4 +1,5 @@
-/* at.c - execution module `at`: jobs that run once at a later time, by at(1). A tag is a comment at the head of a job. */
+/* at.c - execution module `at`: jobs that run once at a later time, by at(1). A tag is a comment at the head
+ * of a job. */
 #include <ctype.h>
 #include <limits.h>
 #include <time.h>
@@ -36,8 +37,8 @@ tag_of(const char *script)
     return tag;
 }
 
-/* A job of a line of atq: "4\tFri Nov 27 12:00:00 2026 a root", or "4\t2026-11-27 12:00 a root" of older ones. NEW; NULL for
- * another line. */
+/* A job of a line of atq: "4\tFri Nov 27 12:00:00 2026 a root", or "4\t2026-11-27 12:00 a root" of older
+ * ones. NEW; NULL for another line. */
 static json_t *
 job_of(const char *line)
 {

@@ -1,8 +1,8 @@
 /* cmd.c - execution module `cmd`: runs programs and shell commands with all of Salt's arguments. Each call
- * becomes a run_t: exec_cmd_prepare() checks and resolves everything that can be refused before a program starts
- * (user, shell, template, allow lists, umask, cwd, argv, environment), exec_cmd_start() runs it by proc.h, exec_cmd_outcome()
- * decodes output and judges the exit code. The functions at the end differ in flags and in the part of the
- * result that they return. */
+ * becomes a run_t: exec_cmd_prepare() checks and resolves everything that can be refused before a program
+ * starts (user, shell, template, allow lists, umask, cwd, argv, environment), exec_cmd_start() runs it by
+ * proc.h, exec_cmd_outcome() decodes output and judges the exit code. The functions at the end differ in
+ * flags and in the part of the result that they return. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>

@@ -1,5 +1,5 @@
-/* keyboard.c - execution module `keyboard`: the layout of the console, by localectl or the family's file, and of X, by
- * setxkbmap. */
+/* keyboard.c - execution module `keyboard`: the layout of the console, by localectl or the family's file, and
+ * of X, by setxkbmap. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

@@ -1,5 +1,6 @@
-/* kmod.c - execution module `kmod`: kernel modules, by lsmod, modprobe and rmmod, and the file that names those to be
- * loaded at the next start: /etc/modules-load.d/salt_managed.conf with systemd, else /etc/modules. */
+/* kmod.c - execution module `kmod`: kernel modules, by lsmod, modprobe and rmmod, and the file that names
+ * those to be loaded at the next start: /etc/modules-load.d/salt_managed.conf with systemd, else
+ * /etc/modules. */
 #include <sys/utsname.h>
 
 #include "common/base/fs.h"
@@ -273,8 +274,8 @@ kmod_run(call_ctx_t *ctx, const char *program, const char *mod, fail_t *err)
     return err->code == 0 ? tool_run(ctx, &prog, 0, err) : NULL;
 }
 
-/* The row's program: modprobe adds modules, rmmod takes them away. The answer names them, sorted, with the one that the
- * file has, or no longer has. */
+/* The row's program: modprobe adds modules, rmmod takes them away. The answer names them, sorted, with the
+ * one that the file has, or no longer has. */
 static int
 kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* localemod.c - execution module `locale`: the system's locale, by localectl where systemd runs, else by the family's file,
- * and the locales that are generated. */
+/* localemod.c - execution module `locale`: the system's locale, by localectl where systemd runs, else by the
+ * family's file, and the locales that are generated. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

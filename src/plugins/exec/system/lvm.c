@@ -1,5 +1,5 @@
-/* lvm.c - execution module `lvm`: LVM2's physical volumes, volume groups and logical volumes, by its programs. What went
- * wrong is part of the answer, as in Salt. */
+/* lvm.c - execution module `lvm`: LVM2's physical volumes, volume groups and logical volumes, by its
+ * programs. What went wrong is part of the answer, as in Salt. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
@@ -8,7 +8,8 @@
 #include "salt/log.h"
 #include "salt/plugin.h"
 
-/* A volume of 10 TB is cleared by lvcreate in this time; the programs wait for the lock of a busy group, too. */
+/* A volume of 10 TB is cleared by lvcreate in this time; the programs wait for the lock of a busy group,
+ * too. */
 #define LVM_MS (30 * 60 * 1000)
 
 /* ---- what there is -------------------------------------------------------------------------- */
@@ -178,8 +179,8 @@ in_words(const char *words, const char *word)
     return found;
 }
 
-/* Options of the program among the call's other keywords: those of `valued` with their value, those of `bare` alone.
- * `empty`: an option with an empty value is one, too. */
+/* Options of the program among the call's other keywords: those of `valued` with their value, those of `bare`
+ * alone. `empty`: an option with an empty value is one, too. */
 static void
 lvm_add_options(prog_t *prog, const json_t *args, const char *valued, const char *bare, bool empty)
 {
@@ -235,7 +236,8 @@ static const lvm_each_t each_create = { "pvcreate", true, true };
 static const lvm_each_t each_remove = { "pvremove", false, true };
 static const lvm_each_t each_resize = { "pvresize", false, false };
 
-/* Adds the devices that the program is for. 1 and the answer when another one is in the way; 0; or a negative errno. */
+/* Adds the devices that the program is for. 1 and the answer when another one is in the way; 0; or a negative
+ * errno. */
 static int
 add_devices(call_ctx_t *ctx, const json_t *args, const lvm_each_t *each, prog_t *prog, json_t *devices,
             size_t *ret_n, json_t **ret_value, fail_t *err)
@@ -314,7 +316,8 @@ lvm_each_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     "addtag alloc autobackup clustered maxlogicalvolumes maxphysicalvolumes metadatatype vgmetadatacopies "  \
     "metadatacopies physicalextentsize zero"
 
-/* vgcreate, whose answer has the group, and vgextend: the row's text is the program, "created" or "extended" its deed. */
+/* vgcreate, whose answer has the group, and vgextend: the row's text is the program, "created" or "extended"
+ * its deed. */
 static int
 lvm_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -451,8 +454,8 @@ lvm_lvremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* lvresize, which may shrink, and lvextend: the row's text. An empty answer, and a line in the log, for a call that
- * says no size or two. */
+/* lvresize, which may shrink, and lvextend: the row's text. An empty answer, and a line in the log, for a
+ * call that says no size or two. */
 static int
 lvm_resize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -161,7 +161,8 @@ literal(const char *text)
     return xstrdup(buf_str(&out));
 }
 
-/* Replaces the array's line of the configuration; a file that is not there has none. 0, or negative with *err. */
+/* Replaces the array's line of the configuration; a file that is not there has none. 0, or negative with
+ * *err. */
 static int
 raid_replace_line(call_ctx_t *ctx, const char *pattern, const char *text, bool appends, fail_t *err)
 {
@@ -321,7 +322,8 @@ drop_words(char *line)
         }
 }
 
-/* Writes the arrays into the configuration, and has the boot's first file system made anew, which has a copy. */
+/* Writes the arrays into the configuration, and has the boot's first file system made anew, which has a
+ * copy. */
 static int
 raid_save_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
-/* mount.c - execution module `mount`: what is mounted (/proc/self/mounts and mountinfo), fstab, mount and umount.
- * Swap, the cache of options and autofs maps stand in mount_swap.c, mount_cache.c and mount_auto.c. */
+/* mount.c - execution module `mount`: what is mounted (/proc/self/mounts and mountinfo), fstab, mount and
+ * umount. Swap, the cache of options and autofs maps stand in mount_swap.c, mount_cache.c and
+ * mount_auto.c. */
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -121,8 +122,8 @@ mount_lower(const json_t *text)
     return json_string(copy);
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue"; the words behind the sixth, up to
- * "-", are optional (proc(5)). NULL where the line is cut. */
+/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue"; the words behind the
+ * sixth, up to "-", are optional (proc(5)). NULL where the line is cut. */
 static json_t *
 long_mount(char **words, const json_t *listed, const json_t *known)
 {
@@ -195,8 +196,8 @@ mount_is_mounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return there < 0 ? there : 0;
 }
 
-/* The mount point that a path lies on: the nearest folder above it on another device than its parent's, or the root.
- * NEW. */
+/* The mount point that a path lies on: the nearest folder above it on another device than its parent's, or
+ * the root. NEW. */
 static char *
 point_of(const char *path)
 {
@@ -239,7 +240,8 @@ mount_get_device_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 
 /* ---- fstab ---------------------------------------------------------------------------------- */
 
-/* {point: {device, fstype, opts, dump, pass}}; of two entries with one point the second gets a "_" behind it. */
+/* {point: {device, fstype, opts, dump, pass}}; of two entries with one point the second gets a "_" behind
+ * it. */
 static int
 mount_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* mount_auto.c - execution module `mount`: a map of automount with the entries of Salt, "/..POINT -fstype=TYPE,OPTS
- * TYPE:DEVICE". */
+/* mount_auto.c - execution module `mount`: a map of automount with the entries of Salt, "/..POINT
+ * -fstype=TYPE,OPTS TYPE:DEVICE". */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

@@ -1,5 +1,5 @@
-/* mount_cache.c - execution module `mount`: what the minion has mounted itself, with the options it asked for, kept in
- * cachedir/mounts as YAML: {"mounts": {point: {device, fstype, mkmnt, opts}}}. */
+/* mount_cache.c - execution module `mount`: what the minion has mounted itself, with the options it asked
+ * for, kept in cachedir/mounts as YAML: {"mounts": {point: {device, fstype, mkmnt, opts}}}. */
 #include "common/base/fs.h"
 #include "common/data/yaml.h"
 #include "plugins/lib/file/partfile.h"

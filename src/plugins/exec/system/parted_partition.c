@@ -1,5 +1,5 @@
-/* parted_partition.c - execution module `partition`: partition tables by parted, sfdisk and mkfs. A function returns the lines
- * that its program prints, errors among them, as in Salt. */
+/* parted_partition.c - execution module `partition`: partition tables by parted, sfdisk and mkfs. A function
+ * returns the lines that its program prints, errors among them, as in Salt. */
 #include <ctype.h>
 #include <sys/stat.h>
 
@@ -351,7 +351,8 @@ put_columns(char *const *values, const char *const *names, size_t n, json_t *int
     return 0;
 }
 
-/* Adds one line of `parted -m print`: the disk, then its partitions, each "1:2048s:4095s:2048s:ext4:name:flags;". */
+/* Adds one line of `parted -m print`: the disk, then its partitions, each
+ * "1:2048s:4095s:2048s:ext4:name:flags;". */
 static int
 add_part_line(const char *line, bool chs, json_t *out, fail_t *err)
 {

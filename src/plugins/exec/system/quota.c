@@ -42,8 +42,8 @@ add_quota(const char *line, json_t *into)
     strv_free(words);
 }
 
-/* `repquota -vp`, of users ("-u") or groups ("-g"): NEW {"Users": {name: limits}, "Block Grace Time": [...], ...}, or NULL
- * with *err. */
+/* `repquota -vp`, of users ("-u") or groups ("-g"): NEW {"Users": {name: limits}, "Block Grace Time": [...],
+ * ...}, or NULL with *err. */
 static json_t *
 quotas_of(call_ctx_t *ctx, const char *mount, const char *option, fail_t *err)
 {
@@ -159,7 +159,8 @@ quota_stats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* "user quota on /home (/dev/sda3) is on (accounting)". The words from "quotaon:" on tell that there is none. */
+/* "user quota on /home (/dev/sda3) is on (accounting)". The words from "quotaon:" on tell that there is
+ * none. */
 static int
 quota_get_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

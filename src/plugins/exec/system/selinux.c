@@ -1,4 +1,5 @@
-/* selinux.c - execution module `selinux`: mode, booleans and modules of SELinux, by semanage, setsebool and semodule. */
+/* selinux.c - execution module `selinux`: mode, booleans and modules of SELinux, by semanage, setsebool and
+ * semodule. */
 #include <fcntl.h>
 #include <unistd.h>
 

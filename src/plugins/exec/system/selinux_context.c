@@ -57,7 +57,8 @@ se_filetype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
-/* The first line of a text that the pattern finds, its groups left in `rx`. NEW, or NULL; NULL with *err too. */
+/* The first line of a text that the pattern finds, its groups left in `rx`. NEW, or NULL; NULL with *err
+ * too. */
 static char *
 first_line(rx_t *rx, const char *text, fail_t *err)
 {

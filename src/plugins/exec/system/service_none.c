@@ -14,7 +14,7 @@ service_none_unavailable(call_ctx_t *ctx)
     return service_unless(ctx, SVC_NONE, "An init runs on this host.");
 }
 
-/* ---- what acts, or needs an init ------------------------------------------------------------------------------ */
+/* ---- what acts, or needs an init ----------------------------------------------------------------------- */
 
 static int
 service_none_refuse(const char *name, const char *advice, fail_t *err)

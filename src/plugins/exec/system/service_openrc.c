@@ -1,5 +1,5 @@
-/* service_openrc.c - execution module `service` on Gentoo and Alpine: the scripts of /etc/init.d, and the runlevels that
- * rc-update knows. */
+/* service_openrc.c - execution module `service` on Gentoo and Alpine: the scripts of /etc/init.d, and the
+ * runlevels that rc-update knows. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"

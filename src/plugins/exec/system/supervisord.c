@@ -1,5 +1,5 @@
-/* supervisord.c - execution module `supervisord`: processes that supervisord keeps, by supervisorctl, which is found on PATH
- * or in a virtual environment when it is called. */
+/* supervisord.c - execution module `supervisord`: processes that supervisord keeps, by supervisorctl, which
+ * is found on PATH or in a virtual environment when it is called. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -25,7 +25,8 @@ static const ctl_command_t ctl_remove = { "remove", CTL_GROUP };
 static const ctl_command_t ctl_update = { "update", CTL_GROUP };
 static const ctl_command_t ctl_reread = { "reread", CTL_NONE };
 
-/* The path of supervisorctl: on PATH, in the folder of an environment, or bin_env itself. NEW, or NULL with *err. */
+/* The path of supervisorctl: on PATH, in the folder of an environment, or bin_env itself. NEW, or NULL with
+ * *err. */
 static char *
 ctl_path(const json_t *args, fail_t *err)
 {
@@ -59,7 +60,8 @@ ctl_run(call_ctx_t *ctx, const json_t *args, const char *command, const char *na
         return NULL;
     prog.run_as = value_str(args, "user", NULL);
     prog.timeout_ms = CTL_MS;
-    /* supervisorctl's status ends with 3 when a process does not run, and its lines are the answer all the same. */
+    /* supervisorctl's status ends with 3 when a process does not run, and its lines are the answer all the
+     * same. */
     bool asks = strncmp(command, "status", strlen("status")) == 0;
     json_auto_t *ran = tool_run(ctx, &prog, asks ? TOOL_QUIET : 0, err);
     if (ran == NULL)

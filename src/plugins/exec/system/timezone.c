@@ -1,5 +1,5 @@
-/* timezone.c - execution module `timezone`: the host's zone and whether its hardware clock keeps UTC, by timedatectl where
- * it is, else by /etc/localtime and the files of the family. */
+/* timezone.c - execution module `timezone`: the host's zone and whether its hardware clock keeps UTC, by
+ * timedatectl where it is, else by /etc/localtime and the files of the family. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -42,8 +42,8 @@ zone_file(const char *zone)
 
 /* ---- timedatectl ---------------------------------------------------------------------------- */
 
-/* The value of the first line "LABEL: VALUE" of timedatectl, of any of the labels in small letters. NEW, or NULL with
- * *err. */
+/* The value of the first line "LABEL: VALUE" of timedatectl, of any of the labels in small letters. NEW, or
+ * NULL with *err. */
 static char *
 timedatectl_value(call_ctx_t *ctx, const char *const *labels, fail_t *err)
 {
@@ -84,8 +84,8 @@ timedatectl_does(call_ctx_t *ctx, const char *verb, const char *operand, int *re
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* The value of the first line that has the word and "=", without quotes; comments count for nothing. *ret_value is NULL
- * where there is none, or no file. */
+/* The value of the first line that has the word and "=", without quotes; comments count for nothing.
+ * *ret_value is NULL where there is none, or no file. */
 static int
 assigned(const char *path, const char *word, char **ret_value, fail_t *err)
 {

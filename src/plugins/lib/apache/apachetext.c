@@ -23,7 +23,8 @@ open_section(buf_t *out, const char *name, const json_t *argument)
     buf_printf(out, "<%s %s>\n", name, text);
 }
 
-/* What an object names, below a section. `skips`: values that are no text, list or object are not named at all. */
+/* What an object names, below a section. `skips`: values that are no text, list or object are not named at
+ * all. */
 static int
 add_members(buf_t *out, const json_t *members, bool skips, int depth, fail_t *err)
 {

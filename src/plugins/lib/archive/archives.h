@@ -16,8 +16,8 @@
 const char *archive_guess(const char *name);
 /* The path of args["name"], fetched where it is a URL. NULL with *err. */
 char *archive_cache(call_ctx_t *ctx, json_t *args, fail_t *err);
-/* Runs the words and then `file`, a path that begins with "/", in the folder `cwd` (NULL: any), quietly: {"retcode",
- * "stdout", "stderr", "pid"}. NULL with *err. */
+/* Runs the words and then `file`, a path that begins with "/", in the folder `cwd` (NULL: any), quietly:
+ * {"retcode", "stdout", "stderr", "pid"}. NULL with *err. */
 json_t *archive_run(call_ctx_t *ctx, json_t *words, const char *file, const char *cwd, fail_t *err);
 /* Lists the tar archive that a command line makes of `file` on its stdout. */
 json_t *archive_run_unpacked(call_ctx_t *ctx, const char *command, const char *file, fail_t *err);

@@ -1,6 +1,6 @@
-/* extracted.h - the steps of the state archive.extracted, in order: what is asked for, the archive's file, what of it is
- * there already, the unpacking. A note in the cache says while it is being unpacked, so that a run that was killed in
- * between is not taken for done by the next.
+/* extracted.h - the steps of the state archive.extracted, in order: what is asked for, the archive's file,
+ * what of it is there already, the unpacking. A note in the cache says while it is being unpacked, so that a
+ * run that was killed in between is not taken for done by the next.
  *
  * Layer      plugins/lib/archive
  * Ownership  extracted_t owns what is said to be owned; extracted_free() frees that, not the struct

@@ -1,5 +1,6 @@
-/* zipfile.c - see zipfile.h: finds the directory at the archive's end, reads it whole, and unpacks members piece by
- * piece. Every size in it is a claim, bounded by the file's size or by what is stated for the member. */
+/* zipfile.c - see zipfile.h: finds the directory at the archive's end, reads it whole, and unpacks members
+ * piece by piece. Every size in it is a claim, bounded by the file's size or by what is stated for the
+ * member. */
 #include "plugins/lib/archive/zipfile.h"
 
 #include <fcntl.h>

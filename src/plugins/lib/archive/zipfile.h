@@ -1,5 +1,5 @@
-/* zipfile.h - zip archives: what they hold, and one member's bytes. Format: PKWARE's APPNOTE, stored and deflated
- * members, zip64, the traditional encryption.
+/* zipfile.h - zip archives: what they hold, and one member's bytes. Format: PKWARE's APPNOTE, stored and
+ * deflated members, zip64, the traditional encryption.
  *
  * Layer      plugins/lib/archive
  * Threads    one at a time per zipfile_t

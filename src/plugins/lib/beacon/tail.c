@@ -100,7 +100,8 @@ tail_has_place(const struct stat *st, const json_t *place)
            (int64_t) st->st_dev == value_int(place, "dev", 0);
 }
 
-/* Opens the file that was read last under the name that it has now, as a rotation adds something to it. -1: it is not there. */
+/* Opens the file that was read last under the name that it has now, as a rotation adds something to it. -1:
+ * it is not there. */
 static int
 tail_open_renamed(const tail_t *self, const json_t *place)
 {
@@ -123,7 +124,8 @@ tail_open_renamed(const tail_t *self, const json_t *place)
     return fd;
 }
 
-/* Opens the file, or first the one that had its name when it was read last. 1: one is open; 0: there is none; or negative. */
+/* Opens the file, or first the one that had its name when it was read last. 1: one is open; 0: there is none;
+ * or negative. */
 static int
 tail_open(tail_t *self, json_t *context, fail_t *err)
 {
@@ -158,8 +160,8 @@ tail_was_cut(const tail_t *self, const struct stat *st, int64_t at)
                                                      memcmp(now, self->mark, self->n_mark) != 0));
 }
 
-/* Looks whether the file still has its name. One that lost it is left when another has something to read under the name, or after
- * a while: until then its writer may not know. */
+/* Looks whether the file still has its name. One that lost it is left when another has something to read
+ * under the name, or after a while: until then its writer may not know. */
 static void
 tail_look_name(tail_t *self, const struct stat *st)
 {

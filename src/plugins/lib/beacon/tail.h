@@ -1,5 +1,5 @@
-/* tail.h - what is appended to a file, as it comes: also after the file was replaced or cut. A file that lost its name, as logs do
- * when they are rotated, is read to its end before the one that has its name now.
+/* tail.h - what is appended to a file, as it comes: also after the file was replaced or cut. A file that lost
+ * its name, as logs do when they are rotated, is read to its end before the one that has its name now.
  *
  * Layer      plugins/lib/beacon
  * Threads    one
@@ -15,8 +15,8 @@
 
 typedef struct tail tail_t;
 
-/* Begins at the file's present end; a file that is not there yet is read from its beginning. `context`: keeps the place from one
- * tail to the next, in "tail". NEW, or NULL with *err. */
+/* Begins at the file's present end; a file that is not there yet is read from its beginning. `context`: keeps
+ * the place from one tail to the next, in "tail". NEW, or NULL with *err. */
 tail_t *tail_new(const char *path, json_t *context, fail_t *err);
 void tail_destroy(tail_t **self_p);
 int tail_fd(const tail_t *self);

@@ -1,5 +1,5 @@
-/* utmp.c - see utmp.h. Records are those of utmp(5) with 32-bit times, which glibc writes on all its machines that have both
- * sizes of words; a record that is not whole yet is read again later. */
+/* utmp.c - see utmp.h. Records are those of utmp(5) with 32-bit times, which glibc writes on all its machines
+ * that have both sizes of words; a record that is not whole yet is read again later. */
 #include "plugins/lib/beacon/utmp.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* utmp.h - records of logins as they are written: the beacons wtmp and btmp, which differ in their file and in a word.
+/* utmp.h - records of logins as they are written: the beacons wtmp and btmp, which differ in their file and
+ * in a word.
  *
  * Layer      plugins/lib/beacon
  * Threads    one
@@ -25,8 +26,8 @@ int utmp_fd(const void *own);
 int utmp_again_ms(const void *own);
 void utmp_close(void *own, bool copied);
 
-/* Whether the local time `minute` of a day is within {start, end}: "8am", "16:30", "4:30 pm"; a range may go past midnight. False with
- * *ret_bad for what is no time. */
+/* Whether the local time `minute` of a day is within {start, end}: "8am", "16:30", "4:30 pm"; a range may go
+ * past midnight. False with *ret_bad for what is no time. */
 bool utmp_in_range(const json_t *range, int minute, bool *ret_bad);
 
 #endif

@@ -28,8 +28,8 @@ typedef struct root {
     size_t n_excludes;
 } root_t;
 
-/* A path that is watched. The kernel has one watch for a file, whatever leads to it: its paths are a chain, and each is told what
- * its own mask asks for. */
+/* A path that is watched. The kernel has one watch for a file, whatever leads to it: its paths are a chain,
+ * and each is told what its own mask asks for. */
 typedef struct watch {
     size_t root;        /* number of the spec; SIZE_MAX: given up, while others of the chain are not */
     bool link;          /* of the link that has the spec's path, not of what it leads to */
@@ -140,7 +140,8 @@ watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
         last->next = watch;
 }
 
-/* Watches one file or folder; false when it is not there. That of a spec tells when it is renamed: another may get its path. */
+/* Watches one file or folder; false when it is not there. That of a spec tells when it is renamed: another
+ * may get its path. */
 static bool
 watches_one(watches_t *self, size_t at, const char *path)
 {

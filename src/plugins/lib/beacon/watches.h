@@ -1,5 +1,5 @@
-/* watches.h - watched files and folders: inotify(7) with folders below, those that are made later, and paths that are not
- * there yet.
+/* watches.h - watched files and folders: inotify(7) with folders below, those that are made later, and paths
+ * that are not there yet.
  *
  * Layer      plugins/lib/beacon
  * Threads    one
@@ -39,7 +39,8 @@ int watches_fd(const watches_t *self);
 void watches_add(watches_t *self, const watch_spec_t *spec);
 /* The path of a spec leads elsewhere now: watch it anew. */
 void watches_again(watches_t *self, size_t root);
-/* Calls `fn` for what has happened, at most LIMIT_BEACON_READ bytes of it, and goes on with the folders that are not watched yet. */
+/* Calls `fn` for what has happened, at most LIMIT_BEACON_READ bytes of it, and goes on with the folders that
+ * are not watched yet. */
 int watches_read(watches_t *self, watch_fn *fn, void *cookie, fail_t *err);
 /* beacon_row_t's again_ms. */
 int watches_again_ms(const watches_t *self);

@@ -10,8 +10,8 @@
 
 #include "common/py/py_ops.h"
 
-/* {section: {option: text}}: options in lower case, those of DEFAULT in each section, %(name)s replaced. TAKES `defaults`,
- * {option: text} of DEFAULT before the text is read. */
+/* {section: {option: text}}: options in lower case, those of DEFAULT in each section, %(name)s replaced.
+ * TAKES `defaults`, {option: text} of DEFAULT before the text is read. */
 py_t *ini_read(const char *text, size_t len, py_t *defaults);
 /* An option's name as it counts: in lower case. */
 py_t *ini_option(py_t *name);

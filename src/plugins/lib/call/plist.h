@@ -1,11 +1,13 @@
 /* plist.h - property lists, in XML and in the binary form, as Python's plistlib reads and writes them.
  *
- * A date is py_yaml_time() of "2020-01-02T03:04:05Z", with a fraction of the second where the binary form has one.
+ * A date is py_yaml_time() of "2020-01-02T03:04:05Z", with a fraction of the second where the binary form has
+ * one.
  *
  * Layer      plugins/lib/call
  * Ownership  results are NEW
  * Errors     NULL raised, in plistlib's words where it has some
- * Tests      tests/cases/exec/slsutil.serialize.json, slsutil.deserialize.json, tests/cases/state/file.serialize.json
+ * Tests      tests/cases/exec/slsutil.serialize.json, slsutil.deserialize.json,
+ *            tests/cases/state/file.serialize.json
  */
 #ifndef PLUGINS_LIB_CALL_PLIST_H
 #define PLUGINS_LIB_CALL_PLIST_H

@@ -1,5 +1,5 @@
-/* plist_read_binary.c - see plist.h: the binary form. Whatever is not as it should be is "Invalid file", as in plistlib;
- * so is an object that holds itself. */
+/* plist_read_binary.c - see plist.h: the binary form. Whatever is not as it should be is "Invalid file", as
+ * in plistlib; so is an object that holds itself. */
 #include <limits.h>
 #include <math.h>
 

@@ -1,5 +1,6 @@
-/* plist_read_xml.c - see plist.h: property lists in XML. As plistlib does, it looks at the elements that it knows and
- * passes over others; attributes mean nothing; a document type that declares entities is refused. */
+/* plist_read_xml.c - see plist.h: property lists in XML. As plistlib does, it looks at the elements that it
+ * knows and passes over others; attributes mean nothing; a document type that declares entities is
+ * refused. */
 #include <ctype.h>
 #include <strings.h>
 

@@ -1,5 +1,5 @@
-/* plist_write_binary.c - see plist.h: values in the binary form: every object once, a table of where each one starts,
- * and a trailer that says where the table is. */
+/* plist_write_binary.c - see plist.h: values in the binary form: every object once, a table of where each one
+ * starts, and a trailer that says where the table is. */
 #include <limits.h>
 
 #include "plugins/lib/call/plist_int.h"

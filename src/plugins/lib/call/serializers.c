@@ -1,5 +1,5 @@
-/* serializers.c - see serializers.h: json, yaml, python, plist and configparser, as Salt's serialisers write and
- * read them. */
+/* serializers.c - see serializers.h: json, yaml, python, plist and configparser, as Salt's serialisers write
+ * and read them. */
 #include "plugins/lib/call/serializers.h"
 
 #include <limits.h>

@@ -25,8 +25,8 @@ int tool_begin(prog_t *prog, const char *program, fail_t *err);
 int tool_need(const char *program, fail_t *err);
 /* {"pid", "retcode", "stdout", "stderr"}; NULL with *err. */
 json_t *tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err);
-/* The same of a list of words, by cmd.run_all: in `cwd`, as `user` with what his environment is (NULL and "": where and as we
- * are), with a deadline in seconds. */
+/* The same of a list of words, by cmd.run_all: in `cwd`, as `user` with what his environment is (NULL and "":
+ * where and as we are), with a deadline in seconds. */
 json_t *tool_words(call_ctx_t *ctx, json_t *words, const char *cwd, const char *user, unsigned flags,
                    int timeout_s, fail_t *err);
 /* 0 with the exit code in *ret_code (-N for a signal), or a negative errno. */

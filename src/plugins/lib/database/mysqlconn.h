@@ -35,8 +35,8 @@ int mysqlconn_run(mysqlconn_t *self, const char *sql, ...);
 int mysqlconn_run_text(mysqlconn_t *self, const char *sql);
 /* The statement that follows has a password in it: an error's text does not show the statement. */
 void mysqlconn_secret(mysqlconn_t *self);
-/* A statement that is longer than the server takes fails here from now on, as error 1153: the server ends the connection, and its
- * transaction, with that error. 0, or -1 with the error in the context. */
+/* A statement that is longer than the server takes fails here from now on, as error 1153: the server ends the
+ * connection, and its transaction, with that error. 0, or -1 with the error in the context. */
 int mysqlconn_bound(mysqlconn_t *self);
 /* Every value of the next results is text or None, as mysql.query returns them. */
 void mysqlconn_as_text(mysqlconn_t *self);

@@ -269,8 +269,8 @@ pglink_queue(pglink_t *self, const char *sql, const char *const *values, size_t 
         return pglink_failed(self, -EIO, err);
     self->pipeline = true;
 
-    /* The server reads and plans a statement once for all values that follow. Without a name, nothing of it stays in a
-     * connection that others use too (PgBouncer). libpq sends when it holds 64 kB. */
+    /* The server reads and plans a statement once for all values that follow. Without a name, nothing of it
+     * stays in a connection that others use too (PgBouncer). libpq sends when it holds 64 kB. */
     if (!str_eq(self->prepared, sql)) {
         free(self->prepared);
         self->prepared = xstrdup(sql);

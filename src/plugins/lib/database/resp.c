@@ -258,7 +258,8 @@ resp_add(resp_t *self, const char *word, ...)
     va_end(again);
     self->waiting++;
 
-    /* The server begins while the rest is still being written. What goes wrong, goes wrong again in resp_run(). */
+    /* The server begins while the rest is still being written. What goes wrong, goes wrong again in
+     * resp_run(). */
     if (self->out.len - self->sent < RESP_CHUNK)
         return;
     ssize_t said = send(self->fd, self->out.data + self->sent, self->out.len - self->sent,

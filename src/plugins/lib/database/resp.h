@@ -2,9 +2,9 @@
  *
  * Layer      plugins/lib/database
  * Threads    one at a time per connection
- * Errors     negative errno: -EREMOTEIO with the server's text; -EPROTO for what is no RESP, -EFBIG for a reply over
- *            LIMIT_CMD_OUTPUT, -ETIMEDOUT, or what a call on the socket said. After any but -EREMOTEIO the connection is of no
- *            use any more
+ * Errors     negative errno: -EREMOTEIO with the server's text; -EPROTO for what is no RESP, -EFBIG for a
+ *            reply over LIMIT_CMD_OUTPUT, -ETIMEDOUT, or what a call on the socket said. After any but
+ *            -EREMOTEIO the connection is of no use any more
  * Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
  * Tests      tests/unit/plugins/test_resp.c, tests/fuzz/fuzz_resp.c, tests/t/5320-redis.bats
  */
@@ -23,12 +23,12 @@ bool resp_is_bad(const resp_t *self);
 
 /* Append a command to those that wait: its words, up to NULL. */
 void resp_add(resp_t *self, const char *word, ...) __attribute__((sentinel));
-/* Sends all that wait, and reads a reply of each: array of texts, integers, nulls and arrays; NEW, or NULL with *err: the first that the
- * server refused, once all are read. */
+/* Sends all that wait, and reads a reply of each: array of texts, integers, nulls and arrays; NEW, or NULL
+ * with *err: the first that the server refused, once all are read. */
 json_t *resp_run(resp_t *self, fail_t *err);
 
-/* One reply at the front of the bytes: 1 with *ret_value NEW and *ret_used bytes, 0 when more are needed, or negative with *err.
- * An error of the server is {"error": text}. */
+/* One reply at the front of the bytes: 1 with *ret_value NEW and *ret_used bytes, 0 when more are needed, or
+ * negative with *err. An error of the server is {"error": text}. */
 int resp_parse(const char *bytes, size_t len, size_t *ret_used, json_t **ret_value, fail_t *err);
 
 #endif

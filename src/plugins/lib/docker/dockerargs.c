@@ -1,4 +1,5 @@
-/* dockerargs.c - from arguments of containers and networks as users write them to docker-py's: see dockerargs.h. */
+/* dockerargs.c - from arguments of containers and networks as users write them to docker-py's: see
+ * dockerargs.h. */
 #include "plugins/lib/docker/dockerargs.h"
 
 #include <limits.h>

@@ -1,8 +1,8 @@
-/* dockerargs.h - arguments of containers and networks as users write them, what the Engine's API takes for them, and
- * what differs between two of a kind. Pure: nothing here asks the engine.
+/* dockerargs.h - arguments of containers and networks as users write them, what the Engine's API takes for
+ * them, and what differs between two of a kind. Pure: nothing here asks the engine.
  *
- * A translated argument has docker-py's name. What is a tuple there is {"HostIp", "HostPort"} here, a port is "80" or
- * "53/udp".
+ * A translated argument has docker-py's name. What is a tuple there is {"HostIp", "HostPort"} here, a port is
+ * "80" or "53/udp".
  *
  * Layer      plugins/lib/docker
  * Ownership  results are NEW, arguments BORROWED
@@ -27,10 +27,11 @@ json_t *docker_translate_network(const docker_way_t *way, const json_t *given, f
 
 /* The body of POST /containers/create; *ret_unused: names that no one knows, with commas between, or NULL. */
 json_t *docker_container_body(const char *image, const json_t *translated, char **ret_unused, fail_t *err);
-/* EndpointConfig of a connection: aliases, links, ipv4_address, ipv6_address, link_local_ips, driver_opt, mac_address. */
+/* EndpointConfig of a connection: aliases, links, ipv4_address, ipv6_address, link_local_ips, driver_opt,
+ * mac_address. */
 json_t *docker_endpoint(const json_t *given, fail_t *err);
-/* Takes the arguments of address management out of `args`: the IPAM of a network, with an empty Config where there
- * are none. */
+/* Takes the arguments of address management out of `args`: the IPAM of a network, with an empty Config where
+ * there are none. */
 json_t *docker_ipam(json_t *args, fail_t *err);
 /* The names that docker_ipam() takes are these: true. */
 bool docker_ipam_takes(const char *name);
@@ -39,11 +40,12 @@ json_t *docker_network_body(const char *name, const json_t *translated, fail_t *
 
 /* A list of objects of one key each, as YAML has them, is one object; anything else stays. */
 json_t *docker_repacked(json_t *v);
-/* A text with an `info`, as Salt's exceptions show both: "TEXT. Additional info follows:", and `info` as nested shows it. */
+/* A text with an `info`, as Salt's exceptions show both: "TEXT. Additional info follows:", and `info` as
+ * nested shows it. */
 char *docker_with_info(const char *text, const json_t *info);
 
-/* {"Config": {KEY: {"old", "new"}}, "HostConfig": ...} of two inspected containers; images are compared by id in
- * `ids`, an object of name and id. `ignore` is a list of keys. */
+/* {"Config": {KEY: {"old", "new"}}, "HostConfig": ...} of two inspected containers; images are compared by id
+ * in `ids`, an object of name and id. `ignore` is a list of keys. */
 json_t *docker_compare_containers(const json_t *first, const json_t *second, const json_t *ids,
                                   const json_t *ignore);
 /* {NET: {KEY: {"old", "new"}}} of two objects of endpoints by network, with the keys of the setting

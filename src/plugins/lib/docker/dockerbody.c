@@ -1,5 +1,5 @@
-/* dockerbody.c - docker-py's arguments into bodies of the Engine's API: see dockerargs.h. The names of the members are
- * those of the API description. */
+/* dockerbody.c - docker-py's arguments into bodies of the Engine's API: see dockerargs.h. The names of the
+ * members are those of the API description. */
 #include <ctype.h>
 #include <math.h>
 

@@ -299,8 +299,8 @@ docker_fn_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- build ------------------------------------------------------------------------------------- */
 
-/* Packs a folder, without what its .dockerignore names. A list with exceptions ("!") is not applied: all is sent then, which
- * the engine's own reading of the list makes right. */
+/* Packs a folder, without what its .dockerignore names. A list with exceptions ("!") is not applied: all is
+ * sent then, which the engine's own reading of the list makes right. */
 static int
 pack_folder(call_ctx_t *ctx, const char *folder, const char *tar, fail_t *err)
 {

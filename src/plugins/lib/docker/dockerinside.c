@@ -5,8 +5,8 @@
 
 #define INSIDE_PATH "PATH=/bin:/usr/bin:/sbin:/usr/sbin:/opt/bin:/usr/local/bin:/usr/local/sbin"
 
-/* The words of the command: an empty environment but for PATH and what is kept. A shell inside reads those that only a
- * shell understands. NEW, or NULL with *err. */
+/* The words of the command: an empty environment but for PATH and what is kept. A shell inside reads those
+ * that only a shell understands. NEW, or NULL with *err. */
 static json_t *
 command_words(const json_t *args, const char *command, fail_t *err)
 {

@@ -552,7 +552,8 @@ docker_fn_compare_containers(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return 0;
 }
 
-/* A container as it is given, inspected already, or by its name; NEW. A running one has only the networks whose list names it. */
+/* A container as it is given, inspected already, or by its name; NEW. A running one has only the networks
+ * whose list names it. */
 static json_t *
 compared_container(call_ctx_t *ctx, json_t *given, fail_t *err)
 {

@@ -1,7 +1,7 @@
 /* dockerrunning.c - docker_container.running: see dockerstate.h.
  *
- * A container as it would be is found by making one: that has the engine's defaults and those of its image. It is compared with
- * the one that is there, and takes its place or is removed again, in a test too. */
+ * A container as it would be is found by making one: that has the engine's defaults and those of its image.
+ * It is compared with the one that is there, and takes its place or is removed again, in a test too. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "plugins/lib/docker/dockerstate.h"

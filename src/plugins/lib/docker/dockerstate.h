@@ -21,10 +21,11 @@
 
 /* The state's comment: its parts with ". " between, and a dot behind several. */
 void docker_comment(json_t *ret, const json_t *parts);
-/* Networks as a container's states take them: {NAME: {links, aliases, ipv4_address ...}}, all of which are there. */
+/* Networks as a container's states take them: {NAME: {links, aliases, ipv4_address ...}}, all of which are
+ * there. */
 json_t *docker_wanted_networks(call_ctx_t *ctx, json_t *given, fail_t *err);
-/* The id of an image, which is pulled unless this is a test; what that did is changes["image"]. False: a test, and it is
- * not there. */
+/* The id of an image, which is pulled unless this is a test; what that did is changes["image"]. False: a
+ * test, and it is not there. */
 json_t *docker_resolved_image(call_ctx_t *ctx, const char *image, json_t *timeout, json_t *ret, fail_t *err);
 
 /* dockerrunning.c: docker_container.running. */

@@ -1,15 +1,15 @@
 /* engine.h - the HTTP API of a Docker Engine, or of podman's compatible service: one request and its answer.
  *
  * The address is the option `docker.url` (configuration, then pillar), the variable DOCKER_HOST, or
- * unix:///run/docker.sock; unix://, tcp:// and https:// are understood. The version of the API is `docker.version`
- * or the one that the engine names, asked once in a job. Source of the format: the Engine's API description,
- * docs.docker.com/engine/api.
+ * unix:///run/docker.sock; unix://, tcp:// and https:// are understood. The version of the API is
+ * `docker.version` or the one that the engine names, asked once in a job. Source of the format: the Engine's
+ * API description, docs.docker.com/engine/api.
  *
  * Layer      plugins/lib/docker
  * Threads    as the context
  * Ownership  answers are NEW; the rest is BORROWED
- * Errors     FAIL_COMMAND. What the engine refuses is "Error 404: No such container: x", with -ENOENT for 404,
- *            -EBUSY for 409 and -EREMOTEIO for others
+ * Errors     FAIL_COMMAND. What the engine refuses is "Error 404: No such container: x", with -ENOENT for
+ *            404, -EBUSY for 409 and -EREMOTEIO for others
  * Tests      tests/cases/exec/docker.*.json
  */
 #ifndef PLUGINS_LIB_DOCKER_ENGINE_H

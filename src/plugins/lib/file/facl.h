@@ -12,15 +12,16 @@
 
 #include "salt/plugin.h"
 
-/* setfacl's entry of a type ("user", "d:g", "default:mask"), a name, and permissions (NULL: an entry to be removed). */
+/* setfacl's entry of a type ("user", "d:g", "default:mask"), a name, and permissions (NULL: an entry to be
+ * removed). */
 char *facl_entry(const char *type, const char *name, const char *perms, fail_t *err);
 
 enum {
     FACL_RECURSIVE = 1 << 0,
     FACL_DRY = 1 << 1 /* only asks whether setfacl would take it */
 };
-/* Runs setfacl with `option` ("-m", "-x" with an entry; "-b" with NULL) on a list of paths. {"retcode", "stdout"}, the
- * latter with what it says against it. */
+/* Runs setfacl with `option` ("-m", "-x" with an entry; "-b" with NULL) on a list of paths. {"retcode",
+ * "stdout"}, the latter with what it says against it. */
 json_t *facl_set(call_ctx_t *ctx, const char *option, const char *entry, const json_t *paths, unsigned flags,
                  fail_t *err);
 

@@ -7,7 +7,8 @@
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* "NAME SEP VALUE": the name ends before the first separator with blanks around. Both NEW; false for other lines. */
+/* "NAME SEP VALUE": the name ends before the first separator with blanks around. Both NEW; false for other
+ * lines. */
 static bool
 inifile_split_option(const char *line, const char *sep, char **ret_name, char **ret_value)
 {

@@ -1,5 +1,5 @@
-/* openfile.c - what is done with open files: one opened to copy it, its extended attributes, and bytes written over those
- * that it has. */
+/* openfile.c - what is done with open files: one opened to copy it, its extended attributes, and bytes
+ * written over those that it has. */
 #include "plugins/lib/file/fileops.h"
 
 #include <endian.h>
@@ -141,7 +141,8 @@ fop_open_to_write(const char *path, int flags)
 }
 
 /* Overwrites a held file in place. Keeps the bytes that will be overwritten in memory and restores them when
- * the write fails, on a full disk for example. fsync() may fail with EINVAL on devices, which is not an error. */
+ * the write fails, on a full disk for example. fsync() may fail with EINVAL on devices, which is not an
+ * error. */
 int
 fop_overwrite(int held, const void *data, size_t len)
 {

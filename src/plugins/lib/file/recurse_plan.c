@@ -1,4 +1,5 @@
-/* recurse_plan.c - see recurse_plan.h. Links come first: files behind one that is kept as a link are the link's. */
+/* recurse_plan.c - see recurse_plan.h. Links come first: files behind one that is kept as a link are the
+ * link's. */
 #include "plugins/lib/file/recurse_plan.h"
 
 #include "common/base/str.h"

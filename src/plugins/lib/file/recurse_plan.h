@@ -1,5 +1,5 @@
-/* recurse_plan.h - what file.recurse makes of a folder of the file server: the served paths as paths below the name. The
- * state and `clean` of other states, which leave alone what a file.recurse keeps, share it.
+/* recurse_plan.h - what file.recurse makes of a folder of the file server: the served paths as paths below
+ * the name. The state and `clean` of other states, which leave alone what a file.recurse keeps, share it.
  *
  * Layer      plugins/lib/file
  * Threads    a job's child

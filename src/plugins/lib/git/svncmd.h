@@ -1,4 +1,5 @@
-/* svncmd.h - the system's svn, as the module and the states call it: it never asks, and has passwords by a pipe.
+/* svncmd.h - the system's svn, as the module and the states call it: it never asks, and has passwords by a
+ * pipe.
  *
  * Layer      plugins/lib/git
  * Threads    as the context

@@ -264,8 +264,8 @@ web_open(web_t *self, long schemes, long redirects, buf_t *body, fail_t *err)
     return 0;
 }
 
-/* Why the transfer failed: the library's sentence; a certificate that does not hold in Python's words, which are
- * Salt's. NEW. */
+/* Why the transfer failed: the library's sentence; a certificate that does not hold in Python's words, which
+ * are Salt's. NEW. */
 static char *
 trouble_of(const web_t *self, CURLcode code)
 {

@@ -1,6 +1,6 @@
 /* web.h - one transfer by libcurl, which is loaded when the first one begins: a process that fetches nothing
- * stays without it, and without the libraries that it needs in turn. All that fetches by http, https or ftp, and
- * all mail, goes through here.
+ * stays without it, and without the libraries that it needs in turn. All that fetches by http, https or ftp,
+ * and all mail, goes through here.
  *
  * The setters remember the first setting that the library refuses, and web_run() then sends nothing: a
  * transfer without a limit that was asked for never happens.
@@ -8,7 +8,8 @@
  * Layer      plugins/lib/http
  * Threads    any; one at a time per web_t
  * Ownership  texts are copied
- * Errors     no library: -ENOENT that names its package. What the server or the network does is data: `trouble`
+ * Errors     no library: -ENOENT that names its package. What the server or the network does is data:
+ *            `trouble`
  * Tests      tests/t/7300-http.bats, tests/t/4000-files.bats
  */
 #ifndef PLUGINS_LIB_HTTP_WEB_H
@@ -57,8 +58,8 @@ void web_send(web_t *self, const buf_t *data);
 /* The body from an open file, which is BORROWED until web_close(), by POST. */
 void web_send_file(web_t *self, FILE *file, intmax_t bytes);
 void web_send_form(web_t *self, const char *field, const char *file, const buf_t *data);
-/* A mail from an open file, which is BORROWED until web_close(): addresses of its envelope, without names. One recipient that
- * is refused is no failure while another one is taken. */
+/* A mail from an open file, which is BORROWED until web_close(): addresses of its envelope, without names.
+ * One recipient that is refused is no failure while another one is taken. */
 void web_send_mail(web_t *self, const char *from, const json_t *to, FILE *file, intmax_t bytes);
 /* A proxy of http, but for the hosts in the list `without`; `user`, `password` and the list may be NULL. */
 void web_proxy(web_t *self, const char *host, json_int_t port, const char *user, const char *password,

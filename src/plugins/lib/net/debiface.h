@@ -1,9 +1,9 @@
-/* debiface.h - /etc/network/interfaces (interfaces(5)) and what it includes, as Salt's module `ip` keeps them on Debian: read
- * into adapters, checked settings, and the text of an adapter.
+/* debiface.h - /etc/network/interfaces (interfaces(5)) and what it includes, as Salt's module `ip` keeps them
+ * on Debian: read into adapters, checked settings, and the text of an adapter.
  *
- * An adapter is {"enabled": true, "hotplug": true, "type": "eth", "data": {"inet": FAMILY, "inet6": FAMILY}}, a FAMILY
- * {"addrfam", "proto", options with "_" for "-", "ethtool", "bonding", "bridging"}. The adapter "source" has {"sources":
- * [path]} as its data.
+ * An adapter is {"enabled": true, "hotplug": true, "type": "eth", "data": {"inet": FAMILY, "inet6": FAMILY}},
+ * a FAMILY {"addrfam", "proto", options with "_" for "-", "ethtool", "bonding", "bridging"}. The adapter
+ * "source" has {"sources": [path]} as its data.
  *
  * Layer      plugins/lib/net
  * Threads    a job's child

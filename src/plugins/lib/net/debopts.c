@@ -1,4 +1,5 @@
-/* debopts.c - options of parts of an interface in /etc/network/interfaces: ethtool's, a bridge's, a bond's, pppoe's. */
+/* debopts.c - options of parts of an interface in /etc/network/interfaces: ethtool's, a bridge's, a bond's,
+ * pppoe's. */
 #include <ctype.h>
 #include <errno.h>
 

@@ -104,7 +104,8 @@ add_setting(json_t *data, const char *setting, const json_t *value)
     }
 }
 
-/* Commands go into both families, families without a setting of their own and such that are turned off go away. */
+/* Commands go into both families, families without a setting of their own and such that are turned off go
+ * away. */
 static void
 end_families(json_t *data, const json_t *settings)
 {

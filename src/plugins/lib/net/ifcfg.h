@@ -1,7 +1,9 @@
-/* ifcfg.h - files of KEY=value that bring networks up: ifcfg-eth0 and its like of Red Hat (network-scripts) and of SUSE
- * (ifcfg(5)), as Salt's module `ip` keeps them there: settings are checked, and each line comes of one.
+/* ifcfg.h - files of KEY=value that bring networks up: ifcfg-eth0 and its like of Red Hat (network-scripts)
+ * and of SUSE (ifcfg(5)), as Salt's module `ip` keeps them there: settings are checked, and each line comes
+ * of one.
  *
- * Options are the settings that were checked, by their names in ifcfg_line_t: {"name": "eth0", "proto": "dhcp", ...}.
+ * Options are the settings that were checked, by their names in ifcfg_line_t: {"name": "eth0", "proto":
+ * "dhcp", ...}.
  *
  * Layer      plugins/lib/net
  * Threads    a job's child
@@ -60,7 +62,8 @@ json_t *ifcfg_unquoted(const json_t *value, char *ret_quote);
 /* ip.get_interface */
 int ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, fail_t *err);
 
-/* True for an address with a prefix of 1 bit up to all, which may be left out; `family` is AF_INET or AF_INET6. */
+/* True for an address with a prefix of 1 bit up to all, which may be left out; `family` is AF_INET or
+ * AF_INET6. */
 bool ifcfg_is_address(int family, const json_t *value);
 /* `routes` of the settings, each with an `ipaddr`, all checked to be words. BORROWED, or NULL with *err. */
 json_t *ifcfg_routes(const json_t *args, fail_t *err);

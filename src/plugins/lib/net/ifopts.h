@@ -28,7 +28,8 @@ int ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *ar
 json_t *ifopts_ethtool(const ifopts_t *self);
 json_t *ifopts_bond(const ifopts_t *self);
 
-/* "Invalid option -- Interface: ...", the option named by its name, or by the value that is refused. Returns false. */
+/* "Invalid option -- Interface: ...", the option named by its name, or by the value that is refused. Returns
+ * false. */
 bool ifopts_bad(const ifopts_t *self, const char *option, const char *expected);
 bool ifopts_bad_value(const ifopts_t *self, const json_t *value, const char *expected);
 

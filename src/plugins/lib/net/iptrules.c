@@ -20,7 +20,8 @@ static const char *const no_rule[] = { "name",          "aggregate",     "state"
                                        "fire_event",    "saltenv",       "umask",      "use",
                                        "use_in" };
 
-/* Arguments of jumps, as iptables(8), iptables-extensions(8) and xtables-addons(8) have them, the jump first. */
+/* Arguments of jumps, as iptables(8), iptables-extensions(8) and xtables-addons(8) have them, the jump
+ * first. */
 static const char *const of_jump[] = { "j",
                                        "jump",
                                        "add-set",

@@ -1,5 +1,5 @@
-/* iptsaved.c - see iptrules.h: what iptables-save prints. A line's words are put into pairs of option and value, as the
- * program prints several words behind some options and none behind others. */
+/* iptsaved.c - see iptrules.h: what iptables-save prints. A line's words are put into pairs of option and
+ * value, as the program prints several words behind some options and none behind others. */
 #include "plugins/lib/net/iptrules.h"
 
 #include "common/base/str.h"

@@ -1,5 +1,5 @@
-/* netdiff.h - differences between lists of lines as the states of network show them: Python's unified_diff of lines with
- * their ends, joined by line breaks, so that each line is followed by an empty one.
+/* netdiff.h - differences between lists of lines as the states of network show them: Python's unified_diff of
+ * lines with their ends, joined by line breaks, so that each line is followed by an empty one.
  *
  * Layer      plugins/lib/net
  * Ownership  results are NEW

@@ -27,7 +27,8 @@ apk(call_ctx_t *ctx, unsigned flags, const json_t *operands, fail_t *err, ...)
     return tool_run(ctx, &prog, flags, err);
 }
 
-/* Cuts "name-1.2-r0" in front of its version, which begins behind the last hyphen but one. NULL for another text. */
+/* Cuts "name-1.2-r0" in front of its version, which begins behind the last hyphen but one. NULL for another
+ * text. */
 static char *
 cut_version(char *line)
 {

@@ -1,5 +1,5 @@
-/* apkver.c - see rpmver.h: order of Alpine's versions, NUMBER{.NUMBER}[LETTER]{_SUFFIX[NUMBER]}[-rNUMBER], as apk-tools
- * compares them (src/version.c). */
+/* apkver.c - see rpmver.h: order of Alpine's versions, NUMBER{.NUMBER}[LETTER]{_SUFFIX[NUMBER]}[-rNUMBER], as
+ * apk-tools compares them (src/version.c). */
 #include <ctype.h>
 
 #include "plugins/lib/packages/rpmver.h"

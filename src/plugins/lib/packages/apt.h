@@ -51,8 +51,8 @@ json_t *apt_selections(const char *pattern, const char *state, fail_t *err);
 /* pkg.hold and pkg.unhold of a list of names. */
 json_t *apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err);
 
-/* pkg_targets() with apt's names: *ret_params is NEW {name: version or None}, or for files a list of paths; None
- * when there is nothing to do. */
+/* pkg_targets() with apt's names: *ret_params is NEW {name: version or None}, or for files a list of paths;
+ * None when there is nothing to do. */
 int apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err);
 /* lowpkg.bin_pkg_info: {"name", "version", "arch"} of a package file. */
 json_t *apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err);

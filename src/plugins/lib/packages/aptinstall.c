@@ -243,8 +243,9 @@ aptinstall_run_again(plan_t *p, fail_t *err)
     return aptinstall_run(p, &prog, err);
 }
 
-/* The held ones among what is to be installed, without its versions. Selections name the architecture of a package
- * that there may be one of for each, those who install it only a foreign one. NEW list, or NULL with *err. */
+/* The held ones among what is to be installed, without its versions. Selections name the architecture of a
+ * package that there may be one of for each, those who install it only a foreign one. NEW list, or NULL with
+ * *err. */
 static json_t *
 held_targets(const plan_t *p, fail_t *err)
 {

@@ -275,7 +275,8 @@ pacman_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* {repo: {name: [versions]}} of some names and repositories; of all when these are empty. NEW, or NULL with *err. */
+/* {repo: {name: [versions]}} of some names and repositories; of all when these are empty. NEW, or NULL with
+ * *err. */
 static json_t *
 repo_packages(call_ctx_t *ctx, const json_t *names, const json_t *repos, fail_t *err)
 {
@@ -489,8 +490,8 @@ pacman_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- install, upgrade, remove ----------------------------------------------------------------- */
 
-/* Runs the command; its changes, or what went wrong with them. `upgrade`: any exit code but 0 is an error, and the
- * whole result is told. */
+/* Runs the command; its changes, or what went wrong with them. `upgrade`: any exit code but 0 is an error,
+ * and the whole result is told. */
 static int
 pacman_carry_out(call_ctx_t *ctx, prog_t *prog, const char *failure, bool upgrade, json_t **ret_value,
                  fail_t *err)

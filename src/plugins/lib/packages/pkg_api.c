@@ -1,5 +1,5 @@
-/* pkg_api.c - see pkg_api.h: what the providers of `pkg` share: arguments that mean the same everywhere, errors with
- * their info, lists of packages and their changes. */
+/* pkg_api.c - see pkg_api.h: what the providers of `pkg` share: arguments that mean the same everywhere,
+ * errors with their info, lists of packages and their changes. */
 #include "plugins/lib/packages/pkg_api.h"
 
 #include <fnmatch.h>

@@ -48,7 +48,8 @@ int pkg_targets(call_ctx_t *ctx, const json_t *args, pkg_normal_fn *normal, json
 
 /* Members of a version in a list that keeps them apart: {name: [{"epoch", "version", "release", "arch",
  * "install_date", "install_date_time_t"}]}. */
-/* pkg_resource.format_pkg_list: versions as one text, as lists, or with `attr` ("all", or a list) as members. */
+/* pkg_resource.format_pkg_list: versions as one text, as lists, or with `attr` ("all", or a list) as
+ * members. */
 json_t *pkg_format(call_ctx_t *ctx, const json_t *known, bool as_list, const json_t *attr);
 /* pkg_resource.add_pkg. TAKES version. */
 void pkg_add(json_t *pkgs, const char *name, json_t *version);
@@ -63,7 +64,8 @@ json_t *pkg_changes(const json_t *old, const json_t *now);
 typedef int pkg_cmp_fn(const char *a, const char *b, bool ignore_epoch);
 /* True when the comparison holds: "<", "<=", "==", ">=", ">", "!=". */
 bool pkg_holds(pkg_cmp_fn *cmp, const char *a, const char *oper, const char *b, bool ignore_epoch);
-/* salt.utils.pkg.match_version: the first of `versions` that a wish such as ">=1.2" accepts. BORROWED, or NULL. */
+/* salt.utils.pkg.match_version: the first of `versions` that a wish such as ">=1.2" accepts. BORROWED, or
+ * NULL. */
 const char *pkg_match(pkg_cmp_fn *cmp, const char *wish, const json_t *versions, bool ignore_epoch);
 /* Texts with the greatest first, each once. NEW. */
 json_t *pkg_newest_first(pkg_cmp_fn *cmp, const json_t *versions);

@@ -198,7 +198,8 @@ rpm_package(const char *line, const char *osarch)
                      dated ? json_integer(when) : json_null());
 }
 
-/* Adds a package to {name: [members]}, in the order of their versions without epoch and release, as Salt has it. */
+/* Adds a package to {name: [members]}, in the order of their versions without epoch and release, as Salt has
+ * it. */
 static void
 add_package(json_t *pkgs, const json_t *package)
 {

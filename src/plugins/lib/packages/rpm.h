@@ -1,8 +1,8 @@
-/* rpm.h - rpm's database and package files, by the program `rpm`: what the providers of `pkg` on Red Hat and SUSE
- * share, and the module `lowpkg` there.
+/* rpm.h - rpm's database and package files, by the program `rpm`: what the providers of `pkg` on Red Hat and
+ * SUSE share, and the module `lowpkg` there.
  *
- * Shape of a package: {"name", "version", "arch", "repoid", "install_date", "install_date_time_t"}; the version has the
- * epoch and the release; a foreign architecture is part of the name ("zlib.i686").
+ * Shape of a package: {"name", "version", "arch", "repoid", "install_date", "install_date_time_t"}; the
+ * version has the epoch and the release; a foreign architecture is part of the name ("zlib.i686").
  *
  * Layer      plugins/lib/packages
  * Threads    one at a time
@@ -25,8 +25,8 @@ bool rpm_both_32(const char *arch, const char *osarch);
 char *rpm_full_name(const char *name, const char *arch, const char *osarch);
 /* The same the other way: pkg.normalize_name. NEW text. */
 pkg_normal_fn rpm_normal_name;
-/* Cuts "name.arch" for a package's word of a command line: the arch with its dot, "" for none. NEW name. `split`: also
- * where it is this system's. */
+/* Cuts "name.arch" for a package's word of a command line: the arch with its dot, "" for none. NEW name.
+ * `split`: also where it is this system's. */
 char *rpm_split_arch(const char *name, const char *osarch, bool split, const char **ret_arch);
 const char *rpm_osarch(call_ctx_t *ctx);
 
@@ -38,8 +38,8 @@ char *rpm_text(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err);
 /* The package of a line in RPM_FORMAT. NULL when it is none. */
 #define RPM_FORMAT(repo) "%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-" repo "_|-%{INSTALLTIME}"
 json_t *rpm_package(const char *line, const char *osarch);
-/* The installed packages, once per job: {name: [members]} as pkg_format() takes them. `fresh`: read again. BORROWED,
- * or NULL with *err. */
+/* The installed packages, once per job: {name: [members]} as pkg_format() takes them. `fresh`: read again.
+ * BORROWED, or NULL with *err. */
 const json_t *rpm_packages(call_ctx_t *ctx, const json_t *kwargs, bool fresh, fail_t *err);
 void rpm_forget(call_ctx_t *ctx);
 /* pkg.list_pkgs in its forms; attr may be NULL. */

@@ -161,8 +161,8 @@ option_words(const json_t *kwargs, const char *name, json_t **ret_words, fail_t 
     return 0;
 }
 
-/* A line of `rpm -V`: nine letters or dots, two blanks, the file's kind, a blank, the path; or "missing" in the place of
- * the first eight. */
+/* A line of `rpm -V`: nine letters or dots, two blanks, the file's kind, a blank, the path; or "missing" in
+ * the place of the first eight. */
 static void
 take_verified(json_t *ret, const char *text, const json_t *ignored)
 {
@@ -231,7 +231,8 @@ rpm_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The kinds of changes that a line of `rpm -Va` tells, and its path in *ret_path. NEW list, or NULL for another line. */
+/* The kinds of changes that a line of `rpm -Va` tells, and its path in *ret_path. NEW list, or NULL for
+ * another line. */
 static json_t *
 modified_kinds(char *line, const char **ret_path)
 {

@@ -1,5 +1,6 @@
-/* rpmver.c - see rpmver.h: order of versions of rpm (rpmio/rpmvercmp.c, "tilde" and "caret" of rpm-version(7)) and of
- * alpm (lib/libalpm/version.c), which had it from an older rpm. Nothing is allocated. */
+/* rpmver.c - see rpmver.h: order of versions of rpm (rpmio/rpmvercmp.c, "tilde" and "caret" of
+ * rpm-version(7)) and of alpm (lib/libalpm/version.c), which had it from an older rpm. Nothing is
+ * allocated. */
 #include "plugins/lib/packages/rpmver.h"
 
 #include <ctype.h>
@@ -66,8 +67,8 @@ separators(part_t p, const char *but)
     return n;
 }
 
-/* One of both begins with `c`: 0 when both do, which is then skipped; 2 when none does. `end`: what stands where a text
- * has ended, against one that goes on with `c`. */
+/* One of both begins with `c`: 0 when both do, which is then skipped; 2 when none does. `end`: what stands
+ * where a text has ended, against one that goes on with `c`. */
 static int
 cmp_mark(part_t *a, part_t *b, char c, int end)
 {

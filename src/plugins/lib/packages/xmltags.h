@@ -1,5 +1,5 @@
-/* xmltags.h - the elements of an XML text as a flat list, for the output of programs: no entities of its own, no
- * namespaces, no check that elements are closed.
+/* xmltags.h - the elements of an XML text as a flat list, for the output of programs: no entities of its own,
+ * no namespaces, no check that elements are closed.
  *
  * Layer      plugins/lib/packages
  * Threads    any

@@ -1,4 +1,5 @@
-/* yum.h - what the functions of `pkg` on Red Hat's descendants share: running dnf or yum, and reading their lists.
+/* yum.h - what the functions of `pkg` on Red Hat's descendants share: running dnf or yum, and reading their
+ * lists.
  *
  * Layer      plugins/lib/packages
  * Threads    one at a time
@@ -18,10 +19,11 @@ bool yum_is_dnf(void);
 
 /* Begins a command line with the program, in a systemd scope where the configuration wants it. */
 int yum_begin(call_ctx_t *ctx, prog_t *prog, fail_t *err);
-/* Options from the keywords: fromrepo, repo, disablerepo, enablerepo, disableexcludes, branch, setopt; with `extra` all
- * others as --key or --key=value. */
+/* Options from the keywords: fromrepo, repo, disablerepo, enablerepo, disableexcludes, branch, setopt; with
+ * `extra` all others as --key or --key=value. */
 int yum_options(prog_t *prog, const json_t *kwargs, bool extra, fail_t *err);
-/* What a short command prints on stdout: yum_stdout(ctx, err, "grouplist", "hidden", NULL). NEW, or NULL with *err. */
+/* What a short command prints on stdout: yum_stdout(ctx, err, "grouplist", "hidden", NULL). NEW, or NULL with
+ * *err. */
 char *yum_stdout(call_ctx_t *ctx, fail_t *err, ...) __attribute__((sentinel));
 /* The packages of what `list` prints, in its order: [{"name", "version", "arch", "repoid", ...}]. */
 json_t *yum_listed(call_ctx_t *ctx, const char *text);

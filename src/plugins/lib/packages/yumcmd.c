@@ -121,7 +121,8 @@ is_heading(const char *line)
     return false;
 }
 
-/* "name.arch version repo", which is folded into several lines where the terminal is narrow: words count, not lines. */
+/* "name.arch version repo", which is folded into several lines where the terminal is narrow: words count, not
+ * lines. */
 json_t *
 yum_listed(call_ctx_t *ctx, const char *text)
 {

@@ -1,5 +1,5 @@
-/* yumfiles.c - package files that are fetched to look at, differences to them, advisories, and services that run on
- * files that were replaced. */
+/* yumfiles.c - package files that are fetched to look at, differences to them, advisories, and services that
+ * run on files that were replaced. */
 #include <unistd.h>
 
 #include "common/base/fs.h"

@@ -43,8 +43,8 @@ need_plugin(call_ctx_t *ctx, fail_t *err)
     return 0;
 }
 
-/* The part of a line that locks a package: "name-version-release.arch", behind an epoch with yum; without `full` its
- * name. NEW, or NULL for another line. */
+/* The part of a line that locks a package: "name-version-release.arch", behind an epoch with yum; without
+ * `full` its name. NEW, or NULL for another line. */
 static char *
 hold_in(rx_t *rx, const char *line, bool full)
 {

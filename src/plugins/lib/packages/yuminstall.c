@@ -1,6 +1,7 @@
-/* yuminstall.c - pkg.install, upgrade and remove by dnf and yum: packages are sorted by what is installed into those to
- * install, to downgrade and to install again, each of which is one command. Held packages are let go for its time
- * where `update_holds` says so. Errors are gathered and raised at the end together with the changes. */
+/* yuminstall.c - pkg.install, upgrade and remove by dnf and yum: packages are sorted by what is installed
+ * into those to install, to downgrade and to install again, each of which is one command. Held packages are
+ * let go for its time where `update_holds` says so. Errors are gathered and raised at the end together with
+ * the changes. */
 #include <fnmatch.h>
 
 #include "common/base/str.h"
@@ -8,8 +9,8 @@
 #include "plugins/lib/packages/rpmver.h"
 #include "plugins/lib/packages/yum.h"
 
-/* State of one call of install. Lists hold pairs [name, word of the command line]; the name is None for a file that
- * rpm can't read. */
+/* State of one call of install. Lists hold pairs [name, word of the command line]; the name is None for a
+ * file that rpm can't read. */
 typedef struct plan {
     call_ctx_t *ctx;
     const json_t *args, *kwargs; /* BORROWED */
@@ -50,7 +51,8 @@ yuminstall_sort_version(plan_t *p, const char *name, const char *version, const 
     }
 }
 
-/* The available version that a wish with an operator or a glob means. NEW, or NULL after a text in p->errors. */
+/* The available version that a wish with an operator or a glob means. NEW, or NULL after a text in
+ * p->errors. */
 static char *
 yuminstall_resolve(plan_t *p, const char *full, const char *name, const char *wish)
 {
@@ -74,8 +76,8 @@ yuminstall_resolve(plan_t *p, const char *full, const char *name, const char *wi
     return NULL;
 }
 
-/* "name-version.arch" without the epoch, which dnf takes in front of the version alone, unless the wish is to be taken
- * as it is written. */
+/* "name-version.arch" without the epoch, which dnf takes in front of the version alone, unless the wish is to
+ * be taken as it is written. */
 static void
 yuminstall_sort_name(plan_t *p, const char *full, const json_t *wanted)
 {
@@ -159,8 +161,8 @@ sort_advisories(plan_t *p, const json_t *ids, fail_t *err)
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
-/* The words of a list, without those of held packages unless they may be updated: those are let go, and in *ret_freed,
- * which is NEW. */
+/* The words of a list, without those of held packages unless they may be updated: those are let go, and in
+ * *ret_freed, which is NEW. */
 static json_t *
 words_of(plan_t *p, const json_t *list, json_t **ret_freed, fail_t *err)
 {
@@ -433,7 +435,8 @@ yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remove ----------------------------------------------------------------------------------- */
 
-/* The words for what is installed of a wish: its name, or with those of its versions that are there: "1-1,2-1". */
+/* The words for what is installed of a wish: its name, or with those of its versions that are there:
+ * "1-1,2-1". */
 static void
 take_removal(call_ctx_t *ctx, const json_t *have, const char *name, const json_t *version, bool split,
              json_t *words)

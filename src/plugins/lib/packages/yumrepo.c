@@ -1,4 +1,5 @@
-/* yumrepo.c - repositories of dnf and yum: a section for each in files of the folders that their configuration names.
+/* yumrepo.c - repositories of dnf and yum: a section for each in files of the folders that their
+ * configuration names.
  */
 #include <unistd.h>
 

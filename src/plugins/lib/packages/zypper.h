@@ -25,8 +25,8 @@ enum {
 int zypper_begin(call_ctx_t *ctx, prog_t *prog, unsigned flags, const char *root, fail_t *err);
 /* Runs it, again and again while another zypper has the lock: {"retcode", "stdout", "stderr", "pid"}. */
 json_t *zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err);
-/* All of it for a short command: zypper_elements(ctx, flags, root, err, "se", "-t", "pattern", NULL): the elements of
- * its XML as xmltags_read() gives them. */
+/* All of it for a short command: zypper_elements(ctx, flags, root, err, "se", "-t", "pattern", NULL): the
+ * elements of its XML as xmltags_read() gives them. */
 json_t *zypper_elements(call_ctx_t *ctx, unsigned flags, const char *root, fail_t *err, ...)
     __attribute__((sentinel));
 /* True for an exit code that is no error. */

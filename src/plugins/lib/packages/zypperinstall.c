@@ -11,8 +11,8 @@
 
 /* ---- versions --------------------------------------------------------------------------------- */
 
-/* The greatest available version that a wish such as "1.*" or ">=1.0" means, with its operator. NEW, or NULL with
- * *err. */
+/* The greatest available version that a wish such as "1.*" or ">=1.0" means, with its operator. NEW, or NULL
+ * with *err. */
 static char *
 zypperinstall_resolve(call_ctx_t *ctx, const char *name, const char *wish, const char *root, fail_t *err)
 {
@@ -113,7 +113,8 @@ begin_install(call_ctx_t *ctx, prog_t *prog, const json_t *args, bool force, fai
     return 0;
 }
 
-/* Installs the words; what zypper leaves as it is because its version is lower is in *ret_lower, which is NEW. */
+/* Installs the words; what zypper leaves as it is because its version is lower is in *ret_lower, which is
+ * NEW. */
 static int
 zypperinstall_install_words(call_ctx_t *ctx, const json_t *args, const json_t *words, bool force,
                             json_t **ret_lower, fail_t *err)
@@ -316,7 +317,8 @@ zypper_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remove ----------------------------------------------------------------------------------- */
 
-/* Names of temporary fixes among the packages: they provide "ptf()", and go by another command. NEW list, or NULL. */
+/* Names of temporary fixes among the packages: they provide "ptf()", and go by another command. NEW list, or
+ * NULL. */
 static json_t *
 fixes_among(call_ctx_t *ctx, const json_t *params, const char *root, fail_t *err)
 {

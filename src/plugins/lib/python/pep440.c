@@ -1,5 +1,5 @@
-/* pep440.c - see pep440.h. A version becomes numbers that compare in order: epoch, release, and the ranks of its
- * pre-release, post-release and development release. */
+/* pep440.c - see pep440.h. A version becomes numbers that compare in order: epoch, release, and the ranks of
+ * its pre-release, post-release and development release. */
 #include "plugins/lib/python/pep440.h"
 
 #include <ctype.h>

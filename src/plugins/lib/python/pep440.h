@@ -11,7 +11,8 @@
 
 /* Below 0, 0 or above 0. What is no version is older than every one. */
 int pep440_cmp(const char *a, const char *b);
-/* Whether `version OPER spec` holds as Salt compares them: <, <=, ==, >=, >, != by order; false for another one. */
+/* Whether `version OPER spec` holds as Salt compares them: <, <=, ==, >=, >, != by order; false for another
+ * one. */
 bool pep440_holds(const char *version, const char *oper, const char *spec);
 
 #endif

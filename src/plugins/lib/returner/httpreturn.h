@@ -1,9 +1,10 @@
-/* httpreturn.h - returners that post each return or event to a web server: what differs is a table (httpshape_t).
+/* httpreturn.h - returners that post each return or event to a web server: what differs is a table
+ * (httpshape_t).
  *
  * Layer      plugins/lib/returner
  * Threads    one per context
- * Errors     -EBADMSG when the server refuses the post for what it is, -EIO when no answer comes or it is another
- *            failure; the address is told without what follows its host, as hooks are secrets
+ * Errors     -EBADMSG when the server refuses the post for what it is, -EIO when no answer comes or it is
+ *            another failure; the address is told without what follows its host, as hooks are secrets
  * Tests      tests/t/5340-webhooks.bats
  */
 #ifndef PLUGINS_LIB_RETURNER_HTTPRETURN_H
@@ -37,7 +38,8 @@ int http_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 int http_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 int http_event_return(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
-/* "https://host/a/b" and "c" as urllib.parse.urljoin joins them, for a whole address, a path with "/" before it, or a name. NEW. */
+/* "https://host/a/b" and "c" as urllib.parse.urljoin joins them, for a whole address, a path with "/" before
+ * it, or a name. NEW. */
 char *httpreturn_join(const char *base, const char *more);
 /* Adds "payload=" and the value as JSON, for a form. */
 void httpreturn_form(const json_t *payload, httppost_t *post);

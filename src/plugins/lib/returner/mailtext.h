@@ -1,7 +1,8 @@
 /* mailtext.h - a mail as text: header lines, whatever is in their values, and a body that every server takes.
  *
- * A value is one line of the header: line breaks in it become spaces, so that none begins a line of its own, and one that
- * is not ASCII or too long becomes encoded words. A body that is not ASCII, or has lines too long for SMTP, goes as base64.
+ * A value is one line of the header: line breaks in it become spaces, so that none begins a line of its own,
+ * and one that is not ASCII or too long becomes encoded words. A body that is not ASCII, or has lines too
+ * long for SMTP, goes as base64.
  *
  * Layer      plugins/lib/returner
  * Threads    any
@@ -21,7 +22,8 @@ void mailtext_addresses(buf_t *out, const char *name, const char *addresses);
 void mailtext_date(buf_t *out, int64_t wall_s);
 /* Ends the header, and appends the text with CR LF. */
 void mailtext_body(buf_t *out, const char *text, size_t len);
-/* "a@b" of an address for the envelope, NEW; NULL when it is none: empty, with white space or control characters. */
+/* "a@b" of an address for the envelope, NEW; NULL when it is none: empty, with white space or control
+ * characters. */
 char *mailtext_bare(const char *address);
 
 #endif

@@ -1,9 +1,10 @@
-/* retopts.h - options of a returner, as salt.returners.get_returner_options finds them, and texts as Salt's returners
- * write them.
+/* retopts.h - options of a returner, as salt.returners.get_returner_options finds them, and texts as Salt's
+ * returners write them.
  *
- * An option `key` of the returner `name` is the first true value among ALT.NAME: {key}, ALT.NAME.key (ALT is the
- * return's ret_config), NAME: {key}, NAME.key, and the default. Each is looked for in the configuration, the grains, the
- * pillar, and the master's configuration as the pillar brings it. The return's ret_kwargs go above all of them.
+ * An option `key` of the returner `name` is the first true value among ALT.NAME: {key}, ALT.NAME.key (ALT is
+ * the return's ret_config), NAME: {key}, NAME.key, and the default. Each is looked for in the configuration,
+ * the grains, the pillar, and the master's configuration as the pillar brings it. The return's ret_kwargs go
+ * above all of them.
  *
  * Layer      plugins/lib/returner
  * Threads    one per context
@@ -27,11 +28,11 @@ json_t *retopts(call_ctx_t *ctx, const char *name, const json_t *ret, const reto
 /* A setting by its whole name, from the same places. BORROWED; NULL: it is not set. */
 json_t *retopts_setting(call_ctx_t *ctx, const char *name);
 
-/* The value as Salt's salt.utils.json.dumps writes it: ", " and ": ", not ASCII alone; a deeper one than Python's values
- * may be here (a peer's message may be) without these blanks. NEW. */
+/* The value as Salt's salt.utils.json.dumps writes it: ", " and ": ", not ASCII alone; a deeper one than
+ * Python's values may be here (a peer's message may be) without these blanks. NEW. */
 char *ret_json(const json_t *v);
-/* True when the name is in the object `told` already; else it is afterwards. A batch has many returns of one job: what all of them
- * say of it is stored once. `told` NULL: nothing is ever told. */
+/* True when the name is in the object `told` already; else it is afterwards. A batch has many returns of one
+ * job: what all of them say of it is stored once. `told` NULL: nothing is ever told. */
 bool ret_told(json_t *told, const char *name);
 /* The job of a load as `jobs` shows it (salt.utils.jid.format_jid_instance). */
 json_t *ret_job_instance(const char *jid, const json_t *load);

@@ -12,7 +12,8 @@ typedef struct mysql_link {
     bool bad;
 } mysql_link_t;
 
-/* Numbers of errors that are about the values: too long, no such character, out of range, doubled, null, a packet too large. */
+/* Numbers of errors that are about the values: too long, no such character, out of range, doubled, null, a
+ * packet too large. */
 static const int mysql_value_errors[] = { 1406, 1366, 1264, 1062, 1048, 1153, 1292 };
 
 /* The error of the context as a failure. */

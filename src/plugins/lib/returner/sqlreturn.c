@@ -188,8 +188,8 @@ sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                      err);
 }
 
-/* One write of a batch: an event, a load, or a return, with the load where it has none. `told`: jobs of the batch whose loads it has
- * (ret_told), and its answers are awaited at its end; NULL: it is answered now. */
+/* One write of a batch: an event, a load, or a return, with the load where it has none. `told`: jobs of the
+ * batch whose loads it has (ret_told), and its answers are awaited at its end; NULL: it is answered now. */
 static int
 sql_write(call_ctx_t *ctx, void *conn, const json_t *write, json_t *told, fail_t *err)
 {
@@ -216,8 +216,8 @@ sql_plain(const sqlshape_t *shape, void *conn, const char *sql, fail_t *err)
     return shape->driver->run(conn, sql, NULL, NULL, NULL, err);
 }
 
-/* All writes in the transaction that is open, at once; or each within a savepoint, so that what the database refuses is left
- * out. */
+/* All writes in the transaction that is open, at once; or each within a savepoint, so that what the database
+ * refuses is left out. */
 static int
 sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 {

@@ -1,16 +1,18 @@
-/* sqlreturn.h - returners on a database: what differs between them is a table of statements (sqlshape_t), and a driver.
+/* sqlreturn.h - returners on a database: what differs between them is a table of statements (sqlshape_t), and
+ * a driver.
  *
- * Statements have names for values, ":jid". Of a return: fun jid return id success full_ret job_ret now. Of an event: tag
- * data master_id now. Of a load: jid load started tgt_type cmd tgt kwargs ret user arg fun. Of a follower: follower after
- * next. Of clean_old_jobs: before, a time in seconds.
+ * Statements have names for values, ":jid". Of a return: fun jid return id success full_ret job_ret now. Of
+ * an event: tag data master_id now. Of a load: jid load started tgt_type cmd tgt kwargs ret user arg fun. Of
+ * a follower: follower after next. Of clean_old_jobs: before, a time in seconds.
  *
- * A batch is one transaction, in which the number of its last event goes into the table halite_followers: what is
- * stored, and how far, is one fact, and each event is stored once. Salt's own tables stay as they are.
+ * A batch is one transaction, in which the number of its last event goes into the table halite_followers:
+ * what is stored, and how far, is one fact, and each event is stored once. Salt's own tables stay as they
+ * are.
  *
  * Layer      plugins/lib/returner
  * Threads    one per context, which keeps the connection
- * Errors     -EBADMSG when the database refuses the values; of a batch such writes are left out and logged. -ESTALE: somebody
- *            else has stored for this follower
+ * Errors     -EBADMSG when the database refuses the values; of a batch such writes are left out and logged.
+ *            -ESTALE: somebody else has stored for this follower
  * Tests      tests/t/5310-postgres.bats
  */
 #ifndef PLUGINS_LIB_RETURNER_SQLRETURN_H
@@ -66,7 +68,8 @@ int sql_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
         RET_ROW_CLEAN(sql_clean_old_jobs, .data.ptr = &(shape)),                                             \
         RET_ROW_CURSOR(sql_cursor, .data.ptr = &(shape)), RET_ROW_BATCH(sql_batch, .data.ptr = &(shape))
 
-/* PostgreSQL by libpq. Its options are named as libpq's keywords: host, port, user, password, dbname, sslmode, ... */
+/* PostgreSQL by libpq. Its options are named as libpq's keywords: host, port, user, password, dbname,
+ * sslmode, ... */
 extern const sqldriver_t sqldriver_postgres;
 /* MySQL and MariaDB by mysqlconn.h, whose connection_* arguments its options are. */
 extern const sqldriver_t sqldriver_mysql;

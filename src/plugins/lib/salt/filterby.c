@@ -1,6 +1,6 @@
-/* filterby.c - see filterby.h: a value from a mapping by a grain or a pillar. A key of the mapping is a glob, but the
- * text itself goes first; `base` lies below the found value, `merge` above it. Works on Python values, and errors are
- * raised as in Salt. */
+/* filterby.c - see filterby.h: a value from a mapping by a grain or a pillar. A key of the mapping is a glob,
+ * but the text itself goes first; `base` lies below the found value, `merge` above it. Works on Python
+ * values, and errors are raised as in Salt. */
 #include "plugins/lib/salt/filterby.h"
 
 #include "common/base/str.h"
@@ -9,8 +9,8 @@
 #include "common/py/py_merge.h"
 #include "common/py/py_traverse.h"
 
-/* The value whose key is `each`, else of the first glob that fits it: 1 with *ret_found BORROWED, 0 none (or a None),
- * -1 raised. */
+/* The value whose key is `each`, else of the first glob that fits it: 1 with *ret_found BORROWED, 0 none (or
+ * a None), -1 raised. */
 static int
 find_for(py_t *lookup, py_t *each, py_t **ret_found)
 {

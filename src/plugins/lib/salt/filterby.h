@@ -12,8 +12,8 @@
  * lookup_dict, merge, default and base. Its merge is laid over the value where that stands. NEW, or NULL
  * raised. */
 py_t *filter_by(py_t *data, py_t *key, py_t *args);
-/* The value of `lookup` for one of `values`, a list or one of them: under its own text, else under a glob that fits.
- * BORROWED; NULL: nothing fits, it is None, or raised. */
+/* The value of `lookup` for one of `values`, a list or one of them: under its own text, else under a glob
+ * that fits. BORROWED; NULL: nothing fits, it is None, or raised. */
 py_t *filter_by_find(py_t *lookup, py_t *values);
 
 #endif

@@ -1,5 +1,5 @@
-/* grains_plan.c - see grains_plan.h: rebuilds the levels above a nested key up to the grain, which is written as
- * a whole. */
+/* grains_plan.c - see grains_plan.h: rebuilds the levels above a nested key up to the grain, which is written
+ * as a whole. */
 #include "plugins/lib/salt/grains_plan.h"
 
 #include "common/base/str.h"

@@ -9,7 +9,8 @@
 
 #include "salt/plugin.h"
 
-/* 0 when no positional text in the list is a NAME=VALUE whose name a peer said: a template gave it as one argument. */
+/* 0 when no positional text in the list is a NAME=VALUE whose name a peer said: a template gave it as one
+ * argument. */
 int saidwords_check(call_ctx_t *ctx, const json_t *list, fail_t *err);
 
 #endif

@@ -26,8 +26,8 @@ claims_dir(call_ctx_t *ctx)
     return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "state_run");
 }
 
-/* A failure is only logged: the run goes on, unseen by others. A run within a run, by a template or a state that
- * calls the state module, is part of the job that the outer one claims. */
+/* A failure is only logged: the run goes on, unseen by others. A run within a run, by a template or a state
+ * that calls the state module, is part of the job that the outer one claims. */
 void
 statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
 {

@@ -208,7 +208,8 @@ has_member(const json_t *group, const char *name)
     return value_lists(members, name);
 }
 
-/* Adds the names of those of `ids` that the list of groups leaves out, as directory services that list nobody do. */
+/* Adds the names of those of `ids` that the list of groups leaves out, as directory services that list nobody
+ * do. */
 static void
 add_unlisted(json_t *names, const json_t *groups, const gid_t *ids, int n)
 {
@@ -226,8 +227,8 @@ add_unlisted(json_t *names, const json_t *groups, const gid_t *ids, int n)
     }
 }
 
-/* Groups that the user (NULL: unknown) belongs to, of `groups` and others that have no members listed. Sorted and
- * unique. NEW. */
+/* Groups that the user (NULL: unknown) belongs to, of `groups` and others that have no members listed. Sorted
+ * and unique. NEW. */
 static json_t *
 groups_among(const char *root, const char *name, const json_t *user, const json_t *groups)
 {

@@ -1,5 +1,5 @@
-/* datetime.h - dates and times as people type them: Python's strptime for the formats of `system`, the ranges of
- * its datetime, offsets from UTC.
+/* datetime.h - dates and times as people type them: Python's strptime for the formats of `system`, the ranges
+ * of its datetime, offsets from UTC.
  *
  * Layer      plugins/lib/system
  * Threads    any

@@ -1,7 +1,7 @@
 /* fstab.h - the lines of fstab(5): read, compared, changed one by one, the others left as they are.
  *
- * An entry is {"device", "name", "fstype", "opts", "dump", "pass_num"}, all texts as they stand in the file, opts
- * with commas between.
+ * An entry is {"device", "name", "fstype", "opts", "dump", "pass_num"}, all texts as they stand in the file,
+ * opts with commas between.
  *
  * Layer      plugins/lib/system
  * Threads    any

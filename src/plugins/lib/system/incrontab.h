@@ -1,7 +1,7 @@
 /* incrontab.h - a user's table of incron: what runs when something happens to a path.
  *
- * A tab is {"pre": [line], "crons": [{"path", "mask", "cmd"}]}; lines that are no entry, as comments, are in `pre` and come
- * first when it is written. Format: incrontab(5), "PATH MASK COMMAND" with blanks between.
+ * A tab is {"pre": [line], "crons": [{"path", "mask", "cmd"}]}; lines that are no entry, as comments, are in
+ * `pre` and come first when it is written. Format: incrontab(5), "PATH MASK COMMAND" with blanks between.
  *
  * Layer      plugins/lib/system
  * Threads    pure

@@ -203,8 +203,8 @@ knownhosts_check(const knownhosts_t *self, const json_t *entries)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* ssh-keygen over a private copy of `content`, which it replaces; its output names `path`. When it keeps the former
- * content beside the copy, *ret_kept is true. */
+/* ssh-keygen over a private copy of `content`, which it replaces; its output names `path`. When it keeps the
+ * former content beside the copy, *ret_kept is true. */
 static int
 keygen_over(call_ctx_t *ctx, const char *name, const char *path, buf_t *content, json_t **ret_said,
             bool *ret_kept, fail_t *err)

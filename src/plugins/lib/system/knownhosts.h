@@ -1,7 +1,8 @@
 /* knownhosts.h - known_hosts of ssh: what it says of a host, what the host itself says, and its next content.
  *
- * Entries are as Salt's: {"hostname", "key", "enc", "fingerprint"}, the name as the line has it (maybe hashed).
- * ssh-keygen finds, removes and hashes lines, on a private copy: the file itself is replaced whole (partfile.h).
+ * Entries are as Salt's: {"hostname", "key", "enc", "fingerprint"}, the name as the line has it (maybe
+ * hashed). ssh-keygen finds, removes and hashes lines, on a private copy: the file itself is replaced whole
+ * (partfile.h).
  *
  * Layer      plugins/lib/system
  * Ownership  results are NEW
@@ -29,7 +30,8 @@ void knownhosts_free(knownhosts_t *self);
 
 /* From a function's arguments; the host is the argument `host`. */
 int knownhosts_of(knownhosts_t *self, const json_t *args, const char *host, fail_t *err);
-/* Salt's {"status": "error", "error": ...} where there is no host, no user or no path; NULL: all is well, or *err. */
+/* Salt's {"status": "error", "error": ...} where there is no host, no user or no path; NULL: all is well, or
+ * *err. */
 json_t *knownhosts_wrong(const knownhosts_t *self);
 
 /* The file's entries of the host; None when there are none. NULL with *err. */

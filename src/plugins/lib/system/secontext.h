@@ -13,8 +13,8 @@
 
 /* {"sel_user", "sel_role", "sel_type", "sel_level"} */
 json_t *secontext_of(const char *text, fail_t *err);
-/* What `restorecon -n -v` would relabel: {path: {"old": {...}, "new": {...}}}, of each context the parts that differ.
- * NULL without *err: this is no output of restorecon. */
+/* What `restorecon -n -v` would relabel: {path: {"old": {...}, "new": {...}}}, of each context the parts that
+ * differ. NULL without *err: this is no output of restorecon. */
 json_t *secontext_relabels(const char *said, fail_t *err);
 
 #endif

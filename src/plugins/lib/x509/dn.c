@@ -1,5 +1,5 @@
-/* dn.c - distinguished names. Attributes are written in the kinds of text that the Python library cryptography takes, so that
- * a name that it wrote and one from here are the same bytes. */
+/* dn.c - distinguished names. Attributes are written in the kinds of text that the Python library
+ * cryptography takes, so that a name that it wrote and one from here are the same bytes. */
 #include <ctype.h>
 
 #include "common/base/str.h"

@@ -1,6 +1,7 @@
 /* dn.h - distinguished names (X.501) from what users write, to and from DER and RFC 4514.
  *
- * A name is a JSON list of relative names, each a list of attributes: [[["2.5.4.6", "US"]], [["2.5.4.3", "www"]]].
+ * A name is a JSON list of relative names, each a list of attributes: [[["2.5.4.6", "US"]], [["2.5.4.3",
+ * "www"]]].
  *
  * Layer      plugins/lib/x509
  * Ownership  results are NEW
@@ -12,8 +13,8 @@
 
 #include "plugins/lib/x509/der.h"
 
-/* A text by RFC 4514, a list of such relative names, or an object with C, ST, L, STREET, O, OU, CN, MAIL, SN, GN, UID,
- * SERIALNUMBER, of which other members are no matter. */
+/* A text by RFC 4514, a list of such relative names, or an object with C, ST, L, STREET, O, OU, CN, MAIL, SN,
+ * GN, UID, SERIALNUMBER, of which other members are no matter. */
 json_t *dn_make(const json_t *spec, fail_t *err);
 /* One relative name: [["2.5.4.3", "www"], ...]. */
 json_t *dn_make_relative(const char *text, fail_t *err);

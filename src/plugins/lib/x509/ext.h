@@ -1,4 +1,5 @@
-/* ext.h - extensions of certificates, requests and lists (RFC 5280) from what users write, and shown as Salt shows them.
+/* ext.h - extensions of certificates, requests and lists (RFC 5280) from what users write, and shown as Salt
+ * shows them.
  *
  * An extension is {"oid", "critical", "value": its DER in hexadecimal}. Users write OpenSSL's notation
  * ("critical CA:true, pathlen:0"), lists or mappings.
@@ -44,7 +45,8 @@ extern const size_t ext_rows_n;
 
 /* NEW extension of the row. */
 json_t *ext_make(const ext_row_t *row, const json_t *v, const ext_about_t *about, fail_t *err);
-/* Makes those that `kwargs` has, for documents of the kind (EXT_CERT, EXT_CRL, EXT_ENTRY) except `unless`. NEW list. */
+/* Makes those that `kwargs` has, for documents of the kind (EXT_CERT, EXT_CRL, EXT_ENTRY) except `unless`.
+ * NEW list. */
 json_t *ext_make_all(const json_t *kwargs, unsigned kind, unsigned unless, const ext_about_t *about,
                      fail_t *err);
 /* Appends SEQUENCE OF Extension. */

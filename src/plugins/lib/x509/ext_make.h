@@ -1,7 +1,7 @@
 /* ext_make.h - each extension's value from what users write. Private to ext.c and its parts.
  *
- * `v` is what the user wrote, `about` what the document is of. Each appends the value's DER to `out` and says whether the
- * extension is critical.
+ * `v` is what the user wrote, `about` what the document is of. Each appends the value's DER to `out` and says
+ * whether the extension is critical.
  *
  * Layer      plugins/lib/x509
  * Errors     negative with *err in Salt's words

@@ -1,4 +1,5 @@
-/* ext_points.c - the extensions that name names: alternative names, places of information, lists and policies. */
+/* ext_points.c - the extensions that name names: alternative names, places of information, lists and
+ * policies. */
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/ext_make.h"

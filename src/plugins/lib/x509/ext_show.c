@@ -164,7 +164,8 @@ show_access(der_t der, json_t *into)
     return true;
 }
 
-/* The names of ReasonFlags, sorted. Its bits are those of CRLReason up to 6, then privilegeWithdrawn and aACompromise. */
+/* The names of ReasonFlags, sorted. Its bits are those of CRLReason up to 6, then privilegeWithdrawn and
+ * aACompromise. */
 static json_t *
 show_flags(der_t bits)
 {

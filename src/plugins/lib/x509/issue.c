@@ -282,7 +282,8 @@ revoke(const json_t *entry, bool expired_too, issue_t *out, fail_t *err)
     return 0;
 }
 
-/* The older module's form: {name: [{"certificate": ...}, {"reason": ...}]}, and `reason` beside the others. NEW. */
+/* The older module's form: {name: [{"certificate": ...}, {"reason": ...}]}, and `reason` beside the others.
+ * NEW. */
 static json_t *
 plain_entry(const json_t *entry)
 {

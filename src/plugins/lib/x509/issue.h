@@ -1,7 +1,8 @@
 /* issue.h - what is to be issued, from a call's arguments: to compare with what is there, or to sign.
  *
- * Arguments are Salt's of x509.create_certificate, create_csr and create_crl, in one object with the subject's parts (CN, O, ...)
- * and the extensions; the older module's names are made the newer ones by issue_compat().
+ * Arguments are Salt's of x509.create_certificate, create_csr and create_crl, in one object with the
+ * subject's parts (CN, O, ...) and the extensions; the older module's names are made the newer ones by
+ * issue_compat().
  *
  * Layer      plugins/lib/x509
  * Ownership  issue_t owns all that it has: issue_free
@@ -30,20 +31,22 @@ typedef struct issue {
 #define issue_auto_t __attribute__((cleanup(issue_free))) issue_t
 void issue_free(issue_t *self);
 
-/* `now`: the certificate that is there, whose number a self-signed one keeps for its authorityKeyIdentifier; NULL. `remote`:
- * another minion signs. */
+/* `now`: the certificate that is there, whose number a self-signed one keeps for its authorityKeyIdentifier;
+ * NULL. `remote`: another minion signs. */
 int issue_cert(const json_t *args, const xdoc_t *now, bool remote, issue_t *out, fail_t *err);
 int issue_csr(const json_t *args, issue_t *out, fail_t *err);
 int issue_crl(const json_t *args, issue_t *out, fail_t *err);
 /* Appends the signed document's DER. */
 int issue_sign(const issue_t *self, buf_t *out, fail_t *err);
 
-/* Names of the older module: long names, algorithm, bits; what has no effect any more is dropped. Changes `args`. */
+/* Names of the older module: long names, algorithm, bits; what has no effect any more is dropped. Changes
+ * `args`. */
 void issue_compat(json_t *args);
 /* A call's declared arguments (without None) and its further ones in one object. NEW. */
 json_t *issue_args(const json_t *args);
 
-/* x509_signing_policies of pillar or configuration; with `ca_server` (NULL: none) that minion's. *ret_policy NEW object. */
+/* x509_signing_policies of pillar or configuration; with `ca_server` (NULL: none) that minion's. *ret_policy
+ * NEW object. */
 int policy_get(call_ctx_t *ctx, const json_t *name, const json_t *ca_server, json_t **ret_policy,
                fail_t *err);
 /* The same of this minion only. NEW object. */

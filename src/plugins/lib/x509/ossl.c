@@ -1,5 +1,6 @@
-/* ossl.c - keys and signatures by libcrypto. Its functions are found by name when one is needed, so that a minion without
- * certificates does not have the library in memory, and building needs no headers of it: all types are opaque here. */
+/* ossl.c - keys and signatures by libcrypto. Its functions are found by name when one is needed, so that a
+ * minion without certificates does not have the library in memory, and building needs no headers of it: all
+ * types are opaque here. */
 #include <dlfcn.h>
 #include <pthread.h>
 

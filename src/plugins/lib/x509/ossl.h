@@ -1,11 +1,13 @@
-/* ossl.h - keys and signatures by OpenSSL's libcrypto 3, which is loaded when the first of these functions is called.
+/* ossl.h - keys and signatures by OpenSSL's libcrypto 3, which is loaded when the first of these functions is
+ * called.
  *
- * Certificates, requests and lists are read and written by the files beside this one; libcrypto only makes, reads and writes
- * keys, signs and verifies, and knows PKCS#12.
+ * Certificates, requests and lists are read and written by the files beside this one; libcrypto only makes,
+ * reads and writes keys, signs and verifies, and knows PKCS#12.
  *
  * Layer      plugins/lib/x509
  * Threads    one at a time per key
- * Ownership  pkey_t is NEW (pkey_destroy); bytes of private keys are in buf_t of the caller, who wipes them: buf_wiped_t
+ * Ownership  pkey_t is NEW (pkey_destroy); bytes of private keys are in buf_t of the caller, who wipes them:
+ *            buf_wiped_t
  * Errors     negative errno with *err in Salt's words; never with bytes of a key or a passphrase
  * Tests      tests/cases/exec/x509.*.json
  */
@@ -44,7 +46,8 @@ typedef enum pkey_trouble {
     PKEY_WRONG      /* another passphrase */
 } pkey_trouble_t;
 
-/* A private key in PEM, DER or PKCS#12; `pass` NULL: none. *ret_encoding (may be NULL): "pem", "der", "pkcs12". */
+/* A private key in PEM, DER or PKCS#12; `pass` NULL: none. *ret_encoding (may be NULL): "pem", "der",
+ * "pkcs12". */
 pkey_t *pkey_read(const buf_t *bytes, const char *pass, const char **ret_encoding,
                   pkey_trouble_t *ret_trouble, fail_t *err);
 /* PKCS#8 in DER, encrypted by the passphrase unless it is NULL. Appends. */
@@ -62,7 +65,8 @@ bool pkey_verify(const pkey_t *self, const char *digest, bool pss, const void *d
 /* Appends the digest of some bytes. */
 int ossl_digest(const char *name, const void *data, size_t len, buf_t *out, fail_t *err);
 
-/* PKCS#12: a key, its certificate (DER; NULL: none) and others. `compat`: for programs that know only 3DES and SHA-1. */
+/* PKCS#12: a key, its certificate (DER; NULL: none) and others. `compat`: for programs that know only 3DES
+ * and SHA-1. */
 typedef struct p12 {
     pkey_t *key;
     buf_t cert;  /* DER; empty: none */

@@ -10,7 +10,8 @@
 #include "common/base/buf.h"
 #include "salt/plugin.h"
 
-/* The first block of the kind in a path's file or a text; NULL: of any kind; Salt's "(?:RSA )?PRIVATE KEY" is both. Appends. */
+/* The first block of the kind in a path's file or a text; NULL: of any kind; Salt's "(?:RSA )?PRIVATE KEY" is
+ * both. Appends. */
 int pem_entry(const json_t *source, const char *kind, buf_t *out, fail_t *err);
 /* Puts a text's block into a file; *ret_said NEW. */
 int pem_write_file(const json_t *text, const char *path, bool overwrite, const char *kind, json_t **ret_said,

@@ -1,4 +1,5 @@
-/* policy.c - arguments of x509's functions: names of the older module, and signing policies of this minion or a ca_server. */
+/* policy.c - arguments of x509's functions: names of the older module, and signing policies of this minion or
+ * a ca_server. */
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/issue.h"
@@ -37,8 +38,8 @@ issue_args(const json_t *args)
     return all;
 }
 
-/* The value of x509_signing_policies by one of these functions, its policy of the name: a mapping, or a list of them. NEW or
- * NULL. */
+/* The value of x509_signing_policies by one of these functions, its policy of the name: a mapping, or a list
+ * of them. NEW or NULL. */
 static json_t *
 policy_by(call_ctx_t *ctx, const char *fun, const char *name)
 {

@@ -1,5 +1,5 @@
-/* xdoc.h - certificates, requests (PKCS#10) and revocation lists as parsed documents (RFC 5280, RFC 2986), from DER, PEM,
- * PKCS#7 and PKCS#12, by path, text, hexadecimal or base64.
+/* xdoc.h - certificates, requests (PKCS#10) and revocation lists as parsed documents (RFC 5280, RFC 2986),
+ * from DER, PEM, PKCS#7 and PKCS#12, by path, text, hexadecimal or base64.
  *
  * Layer      plugins/lib/x509
  * Ownership  an xdoc_t is NEW (xdoc_destroy) and owns its bytes; its der_t members are BORROWED from them
@@ -47,7 +47,8 @@ void xkept_free(xkept_t *self);
 
 void xdoc_destroy(xdoc_t **self_p);
 xdoc_t *xdoc_parse(xdoc_kind_t kind, const void *der, size_t len);
-/* What a user names: a path, PEM, hexadecimal, base64, or py_wire's bytes. `pass` is for PKCS#12; `kept` may be NULL. */
+/* What a user names: a path, PEM, hexadecimal, base64, or py_wire's bytes. `pass` is for PKCS#12; `kept` may
+ * be NULL. */
 xdoc_t *xdoc_load(xdoc_kind_t kind, const json_t *source, const char *pass, xkept_t *kept, fail_t *err);
 /* The bytes that `source` names; appends. */
 int xdoc_bytes(const json_t *source, buf_t *out, fail_t *err);
@@ -71,7 +72,8 @@ void sigalg_write(const sigalg_t *alg, buf_t *out);
 
 /* PEM of bytes; appends. */
 void pem_armour(const char *label, const void *der, size_t len, buf_t *out);
-/* Finds the next block at *at, moves *at behind it and appends its bytes; *ret_label NEW. False: there is none. */
+/* Finds the next block at *at, moves *at behind it and appends its bytes; *ret_label NEW. False: there is
+ * none. */
 bool pem_next(const char **at, char **ret_label, buf_t *out);
 
 #endif

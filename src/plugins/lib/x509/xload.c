@@ -1,5 +1,5 @@
-/* xload.c - what users name as a certificate, request or list, found and unpacked: PEM with its chain, DER, PKCS#7 (the
- * certificates of SignedData, RFC 2315) and PKCS#12. */
+/* xload.c - what users name as a certificate, request or list, found and unpacked: PEM with its chain, DER,
+ * PKCS#7 (the certificates of SignedData, RFC 2315) and PKCS#12. */
 #include <ctype.h>
 #include <sys/stat.h>
 

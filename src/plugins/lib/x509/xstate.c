@@ -1,5 +1,6 @@
-/* xstate.c - what all states of x509 do: look, compare, make, and have file.managed write. Bytes go to file.managed as well, so
- * that a file has its mode and owner before it has its name, and is the old one or the new one. */
+/* xstate.c - what all states of x509 do: look, compare, make, and have file.managed write. Bytes go to
+ * file.managed as well, so that a file has its mode and owner before it has its name, and is the old one or
+ * the new one. */
 #include <sys/stat.h>
 
 #include "common/base/fs.h"
@@ -29,7 +30,8 @@ split_args(xstate_t *s)
         json_object_set_new(s->file, "mode", json_string(s->kind->mode));
 }
 
-/* file.managed with `contents` (NULL: only owner and mode), its return among the states that ran. *ret_fret BORROWED. */
+/* file.managed with `contents` (NULL: only owner and mode), its return among the states that ran. *ret_fret
+ * BORROWED. */
 static int
 xstate_run_file(xstate_t *s, const json_t *contents, bool test, json_t **ret_fret, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* xstate.h - the part that all states of x509 have in common: what is asked against what is there, and the file by file.managed,
- * whose run is shown as a state of its own (sub_state_run).
+/* xstate.h - the part that all states of x509 have in common: what is asked against what is there, and the
+ * file by file.managed, whose run is shown as a state of its own (sub_state_run).
  *
  * Layer      plugins/lib/x509
  * Ownership  an xstate_t owns its values: xstate_run frees them
@@ -12,7 +12,8 @@
 #include "salt/state.h"
 
 typedef struct xstate xstate_t;
-/* One state: compare notes in `changes` how what is there (`real`) differs; make appends what is to be there. */
+/* One state: compare notes in `changes` how what is there (`real`) differs; make appends what is to be
+ * there. */
 typedef struct xstate_kind {
     const char *what;             /* "certificate", as comments say it */
     const char *mode;             /* a new file's; NULL: file.managed's */

@@ -1,5 +1,5 @@
-/* ssh_known_hosts.c - state module `ssh_known_hosts`: hosts whose keys ssh knows. Test mode asks the host as the run
- * does, so that it foretells the same. */
+/* ssh_known_hosts.c - state module `ssh_known_hosts`: hosts whose keys ssh knows. Test mode asks the host as
+ * the run does, so that it foretells the same. */
 #include "common/base/str.h"
 #include "plugins/lib/system/knownhosts.h"
 #include "salt/state.h"

@@ -113,8 +113,8 @@ gid_of(const user_t *u, const char *group)
     return value_int(info, "gid", -1);
 }
 
-/* Gives a group of `have` the name that `wanted` has for its GID: groups of one GID are one group to the kernel, which
- * knows no names. NEW. */
+/* Gives a group of `have` the name that `wanted` has for its GID: groups of one GID are one group to the
+ * kernel, which knows no names. NEW. */
 static json_t *
 named_as_wanted(const user_t *u, const json_t *have, const json_t *wanted)
 {

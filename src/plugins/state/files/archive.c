@@ -1,5 +1,5 @@
-/* archive.c - state archive.extracted: what an archive holds is in a folder, by the steps of extracted.h; then its
- * owner, and the return. */
+/* archive.c - state archive.extracted: what an archive holds is in a folder, by the steps of extracted.h;
+ * then its owner, and the return. */
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* file_beacon.c - state module `file`, mod_beacon: what the argument `beacon` of file.managed and file.directory does. */
+/* file_beacon.c - state module `file`, mod_beacon: what the argument `beacon` of file.managed and
+ * file.directory does. */
 #include "common/base/str.h"
 #include "plugins/lib/salt/modbeacon.h"
 #include "salt/value.h"

@@ -108,8 +108,8 @@ file_recurse_bring_back(work_t *w, stage_t *stage, fail_t *err)
     return rc == 0 ? fstate_walk(stage->name, -1, keep_too, w, err) : rc;
 }
 
-/* A link stands where the source has none. It gives way to the folder or the file with `clean` or `force_symlinks`;
- * else the path fails. 0: it is gone; 1: that is told. */
+/* A link stands where the source has none. It gives way to the folder or the file with `clean` or
+ * `force_symlinks`; else the path fails. 0: it is gone; 1: that is told. */
 static int
 file_recurse_unlink(work_t *w, const char *link, fail_t *err)
 {

@@ -1,6 +1,6 @@
-/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation, INI or as a property list. Works on
- * Python values, as keys and dates would be lost in JSON; merge_if_exists reads the file by the same
- * serialiser and merges recursively. The text is then managed as file.managed's contents. */
+/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation, INI or as a
+ * property list. Works on Python values, as keys and dates would be lost in JSON; merge_if_exists reads the
+ * file by the same serialiser and merges recursively. The text is then managed as file.managed's contents. */
 #include <ctype.h>
 
 #include "common/base/str.h"

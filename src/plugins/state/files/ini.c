@@ -1,5 +1,5 @@
-/* ini.c - state module `ini`: options and sections of ini files. A run calls the module's functions one by one, in Salt's
- * order; test mode tells the same changes from what the file has. */
+/* ini.c - state module `ini`: options and sections of ini files. A run calls the module's functions one by
+ * one, in Salt's order; test mode tells the same changes from what the file has. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -12,7 +12,8 @@ typedef struct ini_state {
     buf_t told;         /* owned: test mode's lines */
 } ini_state_t;
 
-/* Calls a function of the module on the file with another argument or two; NULL for none. NEW, or NULL with *err. */
+/* Calls a function of the module on the file with another argument or two; NULL for none. NEW, or NULL with
+ * *err. */
 static json_t *
 ini_ask(const ini_state_t *s, const char *fun, const char *key, json_t *value, const char *key2,
         json_t *value2, fail_t *err)

@@ -95,8 +95,8 @@ octal_of(const char *perms, fail_t *err)
     return octal;
 }
 
-/* True when the name's entry at the path is another than the state's, or, with `recurse`, that of something below: a
- * default entry of folders alone. Negative with *err. */
+/* True when the name's entry at the path is another than the state's, or, with `recurse`, that of something
+ * below: a default entry of folders alone. Negative with *err. */
 static int
 acl_differs(const acl_t *self, const char *acl_name, int octal, fail_t *err)
 {
@@ -115,8 +115,8 @@ acl_differs(const acl_t *self, const char *acl_name, int octal, fail_t *err)
 
 /* ---- changes ------------------------------------------------------------------------------------ */
 
-/* One or several names' entries: set ("-m") or removed ("-x"); in test mode setfacl is asked whether it would. 1; 0 with
- * what it says in *ret_said, NEW; negative with *err. */
+/* One or several names' entries: set ("-m") or removed ("-x"); in test mode setfacl is asked whether it
+ * would. 1; 0 with what it says in *ret_said, NEW; negative with *err. */
 static int
 acl_set(call_ctx_t *ctx, const acl_t *self, const char *option, const json_t *names, char **ret_said,
         fail_t *err)
@@ -146,8 +146,8 @@ acl_set(call_ctx_t *ctx, const acl_t *self, const char *option, const json_t *na
     return 1;
 }
 
-/* Sets the names' entries, or foretells it. `shown` and `joined` are the names as Salt writes them; `was` is what one of
- * them has, NULL for none. */
+/* Sets the names' entries, or foretells it. `shown` and `joined` are the names as Salt writes them; `was` is
+ * what one of them has, NULL for none. */
 static int
 acl_apply(call_ctx_t *ctx, const acl_t *self, const json_t *names, const char *shown, const char *joined,
           const char *was, json_t *now, fail_t *err)

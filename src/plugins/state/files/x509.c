@@ -1,5 +1,6 @@
-/* x509.c - state module `x509`: keys, certificates, requests and revocation lists are there as asked, and made anew when they
- * are not, or end soon. What another version of Salt or OpenSSL wrote stays as long as it means the same. */
+/* x509.c - state module `x509`: keys, certificates, requests and revocation lists are there as asked, and
+ * made anew when they are not, or end soon. What another version of Salt or OpenSSL wrote stays as long as it
+ * means the same. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"

@@ -1,5 +1,5 @@
-/* firewalld.c - state module `firewalld`: zones and services of firewalld. A zone's lists (ports, services, ...) are rows
- * of one table: how what is there is asked, and how one is added or removed. */
+/* firewalld.c - state module `firewalld`: zones and services of firewalld. A zone's lists (ports, services,
+ * ...) are rows of one table: how what is there is asked, and how one is added or removed. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/output/output.h"

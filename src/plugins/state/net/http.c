@@ -1,5 +1,5 @@
-/* http.c - state module `http`: what a web server answers, compared. The function http.query of the execution module
- * asks. */
+/* http.c - state module `http`: what a web server answers, compared. The function http.query of the execution
+ * module asks. */
 #include <poll.h>
 
 #include "common/base/buf.h"

@@ -1,5 +1,5 @@
-/* iptables.c - state module `iptables`: rules, chains and policies of the packet filter. The execution module does the
- * work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). */
+/* iptables.c - state module `iptables`: rules, chains and policies of the packet filter. The execution module
+ * does the work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"

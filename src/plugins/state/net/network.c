@@ -1,4 +1,5 @@
-/* network.c - state module `network`: interfaces, their routes, and the network's settings, by the module `ip`. */
+/* network.c - state module `network`: interfaces, their routes, and the network's settings, by the module
+ * `ip`. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/call/sub.h"
@@ -27,8 +28,8 @@ typedef struct net_thing {
     const char *verb;                         /* "is", "are" */
 } net_thing_t;
 
-/* Builds the thing, or has it told, and puts difference and comment into `ret`. `more` are further arguments of `build`,
- * TAKEN. 1 when it differs, 0, or negative with *err. */
+/* Builds the thing, or has it told, and puts difference and comment into `ret`. `more` are further arguments
+ * of `build`, TAKEN. 1 when it differs, 0, or negative with *err. */
 static int
 build_thing(call_ctx_t *ctx, const net_thing_t *thing, const char *iface, const json_t *settings,
             json_t *more, json_t *ret, fail_t *err)

@@ -1,5 +1,5 @@
-/* pip_state.c - state module `pip`: packages of Python are there, are not, or are up to date. What is there is asked
- * of pip before and after. */
+/* pip_state.c - state module `pip`: packages of Python are there, are not, or are up to date. What is there
+ * is asked of pip before and after. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -222,8 +222,8 @@ specs_have(const json_t *specs, const char *text)
     return found;
 }
 
-/* With `upgrade`: the newest version that the index has and the specifiers let through. 1: nothing is to be done; 0:
- * install it; negative with *err. */
+/* With `upgrade`: the newest version that the index has and the specifiers let through. 1: nothing is to be
+ * done; 0: install it; negative with *err. */
 static int
 is_newest(pip_t *p, const json_t *req, const char *now)
 {

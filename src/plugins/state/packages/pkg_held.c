@@ -6,7 +6,8 @@
 #include "plugins/lib/packages/pkgwant.h"
 #include "salt/state.h"
 
-/* The version in a lock "NAME-EPOCH:VERSION-RELEASE.*", which *ret_name is cut from: NEW, or NULL for another. */
+/* The version in a lock "NAME-EPOCH:VERSION-RELEASE.*", which *ret_name is cut from: NEW, or NULL for
+ * another. */
 static json_t *
 version_in_lock(const char *lock, char **ret_name)
 {
@@ -22,8 +23,8 @@ version_in_lock(const char *lock, char **ret_name)
     return value_fmt("%s%s%s", str_eq(epoch, "0") ? "" : epoch, str_eq(epoch, "0") ? "" : ":", version);
 }
 
-/* Packages that are held: NEW {name: {"version", "type"}}, both where they are known; or NULL with *err. *ret_exact: the
- * package manager holds versions. */
+/* Packages that are held: NEW {name: {"version", "type"}}, both where they are known; or NULL with *err.
+ * *ret_exact: the package manager holds versions. */
 static json_t *
 held_now(call_ctx_t *ctx, bool *ret_exact, fail_t *err)
 {
@@ -79,7 +80,8 @@ pkg_held_name_of(json_t *pkg, json_t **ret_version)
     return first != NULL ? json_object_iter_key(first) : json_is_string(pkg) ? json_string_value(pkg) : "";
 }
 
-/* Test mode: the change that pkg.hold or pkg.unhold would make. `was` is the selection now; NULL: there is none. */
+/* Test mode: the change that pkg.hold or pkg.unhold would make. `was` is the selection now; NULL: there is
+ * none. */
 static void
 foretell_hold(json_t *ret, const char *name, const char *was, const char *now)
 {

@@ -65,7 +65,8 @@ pkgrepo_ask(repo_t *r, const char *fun, bool aptkey)
     return ctx_call(r->ctx, fun, NULL, kwargs, &value, r->err) == 0 ? value : NULL;
 }
 
-/* What the SLS means: apt's module makes it of the line; for others it is the options. NEW, or NULL with *err. */
+/* What the SLS means: apt's module makes it of the line; for others it is the options. NEW, or NULL with
+ * *err. */
 static json_t *
 pkgrepo_wanted(repo_t *r)
 {
@@ -108,8 +109,8 @@ contradiction(const json_t *kw)
     return NULL;
 }
 
-/* Of repositories with options of their own: `humanname` is their name, `copr` the id of a project, and `enabled` counts
- * instead of `disabled`. */
+/* Of repositories with options of their own: `humanname` is their name, `copr` the id of a project, and
+ * `enabled` counts instead of `disabled`. */
 static void
 take_rpm(repo_t *r)
 {

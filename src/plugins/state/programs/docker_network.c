@@ -80,7 +80,8 @@ docker_network_wanted(netstate_t *self)
     return self->body != NULL;
 }
 
-/* A network of these arguments, as inspect_network would tell it. Only what is given can differ, so none has to be made for that. NEW. */
+/* A network of these arguments, as inspect_network would tell it. Only what is given can differ, so none has
+ * to be made for that. NEW. */
 static json_t *
 imagined(const netstate_t *self)
 {
@@ -278,7 +279,8 @@ docker_network_connect_all(netstate_t *self, json_t *wanted)
     }
 }
 
-/* The network that is there, compared. 1: to be made; 0: it stays, or the state has ended; *ret_end says which. */
+/* The network that is there, compared. 1: to be made; 0: it stays, or the state has ended; *ret_end says
+ * which. */
 static int
 look_at_network(netstate_t *self, bool *ret_end)
 {

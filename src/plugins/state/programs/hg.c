@@ -35,7 +35,8 @@ hg_checkout(call_ctx_t *ctx, const json_t *args, bool clean, fail_t *err)
     return did != NULL ? 0 : err->code;
 }
 
-/* The changeset that the state's revision has in the repository, for test mode; NULL where the repository doesn't say. NEW. */
+/* The changeset that the state's revision has in the repository, for test mode; NULL where the repository
+ * doesn't say. NEW. */
 static json_t *
 remote_changeset(call_ctx_t *ctx, const json_t *args, const char *rev)
 {

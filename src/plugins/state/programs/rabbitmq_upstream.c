@@ -1,4 +1,5 @@
-/* rabbitmq_upstream.c - state module `rabbitmq_upstream`: brokers that a RabbitMQ broker takes messages from. */
+/* rabbitmq_upstream.c - state module `rabbitmq_upstream`: brokers that a RabbitMQ broker takes messages
+ * from. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"

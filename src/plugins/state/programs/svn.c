@@ -31,7 +31,8 @@ svn_options(const json_t *args, bool with_rev)
     return opts;
 }
 
-/* The revision of a working copy or an address, at `rev` when it is not empty. NEW; NULL where svn says none. */
+/* The revision of a working copy or an address, at `rev` when it is not empty. NEW; NULL where svn says
+ * none. */
 static char *
 revision_of(call_ctx_t *ctx, const json_t *args, const char *what, const char *rev)
 {
@@ -95,7 +96,8 @@ foretell_latest(call_ctx_t *ctx, const json_t *args, const char *now, bool there
     return state_ret_set(ret, STATE_NONE, "%s", diff != NULL ? json_string_value(diff) : why.text);
 }
 
-/* True when the state ends with what is wrong with its arguments; a name that svn would take for an option is an error. */
+/* True when the state ends with what is wrong with its arguments; a name that svn would take for an option is
+ * an error. */
 static bool
 svn_refuses(const json_t *args, bool overwrites, json_t *ret, int *ret_rc, fail_t *err)
 {

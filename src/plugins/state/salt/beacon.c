@@ -59,7 +59,8 @@ beacon_state_add(json_t *lines, const char *format, const json_t *args)
     json_array_append_new(lines, json_string(text));
 }
 
-/* Takes over a function's answer: its comment in test mode, `done` after a change. False when it refused: *ret is that. */
+/* Takes over a function's answer: its comment in test mode, `done` after a change. False when it refused:
+ * *ret is that. */
 static bool
 beacon_state_take(call_ctx_t *ctx, const json_t *args, json_t *answer, const char *done, const char *change,
                   json_t *lines, json_t *ret)

@@ -1,5 +1,6 @@
-/* loop.c - state module `loop`: calls a function again and again until its return is as wanted. Conditions are expressions
- * of Python as far as templates have them, evaluated in the sandbox of templates: they reach nothing but the return. */
+/* loop.c - state module `loop`: calls a function again and again until its return is as wanted. Conditions
+ * are expressions of Python as far as templates have them, evaluated in the sandbox of templates: they reach
+ * nothing but the return. */
 #include <math.h>
 #include <time.h>
 
@@ -68,8 +69,8 @@ static const py_fn_class_t condition_functions[] = {
 #undef LIST
 };
 
-/* The condition as templates write it: after `is` and `is not`, outside of texts, None, True and False are their tests none,
- * true and false. NEW. */
+/* The condition as templates write it: after `is` and `is not`, outside of texts, None, True and False are
+ * their tests none, true and false. NEW. */
 static char *
 condition_text(const char *condition)
 {
@@ -96,8 +97,8 @@ condition_text(const char *condition)
     return text;
 }
 
-/* 1 when the condition holds for the return, 0 when not; negative with *err. `checks`: whether it can be read is asked
- * alone. */
+/* 1 when the condition holds for the return, 0 when not; negative with *err. `checks`: whether it can be read
+ * is asked alone. */
 static int
 condition_holds(const char *condition, const json_t *returned, bool checks, fail_t *err)
 {
@@ -183,7 +184,8 @@ operator_of(const char *name)
     return NULL;
 }
 
-/* 1 when the return compares as wanted, by an operator, salt.utils.data.subdict_match, or a function; negative with *err. */
+/* 1 when the return compares as wanted, by an operator, salt.utils.data.subdict_match, or a function;
+ * negative with *err. */
 static int
 compares(call_ctx_t *ctx, const char *name, json_t *returned, json_t *expected, fail_t *err)
 {

@@ -1,5 +1,5 @@
-/* saltutil.c - state module `saltutil`: what the minion has of the file server's modules, by the execution module's
- * functions of the same names. */
+/* saltutil.c - state module `saltutil`: what the minion has of the file server's modules, by the execution
+ * module's functions of the same names. */
 #include "salt/log.h"
 #include "salt/state.h"
 

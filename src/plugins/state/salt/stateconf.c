@@ -1,5 +1,5 @@
-/* stateconf.c - state module `stateconf`: states that do nothing, for the renderer of that name. They hold an SLS file's settings
- * and are its start and its goal, which others require. */
+/* stateconf.c - state module `stateconf`: states that do nothing, for the renderer of that name. They hold an
+ * SLS file's settings and are its start and its goal, which others require. */
 #include "salt/state.h"
 
 static int

@@ -119,8 +119,8 @@ end_comment(json_t *ret, const buf_t *comment)
     state_ret_comment(ret, json_string(buf_str(comment)));
 }
 
-/* What is loaded; with `persist` together with the file's names: both must have it (`all`), or one. NEW, or NULL with
- * *err. */
+/* What is loaded; with `persist` together with the file's names: both must have it (`all`), or one. NEW, or
+ * NULL with *err. */
 static json_t *
 modules_now(call_ctx_t *ctx, const json_t *args, bool all, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* lvm.c - state module `lvm`: physical volumes, volume groups and logical volumes of LVM2 that are there, or not. */
+/* lvm.c - state module `lvm`: physical volumes, volume groups and logical volumes of LVM2 that are there, or
+ * not. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -34,8 +35,8 @@ displayed(call_ctx_t *ctx, const lvm_words_t *w, const char *volume, bool quiet,
     return sub_call(ctx, err, w->display, "{s:s, s:b}", w->display_arg, volume, "quiet", quiet);
 }
 
-/* Calls the function with `kwargs`, and looks whether the volume is there afterwards. In test mode the change is told
- * that the run makes. `name` stands in the comments, `volume` is asked for. */
+/* Calls the function with `kwargs`, and looks whether the volume is there afterwards. In test mode the change
+ * is told that the run makes. `name` stands in the comments, `volume` is asked for. */
 static int
 lvm_change(call_ctx_t *ctx, const lvm_words_t *w, const char *name, const char *volume, json_t *kwargs,
            json_t *ret, fail_t *err)
@@ -91,8 +92,8 @@ lvm_named(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- vg_present ------------------------------------------------------------------------------- */
 
-/* The group that a physical volume is in, as Salt's comments name it; "" for none, NULL when it is no physical volume,
- * or with *err. NEW. */
+/* The group that a physical volume is in, as Salt's comments name it; "" for none, NULL when it is no
+ * physical volume, or with *err. NEW. */
 static char *
 group_of(call_ctx_t *ctx, const char *device, fail_t *err)
 {

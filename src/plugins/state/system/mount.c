@@ -81,7 +81,8 @@ take_options(mounting_t *m, const json_t *active)
     m->opts = value_sorted_texts(once);
 }
 
-/* The device below a folder that is bound: of the mount that it lies on; NEW. Its options are those of the bind. */
+/* The device below a folder that is bound: of the mount that it lies on; NEW. Its options are those of the
+ * bind. */
 static char *
 bound_device(mounting_t *m)
 {
@@ -258,8 +259,8 @@ remount(mounting_t *m, const json_t *differ, bool space, fail_t *err)
     return judge_said(m, said, err);
 }
 
-/* Options that the minion asked for when it mounted this, and which are not wanted any more. NEW, or NULL with *err;
- * None where it has not mounted this. */
+/* Options that the minion asked for when it mounted this, and which are not wanted any more. NEW, or NULL
+ * with *err; None where it has not mounted this. */
 static json_t *
 dropped_options(mounting_t *m, fail_t *err)
 {
@@ -297,7 +298,8 @@ compare_options(mounting_t *m, fail_t *err)
 
 /* ---- another device is mounted there ------------------------------------------------------------ */
 
-/* The name among those of the mounted device that an expression of device_name_regex matches. BORROWED, or NULL. */
+/* The name among those of the mounted device that an expression of device_name_regex matches. BORROWED, or
+ * NULL. */
 static const char *
 ignored_device(const mounting_t *m, fail_t *err)
 {

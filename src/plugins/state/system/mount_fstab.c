@@ -1,11 +1,11 @@
-/* mount_fstab.c - states mount.fstab_present and mount.fstab_absent: an entry of fstab. Their comment is a list of
- * lines, as Salt's. */
+/* mount_fstab.c - states mount.fstab_present and mount.fstab_absent: an entry of fstab. Their comment is a
+ * list of lines, as Salt's. */
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
 #include "salt/state.h"
 
-/* The first field, from a device, as `mount_by` (device, uuid, label, partuuid, partlabel) has it. NEW, "" when it is
- * not one device; NULL with *err. */
+/* The first field, from a device, as `mount_by` (device, uuid, label, partuuid, partlabel) has it. NEW, ""
+ * when it is not one device; NULL with *err. */
 static char *
 spec_by(call_ctx_t *ctx, const char *device, const char *mount_by, fail_t *err)
 {

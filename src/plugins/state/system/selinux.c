@@ -135,8 +135,8 @@ is_installed(call_ctx_t *ctx, const char *path, fail_t *err)
     return all == NULL ? err->code : value_get(all, name) != NULL ? 1 : 0;
 }
 
-/* Installs a module's file, also where such a module is there: the file may be another version. A module that was not there
- * is a change. */
+/* Installs a module's file, also where such a module is there: the file may be another version. A module that
+ * was not there is a change. */
 static int
 se_install(call_ctx_t *ctx, json_t *ret, const char *path, fail_t *err)
 {
@@ -376,8 +376,8 @@ se_port_done(const json_t *args, json_t *ret, const char *how)
         value_str(args, "name", ""), how, type, protocol, port);
 }
 
-/* The row says whether the context is to be there. In test mode its ports are the one of the SLS: where semanage puts it
- * among the others is not known before. */
+/* The row says whether the context is to be there. In test mode its ports are the one of the SLS: where
+ * semanage puts it among the others is not known before. */
 static int
 se_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

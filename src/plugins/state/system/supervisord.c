@@ -1,4 +1,5 @@
-/* supervisord.c - state module `supervisord`: processes and groups ("NAME:") of supervisord that run, or do not. */
+/* supervisord.c - state module `supervisord`: processes and groups ("NAME:") of supervisord that run, or do
+ * not. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
@@ -138,7 +139,8 @@ supervisord_foretell(const json_t *args, const char *name, const supervised_t *s
     }
 }
 
-/* What `update` or the adding of a new process does before it is started. *ret_updated: supervisord started it anew. */
+/* What `update` or the adding of a new process does before it is started. *ret_updated: supervisord started
+ * it anew. */
 static int
 bring_in(call_ctx_t *ctx, const json_t *args, const char *name, bool there, json_t *ret, buf_t *changes,
          bool *ret_updated, fail_t *err)
