@@ -69,9 +69,10 @@ service_init(call_ctx_t *ctx, fail_t *err)
 {
     const json_t *known = value_get(ctx_context(ctx), INIT_KEY);
     const char *os = value_str(ctx_grains(ctx), "os", "");
-    int init = known != NULL               ? (int) json_integer_value(known)
-               : strcmp(os, "Alpine") == 0 ? SVC_OPENRC
-                                           : svc_init(NULL, err);
+    int init = known != NULL                                             ? (int) json_integer_value(known)
+               : strcmp(os, "Alpine") == 0                               ? SVC_OPENRC
+               : str_eq(value_str(ctx_grains(ctx), "init", ""), "runit") ? SVC_RUNIT
+                                                                         : svc_init(NULL, err);
 
     if (init >= 0 && init != SVC_SYSTEMD && strcmp(os, "Gentoo") == 0)
         init = SVC_OPENRC;

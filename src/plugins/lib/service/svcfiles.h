@@ -14,9 +14,9 @@
 
 /* `root` is NULL or "" for the host itself everywhere. */
 
-typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV, SVC_OPENRC } svc_init_t;
+typedef enum svc_init { SVC_NONE, SVC_SYSTEMD, SVC_SYSV, SVC_OPENRC, SVC_RUNIT } svc_init_t;
 /* The running init, or negative with *err when it can't be determined. Never OpenRC, which the distribution
- * tells. */
+ * tells, nor runit, which the grain `init` tells. */
 int svc_init(const char *root, fail_t *err);
 /* Name of process 1, for a message. */
 char *svc_init_name(const char *root);
