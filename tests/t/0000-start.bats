@@ -224,7 +224,7 @@ has() { grep -qF -- "$1" <<<"$output"; }
 @test "values that are none of those there are: neither daemon starts" {
     master_conf 'fileserver_backend: [rots]'
     master_refused
-    has "option 'fileserver_backend' is 'rots'; known are roots, gitfs, git; is 'roots' meant?"
+    has "option 'fileserver_backend' is 'rots'; known are roots, gitfs, git, minionfs, minion; is 'roots' meant?"
     master_conf 'nodegroups: {web: {a: b}}'
     master_refused
     has "the group 'web' wants a compound target"
