@@ -228,8 +228,8 @@ stack_rendered(pillar_stack_t *self, const char *path, const char *pipeline, py_
     py_dict_sets_new(about, "cfg_path", py_strz(self->cfg));
     py_dict_sets(context, "__stack__", about);
     py_dict_sets_new(context, "minion_id", py_strz(owner->env->id));
-    py_dict_sets_new(context, "pillarenv",
-                     owner->pillarenv != NULL ? py_strz(owner->pillarenv) : py_ref(PY_None));
+    py_t *asked = owner->pillarenv != NULL ? py_strz(owner->pillarenv) : py_ref(PY_None);
+    py_dict_sets_new(context, "pillarenv", owner->env->peer_grains ? py_peer(asked, 0) : asked);
     py_dict_sets(context, "stack", stack);
     py_dict_sets_new(context, "ymlpath", py_strz(path));
     const render_source_t source = { .text = buf_str(&text),
@@ -290,6 +290,13 @@ names_in(const py_t *text, const char *cfg, fail_t *err)
         py_append_new(names, py_strz(str_trim(lines[i])));
     strv_free(lines);
     return names;
+}
+
+/* A minion asks for an environment by any name; as a part of a path it must not lead elsewhere. */
+static bool
+env_is_part(const char *env)
+{
+    return strchr(env, '/') == NULL && *env != '.';
 }
 
 /* ---- configurations ----------------------------------------------------------------------------------- */
@@ -430,7 +437,11 @@ add_chosen(compile_t *self, const char *matcher, json_t *choices, py_t *pillar, 
                         : chosen != NULL      ? json_pack("[O]", chosen)
                                               : json_array();
     json_array_foreach (list, i, one) {
-        AUTO_FREE char *file = str_replace(json_is_string(one) ? json_string_value(one) : "", "__env__", env);
+        const char *named = json_is_string(one) ? json_string_value(one) : "";
+        if (strstr(named, "__env__") != NULL && !env_is_part(env))
+            return fail_set(err, -EINVAL, "%s: the pillar's environment '%s' has a '/' or begins with a '.'",
+                            matcher, env);
+        AUTO_FREE char *file = str_replace(named, "__env__", env);
         json_array_append_new(files, json_string(file));
         if (grains != NULL && strcmp(matcher, "grains:id") != 0)
             claims_tell(self, file, matcher);
