@@ -192,7 +192,7 @@ main_engine_check(call_ctx_t *ctx, const json_t *question)
 
     if (right == NULL)
         return json_pack("{s:b, s:s}", "ok", false, "why",
-                         *fail_text(&err) != '\0'
+                         !str_empty(err.text)
                              ? fail_text(&err)
                              : "there is no such system: salt-master.conf(5) has a list, at external_auth");
     json_t *answer = json_pack("{s:b}", "ok", value_truthy(right));

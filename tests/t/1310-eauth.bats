@@ -448,7 +448,7 @@ PY
     until_log "$FLEET/log/master" "login of 'bad' by maison has failed: .*the house is on fire"
     run ask "$(login nosuch ann in-my-house)"
     [ "$status" -eq 1 ]
-    until_log "$FLEET/log/master" "login of 'ann' by nosuch has failed: .*"
+    until_log "$FLEET/log/master" "login of 'ann' by nosuch has failed: there is no such system: salt-master.conf.5. has a list"
     run grep -rl in-my-house "$FLEET/log"
     [ -z "$output" ]
 }

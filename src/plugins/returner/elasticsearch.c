@@ -430,7 +430,7 @@ elastic_send_each(call_ctx_t *ctx, const json_t *opts, const json_t *writes, fai
             log_error("elasticsearch: left out, as the server refuses it: %s: %.1000s", fail_text(&why),
                       buf_str(&bulk));
         else if (rc < 0)
-            return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(*fail_text(err) != '\0' ? err : &why));
+            return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(err->text != NULL ? err : &why));
     }
     return 0;
 }

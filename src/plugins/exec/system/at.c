@@ -9,6 +9,7 @@
 #include "common/host/prog.h"
 #include "plugins/lib/call/sub.h"
 #include "plugins/lib/call/tool.h"
+#include "plugins/lib/file/field.h"
 
 #define TAG_HEAD "### SALT: "
 
@@ -121,7 +122,7 @@ at_at(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *command = value_joined(rest, " ");
     AUTO_FREE char *script = value_truthy(value_get(args, "tag")) ? xasprintf(TAG_HEAD "%s\n%s", tag, command)
                                                                   : xstrdup(command);
-    if (prog_check_operand("timespec", when, err) < 0)
+    if (prog_check_operand("timespec", when, err) < 0 || field_check_text("tag", tag, FIELD_LINE, err) < 0)
         return err->code;
     json_auto_t *ran = sub_call(ctx, err, "cmd.run_all", "{s:[s, s], s:s, s:O, s:b, s:b, s:i}", "cmd", "at",
                                 when, "stdin", script, "runas", runas, "python_shell", 0, "redirect_stderr",

@@ -1,9 +1,6 @@
 /* loop.c - state module `loop`: calls a function again and again until its return is as wanted. Conditions
  * are expressions of Python as far as templates have them, evaluated in the sandbox of templates: they reach
  * nothing but the return. */
-#include <math.h>
-#include <time.h>
-
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/jinja/jinja.h"
@@ -11,18 +8,6 @@
 #include "common/py/py_host.h"
 #include "common/py/py_json.h"
 #include "salt/state.h"
-
-/* ---- waiting ------------------------------------------------------------------------------------ */
-
-static void
-loop_pause(double seconds)
-{
-    double whole = floor(seconds);
-    struct timespec left = { .tv_sec = (time_t) whole, .tv_nsec = (long) ((seconds - whole) * 1e9) };
-
-    while (seconds > 0 && nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
-}
 
 /* Salt's words against what is no call, or no period or timeout of one; NULL when all is well. */
 static const char *
@@ -153,7 +138,7 @@ loop_until(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "The execution module %s will be run", name);
-    int64_t end = clock_mono_us() + (int64_t) (value_num(args, "timeout", 0) * 1e6);
+    int64_t end = clock_mono_us() + clock_us_of(value_num(args, "timeout", 0));
     while (clock_mono_us() < end) {
         json_auto_t *returned = NULL;
         if (ctx_call(ctx, name, list, words, &returned, err) < 0 ||
@@ -161,7 +146,7 @@ loop_until(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             return err->code;
         if (held > 0)
             return state_ret_set(ret, STATE_TRUE, "Condition %s was met", condition);
-        loop_pause(value_num(args, "period", 1));
+        clock_pause(value_num(args, "period", 1));
     }
     return state_ret_set(ret, STATE_FALSE, "Timed out while waiting for condition %s", condition);
 }
@@ -226,8 +211,8 @@ loop_until_no_eval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Would have waited for \"%s\" to produce \"%s\".", name,
                              wanted);
-    loop_pause(value_num(args, "init_wait", 0));
-    int64_t end = clock_mono_us() + (int64_t) (value_num(args, "timeout", 0) * 1e6);
+    clock_pause(value_num(args, "init_wait", 0));
+    int64_t end = clock_mono_us() + clock_us_of(value_num(args, "timeout", 0));
     while (clock_mono_us() < end) {
         json_auto_t *returned = NULL;
         fail_auto_t why = FAIL_INIT;
@@ -240,7 +225,7 @@ loop_until_no_eval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
             return holds;
         if (holds > 0)
             return state_ret_set(ret, STATE_TRUE, "Call provided the expected results in %zu attempts", n);
-        loop_pause(value_num(args, "period", 1));
+        clock_pause(value_num(args, "period", 1));
     }
     return state_ret_set(ret, STATE_FALSE, "Call did not produce the expected result after %zu attempts", n);
 }
