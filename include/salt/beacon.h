@@ -12,7 +12,7 @@
 
 struct call_ctx;
 
-/* What a beacon's function gets when the beacon is due: its configuration, and what it kept of its last
+/* Input of a beacon's function when the beacon is due: its configuration, and what it kept of its last
  * time. */
 typedef struct beacon_look {
     const char *root;     /* "" except in tests: prefix of the host's files */

@@ -48,7 +48,7 @@ void hub_leave(ear_t *ear);
 const char *hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data);
 /* So many bytes of it are read. */
 void hub_took(ear_t *ear, size_t n);
-/* What the events that came since somebody listened to views amount to. BORROWED; NULL: the ear has ended. */
+/* The picture that events since somebody listened to views make. BORROWED; NULL: the ear has ended. */
 view_t *hub_view(const ear_t *ear);
 /* Tells listeners of views that theirs has changed. In each turn of the loop; *ret_wait gets less when it
  * must turn sooner. */

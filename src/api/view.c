@@ -7,8 +7,8 @@
 enum { PIECES = 5 };
 
 struct view {
-    json_t *jobs, *minions; /* by jid, by id; in the order in which they came */
-    size_t bytes;           /* of the events that made the jobs: they have less as text */
+    json_t *jobs, *minions;   /* by jid, by id; in the order in which they came */
+    size_t bytes[VIEW_PARTS]; /* of the events that made them: they have less as text */
     uint64_t number[VIEW_PARTS], shown[VIEW_PARTS];
     char *text[VIEW_PARTS]; /* owned: as it was at number `shown` */
 };
@@ -88,15 +88,22 @@ job_returned(view_t *self, const char *jid, const char *id, const json_t *data)
         json_object_set_new(job, "state", json_string("complete"));
 }
 
-/* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. Its length as text is
- * returned. */
+/* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. So many do that the next
+ * look at the whole is far away. Its length as text is returned. */
 static size_t
-view_shrink(json_t *object, size_t most)
+view_shrink(json_t *object)
 {
-    size_t len;
+    size_t len = json_dumpb(object, NULL, 0, 0);
 
-    while ((len = json_dumpb(object, NULL, 0, 0)) > VIEW_BYTES || json_object_size(object) > most)
-        (void) json_object_del(object, json_object_iter_key(json_object_iter(object)));
+    if (len <= VIEW_BYTES)
+        return len;
+    while (len > VIEW_BYTES / 2 && json_object_size(object) > 0) {
+        void *oldest = json_object_iter(object);
+        size_t its = strlen(json_object_iter_key(oldest)) +
+                     json_dumpb(json_object_iter_value(oldest), NULL, 0, 0);
+        len -= its < len ? its : len;
+        (void) json_object_del(object, json_object_iter_key(oldest));
+    }
     return len;
 }
 
@@ -115,6 +122,7 @@ static void
 view_job(view_t *self, char **pieces, size_t n, const json_t *data)
 {
     bool grains = str_eq(value_str(data, "fun", ""), "grains.items");
+    size_t len = json_dumpb(data, NULL, 0, 0);
 
     if (n < 4)
         return;
@@ -127,11 +135,12 @@ view_job(view_t *self, char **pieces, size_t n, const json_t *data)
         if (grains) {
             json_object_set(member(self->minions, pieces[4]), "grains", value_get(data, "return"));
             self->number[VIEW_OF_MINIONS]++;
+            self->bytes[VIEW_OF_MINIONS] += len;
         }
     } else {
         return;
     }
-    self->bytes += json_dumpb(data, NULL, 0, 0);
+    self->bytes[VIEW_OF_JOBS] += len;
     self->number[VIEW_OF_JOBS]++;
 }
 
@@ -144,6 +153,7 @@ view_key(view_t *self, const json_t *data)
         (void) json_object_del(self->minions, id);
     else if (str_eq(act, "accept"))
         (void) member(self->minions, id);
+    self->bytes[VIEW_OF_MINIONS] += strlen(id);
     self->number[VIEW_OF_MINIONS]++;
 }
 
@@ -166,6 +176,7 @@ view_presence(view_t *self, const json_t *present)
     changed = changed || json_object_size(left) != json_object_size(self->minions);
     json_decref(self->minions);
     self->minions = left;
+    self->bytes[VIEW_OF_MINIONS] += changed ? json_dumpb(present, NULL, 0, 0) : 0;
     self->number[VIEW_OF_MINIONS] += changed;
 }
 
@@ -173,7 +184,6 @@ void
 view_take(view_t *self, const char *tag, const json_t *data)
 {
     char **pieces = str_split(tag, "/", false);
-    const uint64_t minions = self->number[VIEW_OF_MINIONS];
     size_t n = strv_len(pieces);
 
     if (n > 1 && str_eq(pieces[1], "job"))
@@ -182,10 +192,12 @@ view_take(view_t *self, const char *tag, const json_t *data)
         view_key(self, data);
     else if (n > 1 && str_eq(pieces[1], "presence") && json_is_array(value_get(data, "present")))
         view_presence(self, value_get(data, "present"));
-    if (self->bytes > VIEW_BYTES || json_object_size(self->jobs) > VIEW_JOBS)
-        self->bytes = view_shrink(self->jobs, VIEW_JOBS);
-    if (self->number[VIEW_OF_MINIONS] != minions)
-        (void) view_shrink(self->minions, SIZE_MAX);
+    while (json_object_size(self->jobs) > VIEW_JOBS)
+        (void) json_object_del(self->jobs, json_object_iter_key(json_object_iter(self->jobs)));
+    if (self->bytes[VIEW_OF_JOBS] > VIEW_BYTES)
+        self->bytes[VIEW_OF_JOBS] = view_shrink(self->jobs);
+    if (self->bytes[VIEW_OF_MINIONS] > VIEW_BYTES)
+        self->bytes[VIEW_OF_MINIONS] = view_shrink(self->minions);
     strv_free(pieces);
 }
 

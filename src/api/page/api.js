@@ -98,7 +98,7 @@ export const jobsAllowed = () => request('GET', 'jobs').then((value) => value.re
 
 // ---- events ---------------------------------------------------------------------------------------
 
-// One stream for all views. Listeners get {tag, data}; status listeners a word: "on", "off" or why not.
+// All views share a stream. Listeners get {tag, data}; status listeners a word: "on", "off" or why not.
 const listeners = new Set(), watchers = new Set();
 let status = 'off', ending = null;
 

@@ -5,7 +5,7 @@ import { brief, count, h, lasting, many, note, pairs, panel, problem, put, seldo
 const words = { ok: ['✓', 'done'], bad: ['✕', 'failed'], info: ['▸', 'under way'], dim: ['○', 'not run'], warn: ['△', 'would change'] };
 const kindOf = (result) => (result === true ? 'ok' : result === false ? 'bad' : result === 'under way' || result === 'running' ? 'info' : result === null ? 'warn' : 'dim');
 const sign = (kind, word) => h('span', { class: `mark ${kind}` }, h('span', { 'aria-hidden': 'true' }, words[kind][0]), h('span', { class: 'word' }, word ?? words[kind][1]));
-// What a step came to: one that another's failure kept from running says so in its comment.
+// The end of a step: one that another's failure kept from running says so in its comment.
 const endOf = (step) => (step.Result === false && /^One or more requisite failed/.test(step.Comment ?? '') ? 'not run' : step.Result);
 const runWord = { true: 'done', false: 'failed', running: 'under way', unfinished: 'unfinished' };
 const stamp = (text) => (text ? String(text).replace('T', ' ').slice(0, 19) : '');

@@ -192,7 +192,7 @@ class Grid {
     }
 }
 
-// One state of a minion, or all of them.
+// A minion's state, or all of them.
 async function open(row, column) {
     const id = row.ids[0], others = row.ids.length > 1;
     const rest = h('div', null, h('p', { class: 'dim' }, 'Reading its return …'));
@@ -250,7 +250,7 @@ export const states = {
                 body.replaceChildren(grid.scroll, said);
             grid.show(rows, columns);
         }
-        // Of ten thousand minions the master reads a hundred megabytes for this: it is asked seldom when it takes long.
+        // For ten thousand minions the master reads a hundred megabytes: it is asked seldom when it takes long.
         let busy = false, took = 0, last = 0;
         async function load() {
             if (busy || Date.now() - last < took * 20)
