@@ -273,7 +273,9 @@ static int
 rh_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *settings = value_get(args, "settings");
-    json_auto_t *now = ip_check_settings(settings, err) == 0 ? ifcfg_values(RH_NETWORK_FILE, err) : NULL,
+    bool fine = ip_check_settings(settings, err) == 0 &&
+                ifcfg_check(network_lines, NELEMS(network_lines), settings, err) == 0;
+    json_auto_t *now = fine ? ifcfg_values(RH_NETWORK_FILE, err) : NULL,
                 *wanted = now != NULL ? rh_network_wanted(settings, now, err) : NULL;
     buf_auto_t text = BUF_INIT;
 

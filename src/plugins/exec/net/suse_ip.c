@@ -197,7 +197,9 @@ static int
 suse_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *settings = ifcfg_small_keys(value_get(args, "settings")), *wanted = json_object();
-    json_auto_t *now = ip_check_settings(settings, err) == 0 ? ifcfg_values(SUSE_NETWORK_FILE, err) : NULL;
+    bool fine = ip_check_settings(settings, err) == 0 &&
+                ifcfg_check(network_lines, NELEMS(network_lines), settings, err) == 0;
+    json_auto_t *now = fine ? ifcfg_values(SUSE_NETWORK_FILE, err) : NULL;
     buf_auto_t text = BUF_INIT;
     prog_auto_t prog = PROG_INIT;
     const char *option;

@@ -121,7 +121,7 @@ parted_check_one(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fai
 
 /* ---- programs ---------------------------------------------------------------------------------------- */
 
-/* str.splitlines() of what a program parted_printed. NEW. */
+/* str.splitlines() of what a program printed. NEW. */
 static json_t *
 parted_lines(const json_t *ran)
 {

@@ -41,6 +41,38 @@ numbered_lines(buf_t *out, const ifcfg_line_t *line, const json_t *value)
     }
 }
 
+/* Characters that a value must not have between these quotes. */
+static const char *
+ifcfg_refused(char quote)
+{
+    return quote == '"' ? "\"`$\\" : quote == '\'' ? "'" : FIELD_WORD "\"'`$\\;&|<>()";
+}
+
+int
+ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t *err)
+{
+    const char *key;
+    json_t *value, *one;
+    size_t i;
+    int rc = 0;
+
+    json_object_foreach ((json_t *) settings, key, value) {
+        for (i = 0; i < n && strcasecmp(lines[i].option, key) != 0; i++)
+            continue;
+        const char *refused = ifcfg_refused(i < n ? lines[i].quote : '"');
+        json_auto_t *all = json_is_array(value) ? json_incref(value) : json_pack("[O]", value);
+        json_array_foreach (all, i, one) {
+            char quote;
+            json_auto_t *plain = ifcfg_unquoted(one, &quote);
+            AUTO_FREE char *text = json_is_object(one) ? value_dump(one) : value_pystr(plain);
+            bool team = json_is_object(one) && strchr(refused, '"') == NULL; /* JSON, in '...' */
+            if (rc == 0 && (team || !json_is_object(one)))
+                rc = field_check_text(key, text, refused, err);
+        }
+    }
+    return rc;
+}
+
 void
 ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *options)
 {

@@ -44,6 +44,9 @@ typedef struct ifcfg_family {
     bool suse; /* start modes for "onboot", both kinds of addresses in one list, slaves in the bond's file */
 } ifcfg_family_t;
 
+/* Scripts of the boot read these files as a shell's: settings that would end their quotes, or that a shell
+ * would run, are refused. 0, or negative with *err. */
+int ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t *err);
 /* Adds the lines of the options. */
 void ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *options);
 /* The lines of a text without ends, and without the first empty one. */

@@ -427,6 +427,7 @@ ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, 
     buf_auto_t text = BUF_INIT;
 
     if (settings == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
+        ifcfg_check(family->lines, family->n_lines, settings, err) < 0 ||
         (!asked.test && ip_install(ctx, package_of_type(type), err) < 0))
         return err->code;
     json_auto_t *options = all_options(&asked, value_truthy(value_get(args, "enabled")));
