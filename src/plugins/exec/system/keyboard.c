@@ -116,7 +116,7 @@ keyboard_set_sys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (has_localectl())
         return layout_by(ctx, args, "localectl", "set-keymap", ret_value, err);
-    if (row == NULL || field_check_text("layout", value_str(args, "layout", ""), FIELD_WORD, err) < 0)
+    if (row == NULL || field_check_text("layout", value_str(args, "layout", ""), FIELD_SHELL, err) < 0)
         return err->code;
     AUTO_FREE char *before = xasprintf("^%s=.*", row->key),
                    *after = xasprintf("%s=%s", row->key, value_str(args, "layout", ""));

@@ -216,7 +216,7 @@ locale_set_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     prog_auto_t prog = PROG_INIT;
     int code;
 
-    if (field_check_text("locale", LOCALE(args), FIELD_WORD "\"", err) < 0)
+    if (field_check_text("locale", LOCALE(args), FIELD_SHELL, err) < 0)
         return err->code;
     if (by_localectl(ctx))
         return set_by_localectl(ctx, LOCALE(args), ret_value, err);

@@ -16,6 +16,10 @@
 #define FIELD_LINE ""        /* one line, whatever else is in it */
 #define FIELD_WORD " \t\v\f" /* one word; more separators may follow: FIELD_WORD "=" */
 
+/* Of files that a shell reads: a word, and what stands between "...". */
+#define FIELD_SHELL  FIELD_WORD "\"'`$\\;&|<>()"
+#define FIELD_QUOTED "\"`$\\"
+
 /* Line breaks and the characters of `separators` are refused. */
 int field_check_text(const char *argument, const char *value, const char *separators, fail_t *err);
 /* The same for a value as it was given, and for each of a list; None and NULL pass. */

@@ -45,7 +45,7 @@ numbered_lines(buf_t *out, const ifcfg_line_t *line, const json_t *value)
 static const char *
 ifcfg_refused(char quote)
 {
-    return quote == '"' ? "\"`$\\" : quote == '\'' ? "'" : FIELD_WORD "\"'`$\\;&|<>()";
+    return quote == '"' ? FIELD_QUOTED : quote == '\'' ? "'" : FIELD_SHELL;
 }
 
 int
