@@ -97,6 +97,21 @@ post() { it curl -sk https://localhost:8000/ -H 'Accept: application/json' -H "X
     it salt-run state.event 'salt/beacon/web1/load/*' count=1 since=10m timeout=30 | grep -q '"1m"'
 }
 
+@test "browsers get the page, and the examples of metrics are there" {
+    it curl -sk https://localhost:8000/ -H 'Accept: text/html' | grep -qF 'page/app.js'
+    [ "$(it curl -sk -o /dev/null -w '%{http_code}' https://localhost:8000/page/app.js)" = 200 ]
+    for name in alerts.yml dashboard.json prometheus.yml; do it test -s /usr/share/doc/halite/examples/metrics/$name; done
+}
+
+@test "a new certificate is served after a reload" {
+    made=$(it openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=renewed -keyout /etc/salt/api.key -out /etc/salt/api.crt 2>/dev/null && it openssl x509 -in /etc/salt/api.crt -noout -subject)
+    [[ $made == *renewed* ]]
+    sh_ 'systemctl reload salt-api'
+    until_it 20 sh -c 'openssl s_client -connect 127.0.0.1:8000 </dev/null 2>/dev/null | grep -q "CN = renewed"'
+    run login jane-pw
+    [ "${lines[-1]}" = 200 ]
+}
+
 @test "a reload keeps all of it; what the daemons have started ends with them" {
     sh_ 'systemctl reload salt-master salt-api salt-minion'
     run login jane-pw
