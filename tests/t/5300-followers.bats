@@ -55,7 +55,7 @@ status_is() { [ "$(status "$1")" = "$2" ]; }
 @test "a killed follower goes on where it was; so does one of a killed master" {
     fire 7 7
     until_true 10 has 7
-    kill -9 "$(status 'd["pid"]')"
+    kill_by status 'd["pid"]'
     fire 8 9
     until_true 10 has 9
     [ "$(status 'd["starts"]')" = 2 ]

@@ -57,11 +57,6 @@ PY
     until_true 20 ask "$(<"$FLEET/events")"
 }
 follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["pid"])' "$1"; }
-follower_runs() { [ "$(follower_pid "$1")" -gt 1 ] 2>/dev/null; }
-follower_kill() { # none runs while the master waits to start it again, and kill would take 0 for everybody
-    until_true 20 follower_runs "$1"
-    kill -9 "$(follower_pid "$1")"
-}
 
 @test "events are rows as Salt's returner writes them" {
     fire 1 100
@@ -98,7 +93,7 @@ follower_kill() { # none runs while the master waits to start it again, and kill
         next=$((next + 500))
         case $((round % 3)) in
         0) pg_down ;; # at once, without a checkpoint
-        1) follower_kill event_return.pgjsonb ;;
+        1) kill_by follower_pid event_return.pgjsonb ;;
         2)
             kill -9 "$(<"$FLEET/pids/master")"
             until_true 10 test -e "$FLEET/pids/master.rc"
@@ -116,7 +111,7 @@ follower_kill() { # none runs while the master waits to start it again, and kill
 @test "a damaged file of the cursor is no end where the database keeps it" {
     local file
     file=$(find "$FLEET" -path '*/followers/event_return.pgjsonb.json')
-    follower_kill event_return.pgjsonb
+    kill_by follower_pid event_return.pgjsonb
     echo '{"seq": ' >"$file"
     fire 90001 90003
     until_true 30 sql_is "SELECT count(*) FROM salt_events WHERE data->>'n' IN ('90001', '90002', '90003')" 3

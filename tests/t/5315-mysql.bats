@@ -64,11 +64,6 @@ PY
     until_true 20 ask "$(<"$FLEET/events")"
 }
 follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["pid"])' "$1"; }
-follower_runs() { [ "$(follower_pid "$1")" -gt 1 ] 2>/dev/null; }
-follower_kill() { # none runs while the master waits to start it again, and kill would take 0 for everybody
-    until_true 20 follower_runs "$1"
-    kill -9 "$(follower_pid "$1")"
-}
 
 # Salt 3006.0's own returner was called with calls.jsonl: mysql.rows are the rows that it wrote, mysql.returns what it read.
 @test "rows and what is read are those of Salt's own returner" {
@@ -111,11 +106,11 @@ import json
 print(json.dumps({"op": "fire", "kept": True, "events": [{"tag": "test/large/%d" % n, "data": {"x": "'" * k}} for n, k in enumerate((10, 45000, 10))]}))
 PY
     sql '' 'SET GLOBAL max_allowed_packet = 65536'
-    follower_kill event_return.mysql
+    kill_by follower_pid event_return.mysql
     ask "$(<"$FLEET/large")" >/dev/null
     until_true 20 sql_is "SELECT tag FROM salt_events WHERE tag LIKE 'test/large/%' ORDER BY tag" $'test/large/0\ntest/large/2'
     sql '' 'SET GLOBAL max_allowed_packet = 16777216'
-    follower_kill event_return.mysql
+    kill_by follower_pid event_return.mysql
     until_log "$FLEET/log/master" 'mysql: left out, as the database refuses it: MySQL Error 1153: .*test/large/1'
 }
 
@@ -126,7 +121,7 @@ PY
         next=$((next + 300))
         case $((round % 3)) in
         0) db_down ;;
-        1) follower_kill event_return.mysql ;;
+        1) kill_by follower_pid event_return.mysql ;;
         2)
             kill -9 "$(<"$FLEET/pids/master")"
             until_true 10 test -e "$FLEET/pids/master.rc"

@@ -87,8 +87,8 @@ engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json
 @test "engines in Python run on both; one that is killed is started again" {
     seen test/tick/master >/dev/null
     seen test/tick/minion | grep -q '"id": "m1"'
-    pid=$(engine_pid tick)
-    kill -9 "$pid"
+    kill_by engine_pid tick
+    pid=$PID
     until_true 20 eval '[ "$(engine_pid tick)" != "$pid" ] && [ "$(engine_pid tick)" != 0 ]'
     seen test/tick/master >/dev/null
     until_log "$FLEET/log/master" 'Engine.tick. has ended .signal 9 .Killed..; it is started again in'

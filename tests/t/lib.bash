@@ -92,6 +92,24 @@ ms_since() { echo $(((${EPOCHREALTIME/./} - $1) / 1000 / SLOW)); }
 # timeout SECONDS COMMAND...: as the program.
 timeout() { command timeout "$(($1 * SLOW))" "${@:2}"; }
 
+# kill [-SIGNAL] PID...: of processes alone. What a daemon says while a part of it does not run is 0, which kill takes for the whole
+# group of the test run; the parent of who is left alone is 1.
+kill() {
+    local word first=1
+    [[ $1 != -* ]] || first=2
+    for word in "${@:first}"; do
+        [[ $word =~ ^-?[0-9]+$ && ${word#-} -gt 1 ]] || { echo "kill: '$word' is no process" >&2 && return 1; }
+    done
+    builtin kill "$@"
+}
+
+# kill_by COMMAND...: SIGKILL to the process that the command prints, once there is one.
+kill_by() {
+    until_true 20 pid_from "$@"
+    kill -KILL "$PID"
+}
+pid_from() { PID=$("$@") && [ "${PID:-0}" -gt 1 ]; }
+
 pid_alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 pid_gone() { ! pid_alive "$1"; }
 
