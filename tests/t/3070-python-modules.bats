@@ -235,6 +235,18 @@ PY
     [ "$(call test.ping)" = true ]
 }
 
+@test "a module in a built-in's place that answers something else fails the states that ask it, and is named" {
+    printf 'def list_():\n    return ["a"]\n__func_alias__ = {"list_": "list"}\ndef active():\n    return {"no": 1}\n' >"$SRV/_modules/tuned.py"
+    printf 'def config(*args, **kwargs):\n    return None\n' >"$SRV/_modules/apache.py"
+    salt m1 saltutil.sync_modules >/dev/null
+    said state.single tuned.profile a
+    [[ $output == *"tuned.active answers {'no': 1}, and not a text"* ]]
+    said state.single apache.configfile "$FLEET/site.conf" 'config=[]'
+    [[ $output == *'apache.config answers None, and not a text'* ]]
+    rm "$SRV/_modules/"{tuned,apache}.py
+    salt m1 saltutil.sync_modules >/dev/null
+}
+
 @test "a function that synchronises goes on, with what came" {
     printf 'def added():\n    return "new"\n' >"$SRV/_modules/fresh.py"
     [ "$(call greet.syncs)" = '[[1, 2], "new"]' ]

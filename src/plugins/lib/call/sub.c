@@ -22,6 +22,21 @@ sub_call(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
     return value;
 }
 
+json_t *
+sub_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    json_auto_t *value = vcall(ctx, err, fun, fmt, ap);
+    va_end(ap);
+    if (value == NULL || json_is_string(value))
+        return STEAL(value);
+    AUTO_FREE char *shown = value_repr(value);
+    (void) fail_kind(err, FAIL_COMMAND, -EBADMSG, "%s answers %.100s, and not a text", fun, shown);
+    return NULL;
+}
+
 int
 sub_ask(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
 {

@@ -13,6 +13,9 @@
 
 /* `fmt` and what follows are json_pack's for an object: the keyword arguments; NULL for none. */
 json_t *sub_call(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
+/* The same for functions whose answer is a text: a module of the user's own, of the same name, may answer
+ * anything, which is an error. */
+json_t *sub_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
 /* The same for functions whose answer is a truth: 1, 0, or negative with *err. */
 int sub_ask(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
 

@@ -371,7 +371,7 @@ start_it(running_t *self, bool stays)
         }
         post = json_incref(value_path(done, "state:new", ":"));
     } else
-        post = sub_call(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
+        post = sub_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
     if (post == NULL)
         return self->err->code;
     const char *now = json_string_value(post);
@@ -434,7 +434,7 @@ running_in(running_t *self)
     fail_clear(self->err);
     self->current = container != NULL ? json_incref(value_get(container, "Image")) : NULL;
     if (container != NULL)
-        self->pre_text = sub_call(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
+        self->pre_text = sub_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
     self->pre = json_string_value(self->pre_text);
     bool other = !value_equal(self->current, self->image_id),
          compare = self->current != NULL && !other && !self->force;

@@ -126,7 +126,7 @@ ipt_command(want_t *w, const char *command)
     json_object_set_new(call, "command", json_string(command));
     if (ctx_call(w->ctx, "iptables.build_rule", NULL, call, &line, w->err) != 0)
         return NULL;
-    AUTO_FREE char *text = xstrdup(json_string_value(line));
+    AUTO_FREE char *text = value_pystr(line);
     return xstrdup(str_trim(text));
 }
 

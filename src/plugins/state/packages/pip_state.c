@@ -162,7 +162,7 @@ check_pip(pip_t *p)
 {
     static const char *const wheel[] = { "use_wheel", "no_use_wheel" };
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *version = sub_call(p->ctx, &why, "pip.version", "{s:O}", "bin_env",
+    json_auto_t *version = sub_text(p->ctx, &why, "pip.version", "{s:O}", "bin_env",
                                     value_get(p->args, "bin_env"));
     const char *now = json_string_value(version);
 

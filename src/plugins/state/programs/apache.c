@@ -19,7 +19,7 @@ apache_configfile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     const char *path = value_str(args, "name", "");
     json_t *ret = *ret_value = state_ret_args(args);
-    json_auto_t *text = sub_call(ctx, err, "apache.config", "{s:s, s:O, s:b}", "name", path, "config",
+    json_auto_t *text = sub_text(ctx, err, "apache.config", "{s:s, s:O, s:b}", "name", path, "config",
                                  value_get(args, "config"), "edit", 0);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
 

@@ -19,7 +19,7 @@ hg_failed(json_t *ret, fail_t *err)
 static json_t *
 hg_at(call_ctx_t *ctx, const json_t *args, const char *rev, fail_t *err)
 {
-    return sub_call(ctx, err, "hg.revision", "{s:O, s:O, s:s}", "cwd", value_get(args, "target"), "user",
+    return sub_text(ctx, err, "hg.revision", "{s:O, s:O, s:s}", "cwd", value_get(args, "target"), "user",
                     value_get(args, "user"), "rev", rev);
 }
 
@@ -87,7 +87,7 @@ update_clone(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
         return state_ret_set(ret, STATE_FALSE, "Seems that %s is not a valid hg repo", target);
     if (ctx_test(ctx))
         return foretell_update(ctx, args, before, ret);
-    json_auto_t *said = sub_call(ctx, err, "hg.pull", "{s:s, s:O, s:O, s:O, s:O}", "cwd", target, "user",
+    json_auto_t *said = sub_text(ctx, err, "hg.pull", "{s:s, s:O, s:O, s:O, s:O}", "cwd", target, "user",
                                  value_get(args, "user"), "identity", value_get(args, "identity"), "opts",
                                  value_get(args, "opts"), "repository", value_get(args, "name"));
     if (said == NULL)

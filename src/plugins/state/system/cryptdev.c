@@ -58,7 +58,7 @@ cryptdev_mapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = now ? cryptdev_map_now(ctx, args, ret, err) : 0;
     if (rc < 0 || !persist)
         return rc;
-    json_auto_t *did = sub_call(ctx, err, "cryptdev.set_crypttab", "{s:s, s:s, s:O, s:O, s:s, s:b, s:O}",
+    json_auto_t *did = sub_text(ctx, err, "cryptdev.set_crypttab", "{s:s, s:s, s:O, s:O, s:s, s:b, s:O}",
                                 "name", value_str(args, "name", ""), "device", value_str(args, "device", ""),
                                 "password", value_get(args, "keyfile"), "options", value_get(args, "opts"),
                                 "config", config, "test", ctx_test(ctx), "match_on",

@@ -107,7 +107,7 @@ mount_fstab_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         json_array_append_new(lines, value_fmt("Device %s cannot be converted to %s", name, by));
         return 0;
     }
-    json_auto_t *did = sub_call(
+    json_auto_t *did = sub_text(
         ctx, err, "mount.set_fstab", "{s:s, s:s, s:O, s:O, s:O, s:O, s:O, s:b, s:O, s:O}", "name", file,
         "device", spec, "fstype", value_get(args, "fs_vfstype"), "opts", value_get(args, "fs_mntops"), "dump",
         value_get(args, "fs_freq"), "pass_num", value_get(args, "fs_passno"), "config",

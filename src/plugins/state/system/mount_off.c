@@ -95,7 +95,7 @@ swap_device(call_ctx_t *ctx, const char *name, fail_t *err)
 
     if (link <= 0)
         return link < 0 ? NULL : xstrdup(name);
-    json_auto_t *to = sub_call(ctx, err, "file.readlink", "{s:s}", "path", name);
+    json_auto_t *to = sub_text(ctx, err, "file.readlink", "{s:s}", "path", name);
     const char *target = json_string_value(to);
     if (to == NULL)
         return NULL;
@@ -158,7 +158,7 @@ keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err
     const json_t *none = value_get(fstab, "none");
     if (str_eq(value_str(none, "device", NULL), name) && !str_eq(value_str(none, "fstype", NULL), "swap"))
         return 0;
-    json_auto_t *did = sub_call(ctx, err, "mount.set_fstab", "{s:s, s:s, s:s, s:s, s:O}", "name", "none",
+    json_auto_t *did = sub_text(ctx, err, "mount.set_fstab", "{s:s, s:s, s:s, s:s, s:O}", "name", "none",
                                 "device", name, "fstype", "swap", "opts", "defaults", "config", config);
     if (did == NULL)
         return err->code;

@@ -275,7 +275,7 @@ se_fcontext_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     json_t *ret = *ret_value = state_ret_args(args);
     const char *name = value_str(args, "name", ""), *type = value_str(args, "sel_type", "");
-    json_auto_t *kind = sub_call(ctx, err, "selinux.filetype_id_to_string", "{s:O}", "filetype",
+    json_auto_t *kind = sub_text(ctx, err, "selinux.filetype_id_to_string", "{s:O}", "filetype",
                                  value_get(args, "filetype"));
     json_auto_t *now = kind != NULL ? se_call(ctx, "selinux.fcontext_get_policy", args, fcontext_names, err)
                                     : NULL;

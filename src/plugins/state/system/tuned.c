@@ -16,7 +16,7 @@ static int
 state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *active = sub_call(ctx, err, "tuned.active", NULL);
+    json_auto_t *active = sub_text(ctx, err, "tuned.active", NULL);
     json_auto_t *valid = active != NULL ? sub_call(ctx, err, "tuned.list", NULL) : NULL;
 
     if (valid == NULL)
@@ -39,7 +39,7 @@ state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 static int
 state_tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *active = sub_call(ctx, err, "tuned.active", NULL);
+    json_auto_t *active = sub_text(ctx, err, "tuned.active", NULL);
 
     if (active == NULL)
         return err->code;
