@@ -142,6 +142,7 @@
 #define LIMIT_KEY_FILE          (16 * 1024)           /* a PEM file */
 #define LIMIT_DIFF_FILE         (16 * 1024 * 1024)    /* a text file whose difference is shown by lines */
 #define LIMIT_DIFF_TEXT         (1024 * 1024)         /* the text of such a difference */
+#define LIMIT_FIELD_TEXTS       1000                  /* texts of a pattern whose fields are lists */
 #define LIMIT_CALL_DEPTH        64                    /* module functions that call each other */
 #define LIMIT_STATES_PARALLEL   64                    /* states of one run that are at work at one time */
 #define LIMIT_STORE_BATCH       4000                  /* rows in one commit */

@@ -17,6 +17,7 @@ static const struct {
     { "cmd_yaml", ext_cmd_yaml }, { "cmd_yamlex", ext_cmd_yamlex },
     { "cmd_json", ext_cmd_json }, { "file_tree", ext_file_tree },
     { "git", ext_git },           { "stack", ext_stack },
+    { "vault", ext_vault },
 };
 
 /* Merges one entry of the list. Of several sources in an entry only the last one's data counts, as in Salt.

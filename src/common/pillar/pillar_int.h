@@ -66,7 +66,7 @@ int ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err);
 typedef py_t *ext_fn(compile_t *self, py_t *pillar, const json_t *args, fail_t *err);
 /* The same of a user's file in Python of that name. FAIL_UNAVAILABLE: there is none. */
 py_t *ext_python(compile_t *self, const char *name, py_t *pillar, const json_t *args, fail_t *err);
-ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git, ext_stack;
+ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git, ext_stack, ext_vault;
 
 /* pillar_decrypt.c */
 void decrypt_pillar(compile_t *self, py_t *pillar);

@@ -9,7 +9,7 @@
 #include "common/py/py_merge.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_traverse.h"
-#include "common/python/sdb.h"
+#include "plugins/lib/sdb/sdb.h"
 #include "plugins/lib/call/pyargs.h"
 #include "salt/log.h"
 

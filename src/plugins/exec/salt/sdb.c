@@ -1,7 +1,7 @@
 /* sdb.c - execution module `sdb`: values of stores, by addresses like sdb://PROFILE/KEY. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
-#include "common/python/sdb.h"
+#include "plugins/lib/sdb/sdb.h"
 #include "plugins/lib/call/pyargs.h"
 #include "plugins/lib/call/sub.h"
 

@@ -9,11 +9,12 @@
 #include "common/py/py_error.h"
 #include "common/py/py_ops.h"
 
-/* Python's truth; an undefined value is false. */
+/* Python's truth; an undefined value, and one that is not there, is false. */
 static inline bool
 pyarg_flag(py_t *args, const char *name)
 {
-    int truth = py_truth(py_dict_gets(args, name));
+    py_t *v = py_dict_gets(args, name);
+    int truth = v != NULL ? py_truth(v) : 0;
 
     if (truth < 0)
         py_clear();

@@ -1,15 +1,15 @@
 /* sdb.h - values that stand in a store of secrets: "sdb://PROFILE/KEY". The profile is an option of the
- * configuration, or of the pillar, and names the driver: a file in Python, a user's in _sdb or one of Salt's
- * own.
+ * configuration, or of the pillar, and names the driver: a row of drivers.def, or a file in Python, a user's in _sdb,
+ * which precedes a row of its name, or one of Salt's own.
  *
- * Layer      common/python
+ * Layer      plugins/lib/sdb
  * Threads    a context belongs to one thread
  * Ownership  results are NEW
  * Errors     NULL with *err: the driver is not there, or failed
- * Tests      tests/t/3090-python-kinds.bats
+ * Tests      tests/t/7335-sdb.bats, tests/t/3090-python-kinds.bats
  */
-#ifndef COMMON_PYTHON_SDB_H
-#define COMMON_PYTHON_SDB_H
+#ifndef PLUGINS_LIB_SDB_SDB_H
+#define PLUGINS_LIB_SDB_SDB_H
 
 #include "common/py/py.h"
 #include "salt/plugin.h"

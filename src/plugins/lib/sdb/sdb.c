@@ -1,10 +1,11 @@
 /* sdb.c - see sdb.h. */
-#include "common/python/sdb.h"
+#include "plugins/lib/sdb/sdb.h"
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_ops.h"
 #include "common/python/userfile.h"
+#include "plugins/lib/sdb/driver.h"
 
 #define SCHEME "sdb://"
 
@@ -42,6 +43,39 @@ sdb_parse(call_ctx_t *ctx, py_t *uri, py_t **profile, const char **key, fail_t *
     return 0;
 }
 
+static const sdb_driver_t *const drivers[] = {
+#define DRIVER(name) &sdb_##name,
+#include "plugins/lib/sdb/drivers.def"
+#undef DRIVER
+};
+
+/* The driver that is built in, where no user's file has its name. NULL: there is none. */
+static const sdb_driver_t *
+sdb_built_in(call_ctx_t *ctx, const char *name)
+{
+    for (size_t i = 0; i < NELEMS(drivers); i++) {
+        if (strcmp(drivers[i]->name, name) == 0)
+            return userfile_is_named(ctx, "sdb", name) ? NULL : drivers[i];
+    }
+    return NULL;
+}
+
+static py_t *
+sdb_call_built_in(call_ctx_t *ctx, const sdb_driver_t *driver, const char *fun, py_t *profile,
+                  const char *key, py_t *value, fail_t *err)
+{
+    sdb_get_fn *look = strcmp(fun, "get") == 0      ? driver->get
+                       : strcmp(fun, "delete") == 0 ? driver->delete
+                                                    : NULL;
+    py_t *said = look != NULL    ? look(ctx, profile, key, err)
+                 : value != NULL ? driver->set(ctx, profile, key, value, err)
+                                 : NULL;
+
+    if (said == NULL && err->code == 0 && py_raised() == NULL)
+        (void) fail_set(err, -ENOTSUP, "'%s.%s' is not available.", driver->name, fun);
+    return said;
+}
+
 static py_t *
 sdb_call(call_ctx_t *ctx, const char *fun, py_t *profile, const char *key, py_t *value, fail_t *err)
 {
@@ -49,8 +83,11 @@ sdb_call(call_ctx_t *ctx, const char *fun, py_t *profile, const char *key, py_t 
     const userfile_t what = { .kind = "sdb", .module = driver, .fun = fun, .unlimited = true };
     AUTO(py) args = py_list();
     AUTO(py) kwargs = py_dict();
+    const sdb_driver_t *built_in = sdb_built_in(ctx, driver);
     fail_auto_t why = FAIL_INIT;
 
+    if (built_in != NULL)
+        return sdb_call_built_in(ctx, built_in, fun, profile, key, value, err);
     py_append_new(args, py_strz(key));
     if (value != NULL)
         py_append_new(args, py_ref(value));
