@@ -1,5 +1,6 @@
 /* settings.c - see settings.h. The table has every name that Salt's section rest_cherrypy knows, so that a
- * misspelt one is noticed. */
+ * misspelt one is noticed; those that say who may ask were looked at when the configuration was read
+ * (common/conf/conf_rules.c). */
 #include "api/settings.h"
 
 #include <arpa/inet.h>
@@ -172,40 +173,6 @@ settings_clients(const json_t *opts)
     return clients;
 }
 
-/* An address of 2 is never found: no pattern would match it. */
-static int
-check_addresses(const json_t *list, const char *where, fail_t *err)
-{
-    json_t *one;
-    size_t i;
-    unsigned char room[sizeof(struct in6_addr)];
-
-    json_array_foreach (list, i, one) {
-        const char *text = json_string_value(one);
-        if (text == NULL || (!str_eq(text, "*") && inet_pton(AF_INET, text, room) != 1 &&
-                             inet_pton(AF_INET6, text, room) != 1))
-            return fail_set(err, -EINVAL, "rest_cherrypy: %s: '%s' is neither an address nor '*'", where,
-                            text != NULL ? text : "");
-    }
-    return 0;
-}
-
-static int
-settings_check_acl(settings_t *self, fail_t *err)
-{
-    json_t *users = value_get(value_get(self->rest, "api_acl"), "users"), *list;
-    const char *user;
-
-    json_object_foreach (users, user, list) {
-        AUTO_FREE char *where = xasprintf("api_acl: users: %s", user);
-        if (!json_is_array(list))
-            return fail_set(err, -EINVAL, "rest_cherrypy: %s: a list of addresses is wanted", where);
-        if (check_addresses(list, where, err) < 0)
-            return err->code;
-    }
-    return check_addresses(value_get(self->rest, "authorized_ips"), "authorized_ips", err);
-}
-
 static int
 settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t *err)
 {
@@ -219,7 +186,7 @@ settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t 
             return err->code;
     if (value_int(self->rest, "port", 0) == 0)
         return fail_set(err, -EINVAL, "rest_cherrypy: port is wanted, as 8000");
-    if (check_transport(self, err) < 0 || settings_check_acl(self, err) < 0)
+    if (check_transport(self, err) < 0)
         return err->code;
 
     AUTO_FREE char *prefix = xstrdup(settings_str(self, "root_prefix"));

@@ -70,6 +70,14 @@ kept() {
     kept "client_acl_blacklist: {modules: ['cmd.*']}" "option 'client_acl_blacklist' cannot be switched on"
 }
 
+@test "H-RULES: of the same kind: an api_acl without users, an address that none is; a denial whose name is misspelt" {
+    kept "rest_cherrypy: {api_acl: {user: {nobody: [127.0.0.1]}}}" "is 'users' meant?"
+    kept "rest_cherrypy: {authorized_ips: [127.0.0.0/8]}" 'is neither an address'
+    kept "rest_cherrypy: {webhook_disable_auth: 'False'}" 'wants true or false'
+    kept 'netapi_disable_client: [wheel]' "is 'netapi_disable_clients' meant?"
+    kept 'auth.ldap.filtr: (uid=nobody)' "is 'auth.ldap.filter' meant?"
+}
+
 @test "H-RULES: of the same kind: autoreject_file with a line that can't be read lets in nobody by itself" {
     printf 'web[0-9]\n(evil.*\n' >"$FLEET/master/reject"
     printf '*\n' >"$FLEET/master/sign"
@@ -96,7 +104,8 @@ kept() {
 @test "H-RULES: of the same kind: a minion that is told to forbid what is not a module, or a command that is none" {
     local line
     for line in "disable_modules: ['cmd*']" 'disable_modules: [cmd.run]' 'disable_modul: [cmd]' "cmd_blacklist_glob: ['']" \
-        "mine_functions: {test.ping: {allow_tgt: ''}}" 'global_state_conditions: {pkg: []}'; do
+        "mine_functions: {test.ping: {allow_tgt: ''}}" 'global_state_conditions: {pkg: []}' 'master_fingr: "00:11"' \
+        "x509_signing_policies: {www: {minions: ['web*']}}"; do
         minion_conf odd "$line"
         run "$HALITE_BIN/salt-minion" -c "$FLEET/etc/odd"
         [ "$status" -ne 0 ]

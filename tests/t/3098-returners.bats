@@ -54,3 +54,11 @@ line() { # FILE EXPRESSION: of `d`, the file's last line, which may be still to 
     salt_call m1 --local test.echo g --return=rawfile_json >/dev/null
     [ "$(line "$FLEET/lines" 'd["return"]')" = g ]
 }
+
+@test "a returner that disable_returners names is given nothing" {
+    rm -f "$FLEET/lines"
+    minion_conf m1 "rawfile_json.filename: $FLEET/lines" 'disable_returners: [rawfile_json]'
+    run --separate-stderr salt_call m1 --local test.echo h --return=rawfile_json
+    [[ $output == *h* && $stderr == *"Returner rawfile_json could not be loaded"*'disable_returners names it'* ]]
+    [ ! -e "$FLEET/lines" ]
+}

@@ -10,6 +10,8 @@
 #include "common/conf/conf_int.h"
 #include "salt/value.h"
 
+#define AUTH_PREFIX "auth."
+
 struct conf {
     json_t *opts;
     json_t *notes;
@@ -63,18 +65,63 @@ conf_next_name(void *cookie)
     return NULL;
 }
 
-/* Report an unknown option. Names with a dot or colon belong to modules ("mysql.host"), and options of the
- * other side are harmless. A misspelt access rule would silently not apply: that is an error, not a
- * warning. */
+/* True for an option that says who may do what, or whom to believe. Most have a rule; these are of one word
+ * or one of a closed set, and their defaults would hold unnoticed. */
+static bool
+is_guard(const option_row_t *row)
+{
+    static const char *const guards[] = {
+        "allow_minion_key_revoke",
+        "always_verify_signature",
+        "auto_accept",
+        "client_acl_verify",
+        "cmd_safe",
+        "enforce_mine_cache",
+        "file_recv",
+        "fileserver_followsymlinks",
+        "keep_acl_in_token",
+        "key_expire_days",
+        "lock_saltenv",
+        "master_finger",
+        "netapi_disable_clients",
+        "netapi_enable_clients",
+        "nodegroups",
+        "open_mode",
+        "peer_data",
+        "permissive_acl",
+        "permissive_pki_access",
+        "renderer_blacklist",
+        "renderer_whitelist",
+        "sharedsecret",
+        "token_expire",
+        "verify_master_pubkey_sign",
+        "verify_ssl",
+    };
+
+    for (size_t i = 0; i < NELEMS(guards); i++)
+        if (str_eq(row->name, guards[i]))
+            return true;
+    return row->rule != NULL || str_starts(row->name, AUTH_PREFIX);
+}
+
+/* Report an unknown option. Names with a dot or colon belong to modules ("mysql.host"), but for those of
+ * logins, and options of the other side are harmless. A misspelt access rule would silently not apply: that is
+ * an error, not a warning. */
 static int
 check_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings, fail_t *err)
 {
     names_t names = { 0, side };
+    bool of_module = strpbrk(name, ".:") != NULL && !str_starts(name, AUTH_PREFIX);
 
-    if (strpbrk(name, ".:") != NULL || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
+    if (of_module || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
         return 0;
-    const char *near = str_suggest(name, conf_next_name, &names);
-    if (near != NULL && conf_row(near, side)->rule != NULL)
+    /* A system of a user's own has options, too. */
+    bool of_login = str_starts(name, AUTH_PREFIX);
+    const char *near = of_login ? str_typo_of(name, conf_next_name, &names)
+                                : str_suggest(name, conf_next_name, &names);
+    if (near == NULL && of_login)
+        return 0;
+    if (near != NULL && is_guard(conf_row(near, side)))
         return fail_set(
             err, -EINVAL,
             "%s: unknown option '%s'; is '%s' meant? That one says who may do what, and must not be "

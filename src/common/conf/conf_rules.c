@@ -4,6 +4,7 @@
  * option has a shape, down to its texts, and its patterns are compiled when it is loaded. A rule
  * (conf_rule_t) describes texts, list items and mappings recursively; check_rule() walks value and rule
  * together, and each level prefixes the error with its key or item number. */
+#include <arpa/inet.h>
 #include <sys/stat.h>
 
 #include "common/base/buf.h"
@@ -29,6 +30,7 @@ struct conf_rule {
     bool some;                /* an empty list is refused, as it has no effect */
     bool loose;               /* any other value is accepted; its owner checks it */
     bool none;                /* null is accepted */
+    bool flag;                /* true and false are accepted */
     bool single;              /* a mapping has one key */
     text_fn *key;             /* of a mapping: any key that this takes, */
     const conf_rule_t *values;
@@ -387,6 +389,32 @@ check_grain(json_t *opts, const char *name, fail_t *err)
            conf_rules_refuse(err, "a grain's name has 1 to %d bytes", LIMIT_CLAIM_TEXT);
 }
 
+/* Checks an address; it is compared as a whole, so that a network would match nobody. */
+static bool
+check_address(json_t *opts, const char *text, fail_t *err)
+{
+    unsigned char room[sizeof(struct in6_addr)];
+
+    if (!check_filled(text, false, err))
+        return false;
+    if (str_eq(text, "*") || inet_pton(AF_INET, text, room) == 1 || inet_pton(AF_INET6, text, room) == 1)
+        return true;
+    return conf_rules_refuse(err, "'%.100s' is neither an address nor '*'", text);
+}
+
+/* Checks an origin as browsers send it, "https://example.com:8000". */
+static bool
+check_origin(json_t *opts, const char *text, fail_t *err)
+{
+    const char *host = strstr(text, "://");
+
+    if (!check_filled(text, false, err))
+        return false;
+    if (str_eq(text, "*") || (host != NULL && host[3] != '\0' && strpbrk(host + 3, "/*?") == NULL))
+        return true;
+    return conf_rules_refuse(err, "'%.100s' is neither an origin, as https://example.com, nor '*'", text);
+}
+
 /* ---- rules -------------------------------------------------------------------------------------- */
 
 #define TEXT(name, described, fn) static const conf_rule_t name = { .what = (described), .text = (fn) }
@@ -546,6 +574,52 @@ static const conf_rule_t remote = { .what = "an address, or a mapping of it to s
                                     .values = &remote_settings };
 const conf_rule_t conf_rule_remotes = { .what = "a list of addresses", .items = &remote };
 
+/* {users: {USER: [ADDRESS]}} */
+TEXT(one_address, "an address or '*'", check_address);
+TEXT(one_origin, "an origin", check_origin);
+static const conf_rule_t addresses = { .what = "a list of addresses", .items = &one_address };
+static const conf_rule_t from_where = { .what = "a mapping of users to lists of addresses",
+                                        .key = check_glob,
+                                        .values = &addresses };
+static const field_t api_acl_fields[] = { { "users", &from_where }, { NULL, NULL } };
+static const conf_rule_t api_acl = { .what = "a mapping", .fields = api_acl_fields, .none = true };
+static const conf_rule_t some_addresses = {
+    .what = "a list of addresses", .items = &one_address, .lone = true, .none = true
+};
+static const conf_rule_t origins = {
+    .what = "a list of origins", .items = &one_origin, .lone = true, .none = true
+};
+static const conf_rule_t yes_or_no = { .what = "true or false", .flag = true, .none = true };
+/* Of salt-api's settings those that grant or deny; api/settings.c knows the others. */
+static const field_t api_fields[] = { { "api_acl", &api_acl },
+                                      { "authorized_ips", &some_addresses },
+                                      { "cors_origin", &origins },
+                                      { "disable_ssl", &yes_or_no },
+                                      { "metrics_disable_auth", &yes_or_no },
+                                      { "stats_disable_auth", &yes_or_no },
+                                      { "webhook_disable_auth", &yes_or_no },
+                                      { NULL, NULL } };
+const conf_rule_t conf_rule_api = { .what = "a mapping of settings", .fields = api_fields, .loose = true };
+
+/* true, or SYSTEM: [USER] */
+TEXT(one_login, "a user's name", check_glob);
+static const conf_rule_t logins = { .what = "a list of users", .items = &one_login };
+const conf_rule_t conf_rule_choosers = { .what = "true or false, or a mapping of systems to lists of users",
+                                         .flag = true,
+                                         .key = conf_rules_check_name,
+                                         .values = &logins };
+
+/* POLICY: {minions: TARGET, ...}, or a list of such */
+static const field_t policy_fields[] = { { "minions", &one_glob }, { NULL, NULL } };
+static const conf_rule_t policy_item = { .what = "a mapping", .fields = policy_fields, .loose = true };
+static const conf_rule_t policy = { .what = "a mapping of settings, or a list of such",
+                                    .items = &policy_item,
+                                    .fields = policy_fields,
+                                    .loose = true };
+const conf_rule_t conf_rule_policies = { .what = "a mapping of policies",
+                                         .key = check_glob,
+                                         .values = &policy };
+
 /* ---- shapes ------------------------------------------------------------------------------------- */
 
 typedef struct look {
@@ -637,7 +711,7 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
                 return false;
         return true;
     }
-    if (rule->loose || (rule->none && json_is_null(v)))
+    if (rule->loose || (rule->none && json_is_null(v)) || (rule->flag && json_is_boolean(v)))
         return true;
     if (json_is_string(v))
         return conf_rules_refuse(look->err, "wants %s, not the text '%.100s'", rule->what,

@@ -68,8 +68,10 @@ returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args,
                fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    const func_t *f = returning_find(ctx, name, fun, &why);
 
+    if (value_lists(value_get(ctx_opts(ctx), "disable_returners"), name))
+        return fail_kind(err, FAIL_UNAVAILABLE, -EPERM, "disable_returners names it");
+    const func_t *f = returning_find(ctx, name, fun, &why);
     return f != NULL ? returning_native(ctx, f, args, ret_value, err)
                      : returning_python(ctx, name, fun, args, ret_value, err);
 }

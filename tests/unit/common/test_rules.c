@@ -363,6 +363,113 @@ test_minion_lists(void **state)
     check_right(CONF_MINION, right, NELEMS(right));
 }
 
+/* The section of salt-api: who may come from where, and what asks for no log-in. */
+static void
+test_api(void **state)
+{
+    static const wrong_t rows[] = {
+        { "rest_cherrypy: {api_acl: {user: {fred: ['10.0.0.1']}}}",
+          "option 'rest_cherrypy': api_acl: 'user' is not known here; known are users; is 'users' meant?" },
+        { "rest_cherrypy: {api_acl: {fred: ['10.0.0.1']}}", "api_acl: 'fred' is not known here" },
+        { "rest_cherrypy: {api_acl: {users: ['10.0.0.1']}}", "api_acl: users: wants a mapping of users" },
+        { "rest_cherrypy: {api_acl: {users: null}}", "api_acl: users: wants a mapping of users" },
+        { "rest_cherrypy: {api_acl: {users: {fred: '10.0.0.1'}}}", "fred: wants a list of addresses" },
+        { "rest_cherrypy: {api_acl: {users: {fred: null}}}", "fred: wants a list of addresses, not nothing" },
+        { "rest_cherrypy: {api_acl: {users: {fred: ['10.0.0.0/8']}}}",
+          "users: fred: item 1: '10.0.0.0/8' is neither an address nor '*'" },
+        { "rest_cherrypy: {api_acl: {users: {fred: ['10.0.0.*']}}}", "is neither an address" },
+        { "rest_cherrypy: {api_acl: {users: {fred: ['']}}}", "an empty text" },
+        { "rest_cherrypy: {api_acl: {users: {'': ['*']}}}", "an empty text" },
+        { "rest_cherrypy: {api_acl: ['*']}", "api_acl: wants a mapping" },
+        { "rest_cherrypy: {api_acll: {users: {fred: []}}}", "is 'api_acl' meant?" },
+        { "rest_cherrypy: {authorised_ips: ['10.0.0.1']}", "is 'authorized_ips' meant?" },
+        { "rest_cherrypy: {authorized_ips: ['web1']}", "authorized_ips: item 1: 'web1' is neither" },
+        { "rest_cherrypy: {authorized_ips: {a: b}}", "authorized_ips: wants a list of addresses" },
+        { "rest_cherrypy: {authorized_ips: [10]}", "item 1: wants an address or '*', not a whole number" },
+        { "rest_cherrypy: {cors_origin: ['example.com']}", "cors_origin: item 1: 'example.com' is neither" },
+        { "rest_cherrypy: {cors_origin: ['https://*.example.com']}", "cors_origin: item 1: " },
+        { "rest_cherrypy: {cors_origin: [null]}", "not nothing" },
+        { "rest_cherrypy: {webhook_disable_auth: 'false'}",
+          "webhook_disable_auth: wants true or false, not the text" },
+        { "rest_cherrypy: {webhok_disable_auth: true}", "is 'webhook_disable_auth' meant?" },
+        { "rest_cherrypy: {stats_disable_auth: 1}", "wants true or false, not a whole number" },
+        { "rest_cherrypy: {metrics_disable_auth: []}", "wants true or false, not a list" },
+        { "rest_cherrypy: {disable_ssl: 'True'}", "wants true or false, not the text" },
+        { "rest_tornado: {api_acl: {user: {}}}", "option 'rest_tornado': api_acl: 'user'" },
+        { "rest_cherypy: {port: 8000}", "is 'rest_cherrypy' meant?" },
+        { "rest_cherrypy: [8000]", "option 'rest_cherrypy' wants a mapping" },
+    };
+    static const char *const right[] = {
+        "rest_cherrypy: {port: 8000, host: 127.0.0.1, disable_ssl: true, debug: false, page: false, other: 5}\n",
+        ("rest_cherrypy: {api_acl: {users: {'*': ['*', '10.0.0.1', '::1'], fred: []}}, authorized_ips: '*', "
+         "cors_origin: ['*', 'https://example.com:8443']}\n"),
+        "rest_cherrypy: {api_acl: , authorized_ips: , webhook_disable_auth: }\n",
+        "rest_cherrypy:\n",
+        "rest_cherrypy: {stats_disable_auth: true, collect_stats: true, static: /s, app: /a, app_path: /b}\n",
+    };
+
+    check_wrong(CONF_MASTER, rows, NELEMS(rows));
+    check_right(CONF_MASTER, right, NELEMS(right));
+}
+
+/* Options of one word that let or forbid: a slip in the name would leave their defaults. */
+static void
+test_guards(void **state)
+{
+    static const wrong_t masters[] = {
+        { "netapi_disable_client: [wheel]", "is 'netapi_disable_clients' meant?" },
+        { "netapi_disable_clients: [wheell]", "is 'wheel' meant?" },
+        { "netapi_enable_client: [local]", "is 'netapi_enable_clients' meant?" },
+        { "renderer_blaklist: [py]", "is 'renderer_blacklist' meant?" },
+        { "renderer_whitelists: [yaml]", "is 'renderer_whitelist' meant?" },
+        { "allow_minion_key_revok: false", "is 'allow_minion_key_revoke' meant?" },
+        { "auto_acept: true", "is 'auto_accept' meant?" },
+        { "shared_secret: x", "is 'sharedsecret' meant?" },
+        { "client_acl_verfy: false", "is 'client_acl_verify' meant?" },
+        { "permisive_acl: false", "is 'permissive_acl' meant?" },
+        { "keep_acl_in_tokn: false", "is 'keep_acl_in_token' meant?" },
+        { "token_expires: 60", "is 'token_expire' meant?" },
+        { "key_expire_day: 30", "is 'key_expire_days' meant?" },
+        { "file_recieve: false", "file_rec" },
+        { "peer_datas: strict", "is 'peer_data' meant?" },
+        { "fileserver_followsymlink: false", "is 'fileserver_followsymlinks' meant?" },
+        { "auth.ldap.filtr: x", "is 'auth.ldap.filter' meant?" },
+        { "auth.ldap.no_verfy: false", "is 'auth.ldap.no_verify' meant?" },
+        { "auth.pam.servce: login", "is 'auth.pam.service' meant?" },
+        { "token_expire_user_override: {pam: fred}",
+          "token_expire_user_override': pam: wants a list of users" },
+        { "token_expire_user_override: {pam: [1]}", "pam: item 1: " },
+        { "token_expire_user_override: {pam: ['']}", "an empty text" },
+        { "token_expire_user_override: [fred]", "wants true or false, or a mapping" },
+        { "token_expire_user_override: yess", "not the text" },
+    };
+    static const wrong_t minions[] = {
+        { "master_fingr: 'aa:bb'", "is 'master_finger' meant?" },
+        { "verify_master_pubkey_sig: true", "is 'verify_master_pubkey_sign' meant?" },
+        { "always_verify_signatur: true", "is 'always_verify_signature' meant?" },
+        { "lock_salt_env: true", "is 'lock_saltenv' meant?" },
+        { "disable_returners: [mysql, 'x*']", "disable_returners': item 2: 'x*' is not a module's name" },
+        { "disable_returner: [mysql]", "is 'disable_returners' meant?" },
+        { "x509_signing_policies: {www: {minion: 'web*'}}", "www: 'minion' is not known here" },
+        { "x509_signing_policies: {www: [{minions: ''}]}", "www: item 1: minions: an empty text" },
+        { "x509_signing_policies: {www: [{minions: [web1]}]}", "minions: wants a glob" },
+    };
+    static const char *const right_masters[] = {
+        "token_expire_user_override: true\n",
+        "token_expire_user_override: {pam: [fred, ann], ldap: []}\n",
+        "auth.mine.filter: x\nauth.ldap.filter: x\nauthors: [a]\nmy.peer_datas: 1\n",
+    };
+    static const char *const right_minions[] = {
+        "x509_signing_policies: {www: [{minions: 'web*'}, {CN: x}], own: {minions: 'G@a:b', O: y}}\n",
+        "disable_returners: [mysql]\n",
+    };
+
+    check_wrong(CONF_MASTER, masters, NELEMS(masters));
+    check_wrong(CONF_MINION, minions, NELEMS(minions));
+    check_right(CONF_MASTER, right_masters, NELEMS(right_masters));
+    check_right(CONF_MINION, right_minions, NELEMS(right_minions));
+}
+
 /* A file of ids: the line that is wrong is the file's. */
 static void
 test_lines(void **state)
@@ -447,4 +554,4 @@ test_all_have_rules(void **state)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(IN_FOLDER(test_publisher_acl), IN_FOLDER(test_blacklist), IN_FOLDER(test_master_lists),
           IN_FOLDER(test_external_auth), IN_FOLDER(test_minion_lists), IN_FOLDER(test_lines),
-          cmocka_unit_test(test_all_have_rules))
+          IN_FOLDER(test_api), IN_FOLDER(test_guards), cmocka_unit_test(test_all_have_rules))
