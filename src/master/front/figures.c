@@ -32,9 +32,15 @@ typedef struct heard {
     int64_t at_us;
 } heard_t;
 
+/* Each return is counted, so that takes no look-up and no text: the figure of the job whose returns come
+ * in is kept, and each minion's has a place by the minion's slot. */
 typedef struct figures {
-    map_t *by_fun;    /* "FUN STATE" to figure_t */
-    map_t *by_minion; /* id to heard_t */
+    map_t *by_fun;     /* "FUN STATE" to figure_t, which stays */
+    map_t *by_minion;  /* id to heard_t */
+    heard_t **by_slot; /* BORROWED of by_minion, by the minion's slot; NULL: not looked up yet */
+    size_t n_slots;
+    char *jid;        /* owned: of the last return's job; NULL: none */
+    figure_t *of_jid; /* BORROWED */
 } figures_t;
 
 static void
@@ -64,6 +70,8 @@ figures_destroy(front_t *front)
 
     map_destroy(&self->by_fun);
     map_destroy(&self->by_minion);
+    free(self->by_slot);
+    free(self->jid);
     return true;
 }
 
@@ -130,10 +138,39 @@ figures_published(front_t *front, const job_t *job)
     figure->targets += job->n_targets;
 }
 
-static void
-figure_time(figure_t *self, const job_t *job)
+/* The same, of a job whose returns come one after the other. */
+static figure_t *
+figure_of_returned(figures_t *self, const job_t *job)
 {
-    int64_t took_ms = (clock_wall_us() - job->start_us) / 1000;
+    if (self->jid == NULL || !str_eq(self->jid, job->jid)) {
+        free(self->jid);
+        self->jid = xstrdup(job->jid);
+        self->of_jid = figure_of_job(self, job);
+    }
+    return self->of_jid;
+}
+
+static heard_t *
+heard_of(figures_t *self, const minion_t *m)
+{
+    if (m->slot >= self->n_slots) {
+        size_t n = (size_t) m->slot + m->slot / 2 + 64;
+        self->by_slot = xrealloc(self->by_slot, n * sizeof(heard_t *));
+        memset(self->by_slot + self->n_slots, 0, (n - self->n_slots) * sizeof(heard_t *));
+        self->n_slots = n;
+    }
+    heard_t *heard = self->by_slot[m->slot];
+    if (heard == NULL)
+        heard = map_get(self->by_minion, m->id);
+    if (heard == NULL)
+        map_set(self->by_minion, m->id, heard = xcalloc(1, sizeof(*heard)));
+    return self->by_slot[m->slot] = heard;
+}
+
+static void
+figure_time(figure_t *self, const job_t *job, int64_t now_us)
+{
+    int64_t took_ms = (now_us - job->start_us) / 1000;
 
     if (took_ms < 0)
         return;
@@ -149,24 +186,27 @@ figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_
     figures_t *self = front->own[PART_figures];
     bool good = ret->success && ret->retcode == 0;
     jtext_t fun = ret->field[RET_FUN];
-    char name[NAME_MAX_LEN + 1] = "other";
+    int64_t now_us = clock_wall_us();
+    figure_t *figure;
 
-    if (fun.at != NULL && fun.len > 2 && fun.len < sizeof(name) + 2 && fun.at[0] == '"')
-        (void) snprintf(name, sizeof(name), "%.*s", (int) fun.len - 2, fun.at + 1);
-    figure_t *figure = job != NULL ? figure_of_job(self, job) : figure_of(self, name, "");
+    if (job != NULL) {
+        figure = figure_of_returned(self, job);
+        figure_time(figure, job, now_us);
+    } else {
+        char name[NAME_MAX_LEN + 1] = "other";
+        if (fun.at != NULL && fun.len > 2 && fun.len < sizeof(name) + 2 && fun.at[0] == '"')
+            (void) snprintf(name, sizeof(name), "%.*s", (int) fun.len - 2, fun.at + 1);
+        figure = figure_of(self, name, "");
+    }
     figure->ok += good;
     figure->failed += !good;
     if (ret->field[RET_SCHEDULE].at != NULL)
         *(good ? &figure->scheduled_ok : &figure->scheduled_failed) += 1;
-    if (job != NULL)
-        figure_time(figure, job);
 
-    heard_t *heard = map_get(self->by_minion, m->id);
-    if (heard == NULL)
-        map_set(self->by_minion, m->id, heard = xcalloc(1, sizeof(*heard)));
+    heard_t *heard = heard_of(self, m);
     heard->ok += good;
     heard->failed += !good;
-    heard->at_us = clock_wall_us();
+    heard->at_us = now_us;
     if (str_eq(figure->state, "highstate"))
         heard->highstate = good ? STATUS_GOOD : STATUS_BAD;
 }
@@ -174,7 +214,13 @@ figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_
 static void
 figures_forgotten(front_t *front, const char *id)
 {
-    (void) map_del(((figures_t *) front->own[PART_figures])->by_minion, id);
+    figures_t *self = front->own[PART_figures];
+    const heard_t *heard = map_get(self->by_minion, id);
+
+    for (size_t i = 0; heard != NULL && i < self->n_slots; i++)
+        if (self->by_slot[i] == heard)
+            self->by_slot[i] = NULL;
+    (void) map_del(self->by_minion, id);
 }
 
 /* ---- the text ------------------------------------------------------------------------------------ */
