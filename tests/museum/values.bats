@@ -315,6 +315,39 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     not grep -q 'Name: 42' <<<"$output"
 }
 
+@test "H-VALUES: a file that a minion sent is its word where minionfs serves it, however it is fetched, and so are the names" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    printf '%s\n' 'file_recv: true' 'fileserver_backend: [roots, minionfs]' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    printf 'a\n\nmore:\n  cmd.run:\n    - name: %s' "$(HARM)" >"$files/said"
+    printf 'v: "{{ 6 * 7 }}"\nw: "a\\n\\nmore: {cmd.run: [{name: %s}]}"\n' "$(HARM)" >"$files/said.yaml"
+    cp "$files/said.yaml" "$files/defaults.yaml"
+    printf 'ran:\n  cmd.run:\n    - name: %s\n' "$(HARM)" >"$files/it.sls"
+    touch "$files/x"$'\n\nmore:\n  cmd.run:\n    - name: touch harm'
+    until_true 10 eval 'salt-run fileserver.file_list --out=json | grep -q evil/said'
+    for call in 'cp.get_file_str("salt://evil/said")' 'cp.get_file_str("salt://evil/said", "base")' 'cp.get_file_str("salt://|evil/./said?saltenv=base")' \
+        'file.read(salt["cp.cache_file"]("salt://evil/said"))' 'cp.list_master(prefix="evil/x") | first' 'cp.list_master(prefix="evil") | last' \
+        'slsutil.renderer("salt://evil/said.yaml").w' 'slsutil.renderer(salt["cp.cache_file"]("salt://evil/said.yaml")).w' 'defaults.get("evil:w")' \
+        'saltutil.runner("fileserver.file_list") | select("match", "evil/x") | first' 'hashutil.base64_decodestring(salt["hashutil.base64_encodestring"](salt["cp.get_file_str"]("salt://evil/said")))'; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["%s"]%s }}\n' "${call%%(*}" "(${call#*(}" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -qE 'A value that a peer said is not only a value here|what a minion says is not a template' <<<"$output" || { echo "$call: $output"; return 1; }
+    done
+    for line in '{% import_yaml "evil/said.yaml" as d %}{# #}' '{% from "evil/said" import w %}' '{% include "evil/said" %}' 'include: [evil.it]'; do
+        printf '%s\nsay:\n  test.succeed_without_changes: []\n' "$line" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -qE 'A value that a peer said is not only a value here|what a minion says is not a template' <<<"$output" || { echo "$line: $output"; return 1; }
+    done
+    printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["slsutil.renderer"]("salt://evil/said.yaml").v }}\n' >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it
+    not grep -q 'Name: 42' <<<"$output"
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    rm -r "$files"
+}
+
 # A state of m1 that prints this of its pillar.
 prints() { printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: %s\n' "$1" >"$FLEET/srv/it.sls"; }
 # m1's pillar, in which this is `said`.

@@ -31,6 +31,11 @@ void served_clear(served_t *self);
  * both. */
 int served_take(served_t *self, int *fd_p, char **path_p, fail_t *err);
 
+/* How often this thread was given a file that a minion sent, or the names of such files: who makes values of
+ * them looks whether it grew. */
+uint64_t files_sent(void);
+void files_note_sent(void);
+
 typedef struct fileserver fileserver_t;
 
 /* `roots` NULL: file_roots and the other backends of fileserver_backend; else those folders alone. */

@@ -1,8 +1,9 @@
 /* minionfs.c - the backend `minionfs`: files that minions pushed (cp.push), for all:
  * salt://MOUNTPOINT/ID/PATH, out of cachedir/minions/ID/files.
  *
- * An id is a minion's claim that was accepted, and stands for its own folder alone: a path whose first part
- * is no id is not served. Within the folder the backend `roots` finds and lists, without links. */
+ * What it gives is that minion's word where the master makes values of it: files_sent(). An id is a minion's
+ * claim that was accepted, and stands for its own folder alone: a path whose first part is no id is not served.
+ * Within the folder the backend `roots` finds and lists, without links. */
 #include "common/files/backend.h"
 
 #include <dirent.h>
@@ -98,6 +99,8 @@ minionfs_find(void *cookie, const char *path, const char *saltenv, served_t *ret
     void *files = files_of_minion(self, id, &roots, err);
     int rc = roots_backend.find(files, slash + 1, saltenv, ret, err);
     roots_backend.free(files);
+    if (rc == 0)
+        files_note_sent();
     return rc;
 }
 
@@ -128,6 +131,8 @@ minionfs_list_one(const minionfs_t *self, const char *id, file_lists_t *into, fa
     int rc = roots_backend.list(served, self->saltenv, &own, err);
 
     roots_backend.free(served);
+    if (json_object_size(files) + json_object_size(dirs) > 0)
+        files_note_sent();
     rc = rc == 0 ? minionfs_add_below(into, into->files, before, files, err) : rc;
     return rc == 0 ? minionfs_add_below(into, into->dirs, before, dirs, err) : rc;
 }

@@ -56,6 +56,22 @@ files_is_below(const char *path)
     return true;
 }
 
+/* ---- what minions sent ------------------------------------------------------------------------ */
+
+static _Thread_local uint64_t n_sent;
+
+uint64_t
+files_sent(void)
+{
+    return n_sent;
+}
+
+void
+files_note_sent(void)
+{
+    n_sent++;
+}
+
 /* ---- what was found -------------------------------------------------------------------------- */
 
 void

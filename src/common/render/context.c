@@ -3,6 +3,7 @@
  * `salt` calls back into the loader: calls are checked (allow.c), and results of functions that got a peer's
  * value, or that read minions' files, are marked as peers' data. One `opts` dict is shared by all templates
  * of a renderer, with the current grains and pillar set before each run. */
+#include "common/files/fileserver.h"
 #include "common/plugin/registry.h"
 #include "common/py/py_json.h"
 #include "common/py/py_peer.h"
@@ -61,8 +62,9 @@ render_call(render_t *self, const char *name, const py_args_t *args)
 
     if (render_may_call(self, name, args, &err) < 0 || ctx_find_named(self->ctx, name, &err) == NULL)
         return raise_failure(&err);
+    uint64_t sent = files_sent();
     py_t *value = ctx_call_native(self->ctx, name, args, &err);
-    if (render_reads_peers(self, args) && value != NULL)
+    if (value != NULL && (files_sent() != sent || render_reads_peers(self, args)))
         value = py_peer(value, 0);
     value = py_peer_like(py_peer_like(value, args->v, args->n), args->kwv, args->nkw);
 
