@@ -57,15 +57,32 @@ draw_text(const plan_t *self, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* Text in quotes, of which neither language lets the quote through. */
+/* Text in quotes of Graphviz. */
 static void
-plan_put_quoted(buf_t *out, const char *text, const char *quote)
+put_dot_text(buf_t *out, const char *text)
 {
     for (; *text != '\0'; text++) {
-        if (*text == '"')
-            buf_puts(out, quote);
-        else if (*text == '\\')
-            buf_puts(out, *quote == '\\' ? "\\\\" : "\\");
+        if (*text == '"' || *text == '\\')
+            buf_putc(out, '\\');
+        buf_putc(out, (unsigned char) *text < ' ' ? ' ' : *text);
+    }
+}
+
+/* Text in quotes of Mermaid, which takes what is in them for HTML. */
+static void
+put_mermaid_text(buf_t *out, const char *text)
+{
+    static const struct {
+        char sign;
+        const char *entity;
+    } rows[] = { { '"', "#quot;" }, { '<', "#lt;" }, { '>', "#gt;" }, { '&', "#amp;" }, { '#', "#35;" } };
+
+    for (; *text != '\0'; text++) {
+        const char *entity = NULL;
+        for (size_t i = 0; i < NELEMS(rows) && entity == NULL; i++)
+            entity = rows[i].sign == *text ? rows[i].entity : NULL;
+        if (entity != NULL)
+            buf_puts(out, entity);
         else if ((unsigned char) *text < ' ')
             buf_putc(out, ' ');
         else
@@ -83,9 +100,9 @@ draw_dot(const plan_t *self, buf_t *out, fail_t *err)
         const plan_node_t *node = &self->nodes[i];
         AUTO_FREE char *what = plan_what_of(node);
         buf_printf(out, "    s%zu [label=\"", i + 1);
-        plan_put_quoted(out, plan_id_of(node), "\\\"");
+        put_dot_text(out, plan_id_of(node));
         buf_puts(out, "\\n");
-        plan_put_quoted(out, what, "\\\"");
+        put_dot_text(out, what);
         put_time(out, self, node);
         buf_printf(out, "\"%s];\n", node->critical ? ", penwidth=2, color=red" : "");
     }
@@ -105,7 +122,7 @@ draw_dot(const plan_t *self, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* Mermaid flowchart; its quotes are written as entities. */
+/* Mermaid flowchart. */
 static int
 draw_mermaid(const plan_t *self, buf_t *out, fail_t *err)
 {
@@ -114,9 +131,9 @@ draw_mermaid(const plan_t *self, buf_t *out, fail_t *err)
         const plan_node_t *node = &self->nodes[i];
         AUTO_FREE char *what = plan_what_of(node);
         buf_printf(out, "    s%zu[\"", i + 1);
-        plan_put_quoted(out, plan_id_of(node), "#quot;");
+        put_mermaid_text(out, plan_id_of(node));
         buf_puts(out, "<br/>");
-        plan_put_quoted(out, what, "#quot;");
+        put_mermaid_text(out, what);
         put_time(out, self, node);
         buf_printf(out, "\"]%s\n", node->critical ? ":::critical" : "");
     }
