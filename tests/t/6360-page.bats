@@ -265,6 +265,49 @@ STEPS
     )
 }
 
+# What an accepted minion that was turned says: arguments that are no list, functions and states of odd shapes, in jobs of its own
+# and in events.
+odd_says() {
+    local dir=$FLEET/odd server=$FLEET/master/etc/salt/pki/master/master.pub n=0 jid fun args
+    mkdir -p "$dir"
+    says() { "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$server" "$dir" odd "$@"; }
+    local hello='{"m":"hello","id":"odd","role":"minion","boot":"b","proto":1,"version":"3006.0","pending":[]}'
+    says send "$hello" expect '"state":"pending"' && salt-key -y -a odd >/dev/null
+    jid=$(date +%Y%m%d%H%M%S)
+    for args in '{"a":1}' '"text"' 5 null '[{"__kwarg__":{"toString":1}},[{"toString":1,"valueOf":2}]]'; do
+        for fun in '"test.odd"' '["test.odd","b"]' '["test.odd",{"toString":1,"valueOf":2}]'; do
+            n=$((n + 1))
+            says send "$hello" expect '"accepted"' \
+                send "{\"m\":\"ret\",\"n\":$n,\"id\":\"odd\",\"jid\":\"${jid}$((800000 + n))\",\"fun\":$fun,\"fun_args\":$args,\"return\":{\"test_|-a_|-b_|-c\":{\"result\":{},\"comment\":{\"toString\":1,\"valueOf\":2},\"changes\":5}},\"retcode\":0,\"success\":true}" \
+                send "{\"m\":\"event\",\"n\":$n,\"tag\":\"odd/said\",\"data\":{\"fun\":{\"toString\":1,\"valueOf\":2},\"return\":$args}}" send "$hello" expect '"accepted"'
+        done
+    done >/dev/null
+}
+
+@test "what a minion says in odd shapes keeps nobody from jobs, returns and events" {
+    odd_says
+    browse < <(
+        logs_in admin '#/jobs'
+        sees test.odd state.apply test.echo
+        cat <<'STEPS'
+is [...document.querySelectorAll('.rows .row')].filter((row) => row.innerText.includes('test.odd')).length >= 5
+key /
+type test.odd
+wait 10 [...document.querySelectorAll('.rows .row')].every((row) => row.innerText.includes('test.odd'))
+click .rows .row
+wait 20 document.querySelector('main h2')?.innerText.startsWith('test.odd')
+wait 20 document.querySelectorAll('.rows .row').length === 1
+click .rows .row
+wait 20 document.querySelector('.panel')
+say void (location.hash = '#/events')
+wait 20 document.querySelector('.live')?.dataset.word === 'on'
+say window.still = 1
+STEPS
+        echo 'wait 30 document.querySelector(".live")?.dataset.word === "on"'
+    )
+    salt-key -y -d odd >/dev/null
+}
+
 @test "states: the matrix by keyboard, and drift" {
     browse < <(
         logs_in admin '#/states'

@@ -134,8 +134,14 @@ function take(block) {
     } catch {
         return;
     }
-    for (const fn of listeners)
-        fn({ tag: String(event.tag ?? tag), data: event.data });
+    // One that stumbles over an event takes it from no other, and does not end the stream.
+    for (const fn of listeners) {
+        try {
+            fn({ tag: String(event.tag ?? tag), data: event.data });
+        } catch (failure) {
+            console.error(failure);
+        }
+    }
 }
 
 async function read(signal) {

@@ -1,7 +1,7 @@
 // events.js - events as they come, in a ring of the newest, with filters.
 import { onEvent, onStatus } from './api.js';
 import { List } from './list.js';
-import { brief, choice, clock, count, field, h, json, matcher, note, panel } from './ui.js';
+import { brief, choice, clock, count, field, h, json, matcher, note, panel, wordsOf } from './ui.js';
 
 const KEPT = 5000;
 const kinds = { job: /^salt\/job\/|^\d{20}$/, auth: /^salt\/(auth|key|gate)/, minion: /^salt\/(minion|presence|beacon)|^minion_/, run: /^salt\/(run|wheel|batch|orch)/ };
@@ -10,7 +10,7 @@ const kindOf = (tag) => Object.keys(kinds).find((name) => kinds[name].test(tag))
 // Kept while another view is shown, so that coming back finds what has been.
 let ring = [], total = 0;
 onEvent(({ tag, data }) => {
-    const mine = /^salt\/run\//.test(tag) && own.test(String(data?.fun ?? ''));
+    const mine = /^salt\/run\//.test(tag) && own.test(wordsOf(data?.fun));
     ring.push({ n: ++total, tag, data, kind: kindOf(tag), mine, ms: Date.parse(`${data?._stamp ?? ''}Z`) || Date.now() });
     if (ring.length > KEPT + 500)
         ring = ring.slice(-KEPT);

@@ -1,7 +1,7 @@
 // fleet.js - every minion: up, down, waiting for its key to be accepted; address, version, since when.
 import { onEvent, runner } from './api.js';
 import { List } from './list.js';
-import { ago, choice, count, field, h, json, mark, matcher, note, pairs, panel, problem, seldom, short, when } from './ui.js';
+import { ago, choice, count, field, h, json, mark, matcher, note, pairs, panel, problem, seldom, short, when, wordsOf } from './ui.js';
 
 const order = { pending: 0, down: 1, up: 2, rejected: 3 };
 const text = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
@@ -18,7 +18,7 @@ async function open([id, state, address, version, seen]) {
         const grains = (await runner('cache.grains', { tgt: id }))[id] ?? {};
         const some = ['os', 'osrelease', 'kernelrelease', 'cpuarch', 'num_cpus', 'mem_total', 'virtual', 'saltversion', 'roles'];
         rest.replaceChildren(h('h3', null, 'Grains, as it last sent them'),
-            pairs(some.filter((name) => grains[name] !== undefined).map((name) => [name, Array.isArray(grains[name]) ? grains[name].join(', ') : grains[name]])),
+            pairs(some.filter((name) => grains[name] !== undefined).map((name) => [name, wordsOf(grains[name])])),
             h('details', null, h('summary', null, 'All grains'), json(grains)));
     } catch (failure) {
         rest.replaceChildren(problem(failure));

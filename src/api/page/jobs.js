@@ -1,12 +1,11 @@
 // jobs.js - the newest jobs along time with their verdicts, and one job with those of its minions.
 import { jobsAllowed, onEvent, runner } from './api.js';
 import { List } from './list.js';
-import { brief, choice, count, field, h, mark, matcher, note, pairs, panel, problem, seldom, short, svg, when } from './ui.js';
+import { brief, choice, count, field, h, mark, matcher, note, pairs, panel, problem, seldom, short, svg, when, wordsOf } from './ui.js';
 import { returnOf } from './returns.js';
 
-const names = (fun) => (Array.isArray(fun) ? fun.join(', ') : String(fun ?? ''));
-export const argsOf = (arg) => (arg ?? []).map((one) => (one && one.__kwarg__ ? Object.entries(one).filter(([name]) => name !== '__kwarg__').map(([name, value]) => `${name}=${brief(value, 60)}`).join(' ') : brief(one, 80))).join(' ');
-const target = (tgt) => (Array.isArray(tgt) ? tgt.join(', ') : String(tgt ?? ''));
+const names = wordsOf, target = wordsOf;
+export const argsOf = (arg) => [arg ?? []].flat().map((one) => (one && one.__kwarg__ ? Object.entries(one).filter(([name]) => name !== '__kwarg__').map(([name, value]) => `${name}=${brief(value, 60)}`).join(' ') : brief(one, 80))).join(' ');
 
 function verdict(job) {
     if (job.n_minions === undefined)

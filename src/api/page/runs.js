@@ -1,12 +1,12 @@
 // runs.js - orchestrations: those of the journal, and one as a graph that follows the run.
 import { onEvent, runner, runnerText } from './api.js';
-import { brief, count, h, lasting, many, note, pairs, panel, problem, put, seldom, svg } from './ui.js';
+import { brief, count, h, lasting, many, note, pairs, panel, problem, put, seldom, svg, wordsOf } from './ui.js';
 
 const words = { ok: ['✓', 'done'], bad: ['✕', 'failed'], info: ['▸', 'under way'], dim: ['○', 'not run'], warn: ['△', 'would change'] };
 const kindOf = (result) => (result === true ? 'ok' : result === false ? 'bad' : result === 'under way' || result === 'running' ? 'info' : result === null ? 'warn' : 'dim');
 const sign = (kind, word) => h('span', { class: `mark ${kind}` }, h('span', { 'aria-hidden': 'true' }, words[kind][0]), h('span', { class: 'word' }, word ?? words[kind][1]));
 // The end of a step: one that another's failure kept from running says so in its comment.
-const endOf = (step) => (step.Result === false && /^One or more requisite failed/.test(step.Comment ?? '') ? 'not run' : step.Result);
+const endOf = (step) => (step.Result === false && /^One or more requisite failed/.test(wordsOf(step.Comment)) ? 'not run' : step.Result);
 const runWord = { true: 'done', false: 'failed', running: 'under way', unfinished: 'unfinished' };
 const stamp = (text) => (text ? String(text).replace('T', ' ').slice(0, 19) : '');
 
@@ -183,7 +183,7 @@ export const runs = {
         box.append(h('div', { class: 'bar' }, h('a', { href: '#/runs', class: 'back' }, '← All'), h('h1', { id: 'title' }, 'Orchestrations')), h('div', { class: 'split' }, list, one));
         loadList();
         const soon = seldom(() => { loadList(); if (planned) loadOne(); }, 1500), timer = setInterval(() => { if (live) loadOne(); }, 2000), slow = setInterval(loadList, 30000);
-        const off = onEvent(({ tag, data }) => { if (/^salt\/run\/\d+\/(new|ret)/.test(tag) && /orchestrate$|state\.orch$|state\.sls$/.test(String(data?.fun ?? '')) || (live && /^salt\/job\/\d+\/(new|ret)/.test(tag))) soon(); });
+        const off = onEvent(({ tag, data }) => { if (/^salt\/run\/\d+\/(new|ret)/.test(tag) && /orchestrate$|state\.orch$|state\.sls$/.test(wordsOf(data?.fun)) || (live && /^salt\/job\/\d+\/(new|ret)/.test(tag))) soon(); });
         return () => { clearInterval(timer); clearInterval(slow); off(); };
     },
 };

@@ -2,7 +2,7 @@
 // test=True, which tells what has drifted. Drawn on a canvas of the size of the window: only cells in sight are drawn.
 import { onEvent, runner } from './api.js';
 import { letterOf, returnOf, stateCard, tagParts } from './returns.js';
-import { choice, count, field, h, many, MARKS, mark, matcher, note, panel, problem, seldom, when } from './ui.js';
+import { choice, count, field, h, many, MARKS, mark, matcher, note, panel, problem, seldom, when, wordsOf } from './ui.js';
 
 let CELL = 22, HEAD = 132, UNIT = 1; // pixels, and how large letters are: the root's, which is larger on a wall
 const kinds = { o: 'ok', c: 'info', x: 'warn', f: 'bad', s: 'dim' };
@@ -286,7 +286,7 @@ export const states = {
         box.append(h('div', { class: 'bar' }, h('h1', { id: 'title' }, 'States'), kind, select, search, h('label', { class: 'check' }, group, 'alike as one'), h('label', { class: 'check' }, differ, 'only states of note')), legend, body);
         load();
         const soon = seldom(load, 5000), timer = setInterval(load, 60000);
-        const off = onEvent(({ tag, data }) => { if (/^salt\/job\/\d+\/ret\//.test(tag) && /^state\./.test(String(data?.fun ?? ''))) soon(); });
+        const off = onEvent(({ tag, data }) => { if (/^salt\/job\/\d+\/ret\//.test(tag) && /^state\./.test(wordsOf(data?.fun))) soon(); });
         return () => { clearInterval(timer); off(); removeEventListener('halite-theme', grid.recolour); };
     },
 };

@@ -82,6 +82,9 @@ export const brief = (value, max = 160) => {
     return text === undefined ? '' : text.length > max ? text.slice(0, max - 1) + '…' : text;
 };
 
+// Words of a value that may be of any shape, as minions say what they like: a text as it is, a list's with commas.
+export const wordsOf = (value, max = 2000) => (Array.isArray(value) ? value.map((one) => brief(one, max)).join(', ') : brief(value ?? '', max));
+
 // A glob of Salt's kind, or a part of the text when there is no * or ? in it.
 export function matcher(pattern) {
     const text = pattern.trim().toLowerCase();
@@ -141,7 +144,7 @@ export function closePanel() {
 }
 
 export const pairs = (rows) => h('dl', { class: 'pairs' }, rows.filter(([, value]) => value !== undefined && value !== null && value !== '')
-    .map(([name, value]) => [h('dt', null, name), h('dd', null, value instanceof Node ? value : String(value))]));
+    .map(([name, value]) => [h('dt', null, name), h('dd', null, value instanceof Node ? value : brief(value, 4000))]));
 export const json = (value) => h('pre', { class: 'json', tabindex: '0' }, typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 // Calls `fn` once things are quiet: at most every `ms`.
