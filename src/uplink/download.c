@@ -43,6 +43,7 @@ typedef struct download {
     json_t *ask; /* owned */
     stage_t stage;
     bool is_file, again; /* again: restarted once, as the part was of another file */
+    bool sent;           /* another minion sent it, or some of the names */
     int folder, fd;      /* of the destination, or a negative errno: none yet; the part's, -1: none */
     fail_t why;          /* why `folder` is an errno, or none */
     char *part, *place;  /* owned: the part's name in `folder`; the file's whole path */
@@ -439,11 +440,14 @@ download_info(downloads_t *self, download_t *d, const json_t *body)
     fail_auto_t err = FAIL_INIT;
     json_int_t at = value_int(body, "at", 0);
     d->size = value_int(body, "size", 0);
+    d->sent = value_bool(body, "sent", false);
     if (str_eq(value_str(d->ask, "op", ""), "hash")) {
         json_auto_t *value = json_pack("{s:s*, s:s*}", "hash_type", value_str(body, "hash_type", NULL),
                                        "hsum", value_str(body, "hsum", NULL));
         json_object_set_new(value, "mode", json_integer(value_int(body, "mode", 0)));
         json_object_set_new(value, "size", json_integer(d->size));
+        if (d->sent)
+            json_object_set_new(value, "sent", json_true());
         download_finish(self, d, json_pack("{s:b, s:O}", "ok", true, "value", value));
         return;
     }
@@ -519,7 +523,10 @@ download_end(downloads_t *self, download_t *d)
                                     &err);
         d->stage = STAGE_WAITING;
         if (value != NULL)
-            download_finish(self, d, json_pack("{s:b, s:o}", "ok", true, "value", value));
+            download_finish(
+                self, d,
+                d->sent ? json_pack("{s:b, s:{s:o, s:b}}", "ok", true, "value", "list", value, "sent", true)
+                        : json_pack("{s:b, s:o}", "ok", true, "value", value));
         else
             fail_err(self, d, -EPROTO, &err);
 
@@ -532,8 +539,8 @@ download_end(downloads_t *self, download_t *d)
         fail_err(self, d, rc, &err);
     else
         download_finish(self, d,
-                        json_pack("{s:b, s:{s:s, s:I}}", "ok", true, "value", "path", d->place, "size",
-                                  (json_int_t) d->size));
+                        json_pack("{s:b, s:{s:s, s:I, s:b}}", "ok", true, "value", "path", d->place, "size",
+                                  (json_int_t) d->size, "sent", d->sent));
 }
 
 /* Finds the request by its number; a number that no download has may be an upload's. */

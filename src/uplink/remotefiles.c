@@ -1,6 +1,9 @@
 /* remotefiles.c - one function per operation of fileclient_class_t: ask the master, and fall back to the
  * cache on -EHOSTUNREACH. A file in the cache is current when its digest equals the master's; only then it is
  * not fetched again.
+ *
+ * What another minion sent (the master's backend minionfs) is noted by files_note_sent(), and its copy has the mode
+ * FILES_SENT_MODE, by which it is known without a master, too.
  */
 #include "uplink/remotefiles.h"
 
@@ -11,6 +14,7 @@
 #include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/files/fileserver.h"
 #include "common/files/settle.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -35,6 +39,8 @@ remotefiles_ask(remote_t *self, const char *op, const char *path, const char *sa
     json_auto_t *held = more;
     (void) json_object_update(ask, held);
     int rc = self->ask(self->cookie, ask, ret_value, &why);
+    if (rc == 0 && value_bool(*ret_value, "sent", false))
+        files_note_sent();
     if (rc < 0 && rc != -ENOENT)
         (void) fail_set(err, rc, "%s", fail_text(&why));
     return rc;
@@ -60,6 +66,8 @@ remotefiles_have(const char *copy, const char *path, int64_t *ret_size, fail_t *
         return fail_set(err, -EHOSTUNREACH, "salt://%s: no master is connected, and it is not in the cache",
                         path);
     *ret_size = st.st_size;
+    if ((st.st_mode & FILES_SENT_MODE) != 0)
+        files_note_sent();
     return 0;
 }
 
@@ -143,6 +151,19 @@ is_current(remote_t *self, const char *path, const char *saltenv, const char *co
     return rc;
 }
 
+/* Keeps at the copy whether another minion sent it. */
+static int
+keep_whose(const char *copy, bool sent, fail_t *err)
+{
+    AUTO_FD fd = open(copy, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fs_fail(err, -errno, "look at", copy);
+    mode_t mode = (st.st_mode & 0777) | (sent ? FILES_SENT_MODE : 0);
+    return mode == (st.st_mode & 07777) || fchmod(fd, mode) == 0 ? 0 : fs_fail(err, -errno, "chmod", copy);
+}
+
 static int
 remotefiles_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
@@ -151,6 +172,7 @@ remotefiles_cache(void *cookie, const char *path, const char *saltenv, char **re
     fail_auto_t why = FAIL_INIT;
     bool current;
     int64_t have;
+    uint64_t sent = files_sent();
     int rc = is_current(self, path, saltenv, copy, &current, &why);
     log_debug("salt://%s in saltenv '%s': %s", path, saltenv,
               rc == -ENOENT ? "the master has none"
@@ -162,6 +184,8 @@ remotefiles_cache(void *cookie, const char *path, const char *saltenv, char **re
         rc = remotefiles_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value,
                              &why);
     }
+    if (rc == 0)
+        rc = keep_whose(copy, files_sent() != sent, &why);
     if (rc == -EHOSTUNREACH) {
         fail_clear(&why);
         rc = remotefiles_have(copy, path, &have, &why);
@@ -193,8 +217,10 @@ static json_t *
 remotefiles_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     static const char *const ops[] = { "files", "dirs", "empty_dirs", "links" };
-    json_t *value = NULL;
-    return remotefiles_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
+    json_auto_t *value = NULL;
+    if (remotefiles_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) != 0)
+        return NULL;
+    return json_incref(value_bool(value, "sent", false) ? value_get(value, "list") : value);
 }
 
 static json_t *

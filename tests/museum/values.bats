@@ -348,6 +348,50 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
     rm -r "$files"
 }
 
+@test "H-VALUES: a file that another minion sent is its word in a minion's states, with a master and without" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    printf '%s\n' 'file_recv: true' 'fileserver_backend: [roots, minionfs]' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    printf 'a\n\nmore:\n  cmd.run:\n    - name: %s' "$(HARM)" >"$files/said"
+    printf 'v: "{{ 6 * 7 }}"\nw: "a\\n\\nmore: {cmd.run: [{name: %s}]}"\n' "$(HARM)" >"$files/said.yaml"
+    printf 'ran:\n  cmd.run:\n    - name: %s\n' "$(HARM)" >"$files/it.sls"
+    printf '{{ salt["cmd.run"]("%s") }}' "$(HARM)" >"$files/template"
+    touch "$files/x"$'\n\nmore:\n  cmd.run:\n    - name: touch harm'
+    until_true 10 eval 'salt m1 cp.list_master --out=json | grep -q evil/said'
+    refused() {
+        run "$@" state.apply own
+        grep -qE 'A value that a peer said is not only a value here|what a minion says is not a template' <<<"$output" || { echo "$(cat "$FLEET/srv/own.sls"): $output"; return 1; }
+    }
+    for call in 'cp.get_file_str("salt://evil/said")' 'file.read(salt["cp.cache_file"]("salt://evil/said"))' 'cp.list_master(prefix="evil/x") | first' \
+        'slsutil.renderer("salt://evil/said.yaml").w' 'defaults.get("evil:w")'; do
+        [ "$call" != 'defaults.get("evil:w")' ] || cp "$files/said.yaml" "$files/defaults.yaml"
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["%s"]%s }}\n' "${call%%(*}" "(${call#*(}" >"$FLEET/srv/own.sls"
+        refused salt m1
+        refused salt_call m1
+    done
+    for line in '{% import_yaml "evil/said.yaml" as d %}{# #}' '{% from "evil/said" import w %}' '{% include "evil/said" %}' 'include: [evil.it]'; do
+        printf '%s\nsay:\n  test.succeed_without_changes: []\n' "$line" >"$FLEET/srv/own.sls"
+        refused salt m1
+    done
+    # As a template of a file it is a text.
+    printf 'say:\n  file.managed:\n    - name: %s/m1/made\n    - source: salt://evil/template\n    - template: jinja\n' "$FLEET" >"$FLEET/srv/own.sls"
+    salt m1 state.apply own >"$FLEET/out" || :
+    [ ! -e "$FLEET/m1/made" ] || cmp "$FLEET/m1/made" "$files/template"
+    # Its copies are known without a master, too.
+    copy=$FLEET/m1/var/cache/salt/minion/files/base/evil/said
+    cmp "$copy" "$files/said"
+    for path in "$copy" "${copy/cache/.\/cache}"; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["file.read"]("%s") }}\n' "$path" >"$FLEET/srv/own.sls"
+        refused salt_call m1 --local --file-root="$FLEET/srv"
+    done
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    rm -r "$files"
+    rm "$FLEET/srv/own.sls"
+}
+
 # A state of m1 that prints this of its pillar.
 prints() { printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: %s\n' "$1" >"$FLEET/srv/it.sls"; }
 # m1's pillar, in which this is `said`.

@@ -35,6 +35,8 @@ int served_take(served_t *self, int *fd_p, char **path_p, fail_t *err);
  * them looks whether it grew. */
 uint64_t files_sent(void);
 void files_note_sent(void);
+/* A bit of the mode, without a meaning of its own for a file, that a minion's copy of such a file has. */
+#define FILES_SENT_MODE 01000
 
 typedef struct fileserver fileserver_t;
 

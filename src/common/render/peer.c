@@ -4,11 +4,13 @@
  * template or a program. py_peer.h's marks tell which bytes these are; this file checks them against the
  * meaning of the text. With the option peer_data: warn the findings are only logged. */
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "common/base/json_span.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/data/yaml_span.h"
+#include "common/files/fileserver.h"
 #include "common/py/py_as.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
@@ -285,13 +287,28 @@ cache_of(const render_t *self)
     return str_eq(value_str(opts, "__role", ""), "master") ? value_str(opts, "cachedir", NULL) : NULL;
 }
 
+/* A minion's copy of what another one sent is known by its mode: the master said so when it was fetched. */
+static bool
+is_sent_copy(const render_t *self, const char *path)
+{
+    AUTO_FREE char *copies = xasprintf("%s/files/", value_str(ctx_opts(self->ctx), "cachedir", ""));
+    AUTO_FREE char *folder = short_path(copies);
+    AUTO_FREE char *real = realpath(path, NULL);
+    struct stat st;
+
+    return real != NULL && stat(real, &st) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_mode & FILES_SENT_MODE) != 0 && strstr(real, folder) != NULL;
+}
+
 bool
 render_is_sent(const render_t *self, const char *path)
 {
     const char *cache = cache_of(self);
 
-    if (cache == NULL || path == NULL)
+    if (path == NULL)
         return false;
+    if (cache == NULL)
+        return is_sent_copy(self, path);
     AUTO_FREE char *sent = xasprintf("%s/minions", cache);
     AUTO_FREE char *folder = realpath(sent, NULL);
     AUTO_FREE char *real = folder != NULL ? realpath(path, NULL) : NULL;
@@ -317,12 +334,11 @@ render_reads_peers(const render_t *self, const py_args_t *args)
     const char *cache = cache_of(self);
     bool found = false;
 
-    if (str_empty(cache))
-        return false;
-    for (size_t i = 0; i < args->n; i++)
-        found = found || peer_is_below(args->v[i], cache);
-    for (size_t i = 0; i < args->nkw; i++)
-        found = found || peer_is_below(args->kwv[i], cache);
+    for (size_t i = 0; i < args->n + args->nkw && !found; i++) {
+        const py_t *v = i < args->n ? args->v[i] : args->kwv[i - args->n];
+        bool is_path = py_is(v, PY_STR) && *py_cstr(v) == '/';
+        found = !str_empty(cache) ? peer_is_below(v, cache) : is_path && is_sent_copy(self, py_cstr(v));
+    }
     return found;
 }
 

@@ -69,6 +69,7 @@ typedef struct asking {
     served_t file;
     buf_t text; /* a list, served like a file */
     bool is_text;
+    bool sent;               /* a minion sent the file, or some of the list's names */
     int64_t at, start, size; /* next byte; first byte to send; all bytes */
     int64_t known_size;      /* for a hash: no digest unless the file has this size; -1: any */
     tag_t *tag;

@@ -69,6 +69,8 @@ files_serve_info(asking_t *a, json_t *more, files_out_t ***tail)
     json_auto_t *body = more;
     json_object_set_new(body, "size", json_integer(a->size));
     json_object_set_new(body, "mode", json_integer(a->file.mode));
+    if (a->sent)
+        json_object_set_new(body, "sent", json_true());
     asking_put(tail, asking_message(a, MSG_file_info, json_incref(body)));
 }
 
@@ -223,6 +225,7 @@ files_serve_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
 static void
 files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
+    uint64_t sent = files_sent();
     if (str_eq(a->op, "put"))
         take_open(a, worker->opts, tail);
     else if (str_eq(a->op, "get") || str_eq(a->op, "hash")) {
@@ -236,6 +239,7 @@ files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
             asking_fail(a, false, rc, &err, tail);
             return;
         }
+        a->sent = files_sent() != sent;
         log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
                   a->saltenv, (long long) a->file.size);
         a->size = a->file.size;
@@ -268,6 +272,7 @@ files_serve_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
             return;
         }
         buf_puts(&a->text, text);
+        a->sent = files_sent() != sent;
         a->is_text = true;
         a->size = (int64_t) a->text.len;
         a->start = 0;

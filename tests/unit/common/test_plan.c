@@ -130,10 +130,10 @@ test_pictures(void **state)
                                    12.0, "result", 0, "salt_|-d_|-test.ping_|-function", "ms", 3.0, "result",
                                    1);
     AUTO(plan) plan = plan_new(chunks, times, true);
-    AUTO_FREE char *svg = drawn(plan, "svg"), *html = drawn(plan, "html"),
-                   *mermaid = drawn(plan, "mermaid");
+    AUTO_FREE char *svg = drawn(plan, "svg"), *html = drawn(plan, "html"), *mermaid = drawn(plan, "mermaid");
 
-    assert_non_null(strstr(mermaid, "s1[\"a#lt;b#gt;#amp;#quot; [2J<br/>salt.function test.ping, not run\"]"));
+    assert_non_null(
+        strstr(mermaid, "s1[\"a#lt;b#gt;#amp;#quot; [2J<br/>salt.function test.ping, not run\"]"));
     assert_non_null(
         strstr(svg, "<g class=\"off\"><title>a&lt;b&gt;&amp;&quot;^[[2J: salt.function test.ping, not run"));
     assert_non_null(strstr(svg, "<g class=\"bad hot\"><title>b: salt.function test.ping, failed, 12 ms"));
