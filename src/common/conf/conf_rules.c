@@ -243,10 +243,37 @@ check_scope(json_t *opts, const char *text, fail_t *err)
                                                          : check_target(opts, text, err);
 }
 
+static const char *
+next_parameter(void *cookie)
+{
+    static const char *const known[] = { "field_separator", "filename", "filetype",       "hashtype",
+                                         "password_field",  "realm",    "username_field", "url" };
+    size_t *at = cookie;
+
+    return *at < NELEMS(known) ? known[(*at)++] : NULL;
+}
+
+/* Checks a parameter of a system, whose files and digests its users are held against; a user's own system has
+ * others. With a misspelt hashtype the digests of a file would be passwords. */
+static bool
+check_parameter(const char *text, fail_t *err)
+{
+    size_t at = 0, next = 0;
+    const char *name;
+
+    while ((name = next_parameter(&at)) != NULL)
+        if (str_eq(name, text + 1))
+            return true;
+    const char *near = str_typo_of(text + 1, next_parameter, &next);
+    return near == NULL || conf_rules_refuse(err, "'%.100s' is not known; is '^%s' meant?", text, near);
+}
+
 /* Checks who it is for: a name, a pattern of names, "GROUP%", "*", or a parameter "^name". */
 static bool
 check_key(json_t *opts, const char *text, fail_t *err)
 {
+    if (*text == '^' && !check_parameter(text, err))
+        return false;
     if (*text == '^' || str_ends(text, "%"))
         return check_filled(text, true, err) &&
                (text[1] != '\0' || conf_rules_refuse(err, "'%s' has no name", text));

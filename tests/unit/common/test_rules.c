@@ -169,6 +169,9 @@ test_external_auth(void **state)
         { "external_auth: {pam: {fred: [{'@runner': [{x.y: {}, z.w: {}}]}]}}", "a mapping of one name" },
         { "external_auth: {pam: {'(fred': [test.ping]}}", "pam: " },
         { "external_auth: {pam: {'%': [test.ping]}}", "'%' has no name" },
+        { "external_auth: {file: {^filename: /x, ^hastype: sha256}}",
+          "'^hastype' is not known; is '^hashtype' meant?" },
+        { "external_auth: {file: {^password_feild: 2}}", "is '^password_field' meant?" },
         { "external_auth: {pam: {'': [test.ping]}}", "an empty text" },
         { "publisher_acl: {fred: [{'web*': [{cmd.run: {argz: [ls]}}]}]}", "argz" },
         { "publisher_acl: {fred: [{'web*': [{'': {}}]}]}", "an empty text" },
@@ -177,7 +180,7 @@ test_external_auth(void **state)
         "external_auth: {}\n",
         "external_auth: {pam: {}}\n",
         ("external_auth: {pam: {fred: ['.*', '@runner', '@wheel', '@jobs', {'web* or G@os:Debian': [state.apply]}, {'a': x.y}], "
-         "'ops%': [], '*': [test.ping], 'dev.*': []}, file: {^filename: /x, ^username_field: 2, ann: []}}\n"),
+         "'ops%': [], '*': [test.ping], 'dev.*': []}, file: {^filename: /x, ^username_field: 2, ann: []}, mine: {^ldif: 1, ^filenames_of_mine: a}}\n"),
         ("external_auth: {pam: {fred: [{'@runner': ['jobs.*', {cache.grains: {kwargs: {tgt: null}}}]}, "
          "{'web*': [{cmd.run: [{args: ['ls']}, {args: [null, '.*'], kwargs: {cwd: '/tmp'}}]}]}]}}\n"),
         "nodegroups: {webs: 'web*'}\nexternal_auth: {ldap: {fred: [{'N@webs': [test.ping]}]}}\n",
