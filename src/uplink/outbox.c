@@ -636,6 +636,12 @@ outbox_has(const outbox_t *self, const char *jid)
 }
 
 size_t
+outbox_returns(const outbox_t *self)
+{
+    return self->n_items - self->n_events;
+}
+
+size_t
 outbox_len(const outbox_t *self)
 {
     return self->n_items;

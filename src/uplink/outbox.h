@@ -71,6 +71,7 @@ json_t *outbox_pending(const outbox_t *self);
 const char *outbox_asker(const outbox_t *self, const char *jid);
 bool outbox_has(const outbox_t *self, const char *jid); /* its return waits */
 size_t outbox_len(const outbox_t *self);                /* returns and events */
+size_t outbox_returns(const outbox_t *self);
 bool outbox_full(const outbox_t *self);
 spool_t *outbox_spool(outbox_t *self); /* BORROWED, for the marks of running jobs */
 

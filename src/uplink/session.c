@@ -409,6 +409,13 @@ session_hello(session_t *self)
         json_object_set(body, "autosign_grains", (json_t *) self->conf.claim);
     if (self->host.pending != NULL)
         json_object_set_new(body, "pending", session_pending(self));
+    size_t returns = 0, events = 0;
+    if (self->host.kept != NULL)
+        self->host.kept(self->host.cookie, &returns, &events);
+    if (returns + events > 0)
+        json_object_set_new(
+            body, "kept",
+            json_pack("{s:I, s:I}", "returns", (json_int_t) returns, "events", (json_int_t) events));
     json_auto_t *elsewhere = session_own_elsewhere(self, json_array_size(value_get(body, "pending")));
     if (json_array_size(elsewhere) > 0)
         json_object_set(body, "elsewhere", elsewhere);

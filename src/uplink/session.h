@@ -70,6 +70,7 @@ typedef struct session_host {
     /* A pillar while READY, as the text of its message, which is not parsed here; NULL: on_answer has it. */
     void (*on_pillar)(void *cookie, const char *text, size_t len);
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
+    void (*kept)(void *cookie, size_t *ret_returns, size_t *ret_events); /* how many wait for a master */
     /* The master changed its key, and its signing key vouches for the new one. */
     void (*on_new_key)(void *cookie, const char *finger);
     /* No connection for some seconds: `sentence` names the cause and the remedy (reach.h). Repeated at

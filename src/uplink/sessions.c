@@ -71,7 +71,8 @@ struct sessions {
     void *zctx;
     line_t lines[LIMIT_MASTERS];
     int n;
-    json_t *pending; /* {jid: asker, or null}: jobs that run or wait for an acknowledgement */
+    json_t *pending;        /* {jid: asker, or null}: jobs that run or wait for an acknowledgement */
+    size_t returns, events; /* so many wait for a master, while there is none */
     key_pair_t *keys;
     renewal_t *renewal;
     bool quit;
@@ -321,6 +322,14 @@ sessions_pending(void *cookie)
     return all;
 }
 
+static void
+sessions_kept(void *cookie, size_t *ret_returns, size_t *ret_events)
+{
+    const sessions_t *self = ((candidate_t *) cookie)->line->owner;
+    *ret_returns = self->returns;
+    *ret_events = self->events;
+}
+
 /* `text`: what travels behind the frame, `len` bytes; NULL: nothing. */
 typedef void down_fn(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len);
 
@@ -423,6 +432,13 @@ down_rekey(sessions_t *self, session_t *session, json_t *frame, const char *text
 }
 
 static void
+down_kept(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
+{
+    self->returns = (size_t) value_int(frame, "returns", 0);
+    self->events = (size_t) value_int(frame, "events", 0);
+}
+
+static void
 down_quit(sessions_t *self, session_t *session, json_t *frame, const char *text, size_t len)
 {
     self->quit = true;
@@ -434,7 +450,8 @@ static const struct {
 } downs[] = { { "ret", down_ret },       { "again", down_again },           { "event", down_event },
               { "grains", down_grains }, { "started", down_started },       { "quit", down_quit },
               { "ping", down_ping },     { "pillar_ask", down_pillar_ask }, { "ask", down_ask },
-              { "cancel", down_cancel }, { "revoke", down_revoke },         { "rekey", down_rekey } };
+              { "cancel", down_cancel }, { "revoke", down_revoke },         { "rekey", down_rekey },
+              { "kept", down_kept } };
 
 /* Dispatches a frame to the masters it names. A question for a master that is not connected goes to any
  * connected one, else waits at the one it names. */
@@ -553,6 +570,7 @@ sessions_open(candidate_t *c)
                                   .on_answer = sessions_on_answer,
                                   .on_pillar = sessions_on_pillar,
                                   .pending = sessions_pending,
+                                  .kept = sessions_kept,
                                   .on_new_key = on_new_key,
                                   .on_why = sessions_on_why,
                                   .cookie = c };
@@ -732,7 +750,11 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     fail_auto_t err = FAIL_INIT;
     /* A single malloc arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
     (void) mallopt(M_ARENA_MAX, 1);
-    sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };
+    sessions_t self = { .fd = fd,
+                        .begin = begin,
+                        .pending = json_incref(begin->pending),
+                        .returns = begin->returns,
+                        .events = begin->events };
     json_auto_t *masters = masters_parse(conf, &err);
     self.keys = masters != NULL ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
     self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));

@@ -33,6 +33,7 @@ typedef struct sessions_begin {
     seen_t *seen;              /* the jobs that this minion has had */
     const json_t *claim;       /* as in session.h */
     json_t *pending;           /* {jid: asker, or null}: jobs that run or whose returns wait; modified */
+    size_t returns, events;    /* so many wait for a master */
 } sessions_begin_t;
 
 /* Runs until it is told to quit or the job server closes `fd`. Returns the process's exit code: 0, or 1 when

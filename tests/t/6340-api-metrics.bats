@@ -42,6 +42,74 @@ has() { figures | grep -qF "$1"; }
     salt-run metrics.show | grep -F 'salt_jobs_published_total{fun="test.ping"} 1'
 }
 
+# figure NAME: its value.
+figure() { figures | grep -F "$1 " | sed 's/.* //'; }
+more_than() { [ "$(figure "$1")" -gt "$2" ]; }
+
+@test "verdicts: what became of jobs, and what is known of those under way" {
+    login admin
+    returned=$(figure 'halite_verdicts_total{verdict="returned"}')
+    away=$(figure 'halite_verdicts_total{verdict="not_connected"}')
+    salt m1 test.ping >/dev/null
+    until_true 10 more_than 'halite_verdicts_total{verdict="returned"}' "$returned"
+    [ "$(figure 'halite_jobs_minions{verdict="running"}')" = 0 ]
+    salt --async m1 test.sleep 3
+    until_true 5 has 'halite_jobs_minions{verdict="running"} 1'
+    stop m2
+    wait_gone m2
+    salt '*' test.ping >/dev/null || :
+    more_than 'halite_verdicts_total{verdict="not_connected"}' "$away"
+    has 'halite_verdicts_total{verdict="lost"} 0'
+    start_minion m2
+    wait_connected m2
+    until_true 10 has 'halite_jobs_minions{verdict="running"} 0'
+}
+
+@test "spool: what a minion had kept while the master was away" {
+    login admin
+    salt --async m1 test.sleep 2
+    until_true 5 has 'halite_jobs_minions{verdict="running"} 1'
+    stop master
+    until_true 20 sh -c "ls '$FLEET/m1/var/cache/salt/minion/spool' | grep -q ret"
+    # The minion tells its networking process within a second.
+    before=${EPOCHREALTIME/./}
+    while [ "$(ms_since "$before")" -lt 2000 ]; do python3 -c 'import select; select.select([], [], [], 0.2)'; done
+    start_master
+    wait_connected m1 m2
+    login admin
+    until_true 10 has 'halite_spool_returns_total 1'
+    has 'halite_spool_kept{minion="m1",kind="returns"} 1'
+    has 'halite_spool_kept{minion="m2",kind="returns"} 0'
+    # Who connects again with an empty spool had kept nothing.
+    stop m1
+    start_minion m1
+    wait_connected m1
+    until_true 10 has 'halite_spool_kept{minion="m1",kind="returns"} 0'
+    has 'halite_spool_returns_total 1'
+}
+
+@test "beacons: events by name, and how many were merged" {
+    login admin
+    mkdir -p "$FLEET/etc/m1/minion.d" "$FLEET/watched"
+    echo "beacons: {files: [beacon_module: inotify, files: {$FLEET/watched: {mask: [create]}}]}" >"$FLEET/etc/m1/minion.d/beacons.conf"
+    kill -HUP "$(pid_of m1)"
+    until_true 10 sh -c "touch '$FLEET/watched/'\$(date +%N); curl -s '$API/metrics' -H 'X-Auth-Token: $TOKEN' | grep -q 'halite_beacon_events_total{beacon=\"files\"}'"
+    has 'halite_beacon_merged_total{beacon="files"} 0'
+    python3 - "$FLEET/watched" <<'PY'
+import os, sys
+for i in range(5000):
+    os.close(os.open(f"{sys.argv[1]}/f{i}", os.O_CREAT | os.O_WRONLY))
+PY
+    all_counted() {
+        [ $(($(figure 'halite_beacon_events_total{beacon="files"}') + $(figure 'halite_beacon_merged_total{beacon="files"}'))) -ge 5000 ]
+    }
+    until_true 15 all_counted
+    more_than 'halite_beacon_merged_total{beacon="files"}' 0
+    # What somebody fires under such a tag is no beacon's.
+    salt-call event.send "salt/beacon/m1/forged/x" >/dev/null || :
+    not has 'beacon="forged"'
+}
+
 @test "promtool has nothing to say against them but for names of others" {
     command -v promtool >/dev/null || skip "promtool is not installed (Debian: prometheus)"
     login admin

@@ -9,13 +9,14 @@
 #include "common/base/map.h"
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
+#include "master/front/figures.h"
 #include "master/front/hooks.h"
 #include "master/front/part.h"
 #include "master/front/request.h"
 #include "master/jobs/ret.h"
 #include "salt/value.h"
 
-enum { FUNCTIONS_MAX = 1000, NAME_MAX_LEN = 100 };
+enum { FUNCTIONS_MAX = 1000, NAME_MAX_LEN = FIGURES_LABEL_MAX };
 
 /* Upper bounds of the buckets of a job's duration, in milliseconds. */
 static const unsigned buckets[] = { 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000, 60000 };
@@ -75,9 +76,8 @@ figures_destroy(front_t *front)
     return true;
 }
 
-/* A name that may be a label's value as it is. */
-static bool
-is_label(const char *name)
+bool
+figures_label(const char *name)
 {
     size_t len = strlen(name);
 
@@ -88,8 +88,8 @@ is_label(const char *name)
 static figure_t *
 figure_of(figures_t *self, const char *fun, const char *state)
 {
-    fun = is_label(fun) ? fun : "other";
-    state = is_label(state) ? state : "";
+    fun = figures_label(fun) ? fun : "other";
+    state = figures_label(state) ? state : "";
     AUTO_FREE char *key = xasprintf("%s %s", fun, state);
     figure_t *figure = map_get(self->by_fun, key);
     bool other = str_eq(fun, "other") && *state == '\0';
@@ -225,7 +225,7 @@ figures_forgotten(front_t *front, const char *id)
 
 /* ---- the text ------------------------------------------------------------------------------------ */
 
-static void
+void
 figures_head(buf_t *out, const char *name, const char *type, const char *help)
 {
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -359,11 +359,24 @@ figures_add_durations(buf_t *out, const map_t *sums)
     }
 }
 
-static void
+void
 figures_add_one(buf_t *out, const char *name, const char *type, const char *help, double value)
 {
     figures_head(out, name, type, help);
     buf_printf(out, "%s %.17g\n", name, value);
+}
+
+static void
+figures_add_verdicts(buf_t *out, const jobs_t *jobs)
+{
+    figures_head(out, "halite_verdicts_total", "counter", "Times that a job's minion got a verdict.");
+    for (verdict_t v = 0; v < VERDICTS; v++)
+        buf_printf(out, "halite_verdicts_total{verdict=\"%s\"} %llu\n", verdict_name(v),
+                   (unsigned long long) jobs_moved(jobs, v));
+    figures_head(out, "halite_jobs_minions", "gauge", "Minions of jobs under way, by what is known of them.");
+    for (verdict_t v = 0; v < VERDICTS; v++)
+        if (!verdict_final(v))
+            buf_printf(out, "halite_jobs_minions{verdict=\"%s\"} %zu\n", verdict_name(v), jobs_at(jobs, v));
 }
 
 static size_t
@@ -475,6 +488,7 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     figures_add_one(&out, "halite_keys_pending", "gauge", "Keys that wait for acceptance.",
                     (double) peers_count(front->peers, KEY_PENDING));
     figures_add_one(&out, "halite_jobs_active", "gauge", "Jobs under way.", (double) jobs_len(front->jobs));
+    figures_add_verdicts(&out, front->jobs);
     figures_add_one(&out, "halite_messages_in_total", "counter", "Messages of minions.",
                     (double) front->counters.in);
     figures_add_one(&out, "halite_messages_out_total", "counter", "Messages to minions.",
@@ -498,6 +512,7 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     figures_add_status(&out, "halite", status);
     if (value_bool(request, "minions", false))
         figures_add_minions(front, self, &out);
+    hook_figures(front, &out, value_bool(request, "minions", false));
     return json_pack("{s:s}", "text", buf_str(&out));
 }
 

@@ -88,6 +88,12 @@ hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct 
 }
 
 void
+hook_told(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare)
+{
+    TELL(front, told, front, m, tag, data, bare);
+}
+
+void
 hook_committed(front_t *front)
 {
     TELL(front, committed, front);
@@ -152,6 +158,12 @@ void
 hook_active(front_t *front, json_t *reply)
 {
     TELL(front, active, front, reply);
+}
+
+void
+hook_figures(front_t *front, buf_t *out, bool minions)
+{
+    TELL(front, figures, front, out, minions);
 }
 
 int

@@ -27,6 +27,7 @@ int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* 
 struct ret;
 void hook_published(front_t *front, const job_t *job);
 void hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
+void hook_told(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
 /* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends. */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);
@@ -40,6 +41,7 @@ void hook_line_closed(front_t *front, lconn_t *c);
 void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);
 void hook_status(front_t *front, json_t *reply);
 void hook_active(front_t *front, json_t *reply);
+void hook_figures(front_t *front, buf_t *out, bool minions);
 int hook_names(front_t *front, lconn_t *c, const json_t *request,
                fail_t *err); /* stops at the first that is not 0 */
 

@@ -76,6 +76,10 @@ typedef struct front_part {
     /* A return was stored; `job` NULL: it is not under way. */
     void (*returned)(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
 
+    /* A minion's event was fired; `data` as the minion sent it. `bare`: its beacon's, under
+     * salt/beacon/ID/NAME/. */
+    void (*told)(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
+
     /* ---- hooks: the store and the bus */
     void (*committed)(front_t *front); /* rows were committed, see store_committed */
     void (*renewed)(front_t *front);   /* the store began a new file: write again what must be in it */
@@ -93,6 +97,8 @@ typedef struct front_part {
     /* Add counters to the reply of `status`, work under way to that of `active`. */
     void (*status)(front_t *front, json_t *reply);
     void (*active)(front_t *front, json_t *reply);
+    /* Add lines to /metrics (figures.h); `minions`: those of each minion, too. */
+    void (*figures)(front_t *front, buf_t *out, bool minions);
     /* The request `names`: 1: taken, will be answered later; 0: not of this part's kind; negative with
      * *err. */
     int (*names)(front_t *front, lconn_t *c, const json_t *request, fail_t *err);

@@ -45,6 +45,7 @@ struct jobs {
     jobs_verdict_fn *on_verdict;
     jobs_done_fn *on_done;
     void *cookie;
+    uint64_t moved[VERDICTS];
 };
 
 const char *
@@ -173,6 +174,7 @@ jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t 
         return false;
     target->verdict = to;
     target->pid = pid;
+    self->moved[to] += !job->recalled;
     job->idle_ms = clock_mono_ms();
     job->n_unheard += unheard(to) - unheard(from);
     if (table[to].final && !table[from].final)
@@ -184,6 +186,24 @@ jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t 
     if (job->n_open == 0 && table[to].final && !table[from].final)
         self->on_done(self->cookie, job);
     return true;
+}
+
+uint64_t
+jobs_moved(const jobs_t *self, verdict_t to)
+{
+    salt_assert(to < VERDICTS);
+    return self->moved[to];
+}
+
+size_t
+jobs_at(const jobs_t *self, verdict_t at)
+{
+    size_t n = 0;
+    job_t *job;
+    for (size_t i = 0; jobs_next(self, &i, &job);)
+        for (size_t k = 0; k < job->n_targets; k++)
+            n += job->targets[k].verdict == at;
+    return n;
 }
 
 bool

@@ -62,6 +62,7 @@ typedef struct job {
     size_t bytes;    /* size of its row when a follower had it restored; else 0 */
     bool unended;    /* it is over, but the store's queue refused its end: kept until it is written */
     int64_t wait_ms; /* monotonic: targets may connect until then; 0: they must be connected */
+    bool recalled;   /* its moves repeat those of an earlier run of the master: jobs_moved leaves them out */
     batch_t *batch;  /* owned: its targets have it one after the other; NULL: all at once */
 } job_t;
 
@@ -89,6 +90,10 @@ bool jobs_next(const jobs_t *self, size_t *iter, job_t **ret_job);
 /* Move a target to `to`. A transition that the table does not allow (a returned target that "runs" again) is
  * ignored: false. `pid` 0 when unknown. */
 bool jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t pid);
+
+/* How often a target got this verdict since the start, and how many targets of jobs in the table have it. */
+uint64_t jobs_moved(const jobs_t *self, verdict_t to);
+size_t jobs_at(const jobs_t *self, verdict_t at);
 
 bool job_follow(job_t *job, void *follower); /* false when it is one already */
 void jobs_unfollow(jobs_t *self, void *follower);

@@ -704,6 +704,8 @@ restore_one(front_t *self, const json_t *row, const json_t *returned)
         if (value_get(row, "batch") != NULL)
             batchjob_restore(self, job, row);
     }
+    if (job != NULL)
+        job->recalled = true;
     for (i = 0; job != NULL && i < n; i++) {
         job_target_t *t = &job->targets[i];
         /* How far it got is unknown until the minion's hello; until then it counts as delivered, so that it
@@ -713,6 +715,8 @@ restore_one(front_t *self, const json_t *row, const json_t *returned)
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id) != NULL)
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
+    if (job != NULL)
+        job->recalled = false;
     /* Every target left either returned or has no accepted key: no return can come, so write the end. */
     if (job != NULL && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
         write_end(self, job);

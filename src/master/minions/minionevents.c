@@ -7,6 +7,7 @@
 #include "master/minions/acks.h"
 #include "master/events/bus.h"
 #include "master/events/facts.h"
+#include "master/front/hooks.h"
 #include "master/minions/message.h"
 #include "master/events/numbers.h"
 #include "master/minions/refused.h"
@@ -63,18 +64,26 @@ mark_lost(peer_t *peer, json_int_t n, bool lost)
         *minionevents_lost(peer) = lost ? n : 0;
 }
 
+/* True for what a minion's beacon fires. */
+static bool
+minionevents_bare(const json_t *body)
+{
+    return value_bool(body, "bare", false) && str_starts(value_str(body, "tag", ""), "salt/beacon/") &&
+           json_is_object(value_get(body, "data"));
+}
+
 /* NEW data of an event of a minion, whose words stand below "data"; what its beacons fire is the data itself,
  * as in Salt, under tags of their own. Either way the id is the master's word. */
 static json_t *
-minionevents_data(const peer_t *peer, const json_t *body)
+minionevents_data(const peer_t *peer, const json_t *body, bool bare)
 {
     const char *id = peer->minion->id, *tag = value_str(body, "tag", "");
     json_t *payload = value_get(body, "data");
-    if (value_bool(body, "bare", false) && str_starts(tag, "salt/beacon/") && json_is_object(payload)) {
-        json_t *bare = json_copy(payload);
-        json_object_del(bare, "jid"); /* names a job's event */
-        json_object_set_new(bare, "id", json_string(id));
-        return bare;
+    if (bare) {
+        json_t *own = json_copy(payload);
+        json_object_del(own, "jid"); /* names a job's event */
+        json_object_set_new(own, "id", json_string(id));
+        return own;
     }
     json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", id, "tag", tag, "data",
                              payload != NULL ? json_incref(payload) : json_object(), "cmd", "_minion_event");
@@ -111,9 +120,12 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
         mark_lost(peer, n, true);
         return;
     }
-    json_t *data = minionevents_data(peer, body);
+    bool bare = minionevents_bare(body);
+    json_t *data = minionevents_data(peer, body, bare);
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
+    if (ticket != 0)
+        hook_told(self, m, tag, value_get(body, "data"), bare);
     mark_lost(peer, n, ticket == 0);
     if (!peer->is_call && n != 0 && ticket != 0) {
         m->last_event = n;

@@ -15,12 +15,16 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+enum { KEPT_MS = 1000 };
+
 typedef struct mlink {
     jobserver_t *js;
     netproc_t *net;
     seen_t *seen;                              /* jobs that masters have sent */
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of this start, and of its events' numbers */
     bool quit;                                 /* the networking process was told to quit */
+    size_t returns, events;                    /* what it was told last that waits while no master is there */
+    int64_t kept_ms;                           /* monotonic: when it may be told again; 0: nothing to tell */
 } mlink_t;
 
 /* ---- up from the networking process ---------------------------------------------------------- */
@@ -138,6 +142,41 @@ mlink_rekey(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 
 /* ---- the networking process ------------------------------------------------------------------ */
 
+/* Counts what waits while no master is there, for the next hello; nothing while one is. True: that is not what
+ * the networking process knows. */
+static bool
+mlink_kept(const mlink_t *self, size_t *ret_returns, size_t *ret_events)
+{
+    const outbox_t *outbox = self->js->outbox;
+    bool heard = outbox_is_heard(outbox);
+
+    *ret_returns = heard ? 0 : outbox_returns(outbox);
+    *ret_events = heard ? 0 : outbox_len(outbox) - *ret_returns;
+    return *ret_returns != self->returns || *ret_events != self->events;
+}
+
+/* Tells the networking process, once a second at most. */
+static void
+mlink_tell_kept(mlink_t *self, int64_t now_ms)
+{
+    size_t returns, events;
+
+    if (!mlink_kept(self, &returns, &events) || !netproc_is_up(self->net)) {
+        self->kept_ms = 0;
+        return;
+    }
+    if (self->kept_ms == 0)
+        self->kept_ms = now_ms + KEPT_MS;
+    if (now_ms < self->kept_ms && !outbox_is_heard(self->js->outbox))
+        return;
+    self->returns = returns;
+    self->events = events;
+    self->kept_ms = 0;
+    json_t *frame = json_pack("{s:s, s:I, s:I}", "t", "kept", "returns", (json_int_t) returns, "events",
+                              (json_int_t) events);
+    jobserver_down(self->js, &frame);
+}
+
 static void
 mlink_add_pending(json_t *pending, const json_t *job)
 {
@@ -162,9 +201,13 @@ mlink_run(void *cookie, int fd)
     json_array_foreach (js->waiting, i, one)
         mlink_add_pending(pending, one);
     json_auto_t *claim = claim_grains(js->conf, js->grains);
-    const sessions_begin_t begin = {
-        .boot = self->boot, .series = self->series, .seen = self->seen, .claim = claim, .pending = pending
-    };
+    const sessions_begin_t begin = { .boot = self->boot,
+                                     .series = self->series,
+                                     .seen = self->seen,
+                                     .claim = claim,
+                                     .pending = pending,
+                                     .returns = outbox_returns(js->outbox),
+                                     .events = outbox_len(js->outbox) - outbox_returns(js->outbox) };
     js->in_session = true;
     js->exit_code = sessions_main(js->conf, &begin, fd);
 }
@@ -172,7 +215,10 @@ mlink_run(void *cookie, int fd)
 static void
 mlink_up(void *cookie)
 {
-    const mlink_t *self = cookie;
+    mlink_t *self = cookie;
+    jobserver_t *js = self->js;
+    self->returns = outbox_returns(js->outbox); /* it has begun with these (mlink_run) */
+    self->events = outbox_len(js->outbox) - self->returns;
     /* The configuration may have changed since the last process was forked. */
     json_auto_t *masters = masters_by_name(self->js->conf);
     outbox_masters(self->js->outbox, masters);
@@ -207,15 +253,18 @@ mlink_tick(void *part, int64_t now_ms)
 {
     mlink_t *self = part;
     netproc_tick(self->net, now_ms);
-    if (!self->js->in_session)
-        outbox_tick(self->js->outbox, now_ms);
+    if (self->js->in_session)
+        return;
+    outbox_tick(self->js->outbox, now_ms);
+    mlink_tell_kept(self, now_ms);
 }
 
 static int64_t
 mlink_next_ms(void *part)
 {
     const mlink_t *self = part;
-    return part_sooner(netproc_next_ms(self->net), outbox_next_ms(self->js->outbox));
+    int64_t due_ms = part_sooner(netproc_next_ms(self->net), outbox_next_ms(self->js->outbox));
+    return part_sooner(due_ms, self->kept_ms);
 }
 
 static int

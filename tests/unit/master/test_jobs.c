@@ -160,8 +160,20 @@ test_many_targets(void **state)
     /* Given up too early: it opens the job again, and its end is told once more to who follows then. */
     assert_true(jobs_move(f->jobs, job, &job->targets[1], U, 5));
     assert_int_equal(job->n_open, 1);
+    assert_int_equal(jobs_at(f->jobs, U), 1);
+    assert_int_equal(jobs_at(f->jobs, R), 2);
     assert_true(jobs_move(f->jobs, job, &job->targets[1], R, 0));
     assert_int_equal(f->dones, 2);
+
+    /* Counted are moves, not places; those of an earlier run are not counted again. */
+    assert_int_equal(jobs_moved(f->jobs, S), 3);
+    assert_int_equal(jobs_moved(f->jobs, R), 3);
+    assert_int_equal(jobs_moved(f->jobs, N), 1);
+    job_t *old = new_job(f, "old", 1);
+    old->recalled = true;
+    assert_true(jobs_move(f->jobs, old, &old->targets[0], R, 0));
+    assert_int_equal(jobs_moved(f->jobs, R), 3);
+    assert_int_equal(jobs_at(f->jobs, R), 4);
 }
 
 static void
