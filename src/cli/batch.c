@@ -9,6 +9,7 @@
 #include "cli/request.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/cli/progress.h"
 #include "common/cli/ttyguard.h"
 #include "common/match/batchsize.h"
 #include "salt/log.h"
@@ -101,7 +102,10 @@ start_next(batch_t *self)
     AUTO_FREE char *names = value_repr(sorted);
     if (!self->grouped)
         show_print(&self->cmd->show, "\nExecuting run on %s\n\n", names);
-    json_t *request = request_for(self->cmd->request, ids);
+    json_t *request = request_for(self->cmd->request, ids), *id;
+    size_t i;
+    if (cmd_is_watched(self->cmd))
+        json_object_set_new(request, "watched", json_true());
     if (jobline_publish(self->cmd->line, &request, &job, &err) < 0)
         return cmd_refused(self->cmd, &err);
     if (job == NULL) {
@@ -112,7 +116,24 @@ start_next(batch_t *self)
     }
     interrupt_job(follow_jid(job));
     self->active += json_array_size(ids);
+    json_array_foreach (ids, i, id)
+        where_begin(self->cmd->where, follow_jid(job), json_string_value(id), clock_mono_ms());
     return 0;
+}
+
+/* On a terminal: a line for each minion at work, and how many have returned or wait. */
+static void
+batch_draw(batch_t *self)
+{
+    progress_t *progress = self->cmd->show.progress;
+    size_t all = json_array_size(self->ids), waiting = all - self->next;
+
+    if (!progress_due(progress))
+        return;
+    cmd_show_where(self->cmd);
+    AUTO_FREE char *note = waiting > 0 ? xasprintf("%zu wait for their turn", waiting) : NULL;
+    progress_note(progress, note);
+    progress_update(progress, self->next - self->active, all);
 }
 
 /* Waits for one piece of news, at most until the next resting place wakes. */
@@ -125,8 +146,10 @@ take_next(batch_t *self)
 
     if (self->n_resting > 0 && self->resting[0] < until)
         until = self->resting[0];
+    batch_draw(self);
     if (jobline_news(self->cmd->line, until, &news, &err) < 0)
         return cmd_refused(self->cmd, &err);
+    cmd_where_news(self->cmd, &news);
     if (news.kind == NEWS_RETURN)
         batch_take_return(self, &news);
     else if (news.kind == NEWS_SILENT)
@@ -210,6 +233,13 @@ run_gathered(batch_t *self, const json_t *size)
     self->places = (size_t) places < n ? (size_t) places : n;
     self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
 
+    AUTO(progress) progress = progress_new("minions returned");
+    self->cmd->show.progress = progress;
+    if (cmd_is_watched(self->cmd))
+        cmd_watch(self->cmd, NULL);
+    else
+        self->cmd->where = where_new(NULL); /* only who is at work */
+
     /* Until all are started and over, or the run is stopped. */
     int rc = 0;
     while (rc == 0 && !self->stopped && (self->active > 0 || self->next < json_array_size(self->ids))) {
@@ -227,6 +257,9 @@ run_gathered(batch_t *self, const json_t *size)
             rc = take_next(self);
     }
 
+    where_destroy(&self->cmd->where);
+    self->cmd->show.progress = NULL;
+    progress_destroy(&progress); /* before the group is shown */
     free(self->resting);
     if (rc != 0)
         return rc;

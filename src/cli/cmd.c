@@ -182,6 +182,17 @@ cmd_mentions(const cmd_t *self, outcome_t outcome)
     return self->show_silent || self->verbose || outcome == OUTCOME_NOT_ACCEPTED;
 }
 
+void
+cmd_show_where(cmd_t *self)
+{
+    buf_auto_t lines = BUF_INIT;
+
+    if (self->where == NULL)
+        return;
+    where_text(self->where, clock_mono_ms(), term_columns(STDERR_FILENO), WHERE_ROWS, &lines);
+    progress_above(self->show.progress, buf_str(&lines));
+}
+
 /* Returns that arrive together are written with one flush. */
 static void
 before_waiting(cmd_t *self, follow_t *job)
@@ -195,15 +206,20 @@ before_waiting(cmd_t *self, follow_t *job)
     follow_counts_t counts = follow_counts(job);
     if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
         return;
-    if (self->where != NULL) {
-        buf_auto_t lines = BUF_INIT;
-        where_text(self->where, clock_mono_ms(), term_columns(STDERR_FILENO), WHERE_ROWS, &lines);
-        progress_above(self->show.progress, buf_str(&lines));
-    }
+    cmd_show_where(self);
     AUTO_FREE char *who = counts.running > 0 ? follow_runners(job, RUNNERS_SHOWN) : NULL;
     AUTO_FREE char *note = who != NULL ? xasprintf("running: %s", who) : NULL;
     progress_note(self->show.progress, note);
     progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
+}
+
+void
+cmd_where_news(cmd_t *self, const news_t *news)
+{
+    if (self->where != NULL && news->kind == NEWS_EVENT)
+        where_take(self->where, news->push, clock_mono_ms());
+    if (self->where != NULL && (news->kind == NEWS_RETURN || news->kind == NEWS_SILENT))
+        where_over(self->where, news->id);
 }
 
 /* Consumes news until the job is over, waking every TICK_MS for the progress line. */
@@ -227,10 +243,7 @@ take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
             sink->on_return(self, news.id, news.push, state);
         else if (news.kind == NEWS_SILENT && cmd_mentions(self, news.outcome))
             sink->on_silent(self, news.id, news.outcome, news.text, state);
-        if (self->where != NULL && news.kind == NEWS_EVENT)
-            where_take(self->where, news.push, clock_mono_ms());
-        if (self->where != NULL && (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT))
-            where_over(self->where, news.id);
+        cmd_where_news(self, &news);
         bool over = news.kind == NEWS_OVER;
         news_free(&news);
         if (over)
@@ -238,16 +251,14 @@ take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
     }
 }
 
-/* True when a person at a terminal waits for a state run. */
-static bool
-is_watched(const cmd_t *self)
+bool
+cmd_is_watched(const cmd_t *self)
 {
     return isatty(STDERR_FILENO) == 1 && term_moves() && self->out != NULL && str_eq(self->out, "highstate");
 }
 
-/* Asks for the events of the job's minions. A user without the right to listen waits without them. */
-static void
-watch_job(cmd_t *self, const char *jid)
+void
+cmd_watch(cmd_t *self, const char *jid)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *reply = NULL;
@@ -265,7 +276,7 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     fail_auto_t err = FAIL_INIT;
     follow_t *job = NULL;
 
-    if (is_watched(self))
+    if (cmd_is_watched(self))
         json_object_set_new(*request_p, "watched", json_true());
     if (jobline_publish(self->line, request_p, &job, &err) < 0)
         return cmd_refused(self, &err);
@@ -286,8 +297,8 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     }
     AUTO(progress) progress = progress_new("minions returned");
     self->show.progress = progress;
-    if (is_watched(self) && follow_counts(job).targets <= LIMIT_WATCHED)
-        watch_job(self, follow_jid(job));
+    if (cmd_is_watched(self) && follow_counts(job).targets <= LIMIT_WATCHED)
+        cmd_watch(self, follow_jid(job));
     int rc = take_news(self, job, sink, state);
     where_destroy(&self->where);
     self->show.held = false;

@@ -20,7 +20,7 @@ typedef struct cmd {
     json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
     char *fun;        /* owned; "" for several functions */
     const char *out;  /* the outputter that suits it; NULL: none of its own */
-    where_t *where;   /* where the job's minions are; NULL: it is not watched. Of cmd_follow */
+    where_t *where;   /* where the job's minions are; NULL: it is not watched. Its mode's */
     bool verbose;     /* -v */
     bool show_silent; /* not --hide-timeout */
     bool failed;      /* a minion returned a code other than 0, or did not return */
@@ -38,6 +38,16 @@ typedef struct cmd_sink {
 /* Publish `request` (TAKES) and hand every piece of news to the sink. 0 when the job is over; else the exit
  * code. */
 int cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state);
+
+/* True when a person at a terminal waits for a state run. */
+bool cmd_is_watched(const cmd_t *self);
+/* Begins `where` and asks for the events of the job's minions (`jid` as in where_new). A user without the
+ * right to listen waits without them. */
+void cmd_watch(cmd_t *self, const char *jid);
+/* What the news says of where minions are. */
+void cmd_where_news(cmd_t *self, const news_t *news);
+/* The lines of `where` go above the line of progress. */
+void cmd_show_where(cmd_t *self);
 
 /* Calls one operation: 0 and *ret_reply NEW, or the exit code. TAKES *request_p. */
 int cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply);

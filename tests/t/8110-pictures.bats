@@ -204,3 +204,25 @@ SLS
     has "salt/job/$jid/ret/m1"
     lacks "/at/"
 }
+
+@test "a batch at a terminal says where its minions are, and who waits" {
+    rm -f "$FLEET/go"
+    TERM=xterm daemon batch python3 -B "$HALITE_SRC/tests/lib/terminal.py" run both "$SALT" --no-color -b 1 'm*' state.apply where
+    until_log "$FLEET/log/batch" 'm[12]  2/3 cmd\.run, [0-9]+ s'
+    until_log "$FLEET/log/batch" '0 of 2 minions returned, 1 wait for their turn'
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/batch.rc"
+    [ "$(cat "$FLEET/pids/batch.rc")" -eq 0 ]
+    [ "$(grep -c '^Total states run:     3' "$FLEET/log/batch")" -eq 2 ]
+    # Functions other than states say nothing; their minions have a line all the same.
+    rm -f "$FLEET/go"
+    TERM=xterm daemon batch2 python3 -B "$HALITE_SRC/tests/lib/terminal.py" run both "$SALT" --no-color -b 2 'm*' cmd.run "until test -e $FLEET/go; do sleep 0.02; done"
+    until_log "$FLEET/log/batch2" 'm1  at work, [0-9]+ s'
+    until_log "$FLEET/log/batch2" 'm2  at work, [0-9]+ s'
+    until_log "$FLEET/log/batch2" '0 of 2 minions returned'
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/batch2.rc"
+    # A program that reads it gets what it got before.
+    "$SALT" -b 1 'm*' test.ping >"$BATS_TEST_TMPDIR/seen" 2>&1
+    lacks 'at work|minions returned'
+}

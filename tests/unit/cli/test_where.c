@@ -59,4 +59,32 @@ test_bounds(void **state)
     expect(where, 0, 80, 1, more);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_lines), cmocka_unit_test(test_bounds))
+static void
+test_batch(void **state)
+{
+    AUTO(where) where = where_new(NULL);
+    AUTO_FREE char *tag = where_tag(where);
+
+    assert_string_equal(tag, "salt/job/*/at/*");
+    where_begin(where, "7", "web01", 1000);
+    take(where, "salt/job/8/at/web01", 1, 3, "cmd.run", 1000); /* another's job */
+    take(where, "salt/job/7/at/web02", 1, 3, "cmd.run", 1000);
+    expect(where, 3000, 80, 9, "web01  at work, 2 s\n");
+    where_begin(where, "8", "web02", 3000);
+    take(where, "salt/job/8/at/web02", 1, 3, "cmd.run", 4000);
+    expect(where, 5000, 80, 9, "web01  at work, 4 s\nweb02  1/3 cmd.run, 1 s\n");
+    where_over(where, "web01");
+    for (int i = 0; i < LIMIT_WATCHED + 10; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        where_begin(where, "9", id, 5000);
+    }
+    AUTO_FREE char *more = xasprintf("web02  1/3 cmd.run, 1 s\nand %d more at work\n", LIMIT_WATCHED + 10);
+    expect(where, 5000, 80, 1, more);
+    for (int i = LIMIT_WATCHED + 9; i >= 0; i--) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        where_over(where, id);
+    }
+    expect(where, 5000, 80, 9, "web02  1/3 cmd.run, 1 s\n");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_lines), cmocka_unit_test(test_batch), cmocka_unit_test(test_bounds))
