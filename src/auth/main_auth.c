@@ -83,23 +83,57 @@ auth_answer(json_t *answer)
 
 /* ---- in the child ----------------------------------------------------------------------------------- */
 
+/* NULL: the system is none of those that are built in. */
+static system_fn *
+auth_system(const char *name)
+{
+    for (size_t i = 0; i < NELEMS(systems); i++)
+        if (str_eq(systems[i].name, name))
+            return systems[i].fn;
+    return NULL;
+}
+
+/* eauth_acl_module: another system than the one of the login says what the user may do. Of those that are built
+ * in only `rest` says anything. 1, or negative with *err. */
+static int
+auth_rules(const json_t *question, const login_t *login, json_t *found, fail_t *err)
+{
+    const json_t *other = value_get(question, "acl");
+    const char *name = value_str(other, "system", "");
+    login_t asked = *login;
+
+    if (*name == '\0' || str_eq(name, login->eauth))
+        return 1;
+    json_object_del(found, "rules");
+    json_object_set_new(found, "rules_of", json_string(name));
+    asked.config = value_get(other, "config");
+    if (auth_system(name) == NULL)
+        return system_python_rules(name, value_str(question, "host", ""), &asked, found, err);
+    json_auto_t *its = json_object();
+    int rc = str_eq(name, "rest") ? system_rest(&asked, its, err) : 1;
+    if (rc > 0 && value_get(its, "rules") != NULL)
+        json_object_set(found, "rules", value_get(its, "rules"));
+    return rc < 0 ? rc : 1;
+}
+
 static json_t *
 auth_check(const json_t *question)
 {
     const char *name = value_str(question, "system", "");
     const json_t *load = value_get(question, "load");
-    const login_t login = { value_str(load, "username", ""), value_str(load, "password", ""),
-                            value_get(question, "config"), value_get(question, "options"),
-                            value_get(question, "places") };
+    const login_t login = {
+        value_str(load, "username", ""), value_str(load, "password", ""), name,
+        value_get(question, "config"),   value_get(question, "options"),  value_get(question, "places")
+    };
     json_int_t id = value_int(question, "id", 0);
     json_auto_t *found = json_object();
     fail_auto_t err = FAIL_INIT;
-    size_t i = 0;
+    system_fn *fn = auth_system(name);
+    int rc = fn != NULL ? fn(&login, found, &err)
+                        : system_python(name, value_str(question, "host", ""), &login, found, &err);
 
-    while (i < NELEMS(systems) && !str_eq(systems[i].name, name))
-        i++;
-    int rc = i < NELEMS(systems) ? systems[i].fn(&login, found, &err)
-                                 : system_python(name, value_str(question, "host", ""), &login, found, &err);
+    if (rc > 0)
+        rc = auth_rules(question, &login, found, &err);
     if (rc <= 0)
         return auth_no(id, err.code != 0 ? fail_text(&err) : "wrong user or password");
     (void) json_object_update_new(found, json_pack("{s:I, s:b}", "id", id, "ok", true));

@@ -6,13 +6,13 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-int
-system_python(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err)
+static int
+python_ask(const char *name, const char *host, const login_t *login, bool rules, json_t *found, fail_t *err)
 {
     static const char *const told[] = { "groups", "rules" };
     AUTO_FREE char *program = keeper_program("salt-engine");
-    json_auto_t *question = json_pack("{s:s, s:s, s:s}", "system", name, "username", login->user, "password",
-                                      login->password);
+    json_auto_t *question = json_pack("{s:s, s:s, s:s, s:s, s:b}", "system", name, "username", login->user,
+                                      "password", login->password, "eauth", login->eauth, "rules", rules);
     char *text = value_dump(question);
     prog_auto_t prog = PROG_INIT;
     proc_result_t res = { 0 };
@@ -35,4 +35,16 @@ system_python(const char *name, const char *host, const login_t *login, json_t *
     if (value_bool(answer, "ok", false))
         return 1;
     return value_get(answer, "why") != NULL ? fail_set(err, -EACCES, "%s", value_str(answer, "why", "")) : 0;
+}
+
+int
+system_python(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err)
+{
+    return python_ask(name, host, login, false, found, err);
+}
+
+int
+system_python_rules(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err)
+{
+    return python_ask(name, host, login, true, found, err);
 }

@@ -18,13 +18,14 @@
 
 typedef struct login {
     const char *user, *password;
+    const char *eauth;     /* the system's name */
     const json_t *config;  /* the system's parameters in external_auth, without ^ */
     const json_t *options; /* the master's options auth.SYSTEM.*, and sharedsecret */
     const json_t *places;  /* texts "ldap(NAME)" that stand for minions in the rules; NULL: none */
 } login_t;
 
 /* 1: the password is right; `found` (an object) may get "groups", a list of the user's, "rules", which he has
- * besides those of the configuration, and "places": the minions of each of the login's. 0: it is not.
+ * by the system's word, and "places": the minions of each of the login's. 0: it is not.
  * Negative with *err: that can't be told, and the login fails. In both cases *err may have a text for the
  * master's log. */
 typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
@@ -32,6 +33,9 @@ typedef int system_fn(const login_t *login, json_t *found, fail_t *err);
 /* A system in Python: a user's file in _auth or auth_dirs, or one of Salt's own, called by the program
  * salt-engine with the argument `host` (main_engine.c). The same results. */
 int system_python(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err);
+/* The rules alone that the system gives a user who has logged in by another one: 1, with or without "rules" in
+ * `found`. Negative with *err. */
+int system_python_rules(const char *name, const char *host, const login_t *login, json_t *found, fail_t *err);
 
 #define SYSTEM(name) system_fn system_##name;
 #include "auth/systems.def"

@@ -166,43 +166,64 @@ main_engine_run(engine_t *self, fail_t *err)
 
 /* ---- a log-in by a system in Python -------------------------------------------------------------------- */
 
-/* auth(username, password), groups(username) or acl(username) of the system's file. NEW; NULL with *err: also
- * for a function that the file does not have. */
+/* auth(username, password), groups(username, ...) or acl(username, ...) of the system's file, which get of
+ * the log-in what they name. NEW, null for a function that the file does not have; NULL with *err. */
 static json_t *
-main_engine_ask(call_ctx_t *ctx, const char *system, const char *fun, const char *user, const char *password,
-                fail_t *err)
+main_engine_ask(call_ctx_t *ctx, const char *fun, const json_t *question, fail_t *err)
 {
+    const char *system = value_str(question, "system", ""), *user = value_str(question, "username", ""),
+               *password = value_str(question, "password", "");
     const userfile_t what = { .kind = "auth", .module = system, .fun = fun, .unlimited = true };
-    json_auto_t *words = password != NULL ? json_pack("[s, s]", user, password) : json_pack("[s]", user);
+    bool checks = str_eq(fun, "auth");
+    json_auto_t *words = checks ? json_pack("[s, s]", user, password) : json_pack("[s]", user);
+    json_auto_t *named = checks ? json_object()
+                                : json_pack("{s:s, s:s}", "password", password, "eauth",
+                                            value_str(question, "eauth", system));
     AUTO(py) args = py_from_json(words);
-    AUTO(py) kwargs = py_dict();
-    AUTO(py) said = userfile_has(ctx, &what, err) ? userfile_call(ctx, &what, args, kwargs, NULL, err) : NULL;
+    AUTO(py) kwargs = py_from_json(named);
 
+    if (!userfile_has(ctx, &what, err))
+        return checks || !str_empty(err->text) ? NULL : json_null();
+    AUTO(py) said = userfile_call(ctx, &what, args, kwargs, NULL, err);
     return said != NULL ? py_to_json(said) : NULL;
+}
+
+/* Adds the rules that acl() gives: those of the user where it gives some of several, none at all for an empty
+ * list. Without acl(), or with None of it, those of the configuration hold. False with *err. */
+static bool
+main_engine_rules(call_ctx_t *ctx, const json_t *question, json_t *answer, fail_t *err)
+{
+    json_auto_t *said = main_engine_ask(ctx, "acl", question, err);
+    json_t *own = json_is_object(said) ? value_get(said, value_str(question, "username", "")) : said;
+
+    if (json_is_array(own))
+        json_object_set(answer, "rules", own);
+    else if (json_is_object(said))
+        json_object_set_new(answer, "rules", json_array());
+    return said != NULL;
 }
 
 /* NEW answer. */
 static json_t *
 main_engine_check(call_ctx_t *ctx, const json_t *question)
 {
-    const char *system = value_str(question, "system", ""), *user = value_str(question, "username", "");
     fail_auto_t err = FAIL_INIT, none = FAIL_INIT;
-    json_auto_t *right = main_engine_ask(ctx, system, "auth", user, value_str(question, "password", ""),
-                                         &err);
+    bool rules_only = value_bool(question, "rules", false);
+    json_auto_t *right = rules_only ? json_true() : main_engine_ask(ctx, "auth", question, &err);
+    json_auto_t *answer = json_pack("{s:b}", "ok", right != NULL && value_truthy(right));
 
-    if (right == NULL)
+    if (right != NULL && !value_truthy(right))
+        return json_incref(answer);
+    json_auto_t *groups = right != NULL && !rules_only ? main_engine_ask(ctx, "groups", question, &none)
+                                                       : NULL;
+    if (json_is_array(groups))
+        json_object_set(answer, "groups", groups);
+    if (right == NULL || !main_engine_rules(ctx, question, answer, &err))
         return json_pack("{s:b, s:s}", "ok", false, "why",
                          !str_empty(err.text)
                              ? fail_text(&err)
                              : "there is no such system: salt-master.conf(5) has a list, at external_auth");
-    json_t *answer = json_pack("{s:b}", "ok", value_truthy(right));
-    if (!value_truthy(right))
-        return answer;
-    json_t *groups = main_engine_ask(ctx, system, "groups", user, NULL, &none);
-    json_t *rules = main_engine_ask(ctx, system, "acl", user, NULL, &none);
-    json_object_set_new(answer, "groups", groups != NULL ? groups : json_array());
-    json_object_set_new(answer, "rules", rules != NULL ? rules : json_array());
-    return answer;
+    return json_incref(answer);
 }
 
 static int

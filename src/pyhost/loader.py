@@ -58,7 +58,7 @@ KINDS = {
     "matchers": ("matchers", ()),
     "executors": ("executors", ("salt", "executors", "proxy")),
     "sdb": ("sdb", ("salt", "sdb", "utils")),
-    "auth": ("auth", ()),
+    "auth": ("auth", ("salt",)),
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }

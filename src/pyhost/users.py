@@ -30,6 +30,14 @@ def render_with(function, args, kwargs):
     return made.read() if hasattr(made, "read") else made
 
 
+def login_with(function, args, kwargs):
+    """A call of a system for log-ins: it gets of the log-in what it names, and all of it with **kwargs."""
+    taken = parameters_of(function)
+    if not any(p.kind == VAR_KEYWORD for p in taken):
+        kwargs = {word: value for word, value in kwargs.items() if any(p.name == word for p in taken)}
+    return function(*args, **kwargs)
+
+
 def said_of(exception, name, kind, file):
     """A failure in one line; of a renderer with its place, as its text is all that a user gets to see."""
     if isinstance(exception, SystemExit):
@@ -53,7 +61,8 @@ def call_user(asked):
                 send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})
                 return
             world.now = function.__module__
-            call = render_with if "stream" in asked["kwargs"] else lambda call, args, kwargs: call(*args, **kwargs)
+            call = (login_with if kind == "auth" else render_with if "stream" in asked["kwargs"]
+                    else lambda call, args, kwargs: call(*args, **kwargs))
             answer = asked["find"] or lenient(call(function, asked["args"], asked["kwargs"]))
     except BaseException as e:
         said = said_of(e, name, kind, asked["kwargs"].get("tmplpath"))

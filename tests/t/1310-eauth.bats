@@ -429,17 +429,28 @@ def auth(username, password):
     return password == __opts__["house_password"]
 def groups(username, *args, **kwargs):
     return ["cooks"] if username == "ann" else []
-def acl(username, **kwargs):
-    return ["test.arg"] if username == "bob" else None
+def acl(username, password, **kwargs):
+    if username == "fay":
+        raise RuntimeError("no rules today")
+    own = {"bob": ["test.arg"], "dan": [], "eve": [f"{len(password)}.{kwargs['eauth']}"]}
+    return own.get(username)
 PY
     sed -i '/^external_auth:/,/^[^ ]/{/^external_auth:/d; /^  /d}' "$MASTER_CONF"
     {
         printf 'auth_dirs: [%s]\nhouse_password: in-my-house\n' "$FLEET/auth"
-        printf 'external_auth:\n  maison:\n    ann: [test.ping]\n    "cooks%%": [test.echo]\n    bob: [test.version]\n  nosuch:\n    ann: [test.ping]\n'
+        printf 'external_auth:\n  maison:\n    ann: [test.ping]\n    "cooks%%": [test.echo]\n    bob: [test.version]\n    dan: [test.version]\n    eve: [test.version]\n    fay: [test.version]\n  nosuch:\n    ann: [test.ping]\n'
     } >>"$MASTER_CONF"
     start_master
     ask "$(login maison ann in-my-house)" | grep -q '"groups":\["cooks"\].*"perms":\["test.echo","test.ping"\]'
-    ask "$(login maison bob in-my-house)" | grep -qE '"perms":\[("test.arg","test.version"|"test.version","test.arg")\]'
+    # acl() stands in the place of the configuration's rules, unless it says None; an empty list is nothing at all.
+    ask "$(login maison bob in-my-house)" | grep -q '"perms":\["test.arg"\]'
+    ask "$(login maison dan in-my-house)" | grep -q '"perms":{}'
+    # It gets what it names of the log-in.
+    ask "$(login maison eve in-my-house)" | grep -q '"perms":\["11.maison"\]'
+    # One that fails refuses the log-in.
+    run ask "$(login maison fay in-my-house)"
+    [ "$status" -eq 1 ]
+    until_log "$FLEET/log/master" "login of 'fay' by maison has failed: .*no rules today"
     for words in 'ann wrong' 'bad in-my-house' "ann ''"; do
         # shellcheck disable=SC2086
         run ask "$(login maison $words)"

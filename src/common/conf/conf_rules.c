@@ -35,6 +35,7 @@ struct conf_rule {
     text_fn *key;             /* of a mapping: any key that this takes, */
     const conf_rule_t *values;
     const conf_rule_t *marked; /* of keys that begin with ^; NULL: they are like others */
+    const char *also;          /* a key that is like these */
     const field_t *fields;     /* or these only; `loose` also admits others that resemble none */
 };
 
@@ -522,7 +523,8 @@ static const conf_rule_t parameter = { .what = "a value", .loose = true };
 static const conf_rule_t eauth_users = { .what = "a mapping of users to lists of functions",
                                          .key = check_key,
                                          .values = &eauth_rules,
-                                         .marked = &parameter };
+                                         .marked = &parameter,
+                                         .also = "ca_file" /* of Salt's pki */ };
 const conf_rule_t conf_rule_eauth = { .what = "a mapping of systems to mappings of users",
                                       .key = conf_rules_check_name,
                                       .values = &eauth_users };
@@ -692,9 +694,8 @@ check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t 
         return conf_rules_refuse(look->err, "'%.100s' is not known here; known are %s%s", key,
                                  buf_str(&known), hint);
     }
-    const conf_rule_t *values = field != NULL                         ? field->rule
-                                : rule->marked != NULL && *key == '^' ? rule->marked
-                                                                      : rule->values;
+    bool marked = rule->marked != NULL && (*key == '^' || (rule->also != NULL && str_eq(key, rule->also)));
+    const conf_rule_t *values = field != NULL ? field->rule : marked ? rule->marked : rule->values;
     if (field == NULL && !rule->key(look->opts, key, look->err))
         return false;
     if (check_rule(look, values, v))

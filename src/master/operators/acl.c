@@ -121,6 +121,33 @@ acl_with_places(json_t *rules, const json_t *places)
     return all;
 }
 
+/* The rules that a system itself has given at the log-in: as in Salt they stand in the place of those of the
+ * configuration. What `rest` says is added to the user's own entry; both being empty, it has said nothing. NEW;
+ * NULL: none were given. */
+static json_t *
+acl_granted(const front_t *self, const char *user, const json_t *as, json_t *by)
+{
+    const json_t *granted = value_get(as, "granted"), *own = NULL;
+    const char *system = value_str(as, "granted_by", "");
+    json_t *rules = json_array(), *one;
+    size_t i;
+
+    if (str_eq(system, "rest"))
+        own = value_get(value_get(conf_get(self->conf, "external_auth"), system), user);
+    json_array_foreach (own, i, one) {
+        json_array_append(rules, one);
+        json_array_append_new(by, json_string(user));
+    }
+    json_array_foreach (granted, i, one) {
+        json_array_append(rules, one);
+        json_array_append_new(by, json_string(system));
+    }
+    if (granted != NULL && (json_array_size(rules) > 0 || !str_eq(system, "rest")))
+        return rules;
+    json_decref(rules);
+    return NULL;
+}
+
 json_t *
 acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
 {
@@ -135,15 +162,12 @@ acl_rules(front_t *self, const char *user, const json_t *as, json_t **ret_by)
         *ret_by = json_incref(by);
     if (rules != NULL)
         return rules;
-    rules = rules_of_user(value_get(conf_get(self->conf, "external_auth"), value_str(as, "eauth", "")), user,
-                          value_get(as, "groups"), conf_bool(self->conf, "permissive_acl"), ret_by);
-    json_t *one;
-    size_t i;
-    json_array_foreach (value_get(as, "granted"), i, one) {
-        json_array_append(rules, one);
-        if (ret_by != NULL)
-            json_array_append_new(*ret_by, json_string(value_str(as, "eauth", "")));
-    }
+    rules = acl_granted(self, user, as, by);
+    if (rules != NULL && ret_by != NULL)
+        *ret_by = json_incref(by);
+    if (rules == NULL)
+        rules = rules_of_user(value_get(conf_get(self->conf, "external_auth"), value_str(as, "eauth", "")),
+                              user, value_get(as, "groups"), conf_bool(self->conf, "permissive_acl"), ret_by);
     return acl_with_places(rules, value_get(as, "places"));
 }
 

@@ -3,8 +3,8 @@
  *
  * An identity (`as`) is what a connection has become by a login, BORROWED; NULL: a user of this host, for
  * whom publisher_acl speaks. {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970,
- * "hash": of its token, "", "rules"?: those of the login, with keep_acl_in_token, "granted"?: those that its
- * system gave}.
+ * "hash": of its token, "", "rules"?: those of the login, with keep_acl_in_token, "granted"?: those that a
+ * system gave, which then hold instead of the configuration's, "granted_by": its name}.
  *
  * Layer      master
  * Threads    the front loop's

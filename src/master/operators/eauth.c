@@ -171,8 +171,10 @@ eauth_identity(eauth_t *self, const attempt_t *try, const json_t *answer)
                            "groups", json_is_array(groups) ? json_incref(groups) : json_array(), "start", now,
                            "expire", now + try->lasts_s, "uid", (json_int_t) lconn_uid(try->c), "hash", "");
 
-    if (json_array_size(value_get(answer, "rules")) > 0)
+    if (json_is_array(value_get(answer, "rules"))) {
         json_object_set(as, "granted", value_get(answer, "rules"));
+        json_object_set_new(as, "granted_by", json_string(value_str(answer, "rules_of", try->eauth)));
+    }
     if (json_object_size(value_get(answer, "places")) > 0)
         json_object_set(as, "places", value_get(answer, "places"));
     if (conf_bool(self->front->conf, "keep_acl_in_token"))
@@ -318,19 +320,29 @@ eauth_host(const front_t *front)
     return value_dump(told);
 }
 
+/* A system's parameters in external_auth, without ^. NEW. */
+static json_t *
+eauth_config(const front_t *front, const char *system)
+{
+    json_t *config = json_object(), *one;
+    const char *key;
+
+    json_object_foreach (value_get(conf_get(front->conf, "external_auth"), system), key, one)
+        if (*key == '^')
+            json_object_set(config, key + 1, one);
+    return config;
+}
+
 /* What salt-auth gets of the configuration: the system's parameters, and the options that begin with its
  * name. NEW. */
 static json_t *
 eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
 {
     static const char *const not_his[] = { "op", "n", "as", "token_expire", "pillar_exact", "eauth", "from" };
-    json_t *config = json_object(), *options = json_object(), *load = json_copy((json_t *) request), *one;
+    json_t *options = json_object(), *load = json_copy((json_t *) request), *one;
     AUTO_FREE char *prefix = xasprintf("auth.%s.", try->eauth);
     const char *key;
 
-    json_object_foreach (value_get(conf_get(self->front->conf, "external_auth"), try->eauth), key, one)
-        if (*key == '^')
-            json_object_set(config, key + 1, one);
     json_object_foreach (self->front->opts, key, one)
         if (str_starts(key, prefix) || (str_eq(key, "sharedsecret") && str_eq(try->eauth, key)))
             json_object_set(options, key, one);
@@ -338,8 +350,11 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
         json_object_del(load, not_his[i]);
     json_t *places = eauth_places(value_get(conf_get(self->front->conf, "external_auth"), try->eauth));
     AUTO_FREE char *host = eauth_host(self->front);
-    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:s}", "id", try->id, "system", try->eauth, "config",
-                     config, "options", options, "load", load, "places", places, "host", host);
+    const char *acl = conf_str(self->front->conf, "eauth_acl_module");
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:{s:s, s:o}}", "id", try->id, "system", try->eauth,
+                     "config", eauth_config(self->front, try->eauth), "options", options, "load", load,
+                     "places", places, "host", host, "acl", "system", acl, "config",
+                     eauth_config(self->front, acl));
 }
 
 /* Seconds that the token shall hold: the option's, or the user's own choice where he has one. */

@@ -2,7 +2,7 @@
  * digits that only its user has; here and in the store it is known by its SHA-256.
  *
  * A token is {"user", "eauth", "groups": [text], "start", "expire": seconds since 1970, "uid", "hash",
- * "rules"?, "granted"?}, the identity of acl.h.
+ * "rules"?, "granted"?, "granted_by"?}, the identity of acl.h.
  *
  * Layer      master
  * Threads    the front loop's
