@@ -33,6 +33,15 @@ has() { figures | grep -qF "$1"; }
     has 'salt_master_connected_minions_count 2'
     has 'halite_master_up 1'
     has 'halite_api_sessions '
+    has 'salt_job_duration_seconds{function="state.apply",state="web"} '
+    has 'salt_events_fired_total{tag_prefix="job"} '
+    # Keys that waited are accepted without another hello.
+    [ $(($(figure 'salt_auth_attempts_total{result="success"}') + $(figure 'salt_auth_attempts_total{result="pending"}'))) -ge 2 ]
+    has 'salt_auth_attempts_total{result="invalid_id"} 0'
+    has 'salt_master_requests_handled_total{cmd="publish"} 3'
+    has 'salt_master_requests_handled_total{cmd="_return"} 4'
+    has 'salt_master_requests_handled_total{cmd="_auth"} '
+    has 'salt_master_workers_queue_depth{pool="runners"} 0'
     until_true 10 has 'halite_follower_behind{name="event_return.rawfile_json"} '
     has 'halite_follower_failed{name="event_return.rawfile_json"} 0'
     has 'halite_follower_starts_total{name="event_return.rawfile_json"} 1'
@@ -105,6 +114,10 @@ PY
     }
     until_true 15 all_counted
     more_than 'halite_beacon_merged_total{beacon="files"}' 0
+    # A minion's heart, as salt-exporter sees it.
+    echo "beacons: {status: [interval: 1, time: [all]]}" >"$FLEET/etc/m1/minion.d/beacons.conf"
+    kill -HUP "$(pid_of m1)"
+    until_true 10 has 'salt_health_last_heartbeat{minion="m1"} '
     # What somebody fires under such a tag is no beacon's.
     salt-call event.send "salt/beacon/m1/forged/x" >/dev/null || :
     not has 'beacon="forged"'
@@ -116,7 +129,7 @@ PY
     figures >"$BATS_TEST_TMPDIR/metrics"
     run promtool check metrics <"$BATS_TEST_TMPDIR/metrics"
     # Names of Salt's and of salt-exporter's are as they are.
-    not grep -vE '^salt_(health_minions_total|job_duration_milliseconds|master_connected_minions_count) ' <<<"$output" >&2
+    not grep -vE '^salt_(health_minions_total|job_duration_milliseconds|master_connected_minions_count|events_fired_total) ' <<<"$output" >&2
 }
 
 names() { python3 -B "$HALITE_SRC/tests/lib/metric_names.py" "$BATS_TEST_TMPDIR/metrics" "$@"; }

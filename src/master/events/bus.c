@@ -115,6 +115,7 @@ bus_put(front_t *self, jtext_t tag, jtext_t data)
     size_t n = eframe_write(out, ++self->seq, tag.at, tag.len, data.at, data.len, bus->stamp);
     ring_wrote(bus->ring, self->seq, n);
     self->counters.events++;
+    prefixes_count(&self->counters.tags, tag.at, tag.len);
     numbers_reserve(self);
 }
 

@@ -24,7 +24,7 @@ static const unsigned buckets[] = { 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500,
 typedef struct figure {
     char *fun, *state; /* owned; `state`: the SLS of state.apply and its like, "" of others */
     uint64_t jobs, targets, ok, failed, scheduled_ok, scheduled_failed;
-    uint64_t bucket[NELEMS(buckets)], timed, timed_ms;
+    uint64_t bucket[NELEMS(buckets)], timed, timed_ms, last_ms;
 } figure_t;
 
 typedef struct heard {
@@ -176,6 +176,7 @@ figure_time(figure_t *self, const job_t *job, int64_t now_us)
         return;
     self->timed++;
     self->timed_ms += (uint64_t) took_ms;
+    self->last_ms = (uint64_t) took_ms;
     for (size_t i = 0; i < NELEMS(buckets); i++)
         self->bucket[i] += took_ms <= buckets[i];
 }
@@ -359,6 +360,69 @@ figures_add_durations(buf_t *out, const map_t *sums)
     }
 }
 
+/* salt-exporter's: of each function and SLS how long the last return took. */
+static void
+figures_add_last(buf_t *out, const map_t *rows)
+{
+    const char *key;
+    void *value;
+
+    figures_head(out, "salt_job_duration_seconds", "gauge", "From a job's publication to its last return.");
+    for (size_t i = 0; map_next(rows, &i, &key, &value);) {
+        const figure_t *one = value;
+        if (one->timed > 0)
+            buf_printf(out, "salt_job_duration_seconds{function=\"%s\",state=\"%s\"} %.3f\n", one->fun,
+                       one->state, (double) one->last_ms / 1000);
+    }
+}
+
+/* Messages by Salt's names of what they ask for, where it has one. */
+static void
+figures_add_handled(buf_t *out, const front_counters_t *counters)
+{
+    static const struct {
+        wire_msg_t msg;
+        const char *cmd;
+    } salts[] = { { MSG_hello, "_auth" },           { MSG_ret, "_return" },
+                  { MSG_event, "_minion_event" },   { MSG_pillar_ask, "_pillar" },
+                  { MSG_file_open, "_serve_file" }, { MSG_peer_ask, "minion_pub" },
+                  { MSG_revoke, "revoke_auth" } };
+
+    figures_head(out, "salt_master_requests_handled_total", "counter",
+                 "Requests of minions, and jobs (publish).");
+    buf_printf(out, "salt_master_requests_handled_total{cmd=\"publish\"} %llu\n",
+               (unsigned long long) counters->jobs);
+    for (wire_msg_t msg = 0; msg < MSG_COUNT; msg++) {
+        const char *cmd = wire_name(msg);
+        for (size_t i = 0; i < NELEMS(salts); i++)
+            cmd = salts[i].msg == msg ? salts[i].cmd : cmd;
+        if (counters->handled[msg] > 0)
+            buf_printf(out, "salt_master_requests_handled_total{cmd=\"%s\"} %llu\n", cmd,
+                       (unsigned long long) counters->handled[msg]);
+    }
+}
+
+static void
+figures_add_counters(buf_t *out, const front_counters_t *counters)
+{
+    static const char *const results[AUTH_RESULTS] = { [AUTH_SUCCESS] = "success",
+                                                       [AUTH_PENDING] = "pending",
+                                                       [AUTH_INVALID_ID] = "invalid_id",
+                                                       [AUTH_MAX_MINIONS] = "max_minions",
+                                                       [AUTH_REJECTED] = "rejected" };
+
+    figures_head(out, "salt_auth_attempts_total", "counter",
+                 "Minions that came, by what their keys were good for.");
+    for (size_t i = 0; i < AUTH_RESULTS; i++)
+        buf_printf(out, "salt_auth_attempts_total{result=\"%s\"} %llu\n", results[i],
+                   (unsigned long long) counters->auth[i]);
+    figures_head(out, "salt_events_fired_total", "counter", "Events by the beginning of their tags.");
+    for (size_t i = 0; i < counters->tags.n; i++)
+        buf_printf(out, "salt_events_fired_total{tag_prefix=\"%s\"} %llu\n", counters->tags.rows[i].name,
+                   (unsigned long long) counters->tags.rows[i].count);
+    figures_add_handled(out, counters);
+}
+
 void
 figures_add_one(buf_t *out, const char *name, const char *type, const char *help, double value)
 {
@@ -478,7 +542,8 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     for (size_t i = 0; i < NELEMS(families); i++)
         figures_add_family(&out, &families[i], families[i].by_state ? self->by_fun : sums);
     figures_add_durations(&out, sums);
-    figures_add_one(&out, "salt_events_fired_total", "counter", "Events.", (double) front->counters.events);
+    figures_add_last(&out, self->by_fun);
+    figures_add_counters(&out, &front->counters);
     figures_add_one(&out, "salt_master_connected_minions_count", "gauge", "Minions that are connected.",
                     (double) peers_present(front->peers));
     figures_add_one(&out, "salt_health_minions_total", "gauge", "Minions whose keys are accepted.",

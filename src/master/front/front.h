@@ -20,11 +20,13 @@
 
 #include "common/conf/conf.h"
 #include "common/masterctx/masterctx.h"
+#include "common/net/wire.h"
 #include "common/net/zap.h"
 #include "common/plugin/registry.h"
 #include "keyring/audit.h"
 #include "master/jobs/jobs.h"
 #include "keyring/keystore.h"
+#include "master/events/prefixes.h"
 #include "master/minions/peers.h"
 #include "master/store/store.h"
 #include "master/store/store_read.h"
@@ -41,8 +43,20 @@ struct front_part;
 typedef struct bus bus_t;
 typedef struct lconn lconn_t; /* an operator's connection, see lconn.h */
 
-typedef struct front_counters { /* for the status request */
+/* What became of a hello; the names are Salt 3008's (figures.c), "pending" is ours. */
+typedef enum auth_result {
+    AUTH_SUCCESS,
+    AUTH_PENDING,
+    AUTH_INVALID_ID,
+    AUTH_MAX_MINIONS,
+    AUTH_REJECTED,
+    AUTH_RESULTS
+} auth_result_t;
+
+typedef struct front_counters { /* for the requests status and metrics */
     uint64_t in, out, returns, events, refused, duplicates, jobs, handshakes_failed;
+    uint64_t auth[AUTH_RESULTS], handled[MSG_COUNT];
+    prefixes_t tags;
 } front_counters_t;
 
 typedef struct front {

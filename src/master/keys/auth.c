@@ -227,6 +227,7 @@ auth_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const 
                      other);
     else
         refused_tell(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
+    self->counters.auth[str_eq(act, "full") ? AUTH_MAX_MINIONS : AUTH_REJECTED]++;
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
     gate_stranger(self, peer->fd);
@@ -441,6 +442,8 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
         AUTO_FREE char *why = xasprintf("%s; set another `id` in the minion's configuration",
                                         fail_text(&err));
         auth_refuse(self, peer, "(invalid)", "denied", why, NULL);
+        self->counters.auth[AUTH_REJECTED]--;
+        self->counters.auth[AUTH_INVALID_ID]++;
         return;
     }
     if (!is_understood(self, peer, id, body))
@@ -468,6 +471,7 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
         if (auth_rival(self, peer, m, body))
             return;
         admit(self, peer, m);
+        self->counters.auth[AUTH_SUCCESS] += !again;
         if (!again)
             fire_auth(self, peer, id, true, "accept", NULL);
         if (!peer->is_call)
@@ -478,6 +482,7 @@ auth_hello(front_t *self, peer_t *peer, const inbound_t *in)
     peer->state = state;
     free(m->greeted);
     m->greeted = xstrdup(peer->address);
+    self->counters.auth[state == KEY_PENDING ? AUTH_PENDING : AUTH_REJECTED]++;
     fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
     auth_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
                  m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);

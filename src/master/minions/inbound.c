@@ -49,6 +49,7 @@ inbound_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
     if (rc < 0)
         return rc;
     const message_row_t *row = rows[in.msg];
+    self->counters.handled[in.msg]++;
     if (peer->minion != NULL)
         peer->minion->heard_ms = clock_mono_ms();
     if (row->most > 0 && !json_few(data, in.len, row->most)) {

@@ -1,6 +1,7 @@
 /* tallies.c - figures for Prometheus of what minions tell: events of their beacons, and what they had kept in
  * their spools while no master was there, which a hello says. Of a minion that is away nobody here knows
  * what it keeps. */
+#include "common/base/clock.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/net/tags.h"
@@ -16,6 +17,7 @@ typedef struct tally {
 
 typedef struct kept {
     uint64_t returns, events; /* of its last hello */
+    int64_t beat_us;          /* wall clock: its last event of a beacon `status`; 0: none */
 } kept_t;
 
 typedef struct tallies {
@@ -68,11 +70,15 @@ tallies_told(front_t *front, const minion_t *m, const char *tag, const json_t *d
 {
     if (!bare)
         return;
-    tally_t *row = tally_of(front->own[PART_tallies], m->id, tag);
+    tallies_t *self = front->own[PART_tallies];
+    kept_t *kept = map_get(self->minions, m->id);
+    tally_t *row = tally_of(self, m->id, tag);
     json_int_t merged = str_ends(tag, "/merged") ? value_int(data, "merged", 0) : 0;
 
     row->events += merged > 0 ? 0 : 1;
     row->merged += merged > 0 ? (uint64_t) merged : 0;
+    if (kept != NULL && row == map_get(self->beacons, "status"))
+        kept->beat_us = clock_wall_us();
 }
 
 static uint64_t
@@ -90,7 +96,8 @@ tallies_connected(front_t *front, minion_t *m, const json_t *hello, bool reboote
 
     if (row == NULL)
         map_set(self->minions, m->id, row = xcalloc(1, sizeof(*row)));
-    *row = (kept_t){ tallies_count(hello, "returns"), tallies_count(hello, "events") };
+    row->returns = tallies_count(hello, "returns");
+    row->events = tallies_count(hello, "events");
     self->all.returns += row->returns;
     self->all.events += row->events;
 }
@@ -140,6 +147,12 @@ tallies_figures(front_t *front, buf_t *out, bool minions)
         buf_printf(out, "halite_spool_kept{minion=\"%s\",kind=\"events\"} %llu\n", id,
                    (unsigned long long) row->events);
     }
+    figures_head(out, "salt_health_last_heartbeat", "gauge",
+                 "When a minion's last event of the beacon status came.");
+    for (size_t i = 0; map_next(self->minions, &i, &id, &value);)
+        if (((const kept_t *) value)->beat_us > 0)
+            buf_printf(out, "salt_health_last_heartbeat{minion=\"%s\"} %lld\n", id,
+                       (long long) (((const kept_t *) value)->beat_us / 1000000));
 }
 
 const front_part_t part_tallies = { .name = "tallies",

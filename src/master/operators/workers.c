@@ -12,6 +12,7 @@
 #include "master/events/bus.h"
 #include "master/operators/lconn.h"
 #include "master/jobs/notes.h"
+#include "master/front/figures.h"
 #include "master/front/hooks.h"
 #include "master/front/part.h"
 #include "master/front/request.h"
@@ -782,6 +783,13 @@ workers_start(front_t *front, fail_t *err)
     return 0;
 }
 
+static void
+workers_figures(front_t *front, buf_t *out, bool minions)
+{
+    figures_head(out, "salt_master_workers_queue_depth", "gauge", "Functions that wait for a worker.");
+    buf_printf(out, "salt_master_workers_queue_depth{pool=\"runners\"} %zu\n", workers_own(front)->n_queue);
+}
+
 const front_part_t part_workers = { .name = "workers",
                                     .size = sizeof(workers_t),
                                     .start = workers_start,
@@ -789,4 +797,5 @@ const front_part_t part_workers = { .name = "workers",
                                     .reload = workers_reload,
                                     .tick = workers_tick,
                                     .line_closed = workers_line_closed,
+                                    .figures = workers_figures,
                                     .active = workers_active };
