@@ -182,18 +182,18 @@ local_push(low_t *low, const json_t *push)
 
 /* ---- local_batch: an entry of the list for each return ------------------------------------------ */
 
+#define BATCH_SIZE "10%" /* Salt's, where the chunk names none */
+
 static bool
 batch_begin(low_t *low)
 {
     json_t *size = value_get(low->chunk, "batch") != NULL ? value_get(low->chunk, "batch")
                                                           : value_get(low->chunk, "batch_size");
-    json_t *batch = json_pack("{s:O}", "size", size);
+    json_t *batch = json_pack("{s:o}", "size", size != NULL ? json_incref(size) : json_string(BATCH_SIZE));
     static const struct {
         const char *from, *to;
     } more[] = { { "batch_wait", "wait" }, { "failhard", "failhard" } };
 
-    if (batch == NULL)
-        return local_bad(low, "batch is wanted: a number of minions or a part, as \"10%\"");
     for (size_t i = 0; i < NELEMS(more); i++)
         if (value_get(low->chunk, more[i].from) != NULL)
             json_object_set(batch, more[i].to, value_get(low->chunk, more[i].from));

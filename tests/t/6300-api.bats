@@ -42,6 +42,7 @@ teardown_file() { fleet_down; }
     [ "$(status_of POST / '{"client":"local","tgt":"none","tgt_type":"nodegroup","fun":"test.ping"}')" = 400 ]
     api POST / '{"client":"local","tgt":"m1","fun":"test.false","full_return":true}' | grep -E '"m1": \{"ret": false, "retcode": [0-9]+, "jid": "[0-9]{20}"'
     [ "$(api POST / '{"client":"local_batch","tgt":"*","fun":"test.ping","batch":"50%"}' | grep -o '{"m[12]": true}' | wc -l)" = 2 ]
+    [ "$(api POST / '{"client":"local_batch","tgt":"*","fun":"test.ping"}' | grep -o '{"m[12]": true}' | wc -l)" = 2 ]
     [ "$(api POST / '{"client":"local_subset","tgt":"*","fun":"test.ping","subset":1}' | grep -o true | wc -l)" = 1 ]
 }
 
@@ -49,7 +50,7 @@ teardown_file() { fleet_down; }
     login admin
     local body
     for body in '{"client":"local","fun":"test.ping"}' '{"client":"local","tgt":"*"}' '{"client":"nope"}' '{"client":"ssh","tgt":"*","fun":"test.ping"}' \
-        '{"client":"local_batch","tgt":"*","fun":"test.ping"}' '{"client":"local_subset","tgt":"*","fun":"test.ping","subset":"x"}' \
+        '{"client":"local_subset","tgt":"*","fun":"test.ping","subset":"x"}' \
         '{"client":"runner","fun":"nodot"}' '{"client":"wheel"}' '[1]' '"x"' '{' '{"client":"local","tgt":"*","fun":7}'; do
         [ "$(status_of POST / "$body")" = 400 ] || { echo "$body" >&2; return 1; }
     done
