@@ -313,6 +313,8 @@ find_cursor(follow_t *self, fail_t *err)
     if (self->keeps)
         self->none = !json_is_integer(kept);
     self->reached = self->after;
+    if (pause_ms != FAILED_MS) /* else the file says so until the next event */
+        follow_tell(self, NULL, false);
     return 0;
 }
 

@@ -194,7 +194,10 @@ followers_status(front_t *front, json_t *reply)
 
     json_object_foreach (self->wanted, name, wanted) {
         json_t *one = followers_look(front, name, wanted);
+        const char *told = value_str(wanted, "told", "");
         (void) json_object_update(one, value_get(running, name));
+        if (*told != '\0')
+            json_object_set_new(one, "told", json_string(told));
         json_object_set_new(all, name, one);
     }
     json_object_set_new(reply, "followers", all);

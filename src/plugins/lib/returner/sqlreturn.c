@@ -304,8 +304,14 @@ sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     /* Who may not make tables may use one that somebody else has made. */
     if (sql_stored(shape, conn, values, ret_value, &why) == 0)
         return 0;
+    /* Of two followers that make the table at once one fails, and has it all the same. */
     int rc = sql_plain(shape, conn, shape->driver->make_followers, err);
-    return rc < 0 ? rc : sql_stored(shape, conn, values, ret_value, err);
+    fail_clear(&why);
+    if (sql_stored(shape, conn, values, ret_value, &why) == 0) {
+        fail_clear(err);
+        return 0;
+    }
+    return rc < 0 ? rc : fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
 }
 
 /* Moves the cursor inside the transaction. 1: the batch is stored already. */
