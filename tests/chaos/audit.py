@@ -16,6 +16,7 @@ from halite import LocalClient, Trouble
 from load import NONCE
 
 QUIET_S = 100
+SUNK_S = 60  # until a sink has what the journal has: a follower's pause after a failure is 30 s at most
 GAP = "salt/event/gap"
 TEMPORARY = re.compile(r"\.(part|tmp|new|bad)$|\.(?=[A-Za-z]*[0-9A-Z])[A-Za-z0-9]{6}$")
 SEEN_TAGS = ("chaos/", "salt/job/", GAP)
@@ -83,6 +84,8 @@ class Auditor:
         self.followers = [Follower(world, True), Follower(world, False)]
         self.sockets, self.counts, self.killed = None, Counter(), False
         self.jobs, self.events, self.blocks, self.returns, self.live, self.commands = [], [], [], {}, {}, []
+        self.told, self.ahead, self.hole = set(), {s.name: Counter() for s in world.sinks.events}, False
+        self.sunk, self.cached = {}, Counter()
         for f in self.followers:
             f.start()
 
@@ -109,6 +112,10 @@ class Auditor:
         reactor = status.get("reactor") or {}
         if reactor.get("waiting") or reactor.get("under_way"):
             return f"the reactor is at work: {reactor}"
+        followers = status.get("followers") or {}
+        late = {name: f for name, f in followers.items() if f.get("failed") or f.get("told") or not f.get("pid")}
+        if late:
+            return f"followers fail: {late}"
         strays = world.strays()
         if strays:
             return f"processes that belong to nobody: {strays}"
@@ -181,9 +188,35 @@ class Auditor:
             db.close()
         self.events = [e for b in self.blocks for e in frames(b["frames"])]
         self.live = {job["jid"]: (self.world.ask("verdicts", jid=job["jid"]) or {}).get("verdicts", {}) for job in self.jobs}
+        for sink in self.world.sinks.events:
+            self.sunk[sink.name] = self._read_sink(sink, Counter(map(digest, self.events)))
+        self._read_cache()
         self.counts["jobs"] += len(self.jobs)
         self.counts["returns"] += len(self.returns)
         self.counts["events"] += len(self.events)
+
+    def _read_sink(self, sink, wanted):
+        """How often each event came since the last audit; what the journal has is waited for."""
+        got, until = Counter(self.ahead[sink.name]), time.monotonic() + SUNK_S
+        while True:
+            got.update(digest({"tag": tag, "data": data}) for tag, data in self.world.sinks.read(sink))
+            if not wanted - got or time.monotonic() > until:
+                return got
+            time.sleep(0.1)
+
+    def _read_cache(self):
+        """How often each return is stored in the job cache."""
+        cache, until = self.world.sinks.cache, time.monotonic() + SUNK_S
+        while cache and self.returns:
+            self.cached = Counter(cache.returns(sorted({jid for jid, _ in self.returns})))
+            if not self.returns_for_cache() - self.cached.keys() or time.monotonic() > until:
+                break
+            time.sleep(0.1)
+
+    def returns_for_cache(self):
+        """What runners return is no job of minions."""
+        runners = {job["jid"] for job in self.jobs if job["fun"].startswith("runner.")}
+        return {pair for pair in self.returns if pair[0] not in runners}
 
     def done(self):
         """The next audit begins behind this one."""
@@ -194,6 +227,13 @@ class Auditor:
             self.job_num = self.jobs[-1]["num"]
         if self.events:
             self.event_seq = self.events[-1]["seq"]
+        here = {digest(e) for e in self.events}
+        self.told |= here
+        self.hole = any(e["tag"] == GAP for e in self.events)
+        for name, got in self.sunk.items():
+            self.ahead[name] = Counter({key: n for key, n in got.items() if key not in self.told and key not in self.ahead[name]})
+            self.counts[f"events in {name}"] += sum(got.values())
+            self.counts[f"events again in {name}"] += sum(n - 1 for key, n in got.items() if key in here) + sum(n for key, n in got.items() if key in self.told - here)
         self.killed = False
         self.judged |= {(nonce, minion) for minion, seen in self.witness.items() for nonce, _ in seen}
         for f in self.followers:
@@ -352,6 +392,30 @@ def fired_events_are_there(self):
                 yield f"{c.kind.fires}/{c.nonce}: {n} are in the journal"
 
 
+def sinks_have_the_journal(self):
+    """Each event once where a follower's cursor is in the same transaction, at least once elsewhere; nothing else, but what the
+    master had told its listeners and lost when it was killed."""
+    events = {digest(e): e for e in self.events}
+    hole = self.hole or any(e["tag"] == GAP for e in self.events)
+    for sink in self.world.sinks.events:
+        got = self.sunk[sink.name]
+        for key, e in events.items():
+            if got[key] == 0 or (sink.once and got[key] > 1):
+                yield f"{sink.name}: number {e['seq']} ({e['tag']}) is there {got[key]} times"
+        for key in got.keys() - events.keys():
+            if key in self.told and sink.once:
+                yield f"{sink.name}: an event of an earlier audit came again"
+            elif key in self.ahead[sink.name] and not hole:
+                yield f"{sink.name}: it has an event that the journal does not have"
+
+
+def every_return_is_in_the_job_cache(self):
+    cache = self.world.sinks.cache
+    for jid, minion in self.returns_for_cache() if cache else []:
+        if self.cached[jid, minion] != 1:
+            yield f"{jid} of {minion}: {self.cached[jid, minion]} are in {cache.name}"
+
+
 def every_event_has_one_reaction(self):
     wanted = Counter()
     for e in self.events:
@@ -423,6 +487,8 @@ CHECKS = [
     events_have_their_numbers,
     listeners_heard_the_journal,
     fired_events_are_there,
+    sinks_have_the_journal,
+    every_return_is_in_the_job_cache,
     every_event_has_one_reaction,
     commands_tell_the_truth,
     nothing_is_left,

@@ -9,8 +9,11 @@ import errno
 import os
 import resource
 import signal
+import time
 from dataclasses import dataclass
 from typing import Callable
+
+from sinks import follower_pids
 
 ROOT = "root"
 TEN_YEARS = 10 * 365 * 86400
@@ -185,6 +188,43 @@ def stop_cli(world, daemon, rng):
     return end
 
 
+# ---- followers of the journal, and the servers that they write to -------------------------------------------------------
+
+
+def many_events(world, rng):
+    """So many that followers are in the middle of them for a moment."""
+    events = [{"tag": f"chaos/many/{i}", "data": {"n": rng.getrandbits(60), "text": "x" * 300}} for i in range(rng.choice([10, 300, 1500]))]
+    world.ask("fire", 1, kept=True, events=events)
+    time.sleep(rng.uniform(0, 0.05))
+
+
+def kill_follower(world, daemon, rng):
+    many_events(world, rng)
+    pids = follower_pids(world)
+    daemon.signal(rng.choice(pids) if pids else None, signal.SIGKILL)
+    return _nothing
+
+
+def stop_follower(world, daemon, rng):
+    pids = follower_pids(world)
+    pid = rng.choice(pids) if pids else None
+    daemon.signal(pid, signal.SIGSTOP)
+    return lambda: pid in world.processes() and daemon.signal(pid, signal.SIGCONT)
+
+
+def kill_server(world, daemon, rng):
+    server = rng.choice(world.sinks.servers())
+    many_events(world, rng)
+    server.kill()
+    return server.start
+
+
+def stop_server(world, daemon, rng):
+    server = rng.choice(world.sinks.servers())
+    server.signal(signal.SIGSTOP)
+    return lambda: server.signal(signal.SIGCONT)
+
+
 # ---- the network --------------------------------------------------------------------------------------------------------
 
 
@@ -305,6 +345,10 @@ FAULTS = [
     Fault("a job stands still", "", "minion", stop_job),
     Fault("kill -9 of commands", "", "cli", kill_cli),
     Fault("commands stand still", "", "cli", stop_cli),
+    Fault("kill -9 of a follower", "", "master", kill_follower, weight=8),
+    Fault("a follower stands still", "", "master", stop_follower),
+    Fault("kill -9 of a follower's server", "", "master", kill_server, weight=8),
+    Fault("a follower's server stands still", "", "master", stop_server),
     Fault("a hole in a minion's network", ROOT, "minion", hole),
     Fault("a hole in the master's network", ROOT, "master", hole),
     Fault("a minion's link is down", ROOT, "minion", link_down),

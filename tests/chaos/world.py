@@ -8,6 +8,7 @@ import ctypes
 import json
 import mmap
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ import time
 
 from halite import LocalClient, Trouble, free_ports, marked, parents, strays, wait_for
 from hub import Hub, open_tap
+from sinks import Sinks
 
 MASTER_NAME = "master.chaos"
 NETWORK = "10.99.0."
@@ -157,7 +159,7 @@ class World:
 
     def __init__(self, folder, bins, library, minions, rooted, seed):
         self.folder, self.bins, self.library, self.rooted, self.round = folder, bins, library, rooted, 0
-        for name in "etc log witness pages tmp srv out".split():
+        for name in "etc log witness pages tmp srv out sinks".split():
             os.mkdir(f"{folder}/{name}")
         self.cli_page = open_page(f"{folder}/pages/cli")
         self.hub = None
@@ -167,9 +169,10 @@ class World:
         self.master = Daemon(self, "master", 1, "salt-master")
         self.minions = [Daemon(self, f"m{i + 1}", 11 + i, "salt-minion") for i in range(minions)]
         self.daemons = [self.master, *self.minions]
-        self.ports = (4505, 4506, 4507) if rooted else free_ports(3)
+        *self.ports, self.sink_port = (4505, 4506, 4507, 8088) if rooted else free_ports(4)
         if rooted:
             self._networks(seed)
+        self.sinks = Sinks(self, random.Random(seed))
         self._configure()
         self.socket_path = f"{self.master.root}/sock/master.sock"
         self.store = f"{self.master.root}/var/cache/salt/master/jobs.db"
@@ -206,6 +209,7 @@ class World:
             "file_roots": {"base": [f"{self.folder}/srv"]},
             "reactor": [{"chaos/react/*": [f"{self.folder}/srv/react.sls"]}],
             "auto_accept": True,
+            **self.sinks.options,
         }
         write_conf(f"{self.master.conf_dir}/master", options)
         for m in self.minions:
@@ -221,15 +225,16 @@ class World:
             write_conf(f"{m.conf_dir}/minion", options)
 
     def start(self):
+        self.sinks.start()
         self.master.start()
         wait_for("the master's answer", 20, self.status, 0.02)
         for m in self.minions:
             m.start()
         wait_for("connected minions", 20, lambda: self.connected() == {m.name for m in self.minions}, 0.05)
 
-    def ask(self, op, **request):
+    def ask(self, op, seconds=10, **request):
         """The master's reply; None while there is none."""
-        with contextlib.suppress(OSError, Trouble), LocalClient(self.socket_path, 10) as client:
+        with contextlib.suppress(OSError, Trouble), LocalClient(self.socket_path, seconds) as client:
             return client.call(op, **request)
         return None
 
@@ -283,6 +288,7 @@ class World:
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.sinks.close()
         if self.hub:
             self.hub.close()
         if self.rooted:
