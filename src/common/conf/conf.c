@@ -65,6 +65,22 @@ conf_next_name(void *cookie)
     return NULL;
 }
 
+/* Modules whose options may stand below their name, too: mysql: {host: ...}. */
+static bool
+is_section(const char *name)
+{
+    static const char *const names[] = {
+        "elasticsearch", "influxdb", "mattermost", "mysql",  "postgres",
+        "redis",         "slack",    "smtp",       "splunk", "splunk_http_forwarder",
+        "syslog"
+    };
+
+    for (size_t i = 0; i < NELEMS(names); i++)
+        if (str_eq(name, names[i]))
+            return true;
+    return false;
+}
+
 /* True for an option that says who may do what, or whom to believe. Most have a rule; these are of one word
  * or one of a closed set, and their defaults would hold unnoticed. */
 static bool
@@ -113,7 +129,7 @@ check_unknown(const char *name, const char *where, conf_side_t side, json_t *war
     names_t names = { 0, side };
     bool of_module = strpbrk(name, ".:") != NULL && !str_starts(name, AUTH_PREFIX);
 
-    if (of_module || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
+    if (of_module || *name == '_' || is_section(name) || conf_row(name, CONF_BOTH) != NULL)
         return 0;
     /* A system of a user's own has options, too. */
     bool of_login = str_starts(name, AUTH_PREFIX);
