@@ -140,3 +140,33 @@ engine_pid() { ask '{"op": "status"}' | python3 -c 'import json, sys; print(json
     until_true 20 eval '[ "$(wc -l <"$FLEET/scheduled")" -ge 3 ]'
     [ "$(salt-run jobs.master --out=json | python3 -c 'import json, sys; print(sum(r["fun"] == "test.sleep" for r in json.load(sys.stdin)))')" = 1 ]
 }
+
+@test "the runner schedule shows the master's schedule and begins a job of it" {
+    of() { salt-run "$@" --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin))'; }
+    printf '%s\n' '  idle: {function: event.send, args: [test/idle], hours: 5, returner: rawfile_json}' \
+        '  never: {function: event.send, args: [test/never], hours: 5, enabled: False}' >"$FLEET/jobs"
+    sed -i "/^  note: /r $FLEET/jobs" "$MASTER_CONF"
+    kill -HUP "$(<"$FLEET/pids/master")"
+    next() { [[ $(of schedule.show_next_fire_time idle) == "{'result': True, 'next_fire_time': '20"* ]]; }
+    until_true 20 next
+    same_as "$(of schedule.list show_disabled=False | tr -d "{}' ")" <<<'note:function:event.send,args:[test/scheduled],kwargs:data:n:5,seconds:1,returner:rawfile_json,enabled:True,idle:function:event.send,args:[test/idle],hours:5,returner:rawfile_json,enabled:True,long:function:test.sleep,args:[600],seconds:1,enabled:True,bad:function:nosuch.runner,seconds:3600,run_on_start:True,enabled:True'
+    [[ $(of schedule.show_next_fire_time) == *"'never': "*"'note': '20"* || $(of schedule.show_next_fire_time) == *"'note': '20"*"'never': "* ]]
+    [ "$(of schedule.is_enabled)" = True ]
+    [ "$(of schedule.is_enabled never)" = "{'function': 'event.send', 'args': ['test/never'], 'hours': 5, 'enabled': False}" ]
+    [[ $(of schedule.job_status idle) == *"'_last_run': None"* ]]
+    [ "$(of schedule.run_job idle)" = "{'comment': 'Scheduling Job idle on master.', 'result': True}" ]
+    seen test/idle
+    until_true 20 eval 'grep -q "\"schedule\": \"idle\"" "$FLEET/scheduled"'
+    ran() { [[ $(of schedule.job_status idle) == *"'_last_run': '20"*"'_running': 0"* ]]; }
+    until_true 10 ran
+    [ "$(of schedule.run_job never)" = "{'comment': 'Job never is disabled.', 'result': True}" ]
+    of schedule.run_job never force=True
+    seen test/never
+    of schedule.run_job long
+    until_log "$FLEET/log/master" 'schedule: long is to run now, and can.t'
+    run salt-run schedule.job_status nothing
+    [[ $status -eq 1 && $output == *"The master's schedule has no job 'nothing'"* ]]
+    # No minion may fire that event.
+    run salt m1 event.send salt/schedule/run '{name: never}'
+    [[ $status -ne 0 && $output == *"the tag salt/schedule/run is the master's"* ]]
+}

@@ -25,6 +25,8 @@
 #define SCHEDULE_BACK_S 3600
 #define SCHEDULE_PEER                                                                                        \
     "_peer" /* true in a job whose arguments may be another minion's words; lists leave it out */
+#define SCHEDULE_RUN_TAG                                                                                     \
+    "salt/schedule/run" /* event {name}: the master's schedule begins that job; no minion may fire it */
 #define SCHEDULE_FORMAT "%Y-%m-%dT%H:%M:%S" /* of a time as text, where nothing else is said */
 
 typedef struct schedule schedule_t;

@@ -1,6 +1,11 @@
 /* schedule.c - the schedule of the master: runners, as the option `schedule` of its configuration says. It
- * runs as an engine; the master starts it when there is a schedule (common/conf/engines.h). */
+ * runs as an engine; the master starts it when there is a schedule (common/conf/engines.h). How each job fares
+ * is in schedule.json of cachedir, and the event salt/schedule/run begins one out of turn: by these two the
+ * runner `schedule` shows and runs jobs. No minion may fire that event (common/net/tags.h). */
+#include <unistd.h>
+
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
 #include "common/local/client.h"
@@ -97,6 +102,53 @@ sched_begin(sched_t *self, json_t *job, fail_t *err)
     return 0;
 }
 
+/* Writes how all jobs fare, for who asks. */
+static void
+sched_show(sched_t *self)
+{
+    const json_t *all = value_get(ctx_opts(self->ctx), "schedule");
+    AUTO_FREE char *path = fs_join(value_str(ctx_opts(self->ctx), "cachedir", ""), "schedule.json");
+    json_auto_t *shown = json_pack("{s:i, s:{}}", "pid", (int) getpid(), "jobs");
+    fail_auto_t err = FAIL_INIT;
+    const char *name;
+    json_t *item;
+
+    json_object_foreach ((json_t *) all, name, item) {
+        json_t *job = schedule_status(self->engine, name, SCHEDULE_FORMAT, sched_now());
+        if (job == NULL)
+            continue;
+        json_object_set_new(job, "_running", json_integer((json_int_t) sched_running(self, name)));
+        json_object_set_new(value_get(shown, "jobs"), name, job);
+    }
+    AUTO_FREE char *text = value_dump(shown);
+    if (fs_write_quick(path, text, strlen(text), 0600, &err) < 0)
+        log_warning("schedule: %s", fail_text(&err));
+}
+
+/* Begins the job that an event names, unless as many run as may. */
+static int
+sched_run_now(sched_t *self, const json_t *event, fail_t *err)
+{
+    const char *name = value_str(value_get(event, "data"), "name", "");
+    json_auto_t *job = schedule_run(self->engine, name, sched_now());
+
+    if (job != NULL)
+        return sched_begin(self, job, err);
+    log_warning("schedule: %.100s is to run now, and can't: it is none of the schedule, or runs already",
+                name);
+    return 0;
+}
+
+/* Asks for the events that concern the schedule. */
+static int
+sched_listen(sched_t *self, fail_t *err)
+{
+    json_t *request = json_pack("{s:s, s:[s]}", "op", "events", "tags", SCHEDULE_RUN_TAG);
+    json_int_t n = 0;
+
+    return local_post(self->line, &request, &n, err);
+}
+
 /* Gives what a runner returned to the job's returners. */
 static void
 sched_return(sched_t *self, const json_t *job, const json_t *push)
@@ -148,7 +200,9 @@ sched_heard(sched_t *self, const json_t *said)
 static int
 sched_serve(sched_t *self, fail_t *err)
 {
-    for (;;) {
+    int listens = sched_listen(self, err);
+
+    while (listens >= 0) {
         json_auto_t *due = schedule_due(self->engine, sched_now()), *said = NULL;
         json_t *job;
         size_t i;
@@ -157,14 +211,19 @@ sched_serve(sched_t *self, fail_t *err)
             if (rc < 0)
                 return rc;
         }
+        sched_show(self);
         int64_t wait_ms = schedule_wait(self->engine, sched_now());
         int rc = local_next(self->line, wait_ms < 0 || wait_ms > WAIT_MAX_MS ? WAIT_MAX_MS : (int) wait_ms,
                             &said, err);
         if (rc < 0 && rc != -EINTR)
             return rc;
+        rc = str_eq(value_str(said, "push", ""), "event") ? sched_run_now(self, said, err) : 0;
+        if (rc < 0)
+            return rc;
         if (said != NULL)
             sched_heard(self, said);
     }
+    return listens;
 }
 
 static int
