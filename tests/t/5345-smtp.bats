@@ -131,3 +131,29 @@ END
     [ "$(wc -l <"$FLEET/mails")" -eq 2 ]
     until_log "$FLEET/log/master" 'smtp: no mail for the event test/2: '
 }
+
+@test "a server that accepts and says nothing: the deadline holds, the follower goes on, no return of a job is lost" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    stop master
+    slow() { LD_PRELOAD=$BUILD/tests/preload/hurry.so "$@"; } # half a minute in three seconds
+    mails="from: salt@example.net, to: you@example.com, host: localhost, port: $MAIL_PORT"
+    for at in CONNECT EHLO DATA END; do
+        fault "$at slow"
+        slow start_master 'auto_accept: True' 'event_return: smtp' 'event_return_whitelist: ["slow/*"]' "smtp: {$mails, subject: 'n {{ n }}', template: $FLEET/event.j2}"
+        slow start_minion m1 "smtp: {$mails}"
+        wait_connected m1
+        listen all
+        [ "$(salt m1 test.echo "in spite of $at" --return=smtp --out=newline_values_only)" = "in spite of $at" ]
+        ask '{"op": "fire", "kept": true, "events": [{"tag": "slow/'"$at"'", "data": {"n": "'"$at"'"}}]}'
+        until_log "$FLEET/log/m1" "returner smtp: .*the mail server localhost:$MAIL_PORT: .*([Tt]imed out|[Tt]imeout)" 30
+        wait_event all 'salt/minion/m1/returner/smtp/failed'
+        until_log "$FLEET/log/master" "follower event_return.smtp: the mail server localhost:$MAIL_PORT: .*([Tt]imed out|[Tt]imeout)" 30
+        [ "$(salt m1 test.echo again --out=newline_values_only)" = again ]
+        rm "$FLEET/faults"
+        until_true 40 grep -q "Subject: n $at" "$FLEET/mails"
+        stop listen-all
+        stop m1
+        stop master
+    done
+    [ "$(grep -c 'Subject: n ' "$FLEET/mails")" -eq 4 ]
+}

@@ -145,6 +145,100 @@ SLS
     until_true 20 eval 'grep -rqs while-away "$FLEET/master/var/cache/salt/master"'
 }
 
+@test "a minion that is killed holds what its beacons saw: each event comes after its start, once" {
+    spooled() { # N: at least so many files wait in the spool
+        [ "$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep -c '\.ev')" -ge "$1" ]
+    }
+    watches() { touch "$W/try-$RANDOM" && [ "$(heard all "$W/try")" -gt 0 ]; }
+    looks() { touch "$W/try-$RANDOM" && spooled $((waiting + 1)); }
+    killed() {
+        kill -9 "$(pid_of m1)"
+        until_true 10 test -e "$FLEET/pids/m1.rc"
+    }
+    start_master "auto_accept: True"
+    listen all 'salt/beacon/*'
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}]}" 'beacons_before_connect: True'
+    wait_connected m1
+    until_true 10 watches
+    stop listen-all
+    stop master
+    waiting=0
+    for round in 1 2 3; do
+        until_true 20 looks
+        touch "$W/$round-"{1..40}
+        waiting=$((waiting + 41))
+        until_true 20 spooled "$waiting"
+        waiting=$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep -c '\.ev')
+        killed
+        start_minion m1
+    done
+    start_master
+    python3 - "$SOCK_DIR/master.sock" "$HALITE_SRC/tests/lib" >"$FLEET/came" <<'PY' &
+import os, re, sys
+sys.path.insert(1, sys.argv[2])
+from halite import LocalClient
+with LocalClient(sys.argv[1]) as line:
+    line.send("events", tag="salt/beacon/*", since_seq=0)
+    while True:
+        said = line.next()
+        if said.get("push") == "event" and said["data"].get("path"):
+            print(os.path.basename(said["data"]["path"]), flush=True)
+PY
+    reader=$!
+    # In the midst of it, too.
+    until_true 30 test -s "$FLEET/came"
+    killed
+    start_minion m1
+    until_true 30 eval '[ "$(grep -cE "^[123]-[0-9]+$" "$FLEET/came")" -ge 120 ]'
+    touch "$W/last"
+    until_true 10 eval 'touch "$W/last-$RANDOM"; grep -q ^last "$FLEET/came"'
+    kill "$reader"
+    [ "$(grep -E '^[123]-[0-9]+$' "$FLEET/came" | sort | uniq -c | grep -vc '^ *1 ')" = 0 ]
+    [ "$(grep -cE '^[123]-[0-9]+$' "$FLEET/came")" = 120 ]
+}
+
+@test "sh: what is run in a login shell is told, of a real minion and a real shell on a terminal" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root: it traces shells"
+    # The minion knows of this one shell alone, as it would trace everybody's.
+    cp /bin/bash "$FLEET/oursh"
+    printf '%s\n' "$FLEET/oursh" >"$FLEET/shells"
+    unshare --mount mount --bind "$FLEET/shells" /etc/shells 2>/dev/null || skip "no mount namespace may be made"
+    python3 - "$FLEET/oursh" <<'PY' || skip "ptrace is not allowed"
+import ctypes, os, sys
+pid = os.fork() or os.execv(sys.argv[1], [sys.argv[1], "-c", "read x"])
+sys.exit(ctypes.CDLL(None).ptrace(16, pid, None, None) != 0 or os.kill(pid, 9) is not None)
+PY
+    start_master "auto_accept: True"
+    listen all 'salt/beacon/*'
+    minion_conf m1 "beacons: {sh: []}"
+    daemon m1 unshare --mount --propagation private sh -c "mount --bind '$FLEET/shells' /etc/shells && exec '$HALITE_BIN/salt-minion' -c '$FLEET/etc/m1'"
+    wait_connected m1
+    cat >"$FLEET/type.py" <<'PY'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], ["-" + os.path.basename(sys.argv[1])])
+end = time.monotonic() + 30
+while "TracerPid:\t0\n" in open(f"/proc/{pid}/status").read():
+    if time.monotonic() > end:
+        sys.exit("the shell is not traced")
+    time.sleep(0.05)
+os.write(fd, b"/bin/echo typed by hand; /bin/true second\n/bin/ls -d /nowhere\nexit 5\n")
+try:
+    while os.read(fd, 1000):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+    HOME=$FLEET run -5 python3 "$FLEET/type.py" "$FLEET/oursh"
+    wait_event all 'salt/beacon/m1/sh/.*"args":\["/bin/echo","typed","by","hand"\].*"user":"root"|salt/beacon/m1/sh/.*"user":"root".*"args":\["/bin/echo","typed","by","hand"\]'
+    wait_event all 'salt/beacon/m1/sh/.*"cmd":"/bin/true"'
+    wait_event all 'salt/beacon/m1/sh/.*"/nowhere"'
+    [ "$(heard all '"/bin/echo","typed')" = 1 ]
+    ping_ok m1
+}
+
 @test "a watched path that is renamed, or a link that leads elsewhere, is watched by its path; a mask of nothing is said once" {
     start_master "auto_accept: True"
     listen all 'salt/beacon/*'
