@@ -196,7 +196,7 @@ $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 $(UNIT_BIN): | $(BUILD)/tests/unit/python $(PYTHON)
 $(BUILD)/tests/unit/python:
 	@mkdir -p $(@D); ln -sfn ../../python $@
-$(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(BUILD)/libmanual.a
+$(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(AGENT_ROWS) $(BUILD)/libmanual.a
 # Tests of a daemon's plug-ins see the real tables.
 $(filter $(BUILD)/tests/unit/minion/% $(BUILD)/tests/unit/plugins/%,$(UNIT_BIN)): $(AGENT_ROWS)
 $(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(MASTER_ROWS)
@@ -340,15 +340,20 @@ samples: $(BUILD)/tests/lint/conf_sample
 # architecture, when such ones are built.
 HOST_RUN ?=
 MANUAL := $(call sources,src/manual)
-PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-api.8 salt-master.conf.5 salt-minion.conf.5
+PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-api.8 salt-master.conf.5 salt-minion.conf.5 salt-beacons.7 salt-returners.7
 SHELLS := bash zsh fish
 MAN    := $(addprefix $(BUILD)/man/,$(PAGES))
 SCRIPT := $(foreach shell,$(SHELLS),$(patsubst %,$(BUILD)/completion/%.$(shell),$(BINS)))
 $(BUILD)/libmanual.a: $(call objects,$(filter-out src/manual/main_%,$(MANUAL))); $(archive)
 $(BUILD)/manual: $(call obj1,src/manual/main_manual.c) $(MASTER_ROWS) $(BUILD)/libmanual.a $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+# Pages of section 7 are documents.
+$(BUILD)/man/salt-beacons.7: DOCUMENT := docs/beacons.md
+$(BUILD)/man/salt-returners.7: DOCUMENT := docs/returners-and-engines.md
+$(BUILD)/man/salt-beacons.7: docs/beacons.md
+$(BUILD)/man/salt-returners.7: docs/returners-and-engines.md
 $(MAN) $(SCRIPT): $(BUILD)/manual
-	@mkdir -p $(@D); $(HOST_RUN) $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@
+	@mkdir -p $(@D); $(HOST_RUN) $< $(@F) $(HALITE_DATE) $(DOCUMENT) >$@.new && mv $@.new $@
 .PHONY: man
 man: $(MAN) $(SCRIPT)
 

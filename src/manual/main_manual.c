@@ -1,10 +1,13 @@
 /* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts
- * ("salt.bash"). The date is for the pages. */
+ * ("salt.bash"). The date is for the pages. A page that is a document of docs is told its file. */
 #include <stdio.h>
 
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "manual/manual.h"
 #include "plugins/builtin.h"
+
+#define DOCUMENT_MAX (1 << 20)
 
 static const char *const endings[SHELLS] = {
     [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"
@@ -43,14 +46,36 @@ print_named(const char *wanted, const char *date, buf_t *out)
     return true;
 }
 
+/* False: the document can't be read. */
+static bool
+print_document(const char *wanted, const char *date, const char *path, buf_t *out)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *name = xstrndup(wanted, strcspn(wanted, "."));
+
+    if (fs_read(path, DOCUMENT_MAX, &text, &err) < 0) {
+        (void) fprintf(stderr, "%s\n", fail_text(&err));
+        return false;
+    }
+    docpage_print(name, date, buf_str(&text), out);
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
     buf_auto_t out = BUF_INIT;
 
+    if (argc == 4) {
+        if (!print_document(argv[1], argv[2], argv[3], &out))
+            return 1;
+        return fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0;
+    }
     if (argc < 2 || argc > 3 || !print_named(argv[1], argc == 3 ? argv[2] : "", &out)) {
-        (void) fputs("Usage: manual PAGE.SECTION [DATE] | PROGRAM.bash | PROGRAM.zsh | PROGRAM.fish\n",
-                     stderr);
+        (void) fputs(
+            "Usage: manual PAGE.SECTION [DATE [DOCUMENT]] | PROGRAM.bash | PROGRAM.zsh | PROGRAM.fish\n",
+            stderr);
         return 2;
     }
     return fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0;

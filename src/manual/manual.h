@@ -5,6 +5,7 @@
  *   pages.c      texts of each command's page that no table has
  *   page.c       a command's page
  *   confpage.c   a configuration file's page
+ *   docpage.c    a document's page
  *   roff.c       text as roff
  *   script.c     completion scripts, by shell
  *
@@ -43,6 +44,8 @@ const page_t *manual_pages(size_t *ret_n);
  * them. */
 void page_print(const page_t *page, const char *date, const registry_t *runners, buf_t *out);
 void confpage_print(conf_side_t side, const char *date, buf_t *out);
+/* `text` is a document of docs, in Markdown. */
+void docpage_print(const char *name, const char *date, const char *text, buf_t *out);
 
 typedef enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS } shell_t;
 /* The completion script of a program: options and their closed sets from its table, all else by asking the

@@ -338,7 +338,8 @@ static const page_t pages[] = {
       .files = master_files,
       .exits = daemon_exits,
       .variables = daemon_variables,
-      .see = "salt(1) salt-run(1) salt-key(1) salt-cp(1) salt-minion(8) salt-master.conf(5)" },
+      .see =
+          "salt(1) salt-run(1) salt-key(1) salt-cp(1) salt-minion(8) salt-master.conf(5) salt-returners(7)" },
     { .spec = &opts_api,
       .section = 8,
       .summary = "the REST API of a master",
@@ -356,7 +357,7 @@ static const page_t pages[] = {
       .files = minion_files,
       .exits = daemon_exits,
       .variables = daemon_variables,
-      .see = "salt-call(1) salt(1) salt-master(8) salt-minion.conf(5)" },
+      .see = "salt-call(1) salt(1) salt-master(8) salt-minion.conf(5) salt-beacons(7) salt-returners(7)" },
 };
 
 const page_t *

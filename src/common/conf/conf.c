@@ -70,8 +70,8 @@ static bool
 is_section(const char *name)
 {
     static const char *const names[] = {
-        "elasticsearch", "influxdb", "mattermost", "mysql",  "postgres",
-        "redis",         "slack",    "smtp",       "splunk", "splunk_http_forwarder",
+        "elasticsearch", "influxdb", "mattermost",    "mysql", "postgres",
+        "rawfile_json",  "redis",    "slack_webhook", "smtp",  "splunk_http_forwarder",
         "syslog"
     };
 

@@ -1,7 +1,9 @@
 /* test_manual.c - manual pages and completion scripts have what the tables have. */
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/cli/optrow.h"
 #include "manual/manual.h"
+#include "plugins/builtin.h"
 #include "unit/unit.h"
 
 /* "\-\-timeout" as the page has it. NEW. */
@@ -159,5 +161,73 @@ test_text(void **state)
     assert_string_equal(buf_str(&out), ".SH \"A\"\n\\&.SH no request\n\\(aqnor this \\-x \\en\n.PP\nnext\n");
 }
 
-UNIT_MAIN(cmocka_unit_test(test_pages), cmocka_unit_test(test_configuration), cmocka_unit_test(test_scripts),
-          cmocka_unit_test(test_text))
+/* The page of a document. */
+static buf_t
+page_of_document(const char *document)
+{
+    AUTO_FREE char *path = xasprintf(TEST_SOURCE_DIR "/docs/%s", document);
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    buf_t out = BUF_INIT;
+
+    assert_int_equal(fs_read(path, 1 << 20, &text, &err), 0);
+    docpage_print("salt-some", "2026-11-25", buf_str(&text), &out);
+    return out;
+}
+
+/* True when the list of names, as ".B \"btmp, wtmp\"" has them, has this one. */
+static bool
+names_it(const char *line, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at += n)
+        if ((at[-1] == '"' || at[-1] == ' ') && (at[n] == '"' || at[n] == ','))
+            return true;
+    return false;
+}
+
+/* Every beacon has an entry with an example, */
+static void
+test_beacons(void **state)
+{
+    size_t n;
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_BEACON, &n);
+    buf_auto_t page = page_of_document("beacons.md");
+    char **lines = str_split(buf_str(&page), "\n", false);
+
+    for (size_t i = 0; i < n; i++) {
+        bool found = false;
+        for (size_t k = 0; lines[k] != NULL && lines[k + 1] != NULL; k++)
+            found |= str_starts(lines[k], ".B ") && names_it(lines[k], rows[i]->file) &&
+                     str_starts(lines[k + 1], "example: ");
+        if (!found)
+            fail_msg("docs/beacons.md has no example of %s", rows[i]->file);
+    }
+    strv_free(lines);
+}
+
+/* and every returner a line of configuration, or of a command that names it. */
+static void
+test_returners(void **state)
+{
+    size_t n;
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_RETURNER, &n);
+    buf_auto_t page = page_of_document("returners-and-engines.md");
+    char **lines = str_split(buf_str(&page), "\n", false);
+
+    for (size_t i = 0; i < n; i++) {
+        bool found = false, example = false;
+        AUTO_FREE char *comment = xasprintf("# %s:", rows[i]->file);
+        for (size_t k = 0; lines[k] != NULL; k++) {
+            example = str_eq(lines[k], ".nf") || (example && !str_eq(lines[k], ".fi"));
+            found |= example && strstr(lines[k], rows[i]->file) != NULL && !str_starts(lines[k], comment);
+        }
+        if (!found)
+            fail_msg("docs/returners-and-engines.md has no example of %s", rows[i]->file);
+    }
+    strv_free(lines);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_beacons), cmocka_unit_test(test_returners), cmocka_unit_test(test_pages),
+          cmocka_unit_test(test_configuration), cmocka_unit_test(test_scripts), cmocka_unit_test(test_text))
