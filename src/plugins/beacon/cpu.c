@@ -13,11 +13,14 @@ cpu_validate(const json_t *list, const json_t *config)
 static int
 cpu_look(beacon_look_t *look, fail_t *err)
 {
-    AUTO_FREE char *text = root_read(look->root, "/proc/stat");
+    char *stat = NULL;
     unsigned long long v[8];
+    if (root_text(look->root, "/proc/stat", &stat, err) < 0)
+        return err->code;
+    AUTO_FREE char *text = stat;
     if (text == NULL || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
                                &v[3], &v[4], &v[5], &v[6], &v[7]) != 8)
-        return fail_set(err, -EIO, "/proc/stat has no line of all processors");
+        return fail_set(err, -EIO, "/proc/stat is missing, or has no line of all processors");
     double all = 0, idle = (double) (v[3] + v[4]);
     for (size_t i = 0; i < NELEMS(v); i++)
         all += (double) v[i];

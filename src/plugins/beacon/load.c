@@ -57,10 +57,13 @@ load_is_out(const json_t *averages, const json_t *now, const json_t *last)
 static int
 load_look(beacon_look_t *look, fail_t *err)
 {
-    AUTO_FREE char *text = root_read(look->root, "/proc/loadavg");
+    char *loadavg = NULL;
     double v[3];
+    if (root_text(look->root, "/proc/loadavg", &loadavg, err) < 0)
+        return err->code;
+    AUTO_FREE char *text = loadavg;
     if (text == NULL || sscanf(text, "%lf %lf %lf", &v[0], &v[1], &v[2]) != 3)
-        return fail_set(err, -EIO, "/proc/loadavg has no averages");
+        return fail_set(err, -EIO, "/proc/loadavg is missing, or has no averages");
     json_auto_t *now = json_pack("{s:f, s:f, s:f}", spans[0], v[0], spans[1], v[1], spans[2], v[2]);
     bool edges = value_bool(look->config, "onchangeonly", false);
     json_t *last = value_get(look->context, "last");

@@ -79,9 +79,12 @@ network_info_reached(const json_t *wanted, const json_t *now)
 static int
 network_info_look(beacon_look_t *look, fail_t *err)
 {
-    AUTO_FREE char *text = root_read(look->root, "/proc/net/dev");
+    char *dev = NULL;
     const char *name;
     json_t *wanted;
+    if (root_text(look->root, "/proc/net/dev", &dev, err) < 0)
+        return err->code;
+    AUTO_FREE char *text = dev;
     if (text == NULL)
         return fail_set(err, -ENOENT, "there is no /proc/net/dev");
     json_auto_t *all = network_info_read(text);

@@ -71,6 +71,11 @@ pressure_open(beacon_look_t *look, fail_t *err)
     for (size_t i = 0; i < NELEMS(resources); i++)
         self->fds[i] = -1;
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (self->epoll_fd < 0) {
+        (void) fail_set(err, -errno, "epoll: %s", strerror(errno));
+        pressure_close(self, false);
+        return NULL;
+    }
     for (size_t i = 0; i < NELEMS(resources); i++) {
         json_t *limit = value_get(look->config, resources[i]);
         if (limit != NULL && pressure_watch(self, i, json_number_value(limit), err) < 0) {
@@ -82,16 +87,20 @@ pressure_open(beacon_look_t *look, fail_t *err)
 }
 
 /* Adds {resource, avg10, avg60, avg300} of the line "some". */
-static void
-pressure_add(beacon_look_t *look, const char *resource)
+static int
+pressure_add(beacon_look_t *look, const char *resource, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("/proc/pressure/%s", resource);
-    AUTO_FREE char *text = root_read(look->root, path);
+    char *averages = NULL;
     double v[3];
+    if (root_text(look->root, path, &averages, err) < 0)
+        return err->code;
+    AUTO_FREE char *text = averages;
     if (text != NULL && sscanf(text, "some avg10=%lf avg60=%lf avg300=%lf", &v[0], &v[1], &v[2]) == 3)
         json_array_append_new(look->events,
                               json_pack("{s:s, s:s, s:f, s:f, s:f}", "tag", resource, "resource", resource,
                                         "avg10", v[0], "avg60", v[1], "avg300", v[2]));
+    return 0;
 }
 
 static int
@@ -103,7 +112,8 @@ pressure_look(beacon_look_t *look, fail_t *err)
     for (int i = 0; i < n; i++) {
         if (events[i].events & EPOLLERR)
             return fail_set(err, -EIO, "/proc/pressure/%s is gone", resources[events[i].data.u32]);
-        pressure_add(look, resources[events[i].data.u32]);
+        if (pressure_add(look, resources[events[i].data.u32], err) < 0)
+            return err->code;
     }
     return 0;
 }

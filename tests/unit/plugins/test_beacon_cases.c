@@ -8,7 +8,13 @@
  *   apart              true: in a network namespace of its own; left out where the kernel gives none
  *   looks              [{do: shell commands, events: [data, ...]}, ...]: what each look finds. A value "*" is any value, and "unordered":
  *                      true of a look lets events come in any order
+ *                      true of a look lets events come in any order; "error": the exact text with which this look fails, up to a "*", and the next
+ *                      one is tried all the same; "descriptors": false: the kernel gives none during this look
  *   error              the exact text of the failure of the last look
+ *   fault              "file", "rights", "tool", "kernel" or "vanish": the case is what happens when that is missing, says no or goes away
+ *   nobody             true: the case runs as an ordinary user, after its setup
+ *   path               PATH, when it isn't this one's
+ *   without            {fault: why this beacon knows none of that kind}; such an object is no case
  *   ours               true: Salt has no such beacon, or answers otherwise (tests/DIFFERENCES.md); tests/oracle/beacons.py leaves it out
  * In every text {T} is the case's folder.
  */
@@ -16,6 +22,8 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +116,44 @@ look_enough(const beacon_row_t *row, beacon_look_t *look, size_t n, fail_t *err)
     return 0;
 }
 
+/* Takes away what descriptors there could be, or gives them back. */
+static void
+descriptors(bool there)
+{
+    static struct rlimit before;
+    struct rlimit none;
+
+    if (before.rlim_max == 0)
+        (void) getrlimit(RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, there ? &before : &none), 0);
+}
+
+/* One look that is to fail, or after one that failed: it opens what is not open. */
+static bool
+look_fails(const beacon_row_t *row, const json_t *one, beacon_look_t *look, size_t at)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool given = value_bool(one, "descriptors", true);
+    const char *error = value_str(one, "error", NULL);
+
+    descriptors(given);
+    if (row->open != NULL && look->own == NULL)
+        look->own = row->open(look, &err);
+    if (row->open == NULL || look->own != NULL)
+        (void) look_enough(row, look, json_array_size(value_get(one, "events")), &err);
+    descriptors(true);
+    size_t n = error != NULL ? strcspn(error, "*") : 0;
+    if (error == NULL ? err.text == NULL
+                      : err.text != NULL &&
+                            (error[n] == '*' ? strncmp(err.text, error, n) == 0 : str_eq(err.text, error)))
+        return true;
+    printf("#   look %zu: expected %s\n#   but got %s\n", at, error != NULL ? error : "no error",
+           err.text != NULL ? err.text : "none");
+    return false;
+}
+
 static bool
 run_looks(const beacon_row_t *row, json_t *spec, beacon_look_t *look, const char *dir)
 {
@@ -115,8 +161,8 @@ run_looks(const beacon_row_t *row, json_t *spec, beacon_look_t *look, const char
     const char *error = value_str(spec, "error", NULL);
     json_t *one;
     size_t i;
-    bool good = true;
-    if (row->open != NULL)
+    bool good = true, faulty = value_get(spec, "fault") != NULL;
+    if (row->open != NULL && !faulty)
         look->own = row->open(look, &err);
     json_array_foreach (value_get(spec, "looks"), i, one) {
         json_t *want = value_get(one, "events");
@@ -126,9 +172,11 @@ run_looks(const beacon_row_t *row, json_t *spec, beacon_look_t *look, const char
             printf("#   look %zu: its commands failed\n", i);
             good = false;
         }
-        if (row->open != NULL && look->own == NULL)
+        if (faulty)
+            good &= look_fails(row, one, look, i);
+        if (!faulty && row->open != NULL && look->own == NULL)
             break;
-        if (look_enough(row, look, json_array_size(want), &err) < 0)
+        if (!faulty && look_enough(row, look, json_array_size(want), &err) < 0)
             break;
         if (value_bool(one, "unordered", false) ? fits_unordered(want, events) : fits(want, events))
             continue;
@@ -165,6 +213,10 @@ run_case(const plugin_t *plugin, json_t *spec, const char *dir)
     if (setup != NULL && !shell(setup, dir))
         return false;
     free(case_programs(spec, dir));
+    if (value_get(spec, "path") != NULL)
+        (void) setenv("PATH", value_str(spec, "path", ""), 1);
+    if (value_bool(spec, "nobody", false) && setresuid(65534, 65534, 65534) != 0)
+        return false;
     case_log(spec);
     size_t n;
     const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
@@ -218,7 +270,9 @@ run_file(const char *name, const plugin_t *plugin)
         assert_non_null(also_held);
         const char *needs = value_str(placed, "needs", NULL);
         AUTO_FREE char *program = needs != NULL ? fs_which(needs) : NULL;
-        if ((needs == NULL || program != NULL || (str_eq(needs, "root") && geteuid() == 0)) &&
+        (void) chmod(dir, 0755);
+        if (value_get(placed, "without") == NULL &&
+            (needs == NULL || program != NULL || (str_eq(needs, "root") && geteuid() == 0)) &&
             !run_apart(plugin, placed, dir)) {
             printf("# %s, case %zu\n", name, i);
             wrong++;
@@ -248,6 +302,35 @@ test_cases(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Each kind of fault of each beacon has a case, or a reason why there is none. */
+static void
+test_every_fault_has_a_case(void **state)
+{
+    static const char *const kinds[] = { "file", "rights", "tool", "kernel", "vanish" };
+    size_t n, k, missing = 0;
+    const plugin_t *const *rows = builtin_plugins(PLUGIN_BEACON, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *path = xasprintf("%s/%s.json", CASE_DIR, rows[i]->file);
+        json_auto_t *cases = case_file_load(path), *found = json_object();
+        json_t *spec;
+        json_array_foreach (cases, k, spec) {
+            (void) json_object_update(found, value_get(spec, "without"));
+            if (value_get(spec, "fault") != NULL)
+                json_object_set_new(found, value_str(spec, "fault", ""), json_true());
+            if (value_get(spec, "invalid") != NULL)
+                json_object_set_new(found, "configuration", json_true());
+        }
+        for (k = 0; k < NELEMS(kinds); k++)
+            if (value_get(found, kinds[k]) == NULL) {
+                printf("# %s: no case of the fault '%s'\n", path, kinds[k]);
+                missing++;
+            }
+        assert_non_null(value_get(found, "configuration"));
+    }
+    assert_int_equal(missing, 0);
+}
+
 static void
 test_every_beacon_has_cases(void **state)
 {
@@ -262,4 +345,5 @@ test_every_beacon_has_cases(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cases), cmocka_unit_test(test_every_beacon_has_cases))
+UNIT_MAIN(cmocka_unit_test(test_cases), cmocka_unit_test(test_every_beacon_has_cases),
+          cmocka_unit_test(test_every_fault_has_a_case))
