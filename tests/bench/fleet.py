@@ -36,10 +36,20 @@ def run_timed(argv, out_path="/dev/null"):
     return (time.monotonic_ns() - start) / 1e6, os.waitstatus_to_exitcode(status)
 
 
-def memory_kb(pid, field="Pss"):
-    """A field of smaps_rollup, added up over the process and its children."""
+def age_s(pid):
+    """Seconds since the process began."""
+    with open(f"/proc/{pid}/stat") as f, open("/proc/uptime") as up:
+        began = int(f.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+        return float(up.read().split()[0]) - began
+
+
+def memory_kb(pid, field="Pss", older_s=0):
+    """A field of smaps_rollup, added up over the process and its children, or those that have lived so long."""
     total = 0
     for one in process_tree(pid):
+        with contextlib.suppress(OSError):
+            if older_s and age_s(one) < older_s:
+                continue
         with contextlib.suppress(OSError), open(f"/proc/{one}/smaps_rollup") as f:
             total += int(re.search(rf"^{field}:\s+(\d+) kB", f.read(), re.M).group(1))
     return total

@@ -5,7 +5,7 @@
   reach.py --build DIR rates [--returns 12000]  returns a second of followers into PostgreSQL and Redis, beside bare loops
 
 soak: a master with followers (a file, and Redis where redis-server is installed), engines and a schedule, two minions with beacons,
-engines and a returner; memory is the PSS of all processes of each daemon without the pages of files, judged as in soak.py. Half way
+engines and a returner; memory is that of each process that stays, without the pages of files, judged as in soak.py. Half way
 every follower is killed.
 rates: the journal is full when the follower begins, so that its own speed shows; the bare loops (bareloop.c, built here with libpq's
 and hiredis's headers) write the same rows, 500 in a transaction or in a pipeline. One JSON line at the end; exit code 1 when memory
@@ -198,7 +198,7 @@ class ReachSoak:
         for fn, pause in ((self._job, 0.25), (self._states_run, 5), (self._files, 0.1), (self._events, 0.5), (self._shorten, 5)):
             self.load.begin(fn, pause)
         watched = [("master", self.master.process.pid)] + [(m.name, m.process.pid) for m in minions]
-        samples, killed = [Samples(*w) for w in watched], False
+        samples, killed = [Samples(*w, each=True) for w in watched], False
         end = time.monotonic() + self.args.minutes * 60
         while time.monotonic() < end and not self.load.wrong:
             for one in samples:

@@ -34,6 +34,7 @@ MINION_MAX_KB = 6 * 1024
 # libzmq keeps room for so many messages each way of a connection, and touches all of it one after the other.
 PIPE_MESSAGES = 512
 READY_S, READY_EACH_S = 120, 1 / 50  # until a swarm is connected, on a machine that does other things too
+STAYS_S = 3  # a job's process has ended by then
 REST_S = 1.5  # a minion gives back what it does not use a second after its last job
 
 
@@ -90,15 +91,17 @@ def judge(samples):
 
 
 class Samples:
-    """The memory of a daemon, as it goes: all of it, and its own without the pages of files."""
+    """The memory of a daemon, as it goes: all of it, and its own without the pages of files. `each`: the latter is added up over its
+    processes that stay, shared pages too. As PSS it would rise when one of two forked processes writes to a page that both had."""
 
-    def __init__(self, what, pid):
+    def __init__(self, what, pid, each=False):
         self.what, self.pid, self.all, self.own, self.told = what, pid, [], [], Told()
+        self.own_is = ("Anonymous", STAYS_S) if each else ("Pss_Anon",)
 
     def take(self):
         now = time.monotonic() - self.told.start
         self.all.append((now, fleet.memory_kb(self.pid)))
-        self.own.append((now, fleet.memory_kb(self.pid, "Pss_Anon")))
+        self.own.append((now, fleet.memory_kb(self.pid, *self.own_is)))
         self.told.say(f"{self.what}: {self.all[-1][1]} kB")
 
 
