@@ -1,8 +1,8 @@
 /* iptables.c - state module `iptables`: rules, chains and policies of the packet filter. The execution module
  * does the work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). */
-#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/sub.h"
+#include "plugins/lib/net/filtertext.h"
 #include "plugins/lib/net/iptrules.h"
 #include "salt/state.h"
 
@@ -67,22 +67,14 @@ ipt_want(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
 
 /* Result and comment; `saved` is what saving says, or NULL. */
 static int
-ipt_say(want_t *w, state_result_t result, const char *text, const char *saved)
+ipt_say(want_t *w, state_result_t result, const char *pattern, const char *saved)
 {
-    buf_auto_t out = BUF_INIT;
+    const filter_words_t words = {
+        .name = w->name, .command = w->command, .family = w->family, .other = saved
+    };
+    AUTO_FREE char *text = filter_text(pattern, &words);
 
-    for (; *text != '\0'; text++) {
-        if (*text != '{') {
-            buf_putc(&out, *text);
-            continue;
-        }
-        buf_puts(&out, text[1] == 'n'   ? w->name
-                       : text[1] == 'c' ? w->command
-                       : text[1] == 'f' ? w->family
-                                        : saved);
-        text += 2;
-    }
-    return state_ret_set(w->ret, result, "%s", buf_str(&out));
+    return state_ret_set(w->ret, result, "%s", text);
 }
 
 /* Writes the rules into the file of `save`. NEW answer, or NULL with *err. */
@@ -267,32 +259,16 @@ typedef struct chain_words {
 
 static const chain_words_t makes = { true,
                                      "iptables.new_chain",
-                                     "iptables %s chain is already exist in %s table for %s",
-                                     "iptables %s chain in %s table needs to be set for %s",
-                                     "iptables %s chain in %s table create success for %s",
+                                     "iptables {n} chain is already exist in {t} table for {f}",
+                                     "iptables {n} chain in {t} table needs to be set for {f}",
+                                     "iptables {n} chain in {t} table create success for {f}",
                                      "create" };
 static const chain_words_t unmakes = { false,
                                        "iptables.delete_chain",
-                                       "iptables %s chain is already absent in %s table for %s",
-                                       "iptables %s chain in %s table needs to be removed %s",
-                                       "iptables %s chain in %s table delete success for %s",
+                                       "iptables {n} chain is already absent in {t} table for {f}",
+                                       "iptables {n} chain in {t} table needs to be removed {f}",
+                                       "iptables {n} chain in {t} table delete success for {f}",
                                        "delete" };
-
-/* The text with the chain, the table and the family. NEW. */
-static char *
-chain_text(const want_t *w, const char *text)
-{
-    const char *words[] = { w->name, w->table, w->family }, *const *word = words;
-    buf_auto_t out = BUF_INIT;
-
-    for (; *text != '\0'; text++) {
-        if (*text == '%')
-            buf_puts(&out, *word++), text++;
-        else
-            buf_putc(&out, *text);
-    }
-    return xstrdup(buf_str(&out));
-}
 
 /* Runs a function on the chain. NEW answer, or NULL with *err. */
 static json_t *
@@ -307,8 +283,9 @@ ipt_state_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const chain_words_t *words = ctx_row(ctx)->data.ptr;
     want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
-    AUTO_FREE char *none = chain_text(&w, words->none), *told = chain_text(&w, words->told),
-                   *did = chain_text(&w, words->did);
+    const filter_words_t about = { .name = w.name, .table = w.table, .family = w.family };
+    AUTO_FREE char *none = filter_text(words->none, &about), *told = filter_text(words->told, &about),
+                   *did = filter_text(words->did, &about);
     const char *failed = words->failed;
     json_auto_t *there = chain_call(&w, "iptables.check_chain"), *said = NULL;
 
