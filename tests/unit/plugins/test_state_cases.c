@@ -8,7 +8,7 @@
  *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
  *                      file server's base and dev
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
- *   over               {path: path of the case}: unit/case_over.h
+ *   over, net          {path: path of the case}; true: unit/case_over.h
  *   host               {op: reply}: what the running minion answers
  *   environment        {name: value} of variables for the case
  *   setup              shell commands, run first in a folder made for this case
@@ -427,14 +427,14 @@ one_case(const registries_t *reg, const char *fun, json_t *raw)
 
     if (!case_needs_met(raw))
         return true;
-    if (value_get(raw, "over") == NULL)
+    if (!case_over_wanted(raw))
         return whole_case(reg, fun, raw);
-    if (!case_over_possible())
+    if (!case_over_possible(raw))
         return true;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        bool ok = case_over_apart() && whole_case(reg, fun, raw);
+        bool ok = case_over_apart(raw) && whole_case(reg, fun, raw);
         fflush(NULL);
         _exit(ok ? 0 : 1);
     }
