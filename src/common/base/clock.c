@@ -187,8 +187,8 @@ clock_stamp_parse(const char *text, int64_t *ret_us)
     return true;
 }
 
-char *
-clock_strftime(const char *format, int64_t wall_us)
+static char *
+strftime_by(struct tm *(*parts)(const time_t *, struct tm *), const char *format, int64_t wall_us)
 {
     /* The format comes from a user, and compilers warn about that. It is safe: strftime reads no arguments by
      * its format. */
@@ -214,7 +214,19 @@ clock_strftime(const char *format, int64_t wall_us)
     char *text = xcalloc(room, 1);
     struct tm tm;
 
-    localtime_r(&seconds, &tm);
+    (void) parts(&seconds, &tm);
     text[print(text, room, ready, &tm)] = '\0';
     return text;
+}
+
+char *
+clock_strftime(const char *format, int64_t wall_us)
+{
+    return strftime_by(localtime_r, format, wall_us);
+}
+
+char *
+clock_strftime_utc(const char *format, int64_t wall_us)
+{
+    return strftime_by(gmtime_r, format, wall_us);
 }

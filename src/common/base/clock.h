@@ -41,6 +41,7 @@ bool clock_jid_us(const char *jid, int64_t *ret_us);
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);
 /* Python's datetime.strftime in local time: the C library's, plus %f for microseconds. NEW. */
 char *clock_strftime(const char *format, int64_t wall_us);
+char *clock_strftime_utc(const char *format, int64_t wall_us); /* the same in UTC */
 enum { CLOCK_STRFTIME_ROOM = 66 }; /* most bytes of output for one byte of the format */
 
 #endif

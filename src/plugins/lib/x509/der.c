@@ -303,6 +303,32 @@ der_hex(const void *bytes, size_t len)
     return out.len > 0 ? buf_steal(&out) : xstrdup("");
 }
 
+/* Multiplies the digits by 256 for each further byte. */
+char *
+der_decimal(const void *bytes, size_t len)
+{
+    char *digits = xcalloc(len * 3 + 2, 1); /* the last one first */
+    size_t n = 1;
+
+    digits[0] = '0';
+    for (size_t i = 0; i < len; i++) {
+        unsigned carry = ((const uint8_t *) bytes)[i];
+        for (size_t k = 0; k < n; k++) {
+            carry += (unsigned) (digits[k] - '0') * 256;
+            digits[k] = (char) ('0' + carry % 10);
+            carry /= 10;
+        }
+        for (; carry > 0; carry /= 10)
+            digits[n++] = (char) ('0' + carry % 10);
+    }
+    for (size_t k = 0; k < n / 2; k++) {
+        char c = digits[k];
+        digits[k] = digits[n - 1 - k];
+        digits[n - 1 - k] = c;
+    }
+    return digits;
+}
+
 static int
 nibble(char c)
 {

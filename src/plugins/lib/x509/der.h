@@ -73,6 +73,8 @@ json_t *der_to_text(uint8_t tag, der_t body);
 
 /* NEW lower-case hexadecimal, and back: appends, colons left out; false for anything else. */
 char *der_hex(const void *bytes, size_t len);
+/* NEW decimal digits of a number that is not negative. */
+char *der_decimal(const void *bytes, size_t len);
 bool der_unhex(const char *hex, buf_t *out);
 /* NEW "0A:FF". */
 char *der_pretty(const void *bytes, size_t len);

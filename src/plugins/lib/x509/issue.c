@@ -36,19 +36,24 @@ issue_given(const json_t *args, const char *name)
 
 /* ---- parts -------------------------------------------------------------------------------------- */
 
-/* A number, hexadecimal with or without colons; NULL: a random one of 159 bits, as cryptography makes it. */
-static int
-take_serial(const json_t *v, buf_t *out, fail_t *err)
+int
+issue_serial(buf_t *out, fail_t *err)
 {
     uint8_t bytes[SERIAL_BYTES];
 
-    if (v == NULL) {
-        if (ossl_random(bytes, sizeof(bytes), err) != 0)
-            return err->code;
-        bytes[0] = (uint8_t) (bytes[0] >> 1 | 1);
-        buf_add(out, bytes, sizeof(bytes));
-        return 0;
-    }
+    if (ossl_random(bytes, sizeof(bytes), err) != 0)
+        return err->code;
+    bytes[0] = (uint8_t) (bytes[0] >> 1 | 1);
+    buf_add(out, bytes, sizeof(bytes));
+    return 0;
+}
+
+/* A number, hexadecimal with or without colons; NULL: a random one. */
+static int
+take_serial(const json_t *v, buf_t *out, fail_t *err)
+{
+    if (v == NULL)
+        return issue_serial(out, err);
     if (json_is_integer(v) && json_integer_value(v) > 0) {
         for (int shift = 56; shift >= 0; shift -= 8)
             if (out->len > 0 || (json_integer_value(v) >> shift & 0xff) != 0)

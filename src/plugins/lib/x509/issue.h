@@ -36,6 +36,8 @@ void issue_free(issue_t *self);
 int issue_cert(const json_t *args, const xdoc_t *now, bool remote, issue_t *out, fail_t *err);
 int issue_csr(const json_t *args, issue_t *out, fail_t *err);
 int issue_crl(const json_t *args, issue_t *out, fail_t *err);
+/* Appends a random number of 159 bits, as cryptography makes it. */
+int issue_serial(buf_t *out, fail_t *err);
 /* Appends the signed document's DER. */
 int issue_sign(const issue_t *self, buf_t *out, fail_t *err);
 

@@ -88,17 +88,19 @@ enum {
     RSA_PADDING_PSS = 6,
     ROUNDS = 20000, /* of PBKDF2, as cryptography has it */
     ROUNDS_COMPAT = 50000,
+    RSA_BITS_MIN = 512, /* libcrypto's own bounds */
+    RSA_BITS_MAX = 16384,
     PASS_MAX = 1023
 };
 
 /* ---- the library -------------------------------------------------------------------------------- */
 
+static const char *const lib_names[] = { "libcrypto.so.3", NULL };
+
 static void *
 lib_open(struct ossl *into)
 {
-    static const char *const names[] = { "libcrypto.so.3", NULL };
-
-    return library_open(names, symbols, NELEMS(symbols), into, NULL);
+    return library_open(lib_names, symbols, NELEMS(symbols), into, NULL);
 }
 
 /* A look does not keep the library: who lists modules has no use for it. */
@@ -128,6 +130,17 @@ lib_load(fail_t *err)
         return fail_kind(err, FAIL_COMMAND, -ENOSYS, "%s", ossl_missing(NULL));
     lib.ERR_clear_error();
     return 0;
+}
+
+/* The library stays because lib_load has it open. */
+int
+ossl_symbols(const library_symbol_t *wanted, size_t n, void *into, fail_t *err)
+{
+    void *library = lib_load(err) == 0 ? library_open(lib_names, wanted, n, into, err) : NULL;
+
+    if (library != NULL)
+        (void) dlclose(library);
+    return library != NULL ? 0 : err->code;
 }
 
 void
@@ -209,6 +222,20 @@ pkey_equal(const pkey_t *a, const pkey_t *b)
 }
 
 pkey_t *
+pkey_make_rsa(json_int_t bits, fail_t *err)
+{
+    pkey_t *key = NULL;
+
+    if (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX)
+        fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                  "bits: a key of RSA has from %d to %d bits, not %" JSON_INTEGER_FORMAT, RSA_BITS_MIN,
+                  RSA_BITS_MAX, bits);
+    else if (lib_load(err) == 0 && (key = lib.EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t) bits)) == NULL)
+        fail_kind(err, FAIL_COMMAND, -EIO, "libcrypto could not make a key of RSA");
+    return key;
+}
+
+pkey_t *
 pkey_make(const char *algo, json_int_t bits, fail_t *err)
 {
     pkey_t *key = NULL;
@@ -220,7 +247,7 @@ pkey_make(const char *algo, json_int_t bits, fail_t *err)
         if (bits != 2048 && bits != 3072 && bits != 4096)
             fail_kind(err, FAIL_INVOCATION, -EINVAL, "RSA key size must be either 2048, 3072 or 4096 bits.");
         else
-            key = lib.EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t) bits);
+            key = pkey_make_rsa(bits, err);
     } else if (str_eq(algo, "ec")) {
         bits = bits != 0 ? bits : 256;
         if (bits != 256 && bits != 384 && bits != 521)

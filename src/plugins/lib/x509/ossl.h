@@ -26,10 +26,15 @@ void ossl_wipe(buf_t *b);
 
 /* A reason why libcrypto can't be loaded, or NULL; it does not stay loaded. */
 const char *ossl_missing(call_ctx_t *ctx);
+/* Further functions of libcrypto by name into *into, for as long as the process lives. */
+struct library_symbol;
+int ossl_symbols(const struct library_symbol *symbols, size_t n, void *into, fail_t *err);
 int ossl_random(uint8_t *out, size_t len, fail_t *err);
 /* "rsa", "ec", "ed25519", "ed448"; NULL for any other. */
 const char *pkey_type_name(pkey_type_t type);
 
+/* A new key of RSA with any number of bits that libcrypto takes. */
+pkey_t *pkey_make_rsa(json_int_t bits, fail_t *err);
 /* A new key; `bits` 0: 2048 of RSA, 256 of EC. */
 pkey_t *pkey_make(const char *algo, json_int_t bits, fail_t *err);
 void pkey_destroy(pkey_t **self_p);
