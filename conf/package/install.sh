@@ -3,7 +3,7 @@
 # From the environment: BUILD, PREFIX, SYSCONF, UNITS, DESTDIR, and FORCE=1 to write over another's programs.
 #
 # With PREFIX=/usr the tree takes Salt's own places. Any other PREFIX is a tree that lives beside a Salt: its configuration,
-# keys, logs, caches and sockets are below PREFIX (root_dir), its units are called halite-master and halite-minion, and its
+# keys, logs, caches and sockets are below PREFIX (root_dir), its units are called halite-master, halite-minion and halite-api, and its
 # master runs as the user halite. All that was written is in PREFIX/lib/halite/manifest, each file with its digest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -26,14 +26,27 @@ placed() { # FILE
     fi
     sed -E -e "s|/usr/|$PREFIX/|g; s|/etc/salt|$SYSCONF|g; s#(^|[^a-z])/(var|run)/#\1$PREFIX/var/\2/#g" \
         -e "s|$PREFIX/var/var/|$PREFIX/var/|g" -e 's/^(User|Group|SupplementaryGroups)=salt$/\1=halite/; s/ salt salt/ halite halite/; s/^u salt /u halite /' \
-        -e '/^(Runtime|State|Cache)Directory/d' -e "s|^ReadWritePaths=.*|ReadWritePaths=$PREFIX/var -$SYSCONF/pki/master|" \
-        -e "s|salt-minion.service|halite-minion.service|g" "$1"
+        -e '/^(Runtime|State|Cache)Directory/d' -e "s|^ReadWritePaths=.*|ReadWritePaths=$(writes "$1")|" \
+        -e 's/salt-(master|minion)\.service/halite-\1.service/g' "$1"
 }
-# The folders that the unit would have made.
-folders() {
-    placed conf/halite.tmpfiles
+# What a unit's daemon may write into.
+writes() { # FILE
+    case $1 in
+    *api*) echo "$PREFIX/var/run/salt-api $PREFIX/var/log/salt" ;;
+    *) echo "$PREFIX/var -$SYSCONF/pki/master" ;;
+    esac
+}
+# tmpfiles.d's text, with the folders that the unit would have made.
+folders() { # master|api
+    case $1 in
+    master) placed conf/halite.tmpfiles ;;
+    api) placed conf/halite-api.tmpfiles ;;
+    esac
     beside || return 0
-    printf 'd %s %s halite halite\n' "$PREFIX/var/run/salt/master" 0755 "$PREFIX/var/lib/salt" 0700 "$PREFIX/var/cache/salt/master" 0750
+    case $1 in
+    master) printf 'd %s %s halite halite\n' "$PREFIX/var/run/salt/master" 0755 "$PREFIX/var/lib/salt" 0700 "$PREFIX/var/cache/salt/master" 0750 ;;
+    api) printf 'd %s %s salt-api salt-api\n' "$PREFIX/var/run/salt-api" 0755 ;;
+    esac
 }
 # A sample of the configuration; a tree of its own begins with where it is.
 sample() { # master|minion
@@ -103,8 +116,8 @@ install_all() {
     ! beside || lib=/etc name=halite-tree
     placed conf/halite.sysusers | put 0644 - "$lib/sysusers.d/$name.conf"
     placed conf/halite-api.sysusers | put 0644 - "$lib/sysusers.d/$name-api.conf"
-    placed conf/halite-api.tmpfiles | put 0644 - "$lib/tmpfiles.d/$name-api.conf"
-    folders | put 0644 - "$lib/tmpfiles.d/$name.conf"
+    folders api | put 0644 - "$lib/tmpfiles.d/$name-api.conf"
+    folders master | put 0644 - "$lib/tmpfiles.d/$name.conf"
     # Names of the master's ports for two firewalls; nothing is opened by them. A tree beside a Salt has ports of its own.
     if ! beside; then
         put 0644 conf/package/firewalld/halite-master.xml /usr/lib/firewalld/services/halite-master.xml

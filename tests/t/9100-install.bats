@@ -59,10 +59,15 @@ $ROOT/to/etc/salt/minion" ]
     place install PREFIX=/opt/halite SYSCONF=/opt/halite/etc/salt
     [ -z "$(find "$ROOT/to" -type f ! -path "$ROOT/to/opt/halite/*" ! -name 'halite-*')" ]
     grep -qx 'root_dir: /opt/halite' "$ROOT/to/opt/halite/etc/salt/master"
-    run grep -rnE '(^|[^a-z])/(etc/salt|var/|run/|usr/)|[=/]salt-(master|minion)\.service|=salt$' \
+    run grep -rnE '(^|[^a-z])/(etc/salt|var/|run/|usr/)|[ =/]salt-(master|minion|api)\.service|=salt$' \
         "$ROOT/to/lib/systemd/system" "$ROOT/to/etc" "$ROOT/to/opt/halite/lib/halite/restart-after-jobs"
     echo "$output"
     [ -z "$(grep -v ':#' <<<"$output")" ]
+    # What the units would have made for the two that are not root.
+    local folder
+    for folder in $(sed -n 's/.*--pid-file=\(.*\)\/[^/]*$/\1/p' "$ROOT"/to/lib/systemd/system/halite-*.service); do
+        grep -qE "^d $folder +0755 " "$ROOT"/to/etc/tmpfiles.d/*.conf
+    done
     place uninstall PREFIX=/opt/halite SYSCONF=/opt/halite/etc/salt
     [ -z "$(tree)" ]
 }
@@ -99,6 +104,23 @@ profile.read(root + '/etc/ufw/applications.d/halite-master')
 assert set(profile[name]) == {'title', 'description', 'ports'}
 assert profile[name]['ports'] == f'{ports[0]}:{ports[2]}/tcp' and int(ports[2]) == int(ports[0]) + 2
 EOF
+}
+
+@test "a library that is loaded when it is used is named by a package that recommends or suggests it" {
+    local soname name
+    while read -r soname; do
+        name=${soname%.so.*}
+        case $soname in
+        libmysqlclient.*) continue ;; # Debian has MariaDB's
+        libcrypto.so.3) name=libssl3 ;;
+        libcurl-gnutls.so.4) name=libcurl3-gnutls ;;
+        libpam.so.0) name=libpam0g ;;
+        *[0-9].so.*) name=$name-${soname##*.} ;;
+        *) name=$name${soname##*.} ;;
+        esac
+        grep -E '^(Recommends|Suggests):' "$HALITE_SRC/conf/package/debian/control" | grep -qE "[ |]$name(,| |\$)" ||
+            { echo "$soname: no package recommends or suggests $name" && false; } >&2
+    done < <(grep -rhoE '"lib[a-z0-9.+-]+\.so\.[0-9]+"' "$HALITE_SRC/src" --include='*.c' | tr -d '"' | sort -u)
 }
 
 @test "deps.sh installs what dpkg knows by name alone, and asks for nothing that is there" {
