@@ -37,8 +37,8 @@ becomes() { # COMMAND: within ten seconds
 @test "a signal to root.sh ends what it runs" {
     local signal pid
     for signal in TERM INT HUP KILL; do
-        # As a shell with job control: what is in the background of another ignores interrupts.
-        env --default-signal=INT "$ROOT_SH" fresh / sleep "$WORD" 3>&- &
+        # As a shell with job control: what is in the background of another ignores interrupts, and below nohup all do.
+        env --default-signal=INT,HUP "$ROOT_SH" fresh / sleep "$WORD" 3>&- &
         pid=$!
         becomes runs
         kill -"$signal" "$pid"

@@ -65,8 +65,8 @@ is_halite() { it "$1" --version | grep -q '(Halite '; }
     sh_ 'apt-get install -y --no-install-recommends /pkg/mock/*.deb' >&2
     unit salt-master
     unit salt-minion
-    (cd "$HALITE_SRC" && git ls-files -z conf docs srv '*.md' | tar --null -T - -c) | "$ROOT_SH" run "$HANDLE" sh -c 'mkdir /src && tar --no-same-owner -C /src -x'
-    "$ROOT_SH" in "$HANDLE" "$BUILD/bin" /src/build
+    (cd "$HALITE_SRC" && git ls-files -z conf docs srv src/pyhost/salt '*.md' | tar --null -T - -c) | "$ROOT_SH" run "$HANDLE" sh -c 'mkdir /src && tar --no-same-owner -C /src -x'
+    "$ROOT_SH" in "$HANDLE" "$BUILD/bin" "$BUILD/python" /src/build
     run sh_ 'cd /src && BUILD=build PREFIX=/usr SYSCONF=/etc/salt UNITS=/lib/systemd/system conf/package/install.sh install'
     [ "$status" -eq 1 ]
     [[ $output == *"/usr/bin/salt belongs to the package salt-master"*"nothing was written"*"FORCE=1"* ]]
