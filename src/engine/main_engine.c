@@ -288,6 +288,8 @@ main(int argc, char **argv)
     rows = builtin_plugins(PLUGIN_RETURNER, &n);
     self.returners = registry_built_in(PLUGIN_RETURNER, rows, n);
     bool login = value_bool(told, "login", false);
+    if (!login)
+        log_debug("Engine %s starts, by the module %s", self.name, self.module);
     int rc = login         ? main_engine_login(&self, &err)
              : own != NULL ? main_engine_run(&self, &err)
                            : fail_set(&err, -ENOENT, "the configuration names it no more");

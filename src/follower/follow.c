@@ -132,6 +132,8 @@ follow_tell(follow_t *self, const char *failed, bool durable)
 static void
 stored(follow_t *self)
 {
+    log_debug("follower %s: what it wants of the events up to %llu is stored", self->spec->name,
+              (unsigned long long) self->reached);
     json_array_clear(self->writes);
     self->weight = 0;
     self->after = self->reached;
@@ -166,8 +168,8 @@ flush(follow_t *self, fail_t *err)
         if (pause_ms == FAILED_MS)
             log_error("follower %s: %s", self->spec->name, text);
         if (rc == -EBADMSG && !self->batch && pause_ms == FAILED_MAX) {
-            AUTO_FREE char *shown = value_dump(json_array_get(self->writes, 0));
-            log_error("follower %s: left out, as the target refuses it: %.1000s", self->spec->name, shown);
+            AUTO_FREE char *shown = returning_shown(json_array_get(self->writes, 0));
+            log_error("follower %s: left out, as the target refuses it: %s", self->spec->name, shown);
             write_done(self);
             pause_ms = FAILED_MS;
             continue;
@@ -194,6 +196,9 @@ take_event(follow_t *self, const json_t *push)
         return;
     self->reached = seq;
     json_t *write = wanted ? writes_of(spec->kind, tag, value_get(push, "data"), &self->load) : NULL;
+    if (!wanted)
+        log_trace("follower %s: event %llu '%s' is not wanted by event_return_whitelist and _blacklist",
+                  spec->name, (unsigned long long) seq, tag);
     if (write == NULL)
         return;
     if (json_array_size(self->writes) == 0)

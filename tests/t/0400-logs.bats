@@ -48,10 +48,15 @@ greet:
 SLS
     master_conf "file_roots: {base: [$SRV]}" "pillar_roots: {base: [$FLEET/pillar]}" 'log_format: json' \
         'log_level_logfile: trace' 'reactor:' "  - 'go/*': [salt://reactor/go.sls]" \
-        "  - {name: pair, when: {all: [one/*, two/*]}, within: 60, do: salt://reactor/go.sls}"
+        "  - {name: pair, when: {all: [one/*, two/*]}, within: 60, do: salt://reactor/go.sls}" \
+        'event_return: rawfile_json' "event_return_whitelist: ['kept/*']" "rawfile_json.filename: $FLEET/kept" \
+        'engines:' "  - script: {cmd: 'cat $FLEET/lines', interval: 1}" \
+        'external_auth: {sharedsecret: {ann: [test.*]}}' 'sharedsecret: MARK-shared'
+    printf '{"tag": "kept/engine", "data": {"word": "MARK-line"}}\n' >"$FLEET/lines"
     sed -i 's/^log_level: .*/log_level: trace/' "$MASTER_CONF"
     start_master
-    start_minion web1 'log_format: json' 'log_level: trace' 'log_level_logfile: trace'
+    start_minion web1 'log_format: json' 'log_level: trace' 'log_level_logfile: trace' "rawfile_json.filename: $FLEET/returns" \
+        'beacons: {load: [{averages: {1m: [0.0, 0.0]}}, {interval: 1}]}'
     accept web1
     wait_connected web1
     wait_grains web1
@@ -93,6 +98,21 @@ setup() { SRV=$FLEET/srv; }
     until_says master "^salt.master trace - job $jid: the return of minion web1 is on the disk, and acknowledged"
     until_says master "^salt.master debug - job $jid: each of its 1 minions has a verdict"
     until_says web1 "^salt.minion debug - job $jid: its return is acknowledged"
+}
+
+@test "around the daemons: a beacon, a returner, a follower, an engine and log-ins have names and lines of their own" {
+    until_says web1 '^salt.beacons debug - beacon load: 1 events'
+    until_says master '^salt.engines debug - Engine script starts, by the module script'
+    until_says master '^salt.returners debug - follower event_return.rawfile_json: what it wants of the events up to [0-9]+ is stored'
+    until_says master "^salt.returners trace - follower event_return.rawfile_json: event [0-9]+ '.*' is not wanted by event_return_whitelist"
+    grep -q 'MARK-line' "$FLEET/kept"
+    salt web1 test.echo MARK-returned --return=rawfile_json >/dev/null
+    until_says web1 '^salt.returners debug [0-9]{20} The returner rawfile_json has the return of job [0-9]{20}'
+    salt -a sharedsecret --username ann --password MARK-shared web1 test.ping >/dev/null
+    until_says master "^salt.auth info - login of 'ann' by sharedsecret"
+    run salt -a sharedsecret --username ann --password MARK-login web1 test.ping
+    [ "$status" -ne 0 ]
+    until_says master "^salt.auth warning - login of 'ann' by sharedsecret has failed"
 }
 
 @test "a state run: files, what waits for what, why it ran or did not" {
@@ -194,7 +214,7 @@ SLS
     salt web1 shadow.gen_password MARK-password >/dev/null
     [ "$(cat "$FLEET/secret")" = MARK-deep ]
     local word
-    for word in pillar deep env stdin password event; do
+    for word in pillar deep env stdin password event line returned shared login; do
         not grep -rqF "MARK-$word" "$FLEET/log" "$FLEET/master/var/log" "$FLEET/web1/var/log"
     done
 }

@@ -75,3 +75,17 @@ returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *args,
     return f != NULL ? returning_native(ctx, f, args, ret_value, err)
                      : returning_python(ctx, name, fun, args, ret_value, err);
 }
+
+char *
+returning_shown(const json_t *write)
+{
+    const json_t *event = value_get(write, "event"), *ret = value_get(write, "ret");
+
+    if (event != NULL)
+        return xasprintf("event %lld '%.200s'", (long long) value_int(write, "seq", 0),
+                         value_str(event, "tag", ""));
+    if (ret != NULL)
+        return xasprintf("the return of '%.200s' in job %.40s", value_str(ret, "id", ""),
+                         value_str(ret, "jid", ""));
+    return xasprintf("the load of job %.40s", value_str(write, "jid", ""));
+}

@@ -24,5 +24,8 @@ int returning_call(call_ctx_t *ctx, const char *name, const char *fun, json_t *a
                    fail_t *err);
 /* True when the returner is built in, no user's file stands before it, and it has the function. */
 bool returning_is_native(call_ctx_t *ctx, const char *name, const char *fun);
+/* NEW text that names one of the writes of `batch` in a log, by its tag or job alone: values may be
+ * secrets. */
+char *returning_shown(const json_t *write);
 
 #endif

@@ -6,7 +6,6 @@
 #include "common/base/rate.h"
 #include "common/base/str.h"
 #include "master/front/part.h"
-#include "salt/log.h"
 
 typedef struct noise {
     rate_t lines;
@@ -20,7 +19,7 @@ noise_own(const front_t *front)
 }
 
 void
-noise_warn(front_t *front, const char *fmt, ...)
+noise_warn_at(front_t *front, const log_site_t *site, const char *fmt, ...)
 {
     va_list ap;
     noise_t *self = noise_own(front);
@@ -31,7 +30,8 @@ noise_warn(front_t *front, const char *fmt, ...)
     va_start(ap, fmt);
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
-    log_warning("%s", text);
+    if (log_wanted(LEVEL_WARNING, site->file))
+        log_write(LEVEL_WARNING, site, "%s", text);
 }
 
 void

@@ -57,8 +57,10 @@ returners_one(call_ctx_t *ctx, const char *name, const json_t *ret, json_t *args
     py_scope_enter(&scope, &limits);
     int rc = returning_call(ctx, name, "returner", args, NULL, &err);
     py_scope_leave(&scope);
-    if (rc == 0)
+    if (rc == 0) {
+        log_debug("The returner %s has the return of job %s", name, value_str(ret, "jid", ""));
         return;
+    }
     if (err.kind != FAIL_UNAVAILABLE)
         text = xasprintf("The return failed for job %s: returner %s: %s", value_str(ret, "jid", ""), name,
                          fail_text(&err));

@@ -149,6 +149,10 @@ mbeacon_found(mbeacon_t *self, beacon_t *beacon, json_t *found, const char *erro
     size_t i;
     json_array_foreach (events, i, one)
         mbeacon_fire(self, one);
+    if (json_array_size(events) > 0)
+        log_debug("beacon %s: %zu events", beacon->name, json_array_size(events));
+    else
+        log_trace("beacon %s: a look has found nothing to tell", beacon->name);
     if (error != NULL) {
         mbeacon_failed(self, beacon, error);
         return;

@@ -427,8 +427,8 @@ elastic_send_each(call_ctx_t *ctx, const json_t *opts, const json_t *writes, fai
         int rc = elastic_gather(ctx, opts, write, &bulk, err);
         rc = rc < 0 ? rc : elastic_send(ctx, &bulk, &why);
         if (rc == -E2BIG)
-            log_error("elasticsearch: left out, as the server refuses it: %s: %.1000s", fail_text(&why),
-                      buf_str(&bulk));
+            log_error("elasticsearch: left out, as the server refuses it: %s: %.*s", fail_text(&why),
+                      (int) strcspn(buf_str(&bulk), "\n"), buf_str(&bulk));
         else if (rc < 0)
             return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(err->text != NULL ? err : &why));
     }

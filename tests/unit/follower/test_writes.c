@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/plugin/returning.h"
 #include "follower/follow.h"
 
 static void
@@ -98,6 +99,23 @@ lists_choose_tags(void **state)
 }
 
 static void
+names_in_the_log_have_no_values(void **state)
+{
+    static const char *const cases[][2] = {
+        { "{\"event\": {\"tag\": \"a/b\", \"data\": {\"x\": \"MARK\"}}, \"seq\": 7}", "event 7 'a/b'" },
+        { "{\"ret\": {\"id\": \"m1\", \"jid\": \"9\", \"return\": \"MARK\"}, \"load\": {\"arg\": [\"MARK\"]}}",
+          "the return of 'm1' in job 9" },
+        { "{\"jid\": \"9\", \"load\": {\"arg\": [\"MARK\"]}}", "the load of job 9" },
+    };
+
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        json_auto_t *write = json_loads(cases[i][0], 0, NULL);
+        AUTO_FREE char *text = returning_shown(write);
+        assert_string_equal(text, cases[i][1]);
+    }
+}
+
+static void
 file_keeps_the_cursor(void **state)
 {
     char dir[] = "/tmp/halite-cursor-XXXXXX";
@@ -121,4 +139,5 @@ file_keeps_the_cursor(void **state)
 
 UNIT_MAIN(cmocka_unit_test(events_are_whole), cmocka_unit_test(jobs_are_loads),
           cmocka_unit_test(returns_have_a_load), cmocka_unit_test(returns_of_a_job_share_a_load),
-          cmocka_unit_test(lists_choose_tags), cmocka_unit_test(file_keeps_the_cursor))
+          cmocka_unit_test(lists_choose_tags), cmocka_unit_test(names_in_the_log_have_no_values),
+          cmocka_unit_test(file_keeps_the_cursor))

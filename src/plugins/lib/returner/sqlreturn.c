@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "common/plugin/returning.h"
 #include "salt/log.h"
 
 /* ---- the connection ------------------------------------------------------------------------------------ */
@@ -252,9 +253,8 @@ sql_write_each(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
             continue;
         if (rc != -EBADMSG)
             return fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(&why));
-        AUTO_FREE char *text = value_dump(write);
-        log_error("%s: left out, as the database refuses it: %s: %.1000s", shape->prefix, fail_text(&why),
-                  text);
+        AUTO_FREE char *text = returning_shown(write);
+        log_error("%s: left out, as the database refuses it: %s: %s", shape->prefix, fail_text(&why), text);
         if ((rc = sql_plain(shape, conn, "ROLLBACK TO SAVEPOINT one", err)) < 0)
             return rc;
     }
