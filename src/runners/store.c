@@ -64,10 +64,12 @@ store_backup_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_object_set_new(
         out, "left out",
-        keys != NULL ? json_string("the configuration, file_roots and pillar_roots")
-                     : value_fmt("the keys, without which no minion knows a new master: add keys=True, "
-                                 "or as root: %s; the configuration, file_roots and pillar_roots",
-                                 command));
+        keys != NULL
+            ? json_string("the configuration, file_roots, pillar_roots, and files that minions have pushed")
+            : value_fmt(
+                  "the keys, without which no minion knows a new master: add keys=True, "
+                  "or as root: %s; the configuration, file_roots, pillar_roots, and files that minions have pushed",
+                  command));
 
     return 0;
 }

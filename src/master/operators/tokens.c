@@ -8,8 +8,6 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define TOKEN_KEY "token/" /* prefix of keys in the store */
-
 struct tokens {
     front_t *front;
     json_t *all; /* {hash: token} */
@@ -24,7 +22,7 @@ is_over(const json_t *token)
 static void
 tokens_forget(tokens_t *self, const char *hash)
 {
-    AUTO_FREE char *key = xasprintf(TOKEN_KEY "%s", hash);
+    AUTO_FREE char *key = xasprintf(STORE_TOKENS "%s", hash);
 
     (void) store_del_meta(self->front->store, key);
 }
@@ -32,7 +30,7 @@ tokens_forget(tokens_t *self, const char *hash)
 tokens_t *
 tokens_new(front_t *front, fail_t *err)
 {
-    json_auto_t *rows = store_metas(front->reader, TOKEN_KEY, err);
+    json_auto_t *rows = store_metas(front->reader, STORE_TOKENS, err);
     const char *key;
     json_t *text;
 
@@ -42,7 +40,7 @@ tokens_new(front_t *front, fail_t *err)
     self->front = front;
     self->all = json_object();
     json_object_foreach (rows, key, text) {
-        const char *hash = key + strlen(TOKEN_KEY);
+        const char *hash = key + strlen(STORE_TOKENS);
         json_t *token = json_loads(json_string_value(text), 0, NULL);
         if (!is_over(token) && str_eq(value_str(token, "hash", ""), hash)) {
             json_object_set_new(self->all, hash, token);
@@ -92,7 +90,7 @@ tokens_add(tokens_t *self, json_t *row, char out[TOKEN_TEXT + 1], fail_t *err)
     memset(secret, 0, sizeof(secret));
     tokens_hash(out, hash);
     json_object_set_new(token, "hash", json_string(hash));
-    AUTO_FREE char *key = xasprintf(TOKEN_KEY "%s", hash), *text = value_dump(token);
+    AUTO_FREE char *key = xasprintf(STORE_TOKENS "%s", hash), *text = value_dump(token);
     if (store_put_meta(self->front->store, key, text) == 0)
         log_warning(
             "a token of %s is not kept: the job store takes no more rows at the moment; it ends with this master",

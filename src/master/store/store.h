@@ -82,6 +82,8 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
 #define STORE_NUMBERS  "event_numbers"
 /* Key of the reactor's cursor: {"seq", "rules", "begun"}, where to resume. */
 #define STORE_REACTOR  "reactor"
+/* Prefix of keys of tokens of logins; the rest is the token's hash. */
+#define STORE_TOKENS   "token/"
 /* Set or delete a named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);

@@ -32,14 +32,16 @@ typedef struct take {
     "', '" STORE_REPLACED "')), 0), " LAST_OF("main") ", " LAST_OF("present") ", CAST(?1 AS INTEGER))"
 
 /* Documents of minions and cursors of their events come from the present store, which is newer, unless it was
- * just begun and has none. */
+ * just begun and has none. Tokens of logins are the present ones in any case: one that was revoked after the
+ * backup stays revoked. */
 #define PRESENT_DOCS(table)                                                                                  \
     "DELETE FROM main." table " WHERE EXISTS (SELECT 1 FROM present.grains);"                                \
     "INSERT OR REPLACE INTO main." table " SELECT * FROM present." table ";"
 
 static const char merge[] = PRESENT_DOCS("grains") PRESENT_DOCS("pillar")
-    PRESENT_DOCS("mine") "INSERT OR REPLACE INTO main.meta SELECT * FROM present.meta WHERE key GLOB "
-                         "'events_of/*' OR key GLOB 'calls_of/*';"
+    PRESENT_DOCS("mine") "DELETE FROM main.meta WHERE key GLOB '" STORE_TOKENS "*';"
+                         "INSERT OR REPLACE INTO main.meta SELECT * FROM present.meta WHERE key GLOB "
+                         "'events_of/*' OR key GLOB 'calls_of/*' OR key GLOB '" STORE_TOKENS "*';"
                          "DELETE FROM main.meta WHERE key IN ('" STORE_NUMBERS "', '" STORE_REACTOR "');";
 
 /* Merge in one transaction of the backup; repeating it after a kill gives the same result. */

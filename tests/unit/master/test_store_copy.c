@@ -250,11 +250,14 @@ test_taken(void **state)
     settle(p->store, store_put_meta(p->store, STORE_REACTOR, "{\"seq\":1}"));
     settle(p->store, store_put_meta(p->store, "events_of/m", "1 s"));
     settle(p->store, store_put_meta(p->store, STORE_NUMBERS, "2"));
+    settle(p->store, store_put_meta(p->store, STORE_TOKENS "revoked", "1"));
     AUTO_FREE char *backup = made_backup(p, "backup");
     put_grains(p, "m", "{\"a\": 2}");
     settle(p->store, store_forget(p->store, "gone", STORE_GRAINS));
     settle(p->store, store_put_meta(p->store, "events_of/m", "7 s"));
     settle(p->store, store_put_meta(p->store, STORE_NUMBERS, used));
+    settle(p->store, store_del_meta(p->store, STORE_TOKENS "revoked"));
+    settle(p->store, store_put_meta(p->store, STORE_TOKENS "new", "2"));
     settle(p->store, add_return(p->store, "20261125000000000001", "later", "1", 0));
     json_auto_t *out = store_restore(p->path, backup, &nobody, &fault);
     assert_int_equal(value_int(value_get(out, "after"), "returns", 0), 1);
@@ -273,6 +276,8 @@ test_taken(void **state)
     assert_int_equal(number(p, STORE_REPLACED), far);
     assert_int_equal(number(p, STORE_NUMBERS), -1);
     assert_int_equal(number(p, STORE_REACTOR), -1);
+    assert_int_equal(number(p, STORE_TOKENS "revoked"), -1);
+    assert_int_equal(number(p, STORE_TOKENS "new"), 2);
     AUTO_FREE char *kept = fs_join(p->dir, value_str(out, "kept", ""));
     place_t before = place_of(kept);
     assert_int_equal(count_rows(&before, "SELECT count(*) FROM returns WHERE id = 'later'"), 2);
