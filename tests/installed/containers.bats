@@ -47,3 +47,8 @@ said() { sed -n "/^@@ $1\$/,/^@@ /{/^@@ /d;p}" "$BATS_FILE_TMPDIR/said"; }
     [ "$(said 'minion is healthy' | tail -n 1)" = passed ]
     said 'a job' | grep -qx 'web1: True'
 }
+
+@test "the programs that the master starts are in its image: log-ins, engines, followers" {
+    said 'a log-in' | grep -qx 'web1: True'
+    said 'an event of an engine, kept by a follower' | grep -q engine/told
+}

@@ -67,6 +67,17 @@ outcome health "$minion"
 
 printf 'id: web1\nmaster: 127.0.0.1\n' >/tmp/minion.conf
 buildah copy -q "$minion" /tmp/minion.conf /etc/salt/minion.d/web1.conf
+cat >/tmp/master.conf <<'END'
+external_auth: {sharedsecret: {ann: ['test.*']}}
+sharedsecret: a-secret-of-twenty-and-more
+event_return: rawfile_json
+event_return_whitelist: ['engine/*']
+rawfile_json.filename: /var/log/salt/events
+engines: [{script: {cmd: 'cat /etc/salt/master.d/lines', interval: 1, onchange: True}}]
+END
+echo '{"tag": "engine/told", "data": {}}' >/tmp/lines
+buildah copy -q "$master" /tmp/master.conf /etc/salt/master.d/here.conf
+buildah copy -q "$master" /tmp/lines /etc/salt/master.d/lines
 in_image "$master" -- salt-master --pid-file=/run/salt/master/salt-master.pid --log-level=info >/tmp/master.log 2>&1 &
 say 'master is healthy'
 until_true 30 health "$master"
@@ -81,5 +92,10 @@ until_true 30 health "$minion"
 outcome health "$minion"
 say 'a job'
 in_image "$master" -- salt web1 test.ping --out=txt
+say 'a log-in'
+in_image "$master" -- salt -a sharedsecret --username ann --password a-secret-of-twenty-and-more web1 test.ping --out=txt
+say 'an event of an engine, kept by a follower'
+until_true 30 in_image "$master" -- grep -o engine/told /var/log/salt/events
+in_image "$master" -- grep -o engine/told /var/log/salt/events
 say end
 # Both end with the processes of this root.
