@@ -63,6 +63,20 @@ api_turn(const api_t *api, bool second, int64_t now_ms, int *ret_wait)
         *ret_wait = wait;
 }
 
+/* Says what `systemctl status` shows. */
+static void
+program_status(const program_t *self)
+{
+    const api_t *api = self->api.http != NULL ? &self->api : &self->metrics;
+
+    if (!notify_heard())
+        return;
+    notify_status("%zu connections, %zu log-ins, %zu streams of events; port %d at %s%s",
+                  http_connections(api->http), sessions_count(api->sessions), hubs_ears(api->hubs),
+                  (int) value_int(api->set->rest, "port", 0), settings_str(api->set, "host"),
+                  api->set->tls ? ", with TLS" : "");
+}
+
 /* Until a signal ends it. 0, or a negative errno. */
 static int
 api_loop(program_t *self, signals_t *signals)
@@ -85,6 +99,8 @@ api_loop(program_t *self, signals_t *signals)
         hubs_turn(self->api.hubs, now_ms, &wait);
         api_turn(&self->api, second, now_ms, &wait);
         api_turn(&self->metrics, second, now_ms, &wait);
+        if (second)
+            program_status(self);
         notify_turn(now_ms);
         rc = poller_turn(self->api.poller, wait);
     }
@@ -162,6 +178,7 @@ program_serve(program_t *self, const conf_t *conf, fail_t *err)
     if (rc == 0) {
         daemon_ready();
         rc = api_loop(self, &signals);
+        notify_stopping();
     }
     program_end(self);
     if (signals.watch.fd >= 0)

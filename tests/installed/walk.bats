@@ -258,6 +258,13 @@ END
     [ "$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)" -ge "$jobs" ]
 }
 
+@test "what the minion keeps of its schedule and beacons is in files of its own" {
+    it salt web1 schedule.add tick function=test.ping seconds=3600 >&2
+    it salt web1 beacons.add load '[{averages: {1m: [0, 9]}}]' >&2
+    it salt web1 beacons.save >&2
+    sh_ 'test -s /etc/salt/minion.d/_schedule.conf; test -s /etc/salt/minion.d/beacons.conf'
+}
+
 @test "removed: stopped, and configuration, keys and store stay" {
     it apt-get remove -y halite-master halite-minion >&2
     [ -z "$(it pgrep -x 'salt-(master|minion)' || :)" ]

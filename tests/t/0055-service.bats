@@ -64,6 +64,18 @@ managed() {
     told m1 '^STOPPING=1$'
 }
 
+@test "salt-api: ready, how many connections, a sign of life while it turns, and its end" {
+    manager api
+    start_master "rest_cherrypy: {port: $((PORT + 3)), host: 127.0.0.1, disable_ssl: True}"
+    : >"$FLEET/log/api"
+    managed api salt-api -c "$FLEET/etc" --pid-file="$FLEET/tmp/api.pid"
+    told api '^READY=1$'
+    told api "^STATUS=0 connections, 0 log-ins, 0 streams of events; port $((PORT + 3)) at 127\.0\.0\.1$"
+    until_true 10 eval '[ "$(grep -c WATCHDOG "$FLEET/api.said")" -ge 3 ]'
+    stop api
+    told api '^STOPPING=1$'
+}
+
 @test "the minion: each reason why it is not connected, in the words of its log" {
     local here='^STATUS=master 127\.0\.0\.1:'
     manager m1

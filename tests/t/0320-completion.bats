@@ -167,6 +167,21 @@ is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'" >&2; return 1; }; }
     rm "$keys/a\$(touch\${IFS}ran)"
 }
 
+@test "an answer takes less than 10 ms of a processor" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer takes its time"
+    "/usr/bin/python3" - "$HALITE_BIN" "$FLEET/etc" <<'PY'
+import resource, subprocess, sys
+programs, conf = sys.argv[1:]
+for words in (["salt", ""], ["salt", "web1", "test."], ["salt", "web1", "state.apply", ""], ["salt-run", "jobs.lookup_jid", ""]):
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for n in range(20):
+        subprocess.run([programs + "/" + words[0], "--complete", "-c", conf] + words[1:], stdout=subprocess.PIPE, check=True)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    each = (end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime) / 20
+    assert each < 0.010, (words, each)
+PY
+}
+
 @test "no master, no configuration, no permission: nothing, and not a word" {
     quiet() {
         run --separate-stderr "$@"
