@@ -112,6 +112,14 @@ post() { it curl -sk https://localhost:8000/ -H 'Accept: application/json' -H "X
     [ "${lines[-1]}" = 200 ]
 }
 
+@test "an upgrade restarts salt-api" {
+    local pid
+    pid=$(it systemctl show -P MainPID salt-api)
+    sh_ 'apt-get install -y --reinstall --no-install-recommends /pkg/halite-api_*.deb' >&2
+    unit salt-api
+    [ "$(it systemctl show -P MainPID salt-api)" != "$pid" ]
+}
+
 @test "a reload keeps all of it; what the daemons have started ends with them" {
     sh_ 'systemctl reload salt-master salt-api salt-minion'
     run login jane-pw
@@ -122,7 +130,10 @@ post() { it curl -sk https://localhost:8000/ -H 'Accept: application/json' -H "X
 }
 
 @test "a purge leaves nothing but the follower's file and what somebody wrote into /etc/salt" {
+    sh_ 'systemctl start salt-api'
+    unit salt-api
     sh_ 'apt-get purge -y halite-api halite-master halite-minion halite-common' >&2
+    [ -z "$(it pgrep -x salt-api || :)" ]
     run it find /etc/salt /var/cache/salt /var/lib/salt /var/log/salt /run/salt-api /lib/systemd/system/salt-api.service -type f
     [ "$(grep '^/' <<<"$output" | sort)" = "/etc/salt/api.crt
 /etc/salt/api.key
