@@ -39,6 +39,7 @@ static struct lines {
     line_t *first, *last; /* that wait, in order */
     size_t n, n_new;      /* connected ones */
     map_t *by_who;        /* how many of them each has: size_t */
+    char *why;            /* owned: why the last one could not connect, as it was told; NULL: it could */
 } lines;
 
 /* The counter of connected lines of one; NEW ones are 0. BORROWED. */
@@ -228,12 +229,28 @@ line_ready(void *cookie, uint32_t events)
         line_free(self);
 }
 
+/* Says why the master can't be asked, once while the reason stays the same, and when that is over. `why`
+ * NULL: it can. */
+static void
+lines_tell(const char *why)
+{
+    if (str_eq(lines.why, why))
+        return;
+    if (why != NULL)
+        log_error("the master can't be asked: %s", why);
+    else
+        log_warning("the master can be asked again");
+    free(lines.why);
+    lines.why = why != NULL ? xstrdup(why) : NULL;
+}
+
 /* 0, or a negative errno with *err. */
 static int
 line_begin(line_t *self, fail_t *err)
 {
     int fd = line_connect(self->sock_dir, err);
 
+    lines_tell(fd < 0 ? fail_text(err) : NULL);
     if (fd < 0)
         return fd;
     self->watch = (watch_t){ fd, line_ready, self };
@@ -316,6 +333,7 @@ void
 lines_end(void)
 {
     map_destroy(&lines.by_who);
+    free(STEAL(lines.why));
 }
 
 json_int_t

@@ -72,6 +72,12 @@ managed() {
     told api '^READY=1$'
     told api "^STATUS=0 connections, 0 log-ins, 0 streams of events; port $((PORT + 3)) at 127\.0\.0\.1$"
     until_true 10 eval '[ "$(grep -c WATCHDOG "$FLEET/api.said")" -ge 3 ]'
+    # A master that is away is named with its socket, once.
+    stop master
+    curl -s "http://127.0.0.1:$((PORT + 3))/login" -d eauth=pam -d username=a -d password=b >/dev/null
+    curl -s "http://127.0.0.1:$((PORT + 3))/login" -d eauth=pam -d username=a -d password=b >/dev/null
+    until_log "$FLEET/log/api" "the master can't be asked: $FLEET/master/.*/[a-z_]*[^:]*: "
+    [ "$(grep -c "can't be asked" "$FLEET/log/api")" -eq 1 ]
     stop api
     told api '^STOPPING=1$'
 }
