@@ -39,6 +39,15 @@ option_of(const json_t *low, const char *key)
     return low == NULL || run_cond_is_excluded(low, key) ? NULL : value_get(low, key);
 }
 
+/* An account's login shell that lets nobody in, as user.present has it: no command runs by it. */
+static bool
+lets_nobody_in(const json_t *shell)
+{
+    const char *path = json_string_value(shell), *name = path == NULL ? NULL : strrchr(path, '/');
+
+    return name != NULL && (strcmp(name, "/nologin") == 0 || strcmp(name, "/false") == 0);
+}
+
 /* Build cmd.retcode's keywords from the chunk. NEW. */
 static json_t *
 command_options(call_ctx_t *ctx, const json_t *low)
@@ -53,7 +62,7 @@ command_options(call_ctx_t *ctx, const json_t *low)
         if (v != NULL && !json_is_null(v))
             json_object_set(out, keys[i], v);
     }
-    shell = shell != NULL ? shell : value_get(ctx_grains(ctx), "shell");
+    shell = shell != NULL && !lets_nobody_in(shell) ? shell : value_get(ctx_grains(ctx), "shell");
     if (shell != NULL)
         json_object_set(out, "shell", shell);
     return out;
