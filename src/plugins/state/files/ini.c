@@ -212,18 +212,40 @@ ini_options_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- sections --------------------------------------------------------------------------------- */
 
+/* The sections that are named: a list, or the keys of a mapping, as options_present has it. NEW, or NULL with *err. */
+static json_t *
+names_of_sections(const json_t *args, fail_t *err)
+{
+    json_t *given = value_get(args, "sections"), *names, *body;
+    const char *name;
+
+    if (given == NULL || json_is_null(given))
+        return json_array();
+    if (json_is_array(given))
+        return json_incref(given);
+    if (!json_is_object(given)) {
+        fail_set(err, -EINVAL, "'sections' must be a list of names");
+        return NULL;
+    }
+    names = json_array();
+    json_object_foreach (given, name, body)
+        json_array_append_new(names, json_string(name));
+    return names;
+}
+
 static int
 ini_sections_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     ini_state_t s = { ctx, args, *ret_value = state_ret_args(args), BUF_INIT };
     json_auto_t *ini = ini_ask(&s, "ini.get_ini", NULL, NULL, NULL, NULL, err);
     json_auto_t *wanted = json_object(), *changes = json_object();
+    json_auto_t *sections = ini == NULL ? NULL : names_of_sections(args, err);
     json_t *section;
     size_t i;
 
-    if (ini == NULL)
+    if (sections == NULL)
         return err->code;
-    json_array_foreach (value_get(args, "sections"), i, section) {
+    json_array_foreach (sections, i, section) {
         const char *name = json_string_value(section);
         bool there = value_get(ini, name) != NULL;
         tell(&s, there ? "Section unchanged" : "Created new section", name, NULL, !there && ctx_test(ctx));
@@ -246,12 +268,13 @@ ini_sections_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     ini_state_t s = { ctx, args, *ret_value = state_ret_args(args), BUF_INIT };
     json_auto_t *ini = ini_ask(&s, "ini.get_ini", NULL, NULL, NULL, NULL, err), *changes = json_object();
+    json_auto_t *sections = ini == NULL ? NULL : names_of_sections(args, err);
     json_t *section;
     size_t i;
 
-    if (ini == NULL)
+    if (sections == NULL)
         return err->code;
-    json_array_foreach (value_get(args, "sections"), i, section) {
+    json_array_foreach (sections, i, section) {
         const char *name = json_string_value(section);
         json_auto_t *was = json_incref(value_get(ini, name));
         if (was == NULL)
@@ -265,7 +288,7 @@ ini_sections_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
             buf_free(&s.told);
             return err->code;
         }
-        if (value_truthy(was))
+        if (was != NULL)
             json_object_set(changes, name, was);
     }
     state_change_set(s.ret, json_incref(changes));
@@ -285,7 +308,7 @@ static const arg_t absent_args[] = {
     NAME_ROW, { "sections", ARG_DICT, "null", "{section: [option]}, {option: None} above" }, SEP_ROW, ARGS_END
 };
 static const arg_t sections_args[] = {
-    NAME_ROW, { "sections", ARG_LIST, "null", "Names of sections" }, SEP_ROW, ARGS_END
+    NAME_ROW, { "sections", ARG_ANY, "null", "Names of sections" }, SEP_ROW, ARGS_END
 };
 
 static const func_t funcs[] = {
