@@ -105,7 +105,6 @@ static void
 archive_tell(extracted_t *x)
 {
     buf_auto_t text = BUF_INIT;
-    AUTO_FREE char *trim = value_pystr(x->trim);
     bool owned = value_get(value_get(x->ret, "changes"), "updated ownership") != NULL;
 
     if (!x->needed) {
@@ -123,7 +122,10 @@ archive_tell(extracted_t *x)
     state_change(x->ret, "extracted_files", json_incref(x->files));
     buf_printf(&text, "%s extracted to %s", x->shown, x->name);
     extracted_reason(x, &text);
-    buf_printf(&text, ". Output was trimmed to %s number of lines", trim);
+    if (value_truthy(x->trim)) {
+        AUTO_FREE char *trim = value_pystr(x->trim);
+        buf_printf(&text, ". Output was trimmed to %s number of lines", trim);
+    }
     state_ret_set(x->ret, STATE_TRUE, "%s", buf_str(&text));
 }
 
