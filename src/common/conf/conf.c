@@ -65,7 +65,8 @@ conf_next_name(void *cookie)
     return NULL;
 }
 
-/* Modules whose options may stand below their name, too: mysql: {host: ...}. */
+/* Modules whose options may stand below their name, too: mysql: {host: ...}. Further registries of docker are
+ * such sections by the end of their names. */
 static bool
 is_section(const char *name)
 {
@@ -78,7 +79,7 @@ is_section(const char *name)
     for (size_t i = 0; i < NELEMS(names); i++)
         if (str_eq(name, names[i]))
             return true;
-    return false;
+    return str_ends(name, "-docker-registries");
 }
 
 /* True for an option that says who may do what, or whom to believe. Most have a rule; these are of one word

@@ -388,6 +388,17 @@ test_unknown_options(void **state)
     assert_int_equal(conf_int(conf, "timout"), 5);
 }
 
+/* Settings that a module reads by a name without a dot are known. */
+static void
+test_options_of_modules(void **state)
+{
+    load_text(
+        *state, CONF_MINION,
+        "x509_signing_policies: {www: [{CN: x}]}\nvenv_bin: virtualenv\ndocker-registries: {hub: {username: u}}\n"
+        "hub-docker-registries: {}\nelasticsearch: {host: x}\nsplunk_http_forwarder: {token: x}\n");
+    assert_int_equal(json_array_size(((stage_t *) *state)->warnings), 0);
+}
+
 static void
 assert_note(const conf_t *conf, const char *part)
 {
@@ -915,11 +926,12 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_default_include), STAGED(test_include), STAGED(test_include_circle),
           STAGED(test_own_default_include), STAGED(test_folder_out_of_reach), STAGED(test_no_descriptor_left),
           STAGED(test_error_names_the_included_file), STAGED(test_overrides), STAGED(test_unknown_options),
-          STAGED(test_options_without_effect), STAGED(test_wrong_value_without_effect),
-          STAGED(test_closed_sets), STAGED(test_bad_files), STAGED(test_root_dir), STAGED(test_relative_path),
-          STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
-          STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
-          cmocka_unit_test(test_id_valid), cmocka_unit_test(test_id_bytes), STAGED(test_id_refused),
-          STAGED(test_cached_id), STAGED(test_unreadable_id), STAGED(test_guessed_id),
-          STAGED(test_claimed_grain_id), STAGED(test_configured_master_id), STAGED(test_samples),
-          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          STAGED(test_options_of_modules), STAGED(test_options_without_effect),
+          STAGED(test_wrong_value_without_effect), STAGED(test_closed_sets), STAGED(test_bad_files),
+          STAGED(test_root_dir), STAGED(test_relative_path), STAGED(test_long_socket_folder),
+          STAGED(test_former_names), STAGED(test_lists_repacked), STAGED(test_empty_nodegroups),
+          STAGED(test_roots), STAGED(test_masters), cmocka_unit_test(test_id_valid),
+          cmocka_unit_test(test_id_bytes), STAGED(test_id_refused), STAGED(test_cached_id),
+          STAGED(test_unreadable_id), STAGED(test_guessed_id), STAGED(test_claimed_grain_id),
+          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
+          STAGED(test_told), cmocka_unit_test(test_told_wrong))
