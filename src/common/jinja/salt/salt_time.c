@@ -1,12 +1,93 @@
-/* salt_time.c - Salt's filters over dates, users and programs. Dates are seconds since the epoch or their
- * text; other formats need timelib in Salt and are refused with its message. */
+/* salt_time.c - Salt's filters over dates, users and programs. Dates are seconds since the epoch, their text,
+ * or the usual ways to write and say a date, for which Salt has timelib; others are refused with its message. */
+#include <ctype.h>
 #include <math.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/str.h"
 #include "common/host/passwd.h"
 #include "common/jinja/salt/salt_filter.h"
+#include "common/schedule/moment.h"
+
+/* Midnight of the day so many days from now. */
+static int64_t
+midnight_us(int days)
+{
+    time_t now = (time_t) (clock_wall_us() / 1000000);
+    struct tm tm;
+
+    localtime_r(&now, &tm);
+    tm.tm_mday += days, tm.tm_hour = 12, tm.tm_min = tm.tm_sec = 0, tm.tm_isdst = -1;
+    mktime(&tm);
+    return moment_local(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, 0);
+}
+
+/* "now", "tomorrow", "+1 day", "2 weeks ago". */
+static bool
+time_spoken(const char *text, int64_t *ret_us)
+{
+    static const struct {
+        const char *name;
+        int days;
+    } words[] = { { "today", 0 }, { "midnight", 0 }, { "tomorrow", 1 }, { "yesterday", -1 } };
+    static const struct {
+        const char *name;
+        int seconds;
+    } units[] = { { "sec", 1 },     { "second", 1 },  { "min", 60 },     { "minute", 60 },
+                  { "hour", 3600 }, { "day", 86400 }, { "week", 604800 } };
+    char unit[16], ago[8] = "";
+    int n, end = 0;
+
+    *ret_us = clock_wall_us();
+    if (strcasecmp(text, "now") == 0)
+        return true;
+    for (size_t i = 0; i < NELEMS(words); i++) {
+        if (strcasecmp(text, words[i].name) == 0) {
+            *ret_us = midnight_us(words[i].days);
+            return true;
+        }
+    }
+    if (sscanf(text, "%6d %15[a-zA-Z]%n %7s", &n, unit, &end, ago) < 2 ||
+        (text[end] != '\0' && strcasecmp(ago, "ago") != 0))
+        return false;
+    for (size_t i = 0; i < NELEMS(units); i++) {
+        size_t len = strlen(units[i].name);
+        if (strncasecmp(unit, units[i].name, len) != 0 ||
+            (unit[len] != '\0' && strcasecmp(unit + len, "s") != 0))
+            continue;
+        *ret_us += (int64_t) (text[end] != '\0' ? -n : n) * units[i].seconds * 1000000;
+        return true;
+    }
+    return false;
+}
+
+/* "2002/12/25", "2026-01-02T03:04:05.5Z" and the forms of moment.h. Where the day is left out, the next such day. */
+static bool
+time_written(const char *text, int64_t *ret_us)
+{
+    AUTO_FREE char *plain = xstrdup(text);
+    int year, month, day, end = 0;
+    moment_t m;
+
+    if (sscanf(plain, "%4d%*1[-/]%2d%*1[-/]%2d%n", &year, &month, &day, &end) == 3 &&
+        isdigit((unsigned char) plain[3])) {
+        plain[4] = '-';
+        for (int i = 5; i < end; i++)
+            plain[i] = plain[i] == '/' ? '-' : plain[i];
+        plain[end] = plain[end] == 'T' ? ' ' : plain[end];
+        char *rest = plain + end + strcspn(plain + end, ".Z");
+        if (rest[strspn(rest, ".0123456789")] == 'Z' || *rest == '.')
+            *rest = '\0';
+    }
+    if (moment_parse(plain, &m, NULL) < 0)
+        return false;
+    *ret_us = m.year != 0 ? moment_local(m.year, m.month, m.day, m.second)
+                          : moment_today(&m, clock_wall_us());
+    return true;
+}
 
 /* Time in microseconds from a number, its digits, or none (now). 0, or -1 raised. */
 static int
@@ -22,6 +103,9 @@ salt_time_of(py_t *v, int64_t *ret_us)
         return 0;
     }
     py_clear();
+    const char *text = py_is(v, PY_STR) ? py_cstr(v) : "";
+    if (time_spoken(text, ret_us) || time_written(text, ret_us))
+        return 0;
     AUTO(py) shown = py_tostr(v);
     return py_raise_int(&py_RuntimeError, "Unable to parse %s. Consider installing timelib",
                         shown != NULL ? py_cstr(shown) : "");
