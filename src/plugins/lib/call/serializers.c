@@ -1,9 +1,10 @@
-/* serializers.c - see serializers.h: json, yaml, python, plist and configparser, as Salt's serialisers write
- * and read them. */
+/* serializers.c - see serializers.h: json, yaml, python, plist, configparser and keyvalue, as Salt's serialisers
+ * write and read them. */
 #include "plugins/lib/call/serializers.h"
 
 #include <limits.h>
 
+#include "common/base/str.h"
 #include "common/data/yaml_write.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/py/py_json.h"
@@ -335,11 +336,101 @@ configparser_deserialize(py_t *v, py_t *options)
     return defaults != NULL ? ini_read(text, len, defaults) : NULL;
 }
 
+/* ---- keyvalue ----------------------------------------------------------------------------------------- */
+
+/* An option that is a text; the default without one. BORROWED. */
+static const char *
+option_text(py_t *options, const char *name, const char *dflt)
+{
+    py_t *v = option(options, name);
+
+    return v != NULL && py_is(v, PY_STR) ? py_cstr(v) : dflt;
+}
+
+/* A line, and before it the end of the one above. */
+static int
+put_pair(buf_t *b, py_t *key, py_t *value, py_t *options)
+{
+    AUTO(py) name = py_tostr(key);
+    AUTO(py) text = name != NULL ? py_tostr(value) : NULL;
+
+    if (text == NULL)
+        return -1;
+    AUTO_FREE char *quoted = option_flag(options, "quoting", false) ? str_shell_quote(py_cstr(text)) : NULL;
+    buf_printf(b, "%s%s%s%s", b->len > 0 ? option_text(options, "line_ending", "\n") : "", py_cstr(name),
+               option_text(options, "separator", "="), quoted != NULL ? quoted : py_cstr(text));
+    return 0;
+}
+
+static py_t *
+keyvalue_serialize(py_t *v, py_t *options)
+{
+    buf_auto_t b = BUF_INIT;
+    py_t *key, *value;
+
+    if (py_is(v, PY_DICT)) {
+        for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
+            if (put_pair(&b, key, value, options) < 0)
+                return NULL;
+        return py_str_buf(&b);
+    }
+    if (!py_is(v, PY_LIST) && !py_is(v, PY_TUPLE))
+        return py_raise(&py_ValueError, "Input validation failed. Iterable required.");
+    for (size_t i = 0; i < py_seq_len(v); i++) {
+        py_t *pair = py_seq_at(v, i);
+        if ((!py_is(pair, PY_LIST) && !py_is(pair, PY_TUPLE)) || py_seq_len(pair) != 2)
+            return py_raise(&py_ValueError, "item %zu is no pair of a key and a value", i + 1);
+        if (put_pair(&b, py_seq_at(pair, 0), py_seq_at(pair, 1), options) < 0)
+            return NULL;
+    }
+    return py_str_buf(&b);
+}
+
+/* Without the quotes around it, when these are to go. NEW. */
+static py_t *
+value_of_line(const char *text, size_t len, bool dequote)
+{
+    if (dequote && len > 1 && text[0] == text[len - 1] && (text[0] == '"' || text[0] == '\''))
+        return py_str(text + 1, len - 2);
+    return py_str(text, len);
+}
+
+static py_t *
+keyvalue_deserialize(py_t *v, py_t *options)
+{
+    const char *sep = option_text(options, "separator", "=");
+    AUTO(py) out = py_odict();
+
+    if (serializers_text_of(v) == NULL)
+        return NULL;
+    size_t all;
+    const char *text = py_text(v, &all), *end = text + all;
+    for (const char *line = text, *next; line < end; line = next) {
+        size_t len = (size_t) (end - line), sep_len = strlen(sep);
+        const char *feed = memchr(line, '\n', len);
+        next = feed != NULL ? feed + 1 : end;
+        len = (size_t) ((feed != NULL ? feed : end) - line);
+        len -= len > 0 && line[len - 1] == '\r';
+        const char *at = memmem(line, len, sep, sep_len);
+        if (at == NULL)
+            return py_raise(&py_ValueError, "a line without '%s': %.*s", sep, (int) (len < 80 ? len : 80),
+                            line);
+        AUTO(py) key = py_str(line, (size_t) (at - line));
+        AUTO(py)
+        value = value_of_line(at + sep_len, (size_t) (line + len - at) - sep_len,
+                              option(options, "quoting") != NULL && !option_flag(options, "quoting", true));
+        if (key == NULL || value == NULL || py_dict_set(out, key, value) < 0)
+            return NULL;
+    }
+    return STEAL(out);
+}
+
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const serializer_t rows[] = {
     { "configparser", configparser_serialize, configparser_deserialize, { "defaults" } },
     { "json", json_serialize, json_deserialize, { "ensure_ascii", "indent", "separators", "sort_keys" } },
+    { "keyvalue", keyvalue_serialize, keyvalue_deserialize, { "line_ending", "quoting", "separator" } },
     { "plist", plist_serialize, plist_deserialize, { "fmt", "skipkeys", "sort_keys" }, .bytes = true },
     { "python", python_serialize, NULL, { NULL } },
     { "yaml",
