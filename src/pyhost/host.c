@@ -514,27 +514,46 @@ argument_of(call_ctx_t *ctx, const pyfunction_t *f, const char *name, const py_t
     return own != NULL ? own : py_ref(py_dict_gets(args, name));
 }
 
+/* Adds what the interpreter takes for absent when it is empty. TAKES value; false: NULL, which was raised. */
+static bool
+add_unless_empty(json_t *asked, const char *name, json_t *value)
+{
+    if (json_array_size(value) + json_object_size(value) > 0)
+        json_object_set_new(asked, name, value);
+    else
+        json_decref(value);
+    return value != NULL;
+}
+
 /* The task of a call; arguments by the shape of the row. NEW; NULL: raised. */
 static json_t *
 invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
 {
     const func_t *row = ctx_row(ctx);
     shape_t shape = shape_of(row);
+    json_auto_t *task = json_object();
+    json_t *asked = json_object();
     AUTO(py) bound = py_dict();
 
+    json_object_set_new(task, "invoke", asked);
+    json_object_set_new(asked, "kind", json_string(pykind_name(f->kind)));
+    json_object_set_new(asked, "stem", json_string(f->stem));
+    json_object_set_new(asked, "fun", json_string(f->name));
+    if (f->salts)
+        json_object_set_new(asked, "salt", json_true());
+    if (ctx_test(ctx))
+        json_object_set_new(asked, "test", json_true());
     for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
         if (a != shape.star && a != shape.starstar)
             py_dict_sets_new(bound, a->name, argument_of(ctx, f, a->name, args));
-    json_auto_t *named = py_to_wire(bound);
-    json_auto_t *star = shape.star != NULL ? py_to_wire(py_dict_gets(args, shape.star->name)) : json_array();
-    json_auto_t *keywords = shape.starstar != NULL ? py_to_wire(py_dict_gets(args, shape.starstar->name))
-                                                   : json_object();
-    if (named == NULL || star == NULL || keywords == NULL)
+    if (json_object_set_new(asked, "bound", py_to_wire(bound)) != 0 ||
+        (shape.star != NULL &&
+         !add_unless_empty(asked, "star", py_to_wire(py_dict_gets(args, shape.star->name)))) ||
+        (shape.starstar != NULL &&
+         !add_unless_empty(asked, "keywords", py_to_wire(py_dict_gets(args, shape.starstar->name)))))
         return NULL;
-    return json_pack("{s:{s:s, s:s, s:b, s:s, s:O, s:O, s:O, s:b, s:o}}", "invoke", "kind",
-                     pykind_name(f->kind), "stem", f->stem, "salt", f->salts, "fun", f->name, "bound", named,
-                     "star", star, "keywords", keywords, "test", ctx_test(ctx), "globals",
-                     globals_of(ctx, f));
+    add_unless_empty(asked, "globals", globals_of(ctx, f));
+    return STEAL(task);
 }
 
 /* Runners and wheel functions share a few workers, so that their time is bounded; jobs of minions have limits

@@ -7,7 +7,7 @@
 #          {"describe": {"kind", "module" | null, "salt": bool}}
 #          {"grains": true}
 #          {"forget": {"grains"}}: files or what they see may have changed
-#          {"invoke": {"kind", "stem", "salt": bool, "fun", "bound", "star", "keywords", "test", "globals"}}
+#          {"invoke": {"kind", "stem", "fun", "bound", and unless false or empty "salt", "star", "keywords", "test", "globals"}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds", "packaged": bool}}
 #          {"functions": {"kind"}}
@@ -554,9 +554,9 @@ def describe(asked):
 
 def arguments_of(function, asked):
     """Positional and keyword arguments of what the other end has bound by the rows of signature_of()."""
-    bound, star = asked["bound"], asked["star"]
-    named = {name: value for name, value in bound.items() if not is_default(value)}
-    named.update(asked["keywords"])
+    star = asked.get("star")
+    named = {name: value for name, value in asked["bound"].items() if not is_default(value)}
+    named.update(asked.get("keywords", ()))
     if not star:
         return (), named
     positions = []
@@ -582,23 +582,25 @@ class JidEvent:
 
 
 def set_globals(asked):
-    world.opts["test"] = asked["test"]
-    base = asked["globals"].get("jid_event")
+    test, globals_ = asked.get("test", False), asked.get("globals", {})
+    world.opts["test"] = test
+    base = globals_.get("jid_event")
     if base is not None:
-        asked["globals"]["jid_event"] = JidEvent(base)
-    world.during = asked["globals"]
+        globals_["jid_event"] = JidEvent(base)
+    world.during = globals_
     for module in world.modules:
-        module.__opts__["test"] = asked["test"]
-        give_during(module)
+        module.__opts__["test"] = test
+        if globals_:
+            give_during(module)
 
 
 def invoke(asked):
     try:
         set_globals(asked)
-        function = world.kind(asked["kind"], asked["salt"]).function(asked["stem"], asked["fun"])
+        function = world.kind(asked["kind"], asked.get("salt", False)).function(asked["stem"], asked["fun"])
         world.now = function.__module__
         args, kwargs = arguments_of(function, asked)
-        with whole_lines():
+        with whole_lines:
             answer = lenient(function(*args, **kwargs))
         retcode = world.context.get("retcode")
     except BaseException as e:

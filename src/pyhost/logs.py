@@ -49,13 +49,17 @@ logging.getLogger().handlers[:] = [NamedHandler()]
 PRINTED = sys.stdout, sys.stderr = Printed(logging.INFO), Printed(logging.INFO)
 
 
-@contextlib.contextmanager
-def whole_lines():
+class WholeLines:
     """Around a call: what was printed without a line's end is a line when the outermost one ends."""
-    world.calls += 1
-    try:
-        yield
-    finally:
+
+    def __enter__(self):
+        world.calls += 1
+
+    def __exit__(self, kind, value, trace):
         world.calls -= 1
-        for printed in PRINTED if world.calls == 0 else ():
-            printed.flush()
+        if world.calls == 0:
+            for printed in PRINTED:
+                printed.flush()
+
+
+whole_lines = WholeLines()

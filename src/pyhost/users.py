@@ -55,7 +55,7 @@ def said_of(exception, name, kind, file):
 def call_user(asked):
     kind, name = asked["kind"], f"{asked['module']}.{asked['fun']}"
     try:
-        with whole_lines(), limited(asked["memory"], asked["seconds"]):
+        with whole_lines, limited(asked["memory"], asked["seconds"]):
             function = world.kind(kind).find(name) or (packaged_function if asked["packaged"] else salts_function)(kind, name)
             if function is None:
                 send({"failed": {"kind": "unavailable", "text": why_not(kind, name)}})

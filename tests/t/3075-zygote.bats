@@ -91,6 +91,17 @@ gone() { [[ ! -d /proc/$1 ]]; }
     [[ $(salt m1 plain.hello --out=newline_values_only) = plain ]]
 }
 
+@test "a state run of plain files brings one, too, and the next run is its child's" {
+    mkdir -p "$FLEET/srv/_states"
+    printf 'import os\n\n\ndef done(name):\n    return {"name": name, "result": True, "changes": {}, "comment": str(os.getppid())}\n' >"$FLEET/srv/_states/own.py"
+    printf '{%% for i in range(120) %%}\nown_{{ i }}:\n  own.done: []\n{%% endfor %%}\n' >"$FLEET/srv/many.sls"
+    salt m1 saltutil.sync_states >/dev/null
+    zygote_is_gone
+    salt m1 state.apply many >/dev/null
+    until_true 10 zygote_is_there
+    salt m1 state.apply many | grep -q "Comment: $(zygotes)\$"
+}
+
 @test "its children have the job's environment, folder, limits, and no module of a user's from before" {
     case ${SAN:-} in *address* | *thread*) skip "this sanitizer reserves more address space than that" ;; esac
     stop m1

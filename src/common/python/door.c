@@ -83,7 +83,7 @@ door_fork(const python_how_t *how, int talk, int life, int folder)
 void
 door_used(const python_how_t *how, const json_t *names)
 {
-    if (door_is_open() && json_array_size(names) > 0)
+    if (door_is_open() && json_is_array(names))
         (void) door_send(json_pack("{s:o, s:O}", "used", door_how(how), "names", names), NULL, 0);
 }
 

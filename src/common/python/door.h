@@ -3,7 +3,8 @@
  *
  * A zygote is an interpreter that has imported what files import of the package `salt`, which takes longer
  * than all else of such a call, and forks interpreters. The daemon starts it when the first interpreter has
- * ended that imported that package (common/python/zygote.h). The messages are those of zygote.py.
+ * ended that imported that package, or had as many tasks as a state run's has (common/python/zygote.h). The
+ * messages are those of zygote.py.
  *
  * Layer      common/python
  * Threads    any
@@ -27,7 +28,7 @@ bool door_is_served(void);
  * closed, and works in the folder `folder`; a zygote is there. 0, or negative: it does not listen.
  * Descriptors are BORROWED. */
 int door_fork(const python_how_t *how, int talk, int life, int folder);
-/* Tell which modules an interpreter has imported, BORROWED. */
+/* Tell which modules an interpreter has imported, BORROWED; null: none needs to stay for the like. */
 void door_used(const python_how_t *how, const json_t *names);
 /* The zygote shall end: files have changed. */
 void door_dismiss(void);

@@ -7,7 +7,7 @@
 #   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
 #          {"more": [{"text", "file"}, ...]}: more of this program
 #          {"value": V}   {"error": [class, text]}
-#          {"leave": true}: the end, answered by {"used": [names of modules that the zygote may import]}
+#          {"leave": true}: the end, answered by {"used": [names of modules that the zygote may import] | null: none needs to stay}
 #          {"adopt": {"environ": [base64 of "NAME=value", ...]}}: of who asked the zygote for this interpreter
 #   there  {"done": V}   {"failed": {"text", "frames": [[line, function], ...]}}, the innermost first
 #          {"call": [function, [V, ...], {name: V}]}   {"has": function}   {"functions": true}
@@ -33,6 +33,7 @@ import types
 
 TAG = "$py"
 USED_MAX = 1000  # modules that an interpreter names at its end
+MANY_TASKS = 100  # of an interpreter: where a job of as many came, another one is likely to
 answers = open(lines.fileno(), "wb", closefd=False)
 
 
@@ -41,6 +42,8 @@ answers = open(lines.fileno(), "wb", closefd=False)
 
 def text_of(value):
     """Lone surrogates, which no other program takes, become U+FFFD."""
+    if type(value) is str and value.isascii():
+        return value
     try:
         value.encode()
         return str(value)
@@ -52,6 +55,11 @@ def tagged(kind, content):
     return {TAG: [kind, content]}
 
 
+def place_of(where):
+    """Words for a place, which is a word or (the place around it, key)."""
+    return where if isinstance(where, str) else f"{place_of(where[0])}[{where[1]!r}]"
+
+
 def wire_of_number(value):
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else tagged("float", str(float(value)))
@@ -59,14 +67,15 @@ def wire_of_number(value):
 
 
 def wire_of_dict(value, where):
-    pairs = [(key, to_wire(v, f"{where}[{key!r}]")) for key, v in value.items()]
-    if all(isinstance(key, str) and "\0" not in key and key != TAG for key, v in pairs):
-        return {text_of(key): v for key, v in pairs}
-    return tagged("dict", [[to_wire(key, where), v] for key, v in pairs])
+    pairs = [(key, to_wire(v, (where, key))) for key, v in value.items()]
+    for key, _ in pairs:
+        if not isinstance(key, str) or "\0" in key or key == TAG:
+            return tagged("dict", [[to_wire(key, where), v] for key, v in pairs])
+    return {text_of(key): v for key, v in pairs}
 
 
 def wire_of_items(value, where):
-    return [to_wire(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    return [to_wire(v, (where, i)) for i, v in enumerate(value)]
 
 
 def to_wire(value, where):
@@ -78,14 +87,14 @@ def to_wire(value, where):
         return wire_of_number(value)
     if isinstance(value, (bytes, bytearray)):
         return tagged("bytes", base64.b64encode(value).decode())
-    if isinstance(value, collections.abc.Mapping):
+    if isinstance(value, (dict, collections.abc.Mapping)):
         return wire_of_dict(value, where)
     for kind in tuple, frozenset, set:
         if isinstance(value, kind):
             return tagged(kind.__name__, wire_of_items(value, where))
     if isinstance(value, collections.abc.Iterable):
         return wire_of_items(value, where)
-    raise TypeError(f"{where} is of the class {type(value).__name__}, which is not data")
+    raise TypeError(f"{place_of(where)} is of the class {type(value).__name__}, which is not data")
 
 
 FROM_TAG = {
@@ -110,21 +119,28 @@ def from_object(pairs):
 # ---- the line ------------------------------------------------------------------------------------------------
 
 
+written = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+read_plain, read_tagged = json.JSONDecoder().decode, json.JSONDecoder(object_pairs_hook=from_object).decode
+
+
 def send(message):
-    answers.write(text_of(json.dumps(message, allow_nan=False, ensure_ascii=False)).encode() + b"\n")
+    answers.write(text_of(written(message)).encode() + b"\n")
     answers.flush()
 
 
 def receive():
     """The next answer to a question; runs what it is asked to run meanwhile. None at the end."""
+    global tasks
     while True:
         line = lines.readline()
         if not line:
             return None
-        message = json.loads(line, object_pairs_hook=from_object)
-        task = next((name for name in TASKS if name in message), None)
+        text = line.decode()
+        message = read_tagged(text) if TAG in text else read_plain(text)
+        task = next(filter(TASKS.__contains__, message), None)
         if task is None:
             return message
+        tasks += 1
         TASKS[task](message[task])
 
 
@@ -297,15 +313,16 @@ def more(asked):
 
 
 def used():
-    """Modules of Python's library and of the package `salt` that were imported here; none where that package was not."""
+    """Modules of Python's library and of the package `salt` that were imported here. None: no interpreter needs to stay, as that
+    package was not, and few tasks came."""
     library = os.path.dirname(os.__file__) + "/"
 
     def is_librarys(module):
         file = getattr(module, "__file__", None) or ""
         return file.startswith(library) and "-packages/" not in file
 
-    if "salt" not in sys.modules:
-        return []
+    if "salt" not in sys.modules and tasks < MANY_TASKS:
+        return None
     new = {name: module for name, module in list(sys.modules.items()) if name not in at_start}
     return [name for name, module in new.items() if name.partition(".")[0] == "salt" or is_librarys(module)][:USED_MAX]
 
@@ -328,6 +345,7 @@ def adopt(given):
 
 TASKS = {"run": run, "more": more, "leave": leave, "adopt": adopt}
 life = None  # in the zygote's children: a pipe that they end with
+tasks = 0  # that came
 at_start = frozenset(sys.modules)
 signal.signal(signal.SIGXCPU, out_of_time)
 logging.basicConfig(handlers=[LogHandler()], level=logging.NOTSET, format="%(message)s")

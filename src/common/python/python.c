@@ -201,12 +201,10 @@ python_send(python_t *self, const json_t *message, fail_t *err)
     return 0;
 }
 
-/* Timeout of poll() in milliseconds, -1 for none. */
+/* Timeout of poll() in milliseconds. */
 static int
 python_patience(const python_t *self, int64_t deadline_ms)
 {
-    if (deadline_ms == 0)
-        return -1;
     int64_t left = deadline_ms + (self->told ? GRACE_MS : 0) - clock_mono_ms();
     return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
@@ -232,8 +230,10 @@ static int
 wait_more(python_t *self, int64_t deadline_ms, fail_t *err)
 {
     struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
-    int n = poll(&pfd, 1, python_patience(self, deadline_ms));
 
+    if (deadline_ms == 0)
+        return read_more(self, err);
+    int n = poll(&pfd, 1, python_patience(self, deadline_ms));
     if (n < 0 && errno != EINTR)
         return python_ended(self, err);
     if (n == 0) {
