@@ -24,6 +24,7 @@ import api
 import beacons
 import files
 import fleet
+import gather
 import history
 import pythons
 import scale
@@ -554,8 +555,9 @@ def main():
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000, 5000 and 9500)")
+    parser.add_argument("--minions", type=int, default=gather.COUNT, metavar="N", help="real minions that gather grains in Python")
     parser.add_argument("--history", type=int, nargs=2, metavar=("JOBS", "RETURNS"), default=[20000, 10], help="how long a past; returns of each job")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, beacons, orchestrate, states, python, files, api, history, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, beacons, orchestrate, states, python, gather, files, api, history, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 5000, LARGE])
     report = Report(read_reference())
@@ -573,6 +575,7 @@ def main():
         steps["orchestrate"] = lambda: orchestrate(bench)
         steps["states"] = lambda: states.run(bench)
         steps["python"] = lambda: pythons.run(bench)
+        steps["gather"] = lambda: gather.run(bench, args.minions)
         steps["files"] = lambda: files.run(bench)
         steps["api"] = lambda: api.run(bench)
         steps["history"] = lambda: history.run(bench, *args.history)

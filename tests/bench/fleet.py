@@ -17,13 +17,13 @@ import threading
 import time
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from halite import LocalClient, Trouble as BenchError, free_ports, process_tree, wait_for  # noqa: E402
+from halite import LocalClient, Trouble as BenchError, free_ports, parents, process_tree, wait_for  # noqa: E402
 
 GRAINS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grains.json")
 OPEN_FILES = 20000  # asked for; the hard limit of the machine may be lower
 
 
-def run_timed(argv, out_path="/dev/null"):
+def run_timed(argv, out_path="/dev/null", env=os.environ):
     """Spawn, wait: (milliseconds, exit code)."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
@@ -31,7 +31,7 @@ def run_timed(argv, out_path="/dev/null"):
         (os.POSIX_SPAWN_OPEN, 2, out_path + ".err" if out_path != "/dev/null" else out_path, os.O_WRONLY | os.O_CREAT, 0o600),
     ]
     start = time.monotonic_ns()
-    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions)
+    pid = os.posix_spawn(argv[0], argv, env, file_actions=actions)
     _, status, _ = os.wait4(pid, 0)
     return (time.monotonic_ns() - start) / 1e6, os.waitstatus_to_exitcode(status)
 
@@ -55,13 +55,13 @@ def memory_kb(pid, field="Pss", older_s=0):
     return total
 
 
-def cpu_s(pid):
-    """Processor seconds of the process and its children so far."""
+def cpu_s(pid, ended=False):
+    """Processor seconds of the process and its children so far; with `ended`, of those too that have ended."""
     ticks = 0
     for one in process_tree(pid):
         with contextlib.suppress(OSError), open(f"/proc/{one}/stat") as f:
             fields = f.read().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
+            ticks += sum(map(int, fields[11 : 15 if ended else 13]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -184,9 +184,9 @@ class Minion:
     def command(self, name, *words):
         return [os.path.join(self.bins, name), "-c", self.conf_dir, *words]
 
-    def start(self):
+    def start(self, lowest=False):
         log = open(os.path.join(self.root, "minion.log"), "ab")
-        argv = self.command("salt-minion")
+        argv = ["nice", "-n", "19"] * lowest + self.command("salt-minion")
         self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         log.close()
 

@@ -11,9 +11,8 @@ import subprocess
 import time
 
 import fleet
-
-SALT = os.environ.get("HALITE_SALT", "")
-PYTHON = os.environ.get("HALITE_SALT_PYTHON", "/usr/bin/python3")
+import salts
+from salts import PACKAGE as SALT, PYTHON
 
 PLAIN = '''
 def hello():
@@ -42,6 +41,7 @@ def done(name):
 REPEATED = "{%% for i in range(%d) %%}{{ salt['plain.hello']() }}{%% endfor %%}\n"
 THOUSAND = "{% for i in range(1000) %}\nown_{{ i }}:\n  own.done: []\n{% endfor %}\n"
 NEXT_CALLS = 1000
+REST_S = 0.5  # until the children of a job have been waited for
 
 # Calls into Salt's modules that only look (tests/oracle/python_calls.py compares these functions' answers).
 SALTS = (
@@ -89,6 +89,7 @@ def run(bench):
     tree(roots)
     plain_jobs(bench, roots)
     thousand(bench, roots)
+    thousand_jobs(bench, roots)
     if SALT:
         salts_modules(bench, roots)
     else:
@@ -143,8 +144,6 @@ def thousand(bench, roots):
     _, minion = jobs_of(bench, roots, python=PYTHON)
     words = ["--local", f"--file-root={roots}", "state.apply", "thousand", "--out=quiet"]
     ours = minion.command("salt-call", *words)
-    salts = [PYTHON, "-c", "import sys; sys.argv[0] = 'salt-call'; from salt.scripts import salt_call; salt_call()"]
-    salts += ["-c", minion.conf_dir, *words]
     sync = minion.command("salt-call", "--local", f"--file-root={roots}", "saltutil.sync_all")
     fleet.run_timed(sync)
     wall, cpu = [], []
@@ -156,13 +155,41 @@ def thousand(bench, roots):
         cpu.append(used)
     base = (None, None)
     if SALT:
-        env = dict(os.environ, PYTHONPATH=SALT, PYTHONWARNINGS="ignore")
-        seen = [timed(salts, env) for _ in range(3)]
+        seen = [timed(salts.command("salt-call", "-c", minion.conf_dir, *words), salts.ENVIRON) for _ in range(3)]
         if any(code for _, _, code in seen):
             raise fleet.BenchError("Salt's state.apply failed")
         base = [("real Salt", min(s[i] for s in seen)) for i in (0, 1)]
     bench.report.add("state.apply of 1000 states in Python", wall, "ms", base=base[0])
     bench.report.add("its processor time", cpu, "ms", base=base[1])
+
+
+def thousand_jobs(bench, roots):
+    """The same as a job: the first one of a minion, and those that follow it, beside jobs of Salt's minion, each in turn."""
+    first, second, theirs = [], [], []
+    for _ in range(bench.runs(8)):
+        jobs, minion = jobs_of(bench, roots, python=PYTHON)
+        jobs.run("test.ping")
+        first.append(job(jobs.run, minion.process.pid))
+    pair = salts.SaltPair(bench.site, "m001", roots) if SALT else None
+    if pair:
+        pair.start()
+        pair.run("saltutil.sync_states")
+    for _ in range(bench.runs(20)):
+        second.append(job(jobs.run, minion.process.pid))
+        theirs += [job(pair.run, pair.pid)] if pair else []
+    for what, i in (("its time", 0), ("its minion's processor time", 1)):
+        base = ("real Salt", statistics.median(one[i] for one in theirs)) if theirs else None
+        bench.report.add(f"job of 1000 states in Python, the minion's first: {what}", [one[i] for one in first], "ms", base=base)
+        bench.report.add(f"the next ones: {what}", [one[i] for one in second], "ms", base=base, target=base and base[1] / 10)
+        bench.report.add(f"the next ones beside the first: {what}", [one[i] / statistics.median(f[i] for f in first) for one in second], "times")
+
+
+def job(run, pid):
+    """Milliseconds as a user sees them, and of the minion's processor time until it rests."""
+    before = fleet.cpu_s(pid, ended=True)
+    took, _ = run("state.apply", "thousand")
+    time.sleep(REST_S)
+    return took, (fleet.cpu_s(pid, ended=True) - before) * 1e3
 
 
 def timed(argv, env=None):
