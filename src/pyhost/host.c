@@ -201,12 +201,13 @@ on_call(void *cookie, const json_t *asked)
 
     if (kind == NULL || name == NULL || !py_is(args, PY_LIST) || !py_is(kwargs, PY_DICT))
         return python_error("TypeError", "a function is called with a list and a dict");
-    if (registry_for(self, kind) == NULL)
+    registry_t *registry = registry_for(self, kind);
+    if (registry == NULL)
         return python_error("KeyError", name);
     if (str_eq(kind, "states"))
         return call_state(self, name, args, kwargs);
     const py_args_t given = python_args(args, kwargs, &room);
-    AUTO(py) value = ctx_call_native(self->ctx, name, &given, &err);
+    AUTO(py) value = ctx_call_native_of(self->ctx, registry, name, &given, &err);
     return value == NULL && py_raised() == NULL ? answer_failure(&err) : python_value(value);
 }
 
@@ -525,6 +526,13 @@ add_unless_empty(json_t *asked, const char *name, json_t *value)
     return value != NULL;
 }
 
+/* Runners and wheel functions, which are the master's. */
+static bool
+is_masters(const pyfunction_t *f)
+{
+    return f->kind == PYKIND_runners || f->kind == PYKIND_wheel;
+}
+
 /* The task of a call; arguments by the shape of the row. NEW; NULL: raised. */
 static json_t *
 invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
@@ -543,6 +551,10 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
         json_object_set_new(asked, "salt", json_true());
     if (ctx_test(ctx))
         json_object_set_new(asked, "test", json_true());
+    json_object_set(asked, "umask", value_get(ctx_chunk(ctx), "__umask__"));
+    int64_t memory = is_masters(f) ? value_int(ctx_opts(ctx), "python_run_memory", 0) : 0;
+    if (memory > 0)
+        json_object_set_new(asked, "memory", json_integer(memory));
     for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
         if (a != shape.star && a != shape.starstar)
             py_dict_sets_new(bound, a->name, argument_of(ctx, f, a->name, args));
@@ -561,8 +573,7 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
 static json_t *
 invoked(call_ctx_t *ctx, const pyfunction_t *f, const json_t *task, fail_t *err)
 {
-    bool masters = f->kind == PYKIND_runners || f->kind == PYKIND_wheel;
-    int64_t seconds = masters ? value_int(ctx_opts(ctx), "python_run_time", 0) : 0;
+    int64_t seconds = is_masters(f) ? value_int(ctx_opts(ctx), "python_run_time", 0) : 0;
     const py_limits_t limits = { .deadline_ms = clock_mono_ms() + seconds * 1000 };
     py_scope_t scope;
 

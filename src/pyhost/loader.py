@@ -7,7 +7,8 @@
 #          {"describe": {"kind", "module" | null, "salt": bool}}
 #          {"grains": true}
 #          {"forget": {"grains"}}: files or what they see may have changed
-#          {"invoke": {"kind", "stem", "fun", "bound", and unless false or empty "salt", "star", "keywords", "test", "globals"}}
+#          {"invoke": {"kind", "stem", "fun", "bound", and unless false, empty or 0 "salt", "star", "keywords", "test", "globals",
+#                      "umask", "memory": bytes}}
 #          {"user": {"kind", "module", "fun", "find": bool, "args": [V, ...], "kwargs": {name: V}, "log": bool,
 #                    "memory", "seconds", "packaged": bool}}
 #          {"functions": {"kind"}}
@@ -30,6 +31,7 @@ import re
 import zipimport
 
 DEFAULT = tagged("default", [])
+NOTHING = contextlib.nullcontext()
 
 
 class Named(dict):
@@ -349,8 +351,9 @@ class Kind:
     def find(self, name):
         """The function "mod.fun", or None. A file of the module's name precedes others that give it functions."""
         module, dot, function = name.partition(".")
-        first = [self.file(module)] if module in self.paths else []
-        for file in first + self.all():
+        first = [module] if module in self.paths else []
+        for stem in first + sorted(self.paths):
+            file = self.file(stem)
             if file.why is None and module in file.names and function in file.functions:
                 return file.functions[function]
         return None
@@ -594,13 +597,29 @@ def set_globals(asked):
             give_during(module)
 
 
+@contextlib.contextmanager
+def masked(mask):
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def bounds_of(asked):
+    """What holds during a call: the umask of a state that has one, the memory of a function of the master."""
+    if "umask" in asked:
+        return masked(asked["umask"])
+    return limited(asked["memory"], 0) if "memory" in asked else NOTHING
+
+
 def invoke(asked):
     try:
         set_globals(asked)
         function = world.kind(asked["kind"], asked.get("salt", False)).function(asked["stem"], asked["fun"])
         world.now = function.__module__
         args, kwargs = arguments_of(function, asked)
-        with whole_lines:
+        with whole_lines, bounds_of(asked):
             answer = lenient(function(*args, **kwargs))
         retcode = world.context.get("retcode")
     except BaseException as e:

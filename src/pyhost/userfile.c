@@ -45,7 +45,8 @@ userfile_task(const userfile_t *what, bool only_find, json_t *args, json_t *kwar
     return json_pack("{s:{s:s, s:s, s:s, s:b, s:O, s:O, s:b, s:b, s:I, s:i}}", "user", "kind", what->kind,
                      "module", what->module, "fun", what->fun, "find", only_find, "args", args, "kwargs",
                      kwargs, "log", what->log_fails, "packaged", what->packaged, "memory",
-                     (json_int_t) LIMIT_PYTHON_MEMORY, "seconds", what->unlimited ? 0 : userfile_seconds());
+                     what->unlimited ? (json_int_t) 0 : LIMIT_PYTHON_MEMORY, "seconds",
+                     what->unlimited ? 0 : userfile_seconds());
 }
 
 /* There is a file of the kind, or Salt's own may be. */

@@ -108,6 +108,10 @@ def noted(path):
     return True
 
 
+def grows():
+    return len(bytearray(1 << 30))
+
+
 def hangs():
     time.sleep(600)
 PY
@@ -263,6 +267,17 @@ OUT
     [ "$(salt-run test.arg x --out=json | json 'd["args"]')" = "['x']" ]
 }
 
+@test "runners: what takes more memory than python_run_memory fails alone" {
+    case ${SAN:-} in ?*) skip "a sanitizer reserves more address space than that" ;; esac
+    echo 'python_run_memory: 300000000' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval '[ "$(salt-run config.get python_run_memory --out=json)" = 300000000 ]'
+    run salt-run canary.grows
+    [ "$status" -ne 0 ]
+    [[ $output == *"MemoryError"* ]]
+    [ "$(salt-run test.arg x --out=json | json 'd["args"]')" = "['x']" ]
+}
+
 @test "runners: from an orchestration and from a reaction" {
     run --separate-stderr salt-run state.orchestrate roll --out=json
     [ "$status" -ne 0 ]
@@ -339,6 +354,35 @@ PY
     [[ $output == *"Invalid outputter shout specified, fall back to nested"* ]]
     run salt_call m1 --local test.ping --out=nosuch
     [[ $output == *"option 'output' is 'nosuch'; known are "* ]]
+}
+
+@test "a state's umask holds for states in Python, and ends with them" {
+    mkdir -p "$SRV/_states"
+    cat >"$SRV/_states/masks.py" <<'PY'
+import os
+
+
+def done(name):
+    os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o666))
+    return {"name": name, "result": True, "changes": {}, "comment": oct(os.stat(name).st_mode & 0o777)}
+PY
+    cat >"$SRV/masks.sls" <<SLS
+$FLEET/first: {masks.done: [{umask: '077'}]}
+$FLEET/then: {masks.done: []}
+SLS
+    (umask 022 && salt_call m1 --local --file-root="$SRV" saltutil.sync_states >/dev/null)
+    output=$(umask 022 && salt_call m1 --local --file-root="$SRV" state.apply masks --out=json 2>/dev/null)
+    [ "$(json '[s["comment"] for s in sorted(d["local"].values(), key=lambda s: s["__run_num__"])]' <<<"$output")" = "['0o600', '0o644']" ]
+}
+
+@test "a driver is looked for in the file of its name alone, where that has it" {
+    mkdir -p "$FLEET/more/sdb"
+    printf 'def get(key, profile=None):\n    return key\n' >"$FLEET/more/sdb/exact.py"
+    printf 'open("%s", "w").close()\n\n\ndef get(key, profile=None):\n    return 1\n' "$FLEET/other-was-loaded" >"$FLEET/more/sdb/aaa.py"
+    echo "sdb_dirs: [$FLEET/more/sdb]" >>"$FLEET/etc/m1/minion"
+    echo 'mine: {driver: exact}' >>"$FLEET/etc/m1/minion"
+    [ "$(salt_call m1 --local sdb.get sdb://mine/word --out=newline_values_only)" = word ]
+    [ ! -e "$FLEET/other-was-loaded" ]
 }
 
 @test "__outputter__ of a module, by the function's own name; __func_alias__; __proxyenabled__ is for proxies" {

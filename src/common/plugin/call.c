@@ -91,8 +91,13 @@ ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t 
 {
     const func_t *f = ctx_find(ctx, fun, err);
 
-    if (f == NULL)
-        return -ENOENT;
+    return f != NULL ? call_row(ctx, f, fun, args, kwargs, ret_value, err) : -ENOENT;
+}
+
+int
+call_row(call_ctx_t *ctx, const func_t *f, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value,
+         fail_t *err)
+{
     call_note(ctx, fun);
     json_auto_t *bound = bind_python(f, args, kwargs, NULL, err);
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;

@@ -96,6 +96,9 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
 /* ctx_call for a template: Python's values in and out, which only functions with FN_NATIVE see as they are.
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
+/* The same for a function of one of the context's registries. */
+struct py *ctx_call_native_of(call_ctx_t *ctx, registry_t *registry, const char *fun,
+                              const struct py_args *args, fail_t *err);
 
 /* ctx_call for callers that keep JSON: *ret_said tells whether a peer's data is in the return. */
 int call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value,

@@ -51,7 +51,13 @@ for_undefined(const func_t *f, const py_args_t *args)
 py_t *
 ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t *err)
 {
-    const func_t *f = ctx_find(ctx, fun, err);
+    return ctx_call_native_of(ctx, ctx->env.registry, fun, args, err);
+}
+
+py_t *
+ctx_call_native_of(call_ctx_t *ctx, registry_t *registry, const char *fun, const py_args_t *args, fail_t *err)
+{
+    const func_t *f = registry_find(registry, ctx, fun, err);
 
     if (f == NULL)
         return NULL;
@@ -79,7 +85,7 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     const py_args_t *outer = ctx->said;
     ctx->env.peer_args = before || hold_peer(args); /* JSON loses the marks, so the flag stands for them */
     ctx->said = args;
-    int rc = ctx_call(ctx, fun, list, kwargs, &value, err);
+    int rc = call_row(ctx, f, fun, list, kwargs, &value, err);
     ctx->env.peer_args = before;
     ctx->said = outer;
     if (rc < 0)

@@ -41,6 +41,9 @@ json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, 
 py_t *bind_native(const func_t *f, const py_args_t *args, fail_t *err);
 /* Run a native function whose arguments are bound. NEW, or NULL with *err or an exception raised. */
 py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
+/* ctx_call of a function that was found as `fun`. */
+int call_row(call_ctx_t *ctx, const func_t *f, const char *fun, json_t *args, json_t *kwargs,
+             json_t **ret_value, fail_t *err);
 /* Convert the raised exception to *err, in Salt's words. The negative errno. */
 int native_failed(fail_t *err);
 /* The default of a row that has one, from its JSON. NEW. */

@@ -242,11 +242,12 @@ def limit(what, most):
 
 @contextlib.contextmanager
 def limited(memory, seconds):
-    """The other end watches the clock; the limit of the processor's time is for when that end has died. Without seconds there are none."""
+    """The other end watches the clock; the limit of the processor's time is for when that end has died. 0: no limit."""
     before = [(what, resource.getrlimit(what)) for what in (resource.RLIMIT_AS, resource.RLIMIT_CPU)]
     try:
-        if seconds:
+        if memory:
             limit(resource.RLIMIT_AS, memory)
+        if seconds:
             limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
         yield
     finally:
