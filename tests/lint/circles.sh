@@ -15,7 +15,7 @@ build=${BUILD:-build}
 allowed='
 common/jinja/* 30: a template evaluates expressions, which call macros and include templates
 common/jinja/parse/parse common/jinja/parse/parse_expr common/jinja/parse/parse_salt common/jinja/parse/parse_stmt: statements hold statements
-common/pillar/* 8: a pillar includes files, and an external source sees and extends the pillar so far
+common/pillar/* 9: a pillar includes files, and an external source sees and extends the pillar so far
 common/py/* 33: values hold values, whose methods make values
 common/render/* 9: renderers are steps of a pipeline, which a renderer may run
 '

@@ -86,6 +86,12 @@ conf_rules_check_name(json_t *opts, const char *text, fail_t *err)
         err, "'%.100s' is not a module's name: whole modules are named here, without patterns", text);
 }
 
+static bool
+check_no_blank(json_t *opts, const char *text, fail_t *err)
+{
+    return check_filled(text, false, err);
+}
+
 /* The name of a custom module, which may be in a folder. */
 static bool
 check_extmod(json_t *opts, const char *text, fail_t *err)
@@ -648,6 +654,33 @@ static const conf_rule_t policy = { .what = "a mapping of settings, or a list of
 const conf_rule_t conf_rule_policies = { .what = "a mapping of policies",
                                          .key = check_glob,
                                          .values = &policy };
+
+/* The server of secrets: which policies minions get, who may choose, and how to log in. */
+TEXT(one_policy, "a policy's name", check_no_blank);
+static const conf_rule_t policy_names = { .what = "a list of policies", .items = &one_policy, .none = true };
+static const conf_rule_t anything = { .what = "anything", .loose = true };
+static const field_t vault_auth_fields[] = { { "allow_minion_override", &yes_or_no },
+                                             { "method", &anything },
+                                             { "role_id", &anything },
+                                             { "secret_id", &anything },
+                                             { "token", &anything },
+                                             { "token_backend", &anything },
+                                             { "ttl", &anything },
+                                             { "uses", &anything },
+                                             { NULL, NULL } };
+static const conf_rule_t vault_auth = { .what = "a mapping of settings", .fields = vault_auth_fields };
+static const field_t vault_fields[] = { { "auth", &vault_auth },
+                                        { "config_location", &anything },
+                                        { "keys", &anything },
+                                        { "namespace", &anything },
+                                        { "policies", &policy_names },
+                                        { "policies_cache_time", &anything },
+                                        { "policies_refresh_pillar", &anything },
+                                        { "role_name", &anything },
+                                        { "url", &anything },
+                                        { "verify", &anything },
+                                        { NULL, NULL } };
+const conf_rule_t conf_rule_vault = { .what = "a mapping of settings", .fields = vault_fields };
 
 /* ---- shapes ------------------------------------------------------------------------------------- */
 

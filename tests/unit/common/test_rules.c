@@ -456,9 +456,15 @@ test_guards(void **state)
         { "x509_signing_policies: {www: {minion: 'web*'}}", "www: 'minion' is not known here" },
         { "x509_signing_policies: {www: [{minions: ''}]}", "www: item 1: minions: an empty text" },
         { "x509_signing_policies: {www: [{minions: [web1]}]}", "minions: wants a glob" },
+        { "vault: {polices: [a]}", "'polices' is not known here" },
+        { "vault: {policies: ['']}", "policies: item 1: an empty text" },
+        { "vault: {policies: all}", "policies: wants a list of policies" },
+        { "vault: {auth: {allow_minion_override: maybe}}",
+          "auth: allow_minion_override: wants true or false" },
     };
     static const char *const right_masters[] = {
         "token_expire_user_override: true\n",
+        "vault: {url: x, policies: ['m/{minion}'], auth: {method: token, token: y, uses: 3}}\n",
         "token_expire_user_override: {pam: [fred, ann], ldap: []}\n",
         "auth.mine.filter: x\nauth.ldap.filter: x\nauthors: [a]\nmy.peer_datas: 1\n",
     };

@@ -9,6 +9,8 @@
 
 #include "plugins/lib/vault/vault.h"
 
+/* Refuse "a/../b", which would be another path than the one that a rule has looked at. 0 or -EINVAL. */
+int vault_check_path(const char *path, fail_t *err);
 /* Sends one request to the server of `conn`: {"url", "namespace", "verify", "token"?}. 0 with any status, or
  * negative with *err. */
 int vault_send(call_ctx_t *ctx, const json_t *conn, const char *method, const char *resource,

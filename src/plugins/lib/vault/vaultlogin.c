@@ -130,6 +130,8 @@ vault_policies(const json_t *config, const char *id, const json_t *grains, const
             AUTO_FREE char *lower = xstrdup(json_string_value(name)); /* as Vault has them */
             for (char *c = lower; *c != '\0'; c++)
                 *c = (char) tolower((unsigned char) *c);
+            if (*lower == '\0')
+                continue; /* a field without a value is no policy */
             json_array_append_new(all, json_string(lower));
         }
     }
