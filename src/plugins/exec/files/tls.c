@@ -13,7 +13,7 @@
 
 #define STAMP_FORM "%Y%m%d%H%M%S"
 
-/* ---- what is issued ----------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------ */
 
 /* The subject of the arguments, in the names of dn.h. NEW, or NULL with *err. */
 static json_t *

@@ -58,7 +58,7 @@ gpg_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* What the status lines say of signatures: all must be good, and one of a known trust. NEW. */
+/* The status lines' verdict on signatures: all must be good, and one of a known trust. NEW. */
 static json_t *
 gpg_data_verdict(const char *errs)
 {

@@ -40,7 +40,7 @@ gpg_missing(call_ctx_t *ctx)
 
 /* ---- the folder --------------------------------------------------------------------------------- */
 
-/* What user.info says; *ret_user is the name. NEW, or NULL with *err. */
+/* The answer of user.info; *ret_user is the name. NEW, or NULL with *err. */
 static json_t *
 user_of(call_ctx_t *ctx, const char *name, char **ret_user, fail_t *err)
 {

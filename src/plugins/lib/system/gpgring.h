@@ -15,7 +15,7 @@ typedef struct gpg {
     prog_t prog; /* options stand; the caller adds the command */
     proc_result_t res;
     char *home, *user; /* user NULL: as we are */
-    buf_t in;          /* what gpg reads: the passphrase's line, then the caller's data */
+    buf_t in;          /* bytes for gpg's input: the passphrase's line, then the caller's data */
 } gpg_t;
 #define gpg_auto_t __attribute__((cleanup(gpgring_free))) gpg_t
 
@@ -48,9 +48,9 @@ const char *gpg_trust(const char *level, int *ret_number);
 
 /* ---- gpgtell.c: answers in Salt's form ----------------------------------------------------------- */
 
-/* What --search-keys prints as Salt's list: [{keyid, uids, expires, created, keyLength}]. */
+/* The output of --search-keys as Salt's list: [{keyid, uids, expires, created, keyLength}]. */
 json_t *gpg_found_keys(const char *colons);
-/* What --import-ownertrust prints in Salt's words; "" when it says nothing. NEW text. */
+/* The output of --import-ownertrust in Salt's words; "" when it says nothing. NEW text. */
 char *gpg_trust_said(const char *errs);
 /* A list, or a text with commas between its words. NEW list. */
 json_t *gpg_words(const json_t *v);

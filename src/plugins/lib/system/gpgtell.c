@@ -1,4 +1,4 @@
-/* gpgtell.c - what gpg says, in Salt's form. */
+/* gpgtell.c - answers of gpg in Salt's form. */
 #include <ctype.h>
 
 #include "common/base/str.h"

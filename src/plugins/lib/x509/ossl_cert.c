@@ -1,4 +1,4 @@
-/* ossl_cert.c - what of certificates only libcrypto knows: its texts of extensions, and chains. As in ossl.c
+/* ossl_cert.c - certificates by libcrypto: its texts of extensions, and chains. As in ossl.c
  * its functions are found by name, and all types are opaque. */
 #include "common/base/str.h"
 #include "common/host/library.h"
@@ -144,7 +144,7 @@ cert_name_members(const json_t *name, fail_t *err)
 
 /* ---- chains ------------------------------------------------------------------------------------- */
 
-/* What X509_verify_cert says against. */
+/* The reason that X509_verify_cert gives. */
 static void
 ocert_tell_verdict(const struct ocert *o, const x509_store_ctx_t *ctx, char **ret_why, buf_t *ret_at)
 {

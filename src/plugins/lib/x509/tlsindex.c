@@ -1,4 +1,4 @@
-/* tlsindex.c - what an authority has issued: index.txt, as `openssl ca` reads it, and the numbers given. */
+/* tlsindex.c - the list of issued certificates: index.txt, as `openssl ca` reads it, and the numbers given. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/file.h>
