@@ -9,9 +9,27 @@ def own_frames(exception):
     return trace
 
 
+def is_users(frame):
+    """True for frames of the files of the minion's folders, and of what lies beside them."""
+    folders = (folder + "/" for folders in world.given["dirs"].values() for folder in folders)
+    return frame.filename.startswith(tuple(folders))
+
+
+def cut(told, seen):
+    """Leave the user's frames only, of what led to the exception too; where there are none of these, all stay."""
+    while told is not None and id(told) not in seen:
+        seen.add(id(told))
+        own = [frame for frame in told.stack if is_users(frame)]
+        if own:
+            told.stack = traceback.StackSummary.from_list(own)
+        cut(told.__cause__, seen)
+        told = told.__context__
+
+
 def trace_of(exception):
-    lines = traceback.format_exception(type(exception), exception, own_frames(exception))
-    return text_of("".join(lines).rstrip("\n"))
+    told = traceback.TracebackException(type(exception), exception, own_frames(exception))
+    cut(told, set())
+    return text_of("".join(told.format()).rstrip("\n"))
 
 
 def whole_trace(exception):

@@ -99,6 +99,13 @@ def raises():
     raise ValueError("no such luck")
 
 
+def raises_below():
+    try:
+        __import__("json").loads("{")
+    except ValueError as e:
+        raise KeyError("no such word") from e
+
+
 def gives_up():
     from salt.exceptions import CommandExecutionError
 
@@ -257,6 +264,10 @@ PY
     [[ $(said broken.x) == *"/modules/broken.py: line 1: SyntaxError: "* ]]
     [[ $(said greet.raises) == "The minion function caused an exception: Traceback "*"/greet.py\", line "*", in raises"*"ValueError: no such luck" ]]
     not grep -q 'loader.py' <<<"$(said greet.raises)"
+    below=$(said greet.raises_below)
+    [[ $below == *"in raises_below"*"JSONDecodeError: "*"direct cause"*"in raises_below"*"KeyError: 'no such word'" ]]
+    not grep -q 'json/decoder.py' <<<"$below"
+    grep -q 'json/decoder.py' "$FLEET/log/m1"
     [ "$(said greet.gives_up)" = 'ERROR: the work failed' ]
     [[ $(said greet.two 1) == "Passed invalid arguments to greet.two: two() missing 1 required positional argument: 'b'"* ]]
     [[ $(said greet.two 1 2 c=3) == *"The following keyword arguments are not valid: c=3"* ]]
