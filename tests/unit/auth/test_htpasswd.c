@@ -64,7 +64,7 @@ static int
 file_says(const char *config, const char *user, const char *password)
 {
     json_auto_t *parsed = json_loads(config, 0, NULL), *found = json_object();
-    const login_t login = { user, password, parsed, NULL };
+    const login_t login = { .user = user, .password = password, .config = parsed };
     fail_auto_t err = FAIL_INIT;
 
     assert_non_null(parsed);
