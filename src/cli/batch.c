@@ -238,7 +238,7 @@ run_gathered(batch_t *self, const json_t *size)
     if (cmd_is_watched(self->cmd))
         cmd_watch(self->cmd, NULL);
     else
-        self->cmd->where = where_new(NULL); /* only who is at work */
+        self->cmd->where = where_new(NULL); /* lines without steps */
 
     /* Until all are started and over, or the run is stopped. */
     int rc = 0;

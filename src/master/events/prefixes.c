@@ -25,7 +25,7 @@ prefixes_count(prefixes_t *self, const char *tag, size_t len)
     size_t n = prefix_len(at, len - begin), i = 1;
 
     if (self->n == 0)
-        (void) strcpy(self->rows[self->n++].name, "other");
+        memcpy(self->rows[self->n++].name, "other", sizeof("other"));
     while (n > 0 && i < self->n && (strncmp(self->rows[i].name, at, n) != 0 || self->rows[i].name[n] != '\0'))
         i++;
     if (n == 0 || i == PREFIXES_MAX)

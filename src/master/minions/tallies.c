@@ -1,6 +1,6 @@
 /* tallies.c - figures for Prometheus of what minions tell: events of their beacons, and what they had kept in
- * their spools while no master was there, which a hello says. Of a minion that is away nobody here knows
- * what it keeps. */
+ * their spools while no master was there, which a hello says. What a minion that is away keeps
+ * is not known here. */
 #include "common/base/clock.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
