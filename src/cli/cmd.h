@@ -44,7 +44,7 @@ bool cmd_is_watched(const cmd_t *self);
 /* Begins `where` and asks for the events of the job's minions (`jid` as in where_new). A user without the
  * right to listen waits without them. */
 void cmd_watch(cmd_t *self, const char *jid);
-/* What the news says of where minions are. */
+/* The part of the news that says where minions are. */
 void cmd_where_news(cmd_t *self, const news_t *news);
 /* The lines of `where` go above the line of progress. */
 void cmd_show_where(cmd_t *self);

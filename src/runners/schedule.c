@@ -8,7 +8,7 @@
 #include "salt/limits.h"
 #include "salt/plugin.h"
 
-/* What the engine has written, {NAME: job with _next_fire_time and its like}: NEW; NULL with *err when none runs. */
+/* The file that the engine has written, {NAME: job with _next_fire_time and its like}: NEW; NULL with *err when none runs. */
 static json_t *
 engine_jobs(call_ctx_t *ctx, fail_t *err)
 {
@@ -97,7 +97,7 @@ runners_schedule_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
-/* Of the job, or of all: {NAME: time or None}. */
+/* Times of the job, or of all: {NAME: time or None}. */
 static int
 runners_schedule_next(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -2,7 +2,7 @@
  * cache on -EHOSTUNREACH. A file in the cache is current when its digest equals the master's; only then it is
  * not fetched again.
  *
- * What another minion sent (the master's backend minionfs) is noted by files_note_sent(), and its copy has the mode
+ * A file that another minion sent (the master's backend minionfs) is noted by files_note_sent(), and its copy has the mode
  * FILES_SENT_MODE, by which it is known without a master, too.
  */
 #include "uplink/remotefiles.h"

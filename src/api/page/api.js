@@ -134,7 +134,7 @@ function take(block) {
     } catch {
         return;
     }
-    // One that stumbles over an event takes it from no other, and does not end the stream.
+    // A listener that stumbles over an event takes it from no other, and does not end the stream.
     for (const fn of listeners) {
         try {
             fn({ tag: String(event.tag ?? tag), data: event.data });

@@ -625,7 +625,7 @@ static const conf_rule_t origins = {
     .what = "a list of origins", .items = &one_origin, .lone = true, .none = true
 };
 static const conf_rule_t yes_or_no = { .what = "true or false", .flag = true, .none = true };
-/* Of salt-api's settings those that grant or deny; api/settings.c knows the others. */
+/* Settings of salt-api that grant or deny; api/settings.c knows the others. */
 static const field_t api_fields[] = { { "api_acl", &api_acl },
                                       { "authorized_ips", &some_addresses },
                                       { "cors_origin", &origins },

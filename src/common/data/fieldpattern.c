@@ -30,7 +30,7 @@ field_value(const char *field, size_t len, const json_t *values)
     return at;
 }
 
-/* What the fields of one text are filled from. */
+/* Sources of the fields of one text. */
 typedef struct fill {
     const json_t *values;
     json_t *chosen; /* {field: element}: of a list, which every further place of the field gets too */

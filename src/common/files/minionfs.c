@@ -1,7 +1,7 @@
 /* minionfs.c - the backend `minionfs`: files that minions pushed (cp.push), for all:
  * salt://MOUNTPOINT/ID/PATH, out of cachedir/minions/ID/files.
  *
- * What it gives is that minion's word where the master makes values of it: files_sent(). An id is a minion's
+ * The files are that minion's word where the master makes values of it: files_sent(). An id is a minion's
  * claim that was accepted, and stands for its own folder alone: a path whose first part is no id is not served.
  * Within the folder the backend `roots` finds and lists, without links. */
 #include "common/files/backend.h"

@@ -43,7 +43,7 @@ struct front_part;
 typedef struct bus bus_t;
 typedef struct lconn lconn_t; /* an operator's connection, see lconn.h */
 
-/* What became of a hello; the names are Salt 3008's (figures.c), "pending" is ours. */
+/* Outcomes of a hello; the names are Salt 3008's (figures.c), "pending" is ours. */
 typedef enum auth_result {
     AUTH_SUCCESS,
     AUTH_PENDING,

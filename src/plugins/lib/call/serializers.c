@@ -340,7 +340,7 @@ configparser_deserialize(py_t *v, py_t *options)
 
 /* An option that is a text; the default without one. BORROWED. */
 static const char *
-option_text(py_t *options, const char *name, const char *dflt)
+serializer_option(py_t *options, const char *name, const char *dflt)
 {
     py_t *v = option(options, name);
 
@@ -349,7 +349,7 @@ option_text(py_t *options, const char *name, const char *dflt)
 
 /* A line, and before it the end of the one above. */
 static int
-put_pair(buf_t *b, py_t *key, py_t *value, py_t *options)
+keyvalue_put(buf_t *b, py_t *key, py_t *value, py_t *options)
 {
     AUTO(py) name = py_tostr(key);
     AUTO(py) text = name != NULL ? py_tostr(value) : NULL;
@@ -357,8 +357,9 @@ put_pair(buf_t *b, py_t *key, py_t *value, py_t *options)
     if (text == NULL)
         return -1;
     AUTO_FREE char *quoted = option_flag(options, "quoting", false) ? str_shell_quote(py_cstr(text)) : NULL;
-    buf_printf(b, "%s%s%s%s", b->len > 0 ? option_text(options, "line_ending", "\n") : "", py_cstr(name),
-               option_text(options, "separator", "="), quoted != NULL ? quoted : py_cstr(text));
+    buf_printf(b, "%s%s%s%s", b->len > 0 ? serializer_option(options, "line_ending", "\n") : "",
+               py_cstr(name), serializer_option(options, "separator", "="),
+               quoted != NULL ? quoted : py_cstr(text));
     return 0;
 }
 
@@ -370,7 +371,7 @@ keyvalue_serialize(py_t *v, py_t *options)
 
     if (py_is(v, PY_DICT)) {
         for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
-            if (put_pair(&b, key, value, options) < 0)
+            if (keyvalue_put(&b, key, value, options) < 0)
                 return NULL;
         return py_str_buf(&b);
     }
@@ -380,7 +381,7 @@ keyvalue_serialize(py_t *v, py_t *options)
         py_t *pair = py_seq_at(v, i);
         if ((!py_is(pair, PY_LIST) && !py_is(pair, PY_TUPLE)) || py_seq_len(pair) != 2)
             return py_raise(&py_ValueError, "item %zu is no pair of a key and a value", i + 1);
-        if (put_pair(&b, py_seq_at(pair, 0), py_seq_at(pair, 1), options) < 0)
+        if (keyvalue_put(&b, py_seq_at(pair, 0), py_seq_at(pair, 1), options) < 0)
             return NULL;
     }
     return py_str_buf(&b);
@@ -398,7 +399,7 @@ value_of_line(const char *text, size_t len, bool dequote)
 static py_t *
 keyvalue_deserialize(py_t *v, py_t *options)
 {
-    const char *sep = option_text(options, "separator", "=");
+    const char *sep = serializer_option(options, "separator", "=");
     AUTO(py) out = py_odict();
 
     if (serializers_text_of(v) == NULL)

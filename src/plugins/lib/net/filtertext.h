@@ -8,7 +8,7 @@
 #ifndef PLUGINS_LIB_NET_FILTERTEXT_H
 #define PLUGINS_LIB_NET_FILTERTEXT_H
 
-/* What a comment speaks of. All BORROWED; NULL for what its pattern does not name. */
+/* Parts of a comment. All BORROWED; NULL for what its pattern does not name. */
 typedef struct filter_words {
     const char *name, *command, *table, *chain, *family, *other;
 } filter_words_t;

@@ -23,7 +23,7 @@ int nft_place(const json_t *args, nft_place_t *ret_place, fail_t *err);
 /* Words of a command line, of which "" are left out. */
 #define NFT(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* What nft prints: text. */
+/* The output of nft: text. */
 json_t *nft_list(call_ctx_t *ctx, const char *const *words, fail_t *err);
 /* The same of "--json": the list of objects. */
 json_t *nft_objects(call_ctx_t *ctx, const char *const *words, fail_t *err);
@@ -42,7 +42,7 @@ char *nft_handle_there(call_ctx_t *ctx, const nft_place_t *p, const char *handle
 json_t *nft_tables(call_ctx_t *ctx, const char *family, fail_t *err);
 /* The same as texts that nft reads. */
 json_t *nft_texts(call_ctx_t *ctx, const char *family, fail_t *err);
-/* What a family has, as nft's JSON. */
+/* The rules of a family, as nft's JSON. */
 json_t *nft_ruleset(call_ctx_t *ctx, const char *family, fail_t *err);
 /* The chain as it is there: {"type", "hook", "prio", "policy", ...}; None without it. */
 json_t *nft_chain(call_ctx_t *ctx, const nft_place_t *p, fail_t *err);

@@ -119,7 +119,7 @@ nft_statement(const char *rule, fail_t *err)
 
 /* ---- keywords -------------------------------------------------------------------------------- */
 
-/* What the value of a keyword may be. */
+/* Shapes of a keyword's value. */
 typedef enum shape {
     SHAPE_SET,     /* words with commas; the braces are ours */
     SHAPE_PORTS,   /* the same, with "1:9" for "1-9" */

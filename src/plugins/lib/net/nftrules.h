@@ -29,7 +29,7 @@ int nft_need_name(const char *what, const char *value, fail_t *err);
 /* Keywords to a rule, in Salt's words and order: "ct state { new } tcp dport { 22 } accept". `family` as nft
  * names it. */
 char *nft_rule(const json_t *keywords, const char *family, fail_t *err);
-/* What makes a base chain of one: "{ type T hook H priority P; }" from table_type, hook and priority; "" without all
+/* The words that make a base chain of one: "{ type T hook H priority P; }" from table_type, hook and priority; "" without all
  * of them. *ret_whole is false when one of the three is missing. */
 char *nft_base(const json_t *args, bool *ret_whole, fail_t *err);
 /* The rule of a user as one statement for nft: quotes and backslashes of a shell's line become nft's quotes. */

@@ -304,7 +304,7 @@ sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     /* Who may not make tables may use one that somebody else has made. */
     if (sql_stored(shape, conn, values, ret_value, &why) == 0)
         return 0;
-    /* Of two followers that make the table at once one fails, and has it all the same. */
+    /* Two followers may make the table at once: one of them fails, and has it all the same. */
     int rc = sql_plain(shape, conn, shape->driver->make_followers, err);
     fail_clear(&why);
     if (sql_stored(shape, conn, values, ret_value, &why) == 0) {

@@ -20,7 +20,7 @@ sdb_vault_split(const char *address, char **ret_path, const char **ret_key, fail
     return 0;
 }
 
-/* What is at the key, or None; of a store of version 2 the whole secret where it has no such key, as in Salt. */
+/* The value at the key, or None; of a store of version 2 the whole secret where it has no such key, as in Salt. */
 static py_t *
 sdb_vault_get(call_ctx_t *ctx, py_t *profile, const char *address, fail_t *err)
 {

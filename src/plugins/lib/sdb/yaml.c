@@ -12,7 +12,7 @@
 #include "plugins/lib/sdb/driver.h"
 #include "salt/log.h"
 
-/* One file's values, with `decrypt` after GPG's messages in them were opened. NEW; NULL with *err. */
+/* Values of a file, with `decrypt` after GPG's messages in them were opened. NEW; NULL with *err. */
 static py_t *
 sdb_yaml_load(call_ctx_t *ctx, const char *path, bool decrypt, fail_t *err)
 {

@@ -61,7 +61,7 @@ vault_ask_path(call_ctx_t *ctx, const char *method, const char *path, const json
 
 /* ---- key-value stores -------------------------------------------------------------------------------- */
 
-/* What the server says of the store that has the path, kept for the job: {"path": "secret/", "type",
+/* The server's word on the store that has the path, kept for the job: {"path": "secret/", "type",
  * "options"}. NEW; NULL: nothing. */
 static json_t *
 vault_mount(call_ctx_t *ctx, const char *path, fail_t *err)

@@ -36,7 +36,7 @@ typedef struct vault_path {
 void vault_path_free(vault_path_t *self);
 #define vault_path_auto_t __attribute__((cleanup(vault_path_free))) vault_path_t
 
-/* One request to `resource` ("v1/secret/a"); `body` BORROWED, NULL for none. A token that the server does not
+/* Sends a request to `resource` ("v1/secret/a"); `body` BORROWED, NULL for none. A token that the server does not
  * take is replaced once. 0 with any status, or negative with *err. */
 int vault_ask(call_ctx_t *ctx, const char *method, const char *resource, const json_t *body,
               vault_answer_t *ret, fail_t *err);

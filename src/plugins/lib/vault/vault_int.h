@@ -21,7 +21,7 @@ json_t *vault_own_login(call_ctx_t *ctx, fail_t *err);
 /* The job's login: kept in the context or in a file, else a new one. BORROWED from the context; NULL with
  * *err. */
 json_t *vault_login(call_ctx_t *ctx, fail_t *err);
-/* One use of the login is gone. */
+/* Counts a use of the login. */
 void vault_used(call_ctx_t *ctx, json_t *conn);
 
 #endif

@@ -73,7 +73,7 @@ receive(call_ctx_t *ctx, const json_t *args, const char *key, json_t *ret, fail_
     return true;
 }
 
-/* One key: false when something failed. */
+/* Handles a key: false when something failed. */
 static bool
 gpg_present_one(call_ctx_t *ctx, const json_t *args, const json_t *keys, const char *key, json_t *ret,
                 fail_t *err)
