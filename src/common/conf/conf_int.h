@@ -36,7 +36,7 @@ extern const conf_rule_t conf_rule_names, conf_rule_globs, conf_rule_allowed, co
     conf_rule_regexes;
 extern const conf_rule_t conf_rule_lines, conf_rule_rejects, conf_rule_claims, conf_rule_grains,
     conf_rule_remotes, conf_rule_extmods, conf_rule_conditions, conf_rule_api, conf_rule_choosers,
-    conf_rule_policies, conf_rule_vault;
+    conf_rule_policies, conf_rule_vault, conf_rule_module;
 /* Check an option's value as written (`said`) against its rule, given all options: 0, or -EINVAL with *err:
  * "WHERE: option 'x': ...". */
 int conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where,

@@ -92,6 +92,13 @@ check_no_blank(json_t *opts, const char *text, fail_t *err)
     return check_filled(text, false, err);
 }
 
+/* The name of a module, or an empty text for none. */
+static bool
+check_module(json_t *opts, const char *text, fail_t *err)
+{
+    return *text == '\0' || conf_rules_check_name(opts, text, err);
+}
+
 /* The name of a custom module, which may be in a folder. */
 static bool
 check_extmod(json_t *opts, const char *text, fail_t *err)
@@ -474,6 +481,7 @@ LIST(conf_rule_allowed, "a list of globs of functions", one_allowed);
 LIST(conf_rule_grains, "a list of grains' names", one_grain);
 LIST(conf_rule_exprs, "a list of globs or regular expressions", one_expr);
 LIST(conf_rule_regexes, "a list of regular expressions", one_regex);
+const conf_rule_t conf_rule_module = { .what = "a module's name", .text = check_module };
 const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
 const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
 const conf_rule_t conf_rule_claims = { .what = "a path", .text = check_claims };

@@ -439,6 +439,7 @@ test_guards(void **state)
         { "auth.ldap.filtr: x", "is 'auth.ldap.filter' meant?" },
         { "auth.ldap.no_verfy: false", "is 'auth.ldap.no_verify' meant?" },
         { "auth.pam.servce: login", "is 'auth.pam.service' meant?" },
+        { "eauth_acl_module: 'my rules'", "has a blank" },
         { "token_expire_user_override: {pam: fred}",
           "token_expire_user_override': pam: wants a list of users" },
         { "token_expire_user_override: {pam: [1]}", "pam: item 1: " },

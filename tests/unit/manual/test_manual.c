@@ -92,8 +92,9 @@ static void
 look_for(void *cookie, const char *section, const option_row_t *row)
 {
     looked_t *l = cookie;
-    AUTO_FREE char *entry = row->effect == CONF_NEEDLESS ? xstrdup(row->name)
-                                                         : xasprintf("\n.TP\n.B \"%s\"\n", row->name);
+    AUTO_FREE char *name = str_replace(row->name, "-", "\\-"); /* as troff has it */
+    AUTO_FREE char *entry = row->effect == CONF_NEEDLESS ? xstrdup(name)
+                                                         : xasprintf("\n.TP\n.B \"%s\"\n", name);
 
     assert_has(l->out, entry);
     l->n++;
