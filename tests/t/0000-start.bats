@@ -202,9 +202,9 @@ has() { grep -qF -- "$1" <<<"$output"; }
 }
 
 @test "an unknown option is warned about, with the one that may be meant" {
-    start_master 'auto_acept: true'
-    grep -q 'auto_acept' "$FLEET/log/master"
-    grep -q 'auto_accept' "$FLEET/log/master"
+    start_master 'timeot: 7'
+    grep -q 'timeot' "$FLEET/log/master"
+    grep -q "'timeout' meant" "$FLEET/log/master"
 }
 
 @test "options of Salt that Halite does not have are told, with file, line and what to use" {
@@ -243,8 +243,8 @@ s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind(sys.argv[1])
 while True: print(s.recv(65536).decode())' "$FLEET/syslog"
     until_true 10 test -S "$FLEET/syslog"
-    start_master "log_file: file://$FLEET/syslog/LOG_LOCAL3" 'log_level_logfile: warning' 'auto_acept: true'
-    until_log "$FLEET/log/listen-syslog" '^<156>.* salt-master\[[0-9]+\]: .*unknown option .auto_acept'
+    start_master "log_file: file://$FLEET/syslog/LOG_LOCAL3" 'log_level_logfile: warning' 'timeot: 7'
+    until_log "$FLEET/log/listen-syslog" '^<156>.* salt-master\[[0-9]+\]: .*unknown option .timeot'
     [ ! -e "$FLEET/master/file:" ]
     stop listen-syslog
     rm "$FLEET/syslog"
