@@ -114,6 +114,11 @@ said() { # of m1
 @test "pillars: by a function, with the minion's own policies, and as an external source" {
     [ "$(said pillar.items | python3 -c 'import json, sys; d = json.load(sys.stdin)["m1"]; print(d["word"], d["other"], d["vaulted"])')" = \
         "hello nothing {'x': [1, 2]}" ]
+    # No name makes a minion the master, whose login may read everything.
+    start_minion m9_master
+    accept m9_master
+    wait_connected m9_master
+    [ "$(salt m9_master pillar.get other --out=newline_values_only)" = nothing ]
     [ "$(salt m2 pillar.get vaulted --out=json --out-indent=-1 --static)" = '{"m2": {}}' ]
 }
 

@@ -233,9 +233,9 @@ vault_new_login(call_ctx_t *ctx, fail_t *err)
                          vault_on_master(ctx) ? "master" : "minion");
         return NULL;
     }
-    if (vault_on_master(ctx) && !(where != NULL && own))
-        return *ctx_id(ctx) != '\0' && !str_ends(ctx_id(ctx), "_master") ? vault_login_for(ctx, err)
-                                                                         : vault_own_login(ctx, err);
+    if (vault_on_master(ctx) &&
+        !(where != NULL && own)) /* a runner has no id; whatever has one gets its policies */
+        return *ctx_id(ctx) != '\0' ? vault_login_for(ctx, err) : vault_own_login(ctx, err);
     return own ? vault_own_login(ctx, err) : vault_login_from_master(ctx, err);
 }
 
