@@ -16,7 +16,7 @@
 #define FIELD_LINE ""        /* one line, whatever else is in it */
 #define FIELD_WORD " \t\v\f" /* one word; more separators may follow: FIELD_WORD "=" */
 
-/* Characters of a word, and of a text in "...", in files that a shell reads. */
+/* Characters that a word, and a text in "...", may not have in files that a shell reads. */
 #define FIELD_SHELL  FIELD_WORD "\"'`$\\;&|<>()"
 #define FIELD_QUOTED "\"`$\\"
 
