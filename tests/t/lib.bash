@@ -10,10 +10,8 @@
 # Under a sanitizer (SAN) everything takes longer: all times given to functions of this file are of a plain build.
 # Nothing here sleeps for a fixed time to let something happen: `until_true SECONDS COMMAND...` asks again every 25 ms.
 
-# What cmd.run starts is the user's shell, and its messages name it; the recorded ones are bash's.
-export SHELL=/bin/bash
-
 HALITE_SRC=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+. "$HALITE_SRC/tests/lib/environment.sh"
 case ${BUILD:=build} in
 /*) ;;
 *) BUILD=$HALITE_SRC/$BUILD ;;
