@@ -91,6 +91,10 @@ make_root() { # SUITE [PACKAGE...]
     for p; do
         chroot "$root" dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing+=("$p")
     done
+    # A package NAME:ARCHITECTURE of another architecture is known once dpkg has been told of that one.
+    for p in $(printf '%s\n' "${missing[@]}" | sed -n 's/.*://p' | sort -u); do
+        chroot "$root" dpkg --add-architecture "$p"
+    done
     if [ ${#missing[@]} -gt 0 ]; then
         "$here" chroot "$root" sh -c 'apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" &&
             apt-get clean' sh "${missing[@]}" >"$cache/$suite.log" 2>&1 8>&- </dev/null || {
