@@ -152,12 +152,12 @@ download_find_place(download_t *d)
 {
     const char *cache = value_str(d->ask, "cache", NULL), *name;
     if (cache == NULL) {
-        way_auto_t way = WAY_INIT;
-        d->folder = settle_find(&way, value_str(d->ask, "dest", ""), &d->why);
-        d->place = way_text(&way);
+        destpath_auto_t resolved = DESTPATH_INIT;
+        d->folder = settle_find(&resolved, value_str(d->ask, "dest", ""), &d->why);
+        d->place = destpath_text(&resolved);
         if (d->folder == 0) {
-            d->folder = way.folder;
-            way.folder = -1;
+            d->folder = resolved.folder;
+            resolved.folder = -1;
         }
         return;
     }

@@ -1,5 +1,5 @@
 /* settle.c - see settle.h. The content is written to a temporary name in the target's folder and renamed; the
- * folder is held open by way.h, so that no other user can redirect the rename. */
+ * folder is held open by destpath.h, so that no other user can redirect the rename. */
 #include "common/files/settle.h"
 
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 enum { TEMP_NAME = 32 };
 
 int
-settle_find(way_t *way, const char *dest, fail_t *err)
+settle_find(destpath_t *resolved, const char *dest, fail_t *err)
 {
-    int rc = way_find(way, dest, 0);
-    if (rc == 0 || way_refused(way, rc, err))
+    int rc = destpath_find(resolved, dest, 0);
+    if (rc == 0 || destpath_refused(resolved, rc, err))
         return rc;
     return fail_set(err, rc, "cannot write %s: %s", dest, strerror(-rc));
 }
@@ -142,27 +142,27 @@ settle_copy_bytes(int from, int to)
 static int
 settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
 {
-    way_auto_t way = WAY_INIT;
+    destpath_auto_t resolved = DESTPATH_INIT;
     char temp[TEMP_NAME];
-    int rc = settle_find(&way, dest, err);
+    int rc = settle_find(&resolved, dest, err);
     if (rc < 0)
         return rc;
-    AUTO_FREE char *place = way_text(&way);
+    AUTO_FREE char *place = destpath_text(&resolved);
 
     /* A random name: a counter could meet the leftover of a killed process. */
     uint64_t chance;
     salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
     (void) snprintf(temp, TEMP_NAME, ".halite.%016llx", (unsigned long long) chance);
-    int fd = openat(way.folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(resolved.folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     AUTO_FD out = fd >= 0 ? fd : -errno;
 
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
     rc = text != NULL ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
-                : settle(out, way.folder, temp, place, SETTLE_USUAL, err);
+                : settle(out, resolved.folder, temp, place, SETTLE_USUAL, err);
     if (rc < 0)
-        (void) unlinkat(way.folder, temp, 0);
+        (void) unlinkat(resolved.folder, temp, 0);
     return rc;
 }
 

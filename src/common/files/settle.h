@@ -1,5 +1,5 @@
 /* settle.h - a downloaded or copied file takes its place at once, as if it had been written there: through a
- * link (way.h says which), with the owner and the permissions of the file that it replaces.
+ * link (destpath.h says which), with the owner and the permissions of the file that it replaces.
  *
  * Layer      common/files
  * Threads    any (new files get the process's umask)
@@ -10,11 +10,11 @@
 #define COMMON_FILES_SETTLE_H
 
 #include "common/base/buf.h"
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 #include "salt/base.h"
 
-/* Find where a file at `dest` really lies. 0, or a negative errno with *err; close `way` in any case. */
-int settle_find(way_t *way, const char *dest, fail_t *err);
+/* Find where a file at `dest` really lies. 0, or a negative errno with *err; close `resolved` in any case. */
+int settle_find(destpath_t *resolved, const char *dest, fail_t *err);
 /* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, of which `place` may have the path
  * before it, for words. A device stays, and is an error. */
 int settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err);

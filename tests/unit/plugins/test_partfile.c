@@ -266,9 +266,9 @@ test_swapped_link(void **state)
     assert_true(pid > 0);
     int astray = 0;
     for (int i = 0; i < SWAPS && astray == 0; i++) {
-        way_auto_t way = WAY_INIT;
-        if (way_find(&way, path, 0) == 0)
-            astray += fstat(way.folder, &st) != 0 || st.st_ino != good.st_ino;
+        destpath_auto_t resolved = DESTPATH_INIT;
+        if (destpath_find(&resolved, path, 0) == 0)
+            astray += fstat(resolved.folder, &st) != 0 || st.st_ino != good.st_ino;
     }
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -356,10 +356,10 @@ test_missing(void **state)
     link_to("alice/in", "./more", ALICE);
     link_to("home", "alice", 0);
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        const way_made_t made = { .mode = 0700, .uid = rows[i].uid, .gid = rows[i].uid };
+        const destpath_made_t made = { .mode = 0700, .uid = rows[i].uid, .gid = rows[i].uid };
         AUTO_FREE char *path = in(rows[i].path);
         fail_auto_t err = FAIL_INIT;
-        int rc = way_make_folder(path, 0, &made, &err);
+        int rc = destpath_make_folder(path, 0, &made, &err);
         if ((rc == 0) != rows[i].made)
             fail_msg("%s: %d %s", rows[i].path, rc, fail_text(&err));
         assert_true(rc == 0 || rc == -ENOTDIR || strstr(fail_text(&err), "root does not follow it") != NULL);
@@ -448,7 +448,7 @@ test_swapped_edit(void **state)
 static void
 test_kinds(void **state)
 {
-    AUTO_FREE char *fifo = in("fifo"), *way = in("way"), *away = in("away");
+    AUTO_FREE char *fifo = in("fifo"), *resolved = in("way"), *away = in("away");
     const landing_t fresh = { (uid_t) -1, (gid_t) -1, 0600, NULL };
     partfile_auto_t part = PARTFILE_INIT, link = PARTFILE_INIT;
     char got[8] = "";
@@ -457,15 +457,15 @@ test_kinds(void **state)
     assert_int_equal(mkfifo(fifo, 0600), 0);
     link_to("way", "fifo", geteuid());
     AUTO_FD end = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    assert_int_equal(partfile_find(&part, way, PARTFILE_SPECIAL, NULL), 0);
-    assert_true(part.special && part.way.linked);
+    assert_int_equal(partfile_find(&part, resolved, PARTFILE_SPECIAL, NULL), 0);
+    assert_true(part.special && part.resolved.linked);
     assert_int_equal(fop_rewrite(&part, "text", 4, false, NULL), 0);
     assert_int_equal(read(end, got, sizeof(got)), 4);
     assert_string_equal(got, "text");
     assert_true(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode) && is_link("way"));
     file("file", "old", geteuid());
     link_to("away", "file", geteuid());
-    assert_int_equal(partfile_find(&link, away, WAY_LINK, NULL), 0);
+    assert_int_equal(partfile_find(&link, away, DESTPATH_LINK, NULL), 0);
     assert_int_equal(link.file, -1);
     assert_int_equal(partfile_write(&link, "new", 3, &fresh, NULL), 0);
     assert_false(is_link("away"));

@@ -5,7 +5,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
 #include "plugins/lib/transfer/cptemplate.h"
@@ -106,7 +106,7 @@ copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 static int
 cp_dir_make_folder(const char *path, json_t *into, fail_t *err)
 {
-    int rc = way_make_folder(path, 0, &way_made_ours, err);
+    int rc = destpath_make_folder(path, 0, &destpath_made_ours, err);
 
     if (rc == 0)
         json_array_append_new(into, value_utf8(path, strlen(path)));

@@ -327,7 +327,7 @@ find_owned(partfile_t *file, const char *path, fail_t *err)
     if (rc != 0 || file->at != NULL)
         return rc;
     partfile_close(file);
-    return find_meant(file, path, WAY_LINK, err);
+    return find_meant(file, path, DESTPATH_LINK, err);
 }
 
 /* An invalid mode is the function's return, not an error, as in Salt. */
@@ -413,7 +413,7 @@ int
 fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
 {
     partfile_auto_t file = PARTFILE_INIT;
-    int rc = partfile_find(&file, path, PARTFILE_ANY | WAY_LINK, err);
+    int rc = partfile_find(&file, path, PARTFILE_ANY | DESTPATH_LINK, err);
 
     if (rc != 0)
         return rc;

@@ -151,7 +151,7 @@ mode_bits(const char *mode, mode_t otherwise)
 static int
 lib_manage_find(job_t *j, fail_t *err)
 {
-    return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : WAY_LINK), err);
+    return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : DESTPATH_LINK), err);
 }
 
 /* Path of the held object: the name itself may be replaced by other users meanwhile. */

@@ -17,15 +17,15 @@
 static int
 take_file(partfile_t *self, int flags)
 {
-    const char *name = *self->way.name != '\0' ? self->way.name : ".";
-    bool link_too = (flags & PARTFILE_ANY) && (flags & WAY_LINK);
+    const char *name = *self->resolved.name != '\0' ? self->resolved.name : ".";
+    bool link_too = (flags & PARTFILE_ANY) && (flags & DESTPATH_LINK);
     struct stat st;
 
-    if (fstatat(self->way.folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(self->resolved.folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? 0 : -errno;
     if (S_ISLNK(st.st_mode) && !link_too)
         return 0; /* what was asked for */
-    self->file = openat(self->way.folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    self->file = openat(self->resolved.folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (self->file < 0 || fstat(self->file, &st) != 0)
         return -errno;
     if (S_ISLNK(st.st_mode) && !link_too)
@@ -34,7 +34,7 @@ take_file(partfile_t *self, int flags)
     if (self->special && !(flags & (PARTFILE_SPECIAL | PARTFILE_ANY)))
         return -EINVAL;
     self->at = xasprintf("/proc/self/fd/%d", self->file);
-    return !S_ISLNK(st.st_mode) && way_astray(&self->way, &st) ? -EPERM : 0;
+    return !S_ISLNK(st.st_mode) && destpath_astray(&self->resolved, &st) ? -EPERM : 0;
 }
 
 /* Resolves `path` as way.h allows for the caller's user, holds its folder and, when present, the object.
@@ -43,9 +43,9 @@ int
 partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 {
     *self = (partfile_t) PARTFILE_INIT;
-    int rc = way_find(&self->way, path, flags & (WAY_LINK | WAY_STRICT));
+    int rc = destpath_find(&self->resolved, path, flags & (DESTPATH_LINK | DESTPATH_STRICT));
     if (rc == 0 || (rc == -EISDIR && (flags & PARTFILE_ANY))) {
-        self->path = xasprintf("/proc/self/fd/%d/%s", self->way.folder, self->way.name);
+        self->path = xasprintf("/proc/self/fd/%d/%s", self->resolved.folder, self->resolved.name);
         rc = take_file(self, flags);
     }
     if (rc == 0 && access("/proc/self/fd", X_OK) == 0)
@@ -54,7 +54,7 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
         rc = fail_set(err, -ENOSYS, "%s can't be changed without /proc: mount it", path);
     else if (rc == -EINVAL)
         fail_kind(err, FAIL_COMMAND, rc, "%s is not a regular file", path);
-    else if (!way_refused(&self->way, rc, err))
+    else if (!destpath_refused(&self->resolved, rc, err))
         fop_oserror(err, -rc, path);
     partfile_close(self);
     return rc;
@@ -63,7 +63,7 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 int
 partfile_open(partfile_t *self, const char *path, fail_t *err)
 {
-    return partfile_find(self, path, WAY_STRICT, err);
+    return partfile_find(self, path, DESTPATH_STRICT, err);
 }
 
 /* 1 when the file is held, 0 when it is missing or can't be reached, which editing functions report as "File
@@ -89,7 +89,7 @@ partfile_close(partfile_t *self)
 {
     if (self->file >= 0)
         close(self->file);
-    way_close(&self->way);
+    destpath_close(&self->resolved);
     free(self->path);
     free(self->at);
     *self = (partfile_t) PARTFILE_INIT;
@@ -105,9 +105,9 @@ partfile_read(const partfile_t *self, buf_t *out, fail_t *err)
     int rc = self->file < 0 ? 0 : fd < 0 ? -errno : fs_read_fd(fd, LIMIT_FILE_READ, out);
 
     if (rc == -EFBIG)
-        return fop_failed(err, "%s is larger than the %zu bytes allowed here", self->way.asked,
+        return fop_failed(err, "%s is larger than the %zu bytes allowed here", self->resolved.asked,
                           (size_t) LIMIT_FILE_READ);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, self->way.asked);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->resolved.asked);
 }
 
 static bool
@@ -125,9 +125,9 @@ partfile_land(const partfile_t *self, const content_t *what, const landing_t *as
     fail_auto_t why = FAIL_INIT;
 
     if (is_device(self))
-        return fail_set(err, -EINVAL, "%s is a device, and is not replaced by a file", self->way.asked);
+        return fail_set(err, -EINVAL, "%s is a device, and is not replaced by a file", self->resolved.asked);
     int rc = content_commit(self->path, what, as, &why);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, self->way.asked);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->resolved.asked);
 }
 
 int
@@ -135,7 +135,7 @@ partfile_take(const partfile_t *self, int fd, const char *temp, const landing_t 
 {
     int rc = is_device(self) || fs_is_device(self->path) ? -EINVAL : content_land(self->path, fd, temp, as);
 
-    return rc == 0 ? 0 : fop_oserror(err, -rc, self->way.asked);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->resolved.asked);
 }
 
 /* Keeps owner, mode and attributes of a present file; a new one takes those of `fresh`. */
@@ -147,7 +147,7 @@ partfile_write(const partfile_t *self, const void *data, size_t len, const landi
     struct stat st;
 
     if (self->file >= 0 && fstat(self->file, &st) != 0)
-        return fop_oserror(err, errno, self->way.asked);
+        return fop_oserror(err, errno, self->resolved.asked);
     if (self->file >= 0)
         as = (landing_t){ st.st_uid, st.st_gid, st.st_mode & 07777, self->at };
     return partfile_land(self, &whole, &as, err);

@@ -1,7 +1,7 @@
 /* partfile.h - a file that is changed where its links lead: edits and what is managed, whole or in part, such
  * as authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
  *
- * The file is found by the rules of common/files/way.h, and held open itself: it is read and replaced by way of
+ * The file is found by the rules of common/files/destpath.h, and held open itself: it is read and replaced by way of
  * what is held, so nobody can put another one in its place meanwhile. Its owner, mode and extended attributes
  * stay, and it is replaced whole.
  *
@@ -15,25 +15,25 @@
 #define PLUGINS_LIB_FILE_PARTFILE_H
 
 #include "common/base/buf.h"
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 #include "plugins/lib/file/content.h"
 
 typedef struct partfile {
-    way_t way;
+    destpath_t resolved;
     char *path,
         *at;      /* owned: the name in the folder, where a file is put; what is open as `file`, NULL: none */
     int file;     /* O_PATH; -1: no file there yet */
     bool special; /* it is a pipe or a device: fop_rewrite writes to it */
 } partfile_t;
 
-#define PARTFILE_INIT   ROW(WAY_INIT, NULL, NULL, -1, false)
+#define PARTFILE_INIT   ROW(DESTPATH_INIT, NULL, NULL, -1, false)
 #define partfile_auto_t __attribute__((cleanup(partfile_close))) partfile_t
 
 /* Find the file, or the place where it is to be: its folder must be there. -EPERM: a stranger's link led
  * away. */
 int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
 #define PARTFILE_SPECIAL 1 /* beside those of way.h: pipes and devices are taken too */
-#define PARTFILE_ANY     8 /* folders as well, and with WAY_LINK a link itself, to be held */
+#define PARTFILE_ANY     8 /* folders as well, and with DESTPATH_LINK a link itself, to be held */
 /* The same, strictly, for a regular file, or none yet. */
 int partfile_open(partfile_t *self, const char *path, fail_t *err);
 /* Finds what is to be edited. 1; 0 without *err when nothing is found; or a negative errno. */

@@ -562,12 +562,12 @@ int
 fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    int rc = partfile_find(file, path, PARTFILE_ANY | (follow ? 0 : WAY_LINK), &why);
+    int rc = partfile_find(file, path, PARTFILE_ANY | (follow ? 0 : DESTPATH_LINK), &why);
 
     if (follow && (rc == -ENOENT || (rc == 0 && file->file < 0))) { /* a link to nothing is there itself */
         partfile_close(file);
         fail_clear(&why);
-        rc = partfile_find(file, path, PARTFILE_ANY | WAY_LINK, &why);
+        rc = partfile_find(file, path, PARTFILE_ANY | DESTPATH_LINK, &why);
     }
     if (rc == -ENOENT || rc == -ENOTDIR || (rc == 0 && file->file < 0))
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);

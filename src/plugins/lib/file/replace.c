@@ -131,7 +131,7 @@ backup_link(edit_t *e, fail_t *err)
     const char *suffix = value_str(e->args, "backup", "");
     char target[PATH_MAX];
 
-    if (!e->file.way.linked || e->file.way.whose != (uid_t) -1)
+    if (!e->file.resolved.linked || e->file.resolved.whose != (uid_t) -1)
         return 0; /* nor is any made where a stranger may have put another folder, or a link, by now */
     if (*suffix == '\0' || str_eq(suffix, "minion") || str_eq(suffix, "both"))
         return 0;

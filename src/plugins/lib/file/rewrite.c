@@ -70,11 +70,11 @@ fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inod
         return partfile_write(file, data, len, &fresh, err);
     if (file->special) {
         int special = fop_overwrite(file->file, data, len);
-        return special == 0 ? 0 : fop_oserror(err, -special, file->way.asked);
+        return special == 0 ? 0 : fop_oserror(err, -special, file->resolved.asked);
     }
     AUTO_FD old = open(file->at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (old < 0 || fstat(old, &st) != 0)
-        return fop_oserror(err, errno, file->way.asked);
+        return fop_oserror(err, errno, file->resolved.asked);
     int rc = -EBUSY;
     if (!(keep_inode && st.st_nlink > 1))
         rc = replace_atomic(file->path, old, &st, data, len);
@@ -82,7 +82,7 @@ fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inod
      * files. */
     if (rc == -EBUSY || rc == -EACCES || rc == -EPERM || rc == -EROFS || rc == -EXDEV || rc == -ENOENT)
         rc = fop_overwrite(file->file, data, len);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, file->way.asked);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, file->resolved.asked);
 }
 
 int
@@ -267,7 +267,7 @@ fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, 
     AUTO_FREE char *said = xasprintf("%s%s", path, suffix);
     /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that
      * is held. */
-    bool by_name = file->way.linked && file->way.whose == (uid_t) -1;
+    bool by_name = file->resolved.linked && file->resolved.whose == (uid_t) -1;
     AUTO_FREE char *copy = by_name ? xstrdup(said) : xasprintf("%s%s", file->path, suffix);
 
     return copy_with_attributes(file->at, copy, said, owner, err);

@@ -19,7 +19,7 @@ hold_folder(stage_t *self)
     struct stat st, above;
 
     self->held = open(self->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (self->held < 0 || fstat(self->held, &st) != 0 || fstat(self->to.way.folder, &above) != 0)
+    if (self->held < 0 || fstat(self->held, &st) != 0 || fstat(self->to.resolved.folder, &above) != 0)
         return -errno;
     return st.st_uid == geteuid() || above.st_uid == geteuid() ? 0 : -ESTALE;
 }
@@ -32,10 +32,10 @@ stage_open(stage_t *self, const char *name, fail_t *err)
     while (n > 1 && name[n - 1] == '/')
         n--;
     self->name = xstrndup(name, n);
-    int rc = partfile_find(&self->to, self->name, PARTFILE_ANY | WAY_LINK, err);
+    int rc = partfile_find(&self->to, self->name, PARTFILE_ANY | DESTPATH_LINK, err);
     if (rc != 0)
         return rc;
-    AUTO_FREE char *dir = xasprintf("/proc/self/fd/%d/.%.200s.XXXXXX", self->to.way.folder,
+    AUTO_FREE char *dir = xasprintf("/proc/self/fd/%d/.%.200s.XXXXXX", self->to.resolved.folder,
                                     fop_basename(self->name));
     if (mkdtemp(dir) == NULL)
         return fop_oserror(err, errno, self->name);
@@ -108,7 +108,7 @@ stage_back(stage_t *self, fail_t *err)
     if (none || rename(self->path, self->to.path) == 0)
         return 0;
     int code = errno;
-    AUTO_FREE char *place = way_text(&self->to.way), *folder = fop_dirname(place);
+    AUTO_FREE char *place = destpath_text(&self->to.resolved), *folder = fop_dirname(place);
     (void) fop_oserror(err, code, self->name);
     fail_prefix(err, "what was %s is %s/%s/new now, move it back: ", self->name, folder,
                 fop_basename(self->dir));

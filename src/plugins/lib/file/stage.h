@@ -1,5 +1,5 @@
 /* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name
- * is what it was. Where that is is found by the rules of common/files/way.h, and held: who owns the folder
+ * is what it was. Where that is is found by the rules of common/files/destpath.h, and held: who owns the folder
  * may give the one in which it is made another name, and not have anything else made or given to him by that.
  *
  * Layer      plugins/lib/file

@@ -42,20 +42,20 @@ tree_trimmed(const char *path)
 /* Owner and mode of what was made, which is of this type: who may write above it may have put something
  * else in its place by now. */
 static int
-dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *group, const char *mode,
+dress_made(const destpath_t *resolved, mode_t type, const json_t *user, const json_t *group, const char *mode,
            fail_t *err)
 {
-    AUTO_FD made = openat(way->folder, way->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FD made = openat(resolved->folder, resolved->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", made);
     fail_auto_t why = FAIL_INIT;
     struct stat st;
 
     if (made < 0 || fstat(made, &st) != 0)
-        return fop_oserror(err, errno, way->asked);
+        return fop_oserror(err, errno, resolved->asked);
     if ((st.st_mode & S_IFMT) != type || (type != S_IFDIR && st.st_nlink > 1))
-        return fop_oserror(err, type == S_IFDIR ? ENOTDIR : EEXIST, way->asked);
+        return fop_oserror(err, type == S_IFDIR ? ENOTDIR : EEXIST, resolved->asked);
     int rc = fop_set_owner_mode(at, user, group, mode, &why);
-    return rc == 0 ? 0 : retell(&why, rc, at, way->asked, err);
+    return rc == 0 ? 0 : retell(&why, rc, at, resolved->asked, err);
 }
 
 /* `path` and the folders above it that are missing, each with owner and mode. */
@@ -73,15 +73,15 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
         return rc;
 
     /* Creates one folder; a link that another user placed there is not followed. */
-    way_auto_t way = WAY_INIT;
-    rc = way_find(&way, name, WAY_LINK);
+    destpath_auto_t resolved = DESTPATH_INIT;
+    rc = destpath_find(&resolved, name, DESTPATH_LINK);
     if (rc == -EISDIR)
         return str_eq(fop_basename(name), ".") ? 0 : fop_oserror(err, EEXIST, name);
-    if (way_refused(&way, rc, err))
+    if (destpath_refused(&resolved, rc, err))
         return rc;
-    if (rc == 0 && mkdirat(way.folder, way.name, 0777) != 0)
+    if (rc == 0 && mkdirat(resolved.folder, resolved.name, 0777) != 0)
         rc = -errno;
-    return rc == 0 ? dress_made(&way, S_IFDIR, user, group, mode, err) : fop_oserror(err, -rc, name);
+    return rc == 0 ? dress_made(&resolved, S_IFDIR, user, group, mode, err) : fop_oserror(err, -rc, name);
 }
 
 /* Salt's file.mkdir: True also when the folder exists; its owner and mode stay then. */
@@ -208,10 +208,10 @@ static int
 tree_sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
 {
     AUTO_FREE char *entry = tree_trimmed(path);
-    way_auto_t way = WAY_INIT;
-    int rc = way_find(&way, entry, WAY_LINK);
+    destpath_auto_t resolved = DESTPATH_INIT;
+    int rc = destpath_find(&resolved, entry, DESTPATH_LINK);
 
-    if (way_refused(&way, rc, err))
+    if (destpath_refused(&resolved, rc, err))
         return rc;
     if (rc != 0 && rc != -EISDIR)
         return fop_oserror(err, -rc, path);
@@ -221,7 +221,7 @@ tree_sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
     if (recurse)
         sweep_below(s, top, ".", path, 0);
     bool below_ok = json_array_size(s->errors) == 0;
-    return sweep_one(s, way.folder, way.name, path) && below_ok;
+    return sweep_one(s, resolved.folder, resolved.name, path) && below_ok;
 }
 
 int
@@ -320,15 +320,15 @@ file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- links ----------------------------------------------------------------------------------- */
 
 /* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and
- * *ret_at NEW, or a negative errno as way_find's. */
+ * *ret_at NEW, or a negative errno as destpath_find's. */
 static int
-tree_find_place(way_t *way, const char *path, char **ret_at)
+tree_find_place(destpath_t *resolved, const char *path, char **ret_at)
 {
-    int rc = way_find(way, path, WAY_LINK);
+    int rc = destpath_find(resolved, path, DESTPATH_LINK);
 
     if (rc != 0 && rc != -EISDIR)
         return rc;
-    *ret_at = xasprintf("/proc/self/fd/%d/%s", way->folder, way->name);
+    *ret_at = xasprintf("/proc/self/fd/%d/%s", resolved->folder, resolved->name);
     return 0;
 }
 
@@ -338,12 +338,12 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *src = fop_path(args, "src");
     AUTO_FREE char *at = NULL;
     const char *path = value_str(args, "path", "");
-    way_auto_t way = WAY_INIT;
+    destpath_auto_t resolved = DESTPATH_INIT;
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    int rc = tree_find_place(&way, path, &at);
-    if (way_refused(&way, rc, err))
+    int rc = tree_find_place(&resolved, path, &at);
+    if (destpath_refused(&resolved, rc, err))
         return rc;
     if (rc == 0 && link(src, at) != 0)
         rc = -errno;
@@ -396,13 +396,13 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *src = value_str(args, "src", "");
     AUTO_FREE char *path = fop_path(args, "path"), *at = NULL;
     bool over = value_bool(args, "force", false) || value_bool(args, "atomic", false);
-    way_auto_t way = WAY_INIT;
+    destpath_auto_t resolved = DESTPATH_INIT;
     struct stat st;
 
     if (*path != '/')
         return fop_invalid(err, "Link path must be absolute: %s", path);
-    int rc = tree_find_place(&way, path, &at);
-    if (way_refused(&way, rc, err))
+    int rc = tree_find_place(&resolved, path, &at);
+    if (destpath_refused(&resolved, rc, err))
         return rc;
     if (rc != 0)
         return fop_failed(err, "Could not create '%s'", path);
@@ -441,7 +441,7 @@ static int
 end_find(end_t *self, const char *path, fail_t *err)
 {
     self->name = tree_trimmed(path);
-    int rc = partfile_find(&self->file, self->name, PARTFILE_ANY | WAY_LINK, err);
+    int rc = partfile_find(&self->file, self->name, PARTFILE_ANY | DESTPATH_LINK, err);
 
     if (rc == 0)
         self->at = xasprintf("%s%s", self->file.path, str_eq(self->name, path) ? "" : "/");
@@ -646,8 +646,8 @@ is_one_entry(const end_t *a, const end_t *b)
 {
     struct stat x, y;
 
-    return str_eq(a->file.way.name, b->file.way.name) && fstat(a->file.way.folder, &x) == 0 &&
-           fstat(b->file.way.folder, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    return str_eq(a->file.resolved.name, b->file.resolved.name) && fstat(a->file.resolved.folder, &x) == 0 &&
+           fstat(b->file.resolved.folder, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* By way of a place beside the target. What is removed is what was copied. */
@@ -669,7 +669,7 @@ move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
         (void) rename(stage.path, from->at);
     if (!copy || rc != 0)
         return rc;
-    rc = fs_remove_at(from->file.way.folder, from->file.way.name);
+    rc = fs_remove_at(from->file.resolved.folder, from->file.resolved.name);
     return rc == 0 ? 0 : fop_oserror(err, -rc, from->name);
 }
 
@@ -821,18 +821,18 @@ place_node(const char *path, const json_t *args, const node_kind_t *kind, fail_t
 {
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
     dev_t dev = makedev((unsigned) value_int(args, "major", 0), (unsigned) value_int(args, "minor", 0));
-    way_auto_t way = WAY_INIT;
-    int rc = way_find(&way, path, WAY_LINK);
+    destpath_auto_t resolved = DESTPATH_INIT;
+    int rc = destpath_find(&resolved, path, DESTPATH_LINK);
 
-    if (way_refused(&way, rc, err))
+    if (destpath_refused(&resolved, rc, err))
         return rc;
-    if (rc == 0 && mknodat(way.folder, way.name, kind->type | 0600, dev) != 0)
+    if (rc == 0 && mknodat(resolved.folder, resolved.name, kind->type | 0600, dev) != 0)
         rc = -errno;
     if (rc == -EEXIST || rc == -EISDIR)
         return 0;
     if (rc != 0)
         return fop_oserror(err, -rc, path);
-    rc = dress_made(&way, kind->type, value_get(args, "user"), value_get(args, "group"), mode, err);
+    rc = dress_made(&resolved, kind->type, value_get(args, "user"), value_get(args, "group"), mode, err);
     return rc == 0 ? 1 : rc;
 }
 

@@ -332,10 +332,10 @@ auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail
     partfile_auto_t part = PARTFILE_INIT;
 
     /* Creates the file's folder for the user, mode 0700, without following links of others. */
-    const way_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
+    const destpath_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
     const char *slash = strrchr(file->path, '/');
     AUTO_FREE char *folder = xstrndup(file->path, (size_t) (slash - file->path));
-    int rc = slash == file->path ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
+    int rc = slash == file->path ? 0 : destpath_make_folder(folder, DESTPATH_STRICT, &made, err);
 
     if (rc != 0 || (rc = partfile_open(&part, file->path, err)) != 0 ||
         (rc = partfile_read(&part, &before, err)) != 0)

@@ -327,13 +327,17 @@ add_entries(const knownhosts_t *self, const json_t *entries, buf_t *out)
 static int
 known_store(call_ctx_t *ctx, const knownhosts_t *self, const json_t *entries, fail_t *err)
 {
-    const way_made_t made = { .mode = *self->user != '\0' ? 0700 : 0755, .uid = self->uid, .gid = self->gid };
+    const destpath_made_t made = { .mode = *self->user != '\0' ? 0700 : 0755,
+                                   .uid = self->uid,
+                                   .gid = self->gid };
     AUTO_FREE char *folder = xstrndup(self->path, (size_t) (strrchr(self->path, '/') - self->path));
     buf_auto_t before = BUF_INIT, after = BUF_INIT, plain = BUF_INIT;
     partfile_auto_t file = PARTFILE_INIT;
     json_auto_t *said = known_found(ctx, self, err), *numbers = NULL, *output = NULL;
     bool kept = false;
-    int rc = said == NULL ? err->code : *folder == '\0' ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
+    int rc = said == NULL      ? err->code
+             : *folder == '\0' ? 0
+                               : destpath_make_folder(folder, DESTPATH_STRICT, &made, err);
 
     if (rc != 0 || (rc = partfile_open(&file, self->path, err)) != 0 ||
         (rc = partfile_read(&file, &before, err)) != 0)

@@ -51,7 +51,8 @@ cpparts_note_path(const cppart_t *self)
 static int
 take_note(const cppart_t *self, const char *name, fail_t *err)
 {
-    AUTO_FREE char *way = xasprintf("/proc/self/fd/%d", self->to->way.folder), *folder = fop_realpath(way);
+    AUTO_FREE char *resolved = xasprintf("/proc/self/fd/%d", self->to->resolved.folder),
+                   *folder = fop_realpath(resolved);
     AUTO_FREE char *path = fop_join2(folder, name), *dir = fs_join(self->cachedir, "cp_parts"),
                    *note = cpparts_note_path(self);
     int rc = fs_mkdirs(dir, 0700, err);
@@ -64,7 +65,7 @@ cpparts_drop(const cppart_t *self, const char *name)
 {
     AUTO_FREE char *note = cpparts_note_path(self);
 
-    if (unlinkat(self->to->way.folder, name, 0) == 0 || errno == ENOENT)
+    if (unlinkat(self->to->resolved.folder, name, 0) == 0 || errno == ENOENT)
         (void) unlink(note);
 }
 
@@ -84,7 +85,7 @@ not_all_here(const cppart_t *self, fail_t *err)
 {
     return fail_set(err, -ESTALE,
                     "the pieces of %s before this one are not all here: nothing is changed, send it again",
-                    self->to->way.asked);
+                    self->to->resolved.asked);
 }
 
 /* The part with exactly the pieces before. A descriptor, or a negative errno. */
@@ -97,11 +98,11 @@ cpparts_open_part(const cppart_t *self, const char *name, int64_t at, fail_t *er
         int rc = take_note(self, name, err), fd = -1;
         if (rc != 0)
             return rc;
-        (void) unlinkat(self->to->way.folder, name, 0); /* a copy that begins anew */
-        fd = openat(self->to->way.folder, name, PART_FLAGS | O_CREAT | O_EXCL, 0600);
-        return fd >= 0 ? fd : fop_oserror(err, errno, self->to->way.asked);
+        (void) unlinkat(self->to->resolved.folder, name, 0); /* a copy that begins anew */
+        fd = openat(self->to->resolved.folder, name, PART_FLAGS | O_CREAT | O_EXCL, 0600);
+        return fd >= 0 ? fd : fop_oserror(err, errno, self->to->resolved.asked);
     }
-    int fd = openat(self->to->way.folder, name, PART_FLAGS);
+    int fd = openat(self->to->resolved.folder, name, PART_FLAGS);
     if (fd >= 0 && is_part(fd, &st) && st.st_size == at && lseek(fd, 0, SEEK_END) == at)
         return fd;
     if (fd >= 0)
@@ -120,7 +121,7 @@ cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_
     if (rc == 0)
         return 0;
     cpparts_drop(self, name);
-    return fd < 0 ? rc : fop_oserror(err, -rc, self->to->way.asked);
+    return fd < 0 ? rc : fop_oserror(err, -rc, self->to->resolved.asked);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -133,11 +134,11 @@ put_over(const partfile_t *to, const content_t *what, int mode, fail_t *err)
     int rc = what->path != NULL ? fop_view(what->path, &view) : 0;
 
     if (rc != 0)
-        return fop_oserror(err, -rc, to->way.asked);
+        return fop_oserror(err, -rc, to->resolved.asked);
     rc = what->path != NULL ? fop_rewrite(to, view.data, view.len, true, err)
                             : fop_rewrite(to, what->data, what->len, true, err);
     if (rc == 0 && !to->special && mode >= 0 && chmod(to->at, (mode_t) mode) != 0)
-        rc = fop_oserror(err, errno, to->way.asked);
+        rc = fop_oserror(err, errno, to->resolved.asked);
     return rc;
 }
 
@@ -151,7 +152,7 @@ landing_of(const partfile_t *to, int mode, landing_t *ret_as, fail_t *err)
     if (to->file < 0)
         return 0;
     if (fstat(to->file, &st) != 0)
-        return fop_oserror(err, errno, to->way.asked);
+        return fop_oserror(err, errno, to->resolved.asked);
     *ret_as = (landing_t){ st.st_uid, st.st_gid, mode >= 0 ? (mode_t) mode : st.st_mode & 07777, to->at };
     return to->special || st.st_nlink > 1 || (geteuid() != 0 && st.st_uid != geteuid());
 }
@@ -169,13 +170,13 @@ int
 cpparts_land(const cppart_t *self, int mode, fail_t *err)
 {
     AUTO_FREE char *name = part_name(self);
-    AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", self->to->way.folder, name);
-    AUTO_FD fd = openat(self->to->way.folder, name, PART_FLAGS);
+    AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", self->to->resolved.folder, name);
+    AUTO_FD fd = openat(self->to->resolved.folder, name, PART_FLAGS);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
     const content_t what = { .path = at };
     struct stat st;
     landing_t as;
-    int rc = fd < 0              ? fop_oserror(err, errno, self->to->way.asked)
+    int rc = fd < 0              ? fop_oserror(err, errno, self->to->resolved.asked)
              : !is_part(fd, &st) ? not_all_here(self, err)
                                  : landing_of(self->to, mode, &as, err);
 
@@ -203,7 +204,7 @@ cpparts_remove_part(const char *path, bool idle_only, json_t *gone)
     partfile_auto_t part = PARTFILE_INIT;
     fail_auto_t why = FAIL_INIT;
     struct stat st;
-    int rc = partfile_find(&part, path, PARTFILE_SPECIAL | WAY_LINK, &why);
+    int rc = partfile_find(&part, path, PARTFILE_SPECIAL | DESTPATH_LINK, &why);
 
     if (rc != 0 || part.file < 0)
         return rc == 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EISDIR;
@@ -211,7 +212,7 @@ cpparts_remove_part(const char *path, bool idle_only, json_t *gone)
         return true;
     if (idle_only && !is_idle(&st))
         return false;
-    if (unlinkat(part.way.folder, part.way.name, 0) != 0) {
+    if (unlinkat(part.resolved.folder, part.resolved.name, 0) != 0) {
         log_warning("%s, a file that salt-cp has not gone on with, stays: %s", path, strerror(errno));
         return false;
     }

@@ -10,7 +10,7 @@
 #include "common/base/gzip.h"
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 #include "plugins/lib/transfer/cpparts.h"
 #include "salt/log.h"
 
@@ -82,7 +82,7 @@ static json_t *
 make_folders(const char *folder, const char *dest, bool *ret_failed)
 {
     fail_auto_t why = FAIL_INIT;
-    int rc = way_make_folder(folder, 0, &way_made_ours, &why);
+    int rc = destpath_make_folder(folder, 0, &destpath_made_ours, &why);
 
     if (rc == 0)
         return json_true();
@@ -103,12 +103,12 @@ cprecv_append_to(const partfile_t *to, const content_t *piece, fail_t *err)
         return cpparts_put(to, piece, -1, err);
     AUTO_FD fd = fop_open_to_write(to->at, O_APPEND);
     if (fd < 0)
-        return fop_oserror(err, errno, to->way.asked);
+        return fop_oserror(err, errno, to->resolved.asked);
     off_t end = lseek(fd, 0, SEEK_END);
     int rc = fs_write_all(fd, piece->data, piece->len);
     if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
         rc = -errno;
-    return rc == 0 ? 0 : fop_oserror(err, -rc, to->way.asked);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, to->resolved.asked);
 }
 
 static int

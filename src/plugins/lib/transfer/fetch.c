@@ -12,7 +12,7 @@
 #include "common/base/str.h"
 #include "common/files/fileserver.h"
 #include "common/files/settle.h"
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 
 /* ---- places ------------------------------------------------------------------------------- */
 
@@ -123,7 +123,7 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
         return there;
     if (!makedirs)
         return 0;
-    int rc = way_make_folder(folder, 0, &way_made_ours, err);
+    int rc = destpath_make_folder(folder, 0, &destpath_made_ours, err);
     return rc < 0 ? rc : 1;
 }
 

@@ -72,18 +72,18 @@ etag_of(const web_t *web)
 static int
 take_place(const webget_t *self, fail_t *err)
 {
-    way_auto_t way = WAY_INIT;
+    destpath_auto_t resolved = DESTPATH_INIT;
     AUTO_FD fd = open(self->part, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
         return fail_set(err, -errno, "%s: %s", self->part, strerror(errno));
     if (!str_empty(self->what->dest))
         return settle_copy(fd, self->dest, err);
-    int rc = settle_find(&way, self->dest, err);
+    int rc = settle_find(&resolved, self->dest, err);
     if (rc < 0)
         return rc;
-    AUTO_FREE char *place = way_text(&way);
-    return settle(fd, way.folder, self->part, place, SETTLE_USUAL, err);
+    AUTO_FREE char *place = destpath_text(&resolved);
+    return settle(fd, resolved.folder, self->part, place, SETTLE_USUAL, err);
 }
 
 /* Asks for the file only if it has another ETag than the one kept. Asks anyway when the file is gone, as the

@@ -1,9 +1,9 @@
-/* way.c - see way.h.
+/* destpath.c - see destpath.h.
  *
  * The path is walked part by part with O_PATH descriptors, links included, so that each decision is made
  * about the object that is then used. `whose` is the user whose links were followed so far; from then on
  * everything reached must belong to that user. */
-#include "common/files/way.h"
+#include "common/files/destpath.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -16,14 +16,14 @@ enum { MAX_LINKS = 40 /* as many as the kernel follows */ };
 
 #define NOBODY ((uid_t) -1)
 
-const way_made_t way_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -1 };
+const destpath_made_t destpath_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -1 };
 
 /* The user who could have made or moved the link: its owner or its folder's. NOBODY for root's own, and when
  * we are not root, as there are no rights to misuse. */
 static uid_t
-way_stranger(const struct stat *folder, const struct stat *link, int flags)
+destpath_stranger(const struct stat *folder, const struct stat *link, int flags)
 {
-    if (geteuid() != 0 || (link->st_uid == 0 && !(flags & WAY_STRICT)))
+    if (geteuid() != 0 || (link->st_uid == 0 && !(flags & DESTPATH_STRICT)))
         return NOBODY;
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
@@ -31,14 +31,14 @@ way_stranger(const struct stat *folder, const struct stat *link, int flags)
 /* Replace the remaining path by the link's target and what follows it. Owner and target are read from the
  * same open link, because the folder's owner may replace the link at any time. 1, or a negative errno. */
 static int
-way_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
+destpath_follow(destpath_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
 {
     char target[PATH_MAX];
     struct stat link;
     AUTO_FD held = openat(self->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (held < 0 || fstat(held, &link) != 0)
         return -errno;
-    uid_t whose = way_stranger(folder, &link, flags);
+    uid_t whose = destpath_stranger(folder, &link, flags);
     ssize_t n = readlinkat(held, "", target, sizeof(target));
     if (n < 0 || n == (ssize_t) sizeof(target))
         return n >= 0 ? -ENAMETOOLONG : errno == ENOENT ? -ELOOP /* a link no more */ : -errno;
@@ -55,7 +55,7 @@ way_follow(way_t *self, const struct stat *folder, const char *name, const char 
 
 /* Enter a folder below the open one. */
 static int
-way_enter(way_t *self, const char *name)
+destpath_enter(destpath_t *self, const char *name)
 {
     int fd = openat(self->folder >= 0 ? self->folder : AT_FDCWD, name,
                     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,26 +68,26 @@ way_enter(way_t *self, const char *name)
 }
 
 bool
-way_astray(const way_t *self, const struct stat *there)
+destpath_astray(const destpath_t *self, const struct stat *there)
 {
     return self->whose != NOBODY && there->st_uid != self->whose;
 }
 
 /* Check the end of the path. `st`: the existing file; NULL: none. */
 static int
-arrive(const way_t *self, const struct stat *folder, const struct stat *st)
+arrive(const destpath_t *self, const struct stat *folder, const struct stat *st)
 {
-    if (way_astray(self, folder))
+    if (destpath_astray(self, folder))
         return -EPERM;
     if (st != NULL && S_ISDIR(st->st_mode))
         return -EISDIR;
-    return st != NULL && !S_ISLNK(st->st_mode) && way_astray(self, st) ? -EPERM : 0;
+    return st != NULL && !S_ISLNK(st->st_mode) && destpath_astray(self, st) ? -EPERM : 0;
 }
 
 /* Give a folder that was just made to its owner. The owner of the parent could have replaced it, but only by
  * a folder that others may write to; the new one is writable by nobody else. */
 static int
-way_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
+destpath_give(const destpath_t *self, const char *name, uid_t uid, gid_t gid)
 {
     struct stat st;
     AUTO_FD made = openat(self->folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -100,7 +100,8 @@ way_give(const way_t *self, const char *name, uid_t uid, gid_t gid)
 
 /* Handle a name that is missing or can't be looked up (`code`). 0: it was made. */
 static int
-way_missing(const way_t *self, const struct stat *folder, const char *name, const char *behind, int code)
+destpath_missing(const destpath_t *self, const struct stat *folder, const char *name, const char *behind,
+                 int code)
 {
     if (code != ENOENT)
         return -code;
@@ -113,19 +114,19 @@ way_missing(const way_t *self, const struct stat *folder, const char *name, cons
             st.st_uid = last ? self->made->uid : folder->st_uid;
             st.st_gid = last ? self->made->gid : folder->st_gid;
         }
-        if (way_astray(self, folder) || way_astray(self, &st))
+        if (destpath_astray(self, folder) || destpath_astray(self, &st))
             return -EPERM;
         if (mkdirat(self->folder, name, self->made->mode) != 0)
             return errno == EEXIST ? 0 : -errno; /* somebody else has just made it */
-        return given ? way_give(self, name, st.st_uid, st.st_gid) : 0;
+        return given ? destpath_give(self, name, st.st_uid, st.st_gid) : 0;
     }
-    return way_astray(self, folder) ? -EPERM : -code;
+    return destpath_astray(self, folder) ? -EPERM : -code;
 }
 
 /* Take one part of the path. Any part may be a link, made by the owner of the folder before it. 1: more is
  * left; 0: the end; or a negative errno. */
 static int
-way_step(way_t *self, int flags)
+destpath_step(destpath_t *self, int flags)
 {
     size_t n = strcspn(self->name, "/"), left = n + strspn(self->name + n, "/");
     AUTO_FREE char *name = xstrndup(self->name, n), *behind = xstrdup(self->name + n);
@@ -136,44 +137,45 @@ way_step(way_t *self, int flags)
     if (last && (n == 0 || str_eq(name, ".") || str_eq(name, "..")))
         return -EISDIR;
     bool there = n > 0 && fstatat(self->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    int rc = n > 0 && !there && (errno != ENOENT || !last) ? way_missing(self, &folder, name, behind, errno)
-                                                           : 0;
+    int rc = n > 0 && !there && (errno != ENOENT || !last)
+                 ? destpath_missing(self, &folder, name, behind, errno)
+                 : 0;
     if (rc < 0)
         return rc;
-    if (there && S_ISLNK(st.st_mode) && !(last && (flags & WAY_LINK)))
-        return way_follow(self, &folder, name, behind, flags);
+    if (there && S_ISLNK(st.st_mode) && !(last && (flags & DESTPATH_LINK)))
+        return destpath_follow(self, &folder, name, behind, flags);
     if (last)
         return arrive(self, &folder, there ? &st : NULL);
     memmove(self->name, self->name + left, strlen(self->name + left) + 1);
-    rc = way_enter(self, n > 0 ? name : "/");
+    rc = destpath_enter(self, n > 0 ? name : "/");
     return rc == 0 ? 1 : rc;
 }
 
 int
-way_find(way_t *self, const char *path, int flags)
+destpath_find(destpath_t *self, const char *path, int flags)
 {
-    *self = (way_t) WAY_INIT;
+    *self = (destpath_t) DESTPATH_INIT;
     self->asked = path;
     self->name = xstrdup(path);
-    int rc = *path ? way_enter(self, ".") : -ENOENT;
+    int rc = *path ? destpath_enter(self, ".") : -ENOENT;
     if (rc == 0) {
-        while ((rc = way_step(self, flags)) > 0)
+        while ((rc = destpath_step(self, flags)) > 0)
             continue;
     }
     return rc;
 }
 
 int
-way_make_folder(const char *path, int flags, const way_made_t *made, fail_t *err)
+destpath_make_folder(const char *path, int flags, const destpath_made_t *made, fail_t *err)
 {
-    way_auto_t way = WAY_INIT;
-    way.asked = path;
-    way.name = xstrdup(path);
-    way.made = made;
-    int rc = *path != '\0' ? way_enter(&way, ".") : -ENOENT;
-    while (rc >= 0 && *way.name != '\0')
-        rc = way_step(&way, flags);
-    if (rc >= 0 || way_refused(&way, rc, err))
+    destpath_auto_t resolved = DESTPATH_INIT;
+    resolved.asked = path;
+    resolved.name = xstrdup(path);
+    resolved.made = made;
+    int rc = *path != '\0' ? destpath_enter(&resolved, ".") : -ENOENT;
+    while (rc >= 0 && *resolved.name != '\0')
+        rc = destpath_step(&resolved, flags);
+    if (rc >= 0 || destpath_refused(&resolved, rc, err))
         return rc < 0 ? rc : 0;
     return fail_set(err, rc, "cannot create the folder %s: %s", path,
                     rc == -ENOTDIR ? "something else has that name, or one above; move it away"
@@ -181,7 +183,7 @@ way_make_folder(const char *path, int flags, const way_made_t *made, fail_t *err
 }
 
 char *
-way_text(const way_t *self)
+destpath_text(const destpath_t *self)
 {
     AUTO_FREE char *link = xasprintf("/proc/self/fd/%d", self->folder);
     char folder[PATH_MAX];
@@ -193,11 +195,11 @@ way_text(const way_t *self)
 }
 
 bool
-way_refused(const way_t *self, int rc, fail_t *err)
+destpath_refused(const destpath_t *self, int rc, fail_t *err)
 {
     if (rc != -EPERM || self->whose == NOBODY)
         return false;
-    AUTO_FREE char *to = way_text(self);
+    AUTO_FREE char *to = destpath_text(self);
     (void) fail_kind(err, FAIL_COMMAND, rc,
                      "%s leads to %s by a link of user %u, and that is not that user's: root does not follow "
                      "it; put the file "
@@ -207,10 +209,10 @@ way_refused(const way_t *self, int rc, fail_t *err)
 }
 
 void
-way_close(way_t *self)
+destpath_close(destpath_t *self)
 {
     if (self->folder >= 0)
         (void) close(self->folder);
     free(self->name);
-    *self = (way_t) WAY_INIT;
+    *self = (destpath_t) DESTPATH_INIT;
 }
