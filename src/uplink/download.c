@@ -19,7 +19,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/crypto/tag.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -153,7 +153,7 @@ download_find_place(download_t *d)
     const char *cache = value_str(d->ask, "cache", NULL), *name;
     if (cache == NULL) {
         destpath_auto_t resolved = DESTPATH_INIT;
-        d->folder = settle_find(&resolved, value_str(d->ask, "dest", ""), &d->why);
+        d->folder = putfile_find(&resolved, value_str(d->ask, "dest", ""), &d->why);
         d->place = destpath_text(&resolved);
         if (d->folder == 0) {
             d->folder = resolved.folder;
@@ -161,8 +161,8 @@ download_find_place(download_t *d)
         }
         return;
     }
-    AUTO_FREE char *rel = settle_cache_rel(value_str(d->ask, "saltenv", "base"),
-                                           value_str(d->ask, "path", ""));
+    AUTO_FREE char *rel = putfile_cache_rel(value_str(d->ask, "saltenv", "base"),
+                                            value_str(d->ask, "path", ""));
     AUTO_FD base = open(cache, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     d->place = fs_join(cache, rel);
     d->folder = base < 0 ? -errno : beneath_parent(base, rel, BENEATH_NO_LINKS, 0, &name);
@@ -217,8 +217,8 @@ make_part(download_t *d, fail_t *err)
             (void) close(d->folder);
         d->folder = -1;
         free(STEAL(d->place));
-        int rc = settle_cache_folder(cache, value_str(d->ask, "saltenv", "base"),
-                                     value_str(d->ask, "path", ""), &d->folder, &d->place, err);
+        int rc = putfile_cache_folder(cache, value_str(d->ask, "saltenv", "base"),
+                                      value_str(d->ask, "path", ""), &d->folder, &d->place, err);
         if (rc < 0)
             return rc;
     }
@@ -533,8 +533,8 @@ download_end(downloads_t *self, download_t *d)
         return;
     }
     d->stage = STAGE_WAITING;
-    int rc = settle(d->fd, d->folder, d->part, d->place,
-                    value_get(d->ask, "cache") != NULL ? SETTLE_OURS : SETTLE_USUAL, &err);
+    int rc = putfile_rename(d->fd, d->folder, d->part, d->place,
+                            value_get(d->ask, "cache") != NULL ? PUTFILE_PRIVATE : PUTFILE_UMASK, &err);
     if (rc < 0)
         fail_err(self, d, rc, &err);
     else

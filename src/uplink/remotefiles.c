@@ -15,7 +15,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileserver.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -95,7 +95,7 @@ get_offline(remote_t *self, const char *path, const char *saltenv, const char *d
     if (rc < 0)
         return rc;
     AUTO_FD fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
+    return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : putfile_copy(fd, dest, err);
 }
 
 static char *

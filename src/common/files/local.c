@@ -3,7 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/files/fileserver.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "salt/value.h"
 
 static int
@@ -21,7 +21,7 @@ local_get(void *self, const char *path, const char *saltenv, const char *dest, f
 {
     served_auto_t file = SERVED_INIT;
     int rc = fileserver_find(self, path, saltenv, &file, err);
-    return rc < 0 ? rc : settle_copy(file.fd, dest, err);
+    return rc < 0 ? rc : putfile_copy(file.fd, dest, err);
 }
 
 static json_t *

@@ -9,7 +9,7 @@
 #include "common/files/extmods.h"
 #include "common/files/fileclient.h"
 #include "common/files/fileserver.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "common/net/wire.h"
 #include "common/plugin/call.h"
 #include "common/state/run.h"
@@ -234,7 +234,7 @@ at_cache(fixture_t *f, const char *name)
 
     fetch_one(f, name, "base");
     fetch_one(f, "f", name);
-    (void) settle_cache_folder(f->h->root, "base", name, &dir, &place, NULL);
+    (void) putfile_cache_folder(f->h->root, "base", name, &dir, &place, NULL);
     free(place);
 }
 

@@ -11,7 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileserver.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "common/files/destpath.h"
 
 /* ---- places ------------------------------------------------------------------------------- */
@@ -134,7 +134,7 @@ fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
     int rc = folder_ready(dest, makedirs, err);
 
     if (rc > 0)
-        rc = settle_text(text, dest, err) < 0 ? -EIO : 1;
+        rc = putfile_text(text, dest, err) < 0 ? -EIO : 1;
     return rc;
 }
 
@@ -152,7 +152,7 @@ fetch_copy(const char *path, const char *dest, fail_t *err)
     if (S_ISDIR(st.st_mode))
         return fail_set(err, -EISDIR, "[Errno %d] %s: '%s'", EISDIR, strerror(EISDIR), path);
     int rc = folder_ready(dest, true, err);
-    return rc < 0 ? rc : settle_copy(fd, dest, err);
+    return rc < 0 ? rc : putfile_copy(fd, dest, err);
 }
 
 /* ---- salt:// ------------------------------------------------------------------------------ */
@@ -188,7 +188,7 @@ into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
         return 0;
     }
     AUTO_FD folder = -1;
-    rc = settle_cache_folder(cachedir, env, path, &folder, &place, err);
+    rc = putfile_cache_folder(cachedir, env, path, &folder, &place, err);
     if (rc == 0 && !str_eq(local, place))
         rc = fileclient_same(files, what->url, what->saltenv, place, &same, err);
     if (rc == 0 && !same)

@@ -8,7 +8,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 #include "plugins/lib/http/web.h"
 
 #define SCHEMES   (CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FTP)
@@ -78,12 +78,12 @@ take_place(const webget_t *self, fail_t *err)
     if (fd < 0)
         return fail_set(err, -errno, "%s: %s", self->part, strerror(errno));
     if (!str_empty(self->what->dest))
-        return settle_copy(fd, self->dest, err);
-    int rc = settle_find(&resolved, self->dest, err);
+        return putfile_copy(fd, self->dest, err);
+    int rc = putfile_find(&resolved, self->dest, err);
     if (rc < 0)
         return rc;
     AUTO_FREE char *place = destpath_text(&resolved);
-    return settle(fd, resolved.folder, self->part, place, SETTLE_USUAL, err);
+    return putfile_rename(fd, resolved.folder, self->part, place, PUTFILE_UMASK, err);
 }
 
 /* Asks for the file only if it has another ETag than the one kept. Asks anyway when the file is gone, as the
@@ -117,7 +117,7 @@ keep_etag(const webget_t *self, const web_t *web, fail_t *err)
         return 0;
     if (tag != NULL)
         buf_printf(&text, "%s\n", tag);
-    return settle_text(&text, self->kept, err);
+    return putfile_text(&text, self->kept, err);
 }
 
 /* Into self->part, open as `fd`, then to its place. With an ETag that still holds, the file stays. */

@@ -1,6 +1,6 @@
-/* settle.c - see settle.h. The content is written to a temporary name in the target's folder and renamed; the
+/* putfile.c - see putfile.h. The content is written to a temporary name in the target's folder and renamed; the
  * folder is held open by destpath.h, so that no other user can redirect the rename. */
-#include "common/files/settle.h"
+#include "common/files/putfile.h"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -17,7 +17,7 @@
 enum { TEMP_NAME = 32 };
 
 int
-settle_find(destpath_t *resolved, const char *dest, fail_t *err)
+putfile_find(destpath_t *resolved, const char *dest, fail_t *err)
 {
     int rc = destpath_find(resolved, dest, 0);
     if (rc == 0 || destpath_refused(resolved, rc, err))
@@ -27,14 +27,14 @@ settle_find(destpath_t *resolved, const char *dest, fail_t *err)
 
 /* Set owner and permissions: those of the replaced file (`old`), or for a new file (NULL) `fresh`. */
 static int
-settle_dress(int fd, const struct stat *old, mode_t fresh)
+putfile_dress(int fd, const struct stat *old, mode_t fresh)
 {
     if (old != NULL) {
         if (fchown(fd, old->st_uid, old->st_gid) != 0 && errno != EPERM)
             return -errno;
         return fchmod(fd, old->st_mode & 07777) == 0 ? 0 : -errno;
     }
-    if (fresh == SETTLE_USUAL) {
+    if (fresh == PUTFILE_UMASK) {
         mode_t mask = umask(022);
         (void) umask(mask);
         fresh = 0666 & ~mask;
@@ -43,7 +43,7 @@ settle_dress(int fd, const struct stat *old, mode_t fresh)
 }
 
 int
-settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
+putfile_rename(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
 {
     const char *slash = strrchr(place, '/'), *name = slash != NULL ? slash + 1 : place;
     struct stat st;
@@ -52,7 +52,7 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
         return fs_fail(err, -errno, "look at", place);
     if (there && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
         return fail_set(err, -EINVAL, "%s is a device; name a file", place);
-    int rc = settle_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);
+    int rc = putfile_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);
     if (rc == 0 && renameat(dir, temp, dir, name) != 0)
         rc = -errno;
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
@@ -60,7 +60,7 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
 
 /* Enter a folder of the cache, making it; a file or link with its name is removed. */
 static int
-settle_enter(int dir, const char *name)
+putfile_enter(int dir, const char *name)
 {
     int fd = beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
     if (fd != -ELOOP && fd != -ENOTDIR)
@@ -81,13 +81,13 @@ clear_name(int dir, const char *name)
 
 /* Walk to the folder of `rel`, removing obstacles. Closes *at_p on failure. */
 static int
-settle_walk(int *at_p, const char *rel)
+putfile_walk(int *at_p, const char *rel)
 {
     char **parts = str_split(rel, "/", false);
     int rc = beneath_check(rel);
     size_t n = strv_len(parts);
     for (size_t i = 0; rc == 0 && i + 1 < n; i++) {
-        int next = settle_enter(*at_p, parts[i]);
+        int next = putfile_enter(*at_p, parts[i]);
         (void) close(*at_p);
         *at_p = next;
         rc = next < 0 ? next : 0;
@@ -99,15 +99,15 @@ settle_walk(int *at_p, const char *rel)
 }
 
 int
-settle_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
-                    char **ret_place, fail_t *err)
+putfile_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
+                     char **ret_place, fail_t *err)
 {
-    AUTO_FREE char *rel = settle_cache_rel(saltenv, path);
+    AUTO_FREE char *rel = putfile_cache_rel(saltenv, path);
     AUTO_FREE char *place = fs_join(cachedir, rel);
     int rc = fs_mkdirs(cachedir, 0700, err);
     AUTO_FD at = rc == 0 ? open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (rc == 0)
-        rc = at < 0 ? -errno : settle_walk(&at, rel);
+        rc = at < 0 ? -errno : putfile_walk(&at, rel);
     if (rc < 0)
         return fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc));
     *ret_dir = at;
@@ -117,13 +117,13 @@ settle_cache_folder(const char *cachedir, const char *saltenv, const char *path,
 }
 
 char *
-settle_cache_rel(const char *saltenv, const char *path)
+putfile_cache_rel(const char *saltenv, const char *path)
 {
     return xasprintf("files/%s/%s", saltenv, path);
 }
 
 static int
-settle_copy_bytes(int from, int to)
+putfile_copy_bytes(int from, int to)
 {
     off_t in = 0, out = 0;
     ssize_t n;
@@ -140,11 +140,11 @@ settle_copy_bytes(int from, int to)
 
 /* Put the text, or the file `from` when it is NULL, at `dest`. */
 static int
-settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
+putfile_put(int from, const buf_t *text, const char *dest, fail_t *err)
 {
     destpath_auto_t resolved = DESTPATH_INIT;
     char temp[TEMP_NAME];
-    int rc = settle_find(&resolved, dest, err);
+    int rc = putfile_find(&resolved, dest, err);
     if (rc < 0)
         return rc;
     AUTO_FREE char *place = destpath_text(&resolved);
@@ -158,22 +158,22 @@ settle_put(int from, const buf_t *text, const char *dest, fail_t *err)
 
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
-    rc = text != NULL ? fs_write_all(out, buf_str(text), text->len) : settle_copy_bytes(from, out);
+    rc = text != NULL ? fs_write_all(out, buf_str(text), text->len) : putfile_copy_bytes(from, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
-                : settle(out, resolved.folder, temp, place, SETTLE_USUAL, err);
+                : putfile_rename(out, resolved.folder, temp, place, PUTFILE_UMASK, err);
     if (rc < 0)
         (void) unlinkat(resolved.folder, temp, 0);
     return rc;
 }
 
 int
-settle_copy(int fd, const char *dest, fail_t *err)
+putfile_copy(int fd, const char *dest, fail_t *err)
 {
-    return settle_put(fd, NULL, dest, err);
+    return putfile_put(fd, NULL, dest, err);
 }
 
 int
-settle_text(const buf_t *text, const char *dest, fail_t *err)
+putfile_text(const buf_t *text, const char *dest, fail_t *err)
 {
-    return settle_put(-1, text, dest, err);
+    return putfile_put(-1, text, dest, err);
 }
