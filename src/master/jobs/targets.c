@@ -5,7 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/match/match.h"
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -20,9 +20,9 @@ read_known(front_t *self, const target_t *target, match_work_t *work)
         if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
             continue;
         if (target_needs_grains(target))
-            known_read(self, m, STORE_GRAINS);
+            miniondata_read(self, m, STORE_GRAINS);
         if (target_needs_pillar(target))
-            known_read(self, m, STORE_PILLAR);
+            miniondata_read(self, m, STORE_PILLAR);
     }
     match_work_excuse(work, since_us);
 }
@@ -118,8 +118,8 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if ((m = peers_by_slot(self->peers, i)) == NULL || m->state != KEY_ACCEPTED)
             continue;
-        match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
-                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
+        match_subject_t subject = { m->id, needs_grains ? miniondata_grains(self, m) : NULL,
+                                    needs_pillar ? miniondata_get(self, m, STORE_PILLAR) : NULL, work };
         if (target_match(target, &subject))
             slots[(*ret_n)++] = i;
         if (work->spent) {

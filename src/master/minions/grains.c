@@ -2,7 +2,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/events/bus.h"
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 #include "master/minions/message.h"
 #include "master/minions/refused.h"
 #include "master/front/request.h"
@@ -17,7 +17,7 @@ minions_grains_known_grains(const minion_t *m, const char *text, size_t len)
     static const char head[] = "{\"m\":\"grains\",\"grains\":";
     size_t n = sizeof(head) - 1;
     return len > n && memcmp(text, head, n) == 0 && text[len - 1] == '}' &&
-           known_is(m, STORE_GRAINS, text + n, len - n - 1);
+           miniondata_is(m, STORE_GRAINS, text + n, len - n - 1);
 }
 
 static int
@@ -30,7 +30,7 @@ new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     if (!json_is_object(grains))
         return fail_set(err, -EPROTO, "grains that are not objects");
-    known_keep(self, m, STORE_GRAINS, grains);
+    miniondata_keep(self, m, STORE_GRAINS, grains);
     return 0;
 }
 
@@ -83,7 +83,7 @@ minions_grains_asked(front_t *self, lconn_t *c, const json_t *request, fail_t *e
     json_t *all = json_object();
     for (size_t i = 0; i < n; i++) {
         minion_t *m = peers_by_slot(self->peers, slots[i]);
-        json_t *grains = known_get(self, m, STORE_GRAINS);
+        json_t *grains = miniondata_get(self, m, STORE_GRAINS);
         if (grains != NULL)
             json_object_set_new(all, m->id, json_copy(grains));
     }

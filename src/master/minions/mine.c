@@ -8,7 +8,7 @@
 #include "common/match/match.h"
 #include "common/rules/rules.h"
 #include "master/front/hooks.h"
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 #include "master/operators/lconn.h"
 #include "master/minions/message.h"
 #include "master/minions/post.h"
@@ -48,7 +48,8 @@ minions_mine_is_target(look_t *look, json_t *tgt, const char *type_name)
     minion_t *m = peers_by_id(self->peers, id);
     if (m == NULL || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
-    match_subject_t subject = { m->id, known_grains(self, m), known_get(self, m, STORE_PILLAR), &work };
+    match_subject_t subject = { m->id, miniondata_grains(self, m), miniondata_get(self, m, STORE_PILLAR),
+                                &work };
     match_work_begin(&work, LIMIT_WORK_ALLOW_STEPS, LIMIT_WORK_ALLOW_TIME);
     AUTO(target) target = target_new_within(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &work, &err);
     bool is_target = target != NULL && target_match(target, &subject);
@@ -144,7 +145,7 @@ minions_mine_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *e
 static void
 minions_mine_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
 {
-    json_t *mine = known_get(look->front, m, STORE_MINE), *name;
+    json_t *mine = miniondata_get(look->front, m, STORE_MINE), *name;
     size_t i;
     json_array_foreach (names, i, name) {
         if (!match_work_take(look->work, 1))
@@ -217,7 +218,7 @@ minions_mine_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
     }
     int rc = noted(self, store_put_mine(self->store, m->id, &text), err);
     if (rc == 0)
-        known_set(self, m, STORE_MINE, mine);
+        miniondata_set(self, m, STORE_MINE, mine);
     return rc;
 }
 
@@ -245,7 +246,7 @@ minions_mine_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     }
     if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
         return json_true();
-    json_t *old = known_get(self, m, STORE_MINE);
+    json_t *old = miniondata_get(self, m, STORE_MINE);
     bool anew = old == NULL || value_bool(body, "clear", false);
     json_t *mine = anew ? json_object() : json_copy(old);
     json_object_update(mine, data);
@@ -256,7 +257,7 @@ static json_t *
 minions_mine_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     const char *name = value_str(body, "fun", "");
-    json_t *old = known_get(self, m, STORE_MINE);
+    json_t *old = miniondata_get(self, m, STORE_MINE);
     if (value_get(old, name) == NULL)
         return json_true();
     json_t *mine = json_copy(old);
@@ -269,7 +270,7 @@ minions_mine_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
 {
     int rc = noted(self, store_forget(self->store, m->id, what), err);
     if (rc == 0)
-        known_set(self, m, what, NULL);
+        miniondata_set(self, m, what, NULL);
     return rc;
 }
 
@@ -356,7 +357,7 @@ minions_mine_forget(front_t *self, minion_t *m, const json_t *request, fail_t *e
     json_array_foreach (value_get(request, "what"), i, what)
         if (rc == 0 && json_is_string(what))
             rc = forget_named(self, m, json_string_value(what), err);
-    json_t *old = known_get(self, m, STORE_MINE);
+    json_t *old = miniondata_get(self, m, STORE_MINE);
     if (rc < 0 || function == NULL || value_get(old, function) == NULL)
         return rc;
     json_t *mine = json_copy(old);

@@ -46,7 +46,7 @@ peers_new(void)
 static void
 free_minion(minion_t *m)
 {
-    known_free(&m->known);
+    miniondoc_free(&m->known);
     json_decref(m->calls);
     free(m->id);
     free(m->greeted);

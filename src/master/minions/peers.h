@@ -16,7 +16,7 @@
 #include "common/base/rate.h"
 #include "common/crypto/keys.h"
 #include "keyring/keystore.h"
-#include "master/minions/knowndoc.h"
+#include "master/minions/miniondoc.h"
 #include "salt/limits.h"
 
 #define RID_MAX 16
@@ -63,7 +63,7 @@ struct minion {
     bool seen;                  /* has connected since the start, or since the master's key changed */
     int64_t heard_ms;           /* monotonic: last message */
     int64_t gone_ms;            /* monotonic: end of its last connection; 0: never connected */
-    known_t known;
+    miniondoc_t known;
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* of its last connection */
     char release[LIMIT_RELEASE];               /* the same */
     uint32_t starts;                           /* number of changes of `series` */

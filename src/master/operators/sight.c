@@ -8,7 +8,7 @@
 #include "common/rules/view.h"
 #include "master/front/part.h"
 #include "master/jobs/targets.h"
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 #include "master/operators/acl.h"
 #include "salt/value.h"
 

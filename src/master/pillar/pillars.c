@@ -16,7 +16,7 @@
 #include "common/py/py_wire.h"
 #include "master/events/bus.h"
 #include "master/minions/gate.h"
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 #include "master/minions/message.h"
 #include "master/front/part.h"
 #include "master/pillar/pillargit.h"
@@ -367,7 +367,7 @@ pillars_deliver(pillars_t *self, task_t *t)
     if (t->shown != NULL) {
         /* Keep the pillar for targets, unless minion_data_cache is off. */
         if (conf_bool(front->conf, "minion_data_cache"))
-            known_keep(front, m, STORE_PILLAR, t->shown);
+            miniondata_keep(front, m, STORE_PILLAR, t->shown);
     }
     /* A connecting minion's refresh event was fired with its grains. */
     if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false)) {
@@ -431,7 +431,7 @@ assign_all(pillars_t *self)
         }
         t->id = xstrdup(m->id);
         if (!json_is_object(grains))
-            grains = known_get(self->front, m, STORE_GRAINS);
+            grains = miniondata_get(self->front, m, STORE_GRAINS);
         t->grains = grains != NULL ? json_deep_copy(grains) : json_object();
         t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
         t->generation = self->generation;

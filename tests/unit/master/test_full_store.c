@@ -32,7 +32,7 @@ set_up(void **state)
     START(&f->front, clockwatch);
     START(&f->front, numbers);
     START(&f->front, bus);
-    START(&f->front, known);
+    START(&f->front, miniondata);
     START(&f->front, publish);
     assert_int_equal(sqlite3_open(f->place->path, &f->other), SQLITE_OK);
     assert_int_equal(sqlite3_busy_timeout(f->other, PATIENCE_MS), SQLITE_OK);
@@ -48,7 +48,7 @@ tear_down(void **state)
 
     (void) sqlite3_close(f->other);
     END(&f->front, publish);
-    END(&f->front, known);
+    END(&f->front, miniondata);
     END(&f->front, bus);
     END(&f->front, numbers);
     END(&f->front, clockwatch);
@@ -156,13 +156,13 @@ test_mine(void **state)
     assert_null(minions_mine_flush(&f->front, m1, NULL, &why));
     assert_int_equal(why.code, -EAGAIN);
     fail_clear(&why);
-    assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"a\":1,\"b\":2}");
+    assert_shown(json_incref(miniondata_get(&f->front, m1, STORE_MINE)), "{\"a\":1,\"b\":2}");
     make_room(f);
     json_auto_t *done = minions_mine_delete(&f->front, m1, body, &why);
     assert_true(json_is_true(done));
     await_written(f);
     assert_shown(store_docs(f->place->reader, STORE_MINE, "m1", err), "{\"m1\":{\"b\":2}}");
-    assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"b\":2}");
+    assert_shown(json_incref(miniondata_get(&f->front, m1, STORE_MINE)), "{\"b\":2}");
 }
 
 /* What the master knows anew of a minion it goes by at once; the store has it when there is room again. */
@@ -175,14 +175,15 @@ test_known(void **state)
     json_auto_t *grains = json_pack("{s:s}", "os", "Debian"), *pillar = json_pack("{s:i}", "a", 1);
 
     fill(f, 10);
-    known_keep(&f->front, m1, STORE_GRAINS, grains);
-    known_keep(&f->front, m1, STORE_PILLAR, pillar);
-    part_known.tick(&f->front, 0);
-    assert_shown(json_incref(known_get(&f->front, m1, STORE_GRAINS)), "{\"os\":\"Debian\",\"id\":\"m1\"}");
-    assert_shown(json_incref(known_get(&f->front, m1, STORE_PILLAR)), "{\"a\":1}");
+    miniondata_keep(&f->front, m1, STORE_GRAINS, grains);
+    miniondata_keep(&f->front, m1, STORE_PILLAR, pillar);
+    part_miniondata.tick(&f->front, 0);
+    assert_shown(json_incref(miniondata_get(&f->front, m1, STORE_GRAINS)),
+                 "{\"os\":\"Debian\",\"id\":\"m1\"}");
+    assert_shown(json_incref(miniondata_get(&f->front, m1, STORE_PILLAR)), "{\"a\":1}");
     make_room(f);
     do
-        part_known.tick(&f->front, 0);
+        part_miniondata.tick(&f->front, 0);
     while (m1->known.unkept[STORE_GRAINS] || m1->known.unkept[STORE_PILLAR]);
     await_written(f);
     assert_shown(store_docs(f->place->reader, STORE_GRAINS, "m1", err),

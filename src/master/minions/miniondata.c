@@ -1,7 +1,7 @@
-/* known.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the stored
+/* miniondata.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the stored
  * texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's queue
  * refused is repeated by the tick. */
-#include "master/minions/known.h"
+#include "master/minions/miniondata.h"
 
 #include "common/base/clock.h"
 #include "common/base/grainsid.h"
@@ -17,12 +17,12 @@ typedef struct knowledge {
     json_t *bare;      /* view of a minion without grains: the id alone */
     uint32_t next;     /* first slot that may have unparsed texts */
     bool behind;       /* some documents are not in the store yet */
-} knowledge_t;
+} miniondata_t;
 
-static knowledge_t *
-known_own(const front_t *front)
+static miniondata_t *
+miniondata_own(const front_t *front)
 {
-    return front->own[PART_known];
+    return front->own[PART_miniondata];
 }
 
 static const char *const names[STORE_DOCS] = {
@@ -38,13 +38,13 @@ keep_grains(front_t *front, minion_t *m, json_t *grains)
         noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
                    m->id, claimed);
     grains_set_id(grains, m->id);
-    m->known.grains = valuepool_keep(known_own(front)->pool, grains);
+    m->known.grains = valuepool_keep(miniondata_own(front)->pool, grains);
 }
 
 static void
-known_own_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+miniondata_own_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
-    known_t *self = &m->known;
+    miniondoc_t *self = &m->known;
     if (what == STORE_GRAINS)
         keep_grains(front, m, value);
     else if (what == STORE_PILLAR)
@@ -54,7 +54,7 @@ known_own_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 }
 
 void
-known_read(front_t *front, minion_t *m, store_doc_t what)
+miniondata_read(front_t *front, minion_t *m, store_doc_t what)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *text = STEAL(m->known.unread[what]);
@@ -62,66 +62,66 @@ known_read(front_t *front, minion_t *m, store_doc_t what)
         return;
     json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
     if (json_is_object(value))
-        known_own_keep(front, m, what, value);
+        miniondata_own_keep(front, m, what, value);
     else
         log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
                     err.text != NULL ? fail_text(&err) : "it is not an object");
 }
 
 json_t *
-known_get(front_t *front, minion_t *m, store_doc_t what)
+miniondata_get(front_t *front, minion_t *m, store_doc_t what)
 {
-    known_read(front, m, what);
-    return known_view(&m->known, what);
+    miniondata_read(front, m, what);
+    return miniondoc_view(&m->known, what);
 }
 
 json_t *
-known_grains(front_t *front, minion_t *m)
+miniondata_grains(front_t *front, minion_t *m)
 {
-    json_t *grains = known_get(front, m, STORE_GRAINS);
+    json_t *grains = miniondata_get(front, m, STORE_GRAINS);
     if (grains != NULL)
         return grains;
-    if (known_own(front)->bare == NULL)
-        known_own(front)->bare = json_object();
-    grains_set_id(known_own(front)->bare, m->id);
-    return known_own(front)->bare;
+    if (miniondata_own(front)->bare == NULL)
+        miniondata_own(front)->bare = json_object();
+    grains_set_id(miniondata_own(front)->bare, m->id);
+    return miniondata_own(front)->bare;
 }
 
 void
-known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+miniondata_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     json_auto_t *kept = json_incref(value); /* `value` may belong to what is dropped */
-    known_drop(&m->known, what);
+    miniondoc_drop(&m->known, what);
     if (kept != NULL)
-        known_own_keep(front, m, what, kept);
+        miniondata_own_keep(front, m, what, kept);
 }
 
 /* Queue a document for the store. False: no room, to be repeated. */
 static bool
-known_put(front_t *front, minion_t *m, store_doc_t what)
+miniondata_put(front_t *front, minion_t *m, store_doc_t what)
 {
     typedef uint64_t put_fn(store_t * store, const char *id, char **text_p);
     static put_fn *const put[STORE_DOCS] = {
         [STORE_GRAINS] = store_put_grains, [STORE_PILLAR] = store_put_pillar, [STORE_MINE] = store_put_mine
     };
-    char *text = value_dump(known_view(&m->known, what));
+    char *text = value_dump(miniondoc_view(&m->known, what));
     m->known.unkept[what] = put[what](front->store, m->id, &text) == 0;
     return !m->known.unkept[what];
 }
 
 void
-known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+miniondata_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
-    known_set(front, m, what, value);
-    if (!known_put(front, m, what))
-        known_own(front)->behind = true;
+    miniondata_set(front, m, what, value);
+    if (!miniondata_put(front, m, what))
+        miniondata_own(front)->behind = true;
 }
 
 bool
-known_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
+miniondata_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
 {
     const char *unread = m->known.unread[what];
-    json_t *view = unread != NULL ? NULL : known_view(&m->known, what);
+    json_t *view = unread != NULL ? NULL : miniondoc_view(&m->known, what);
     AUTO_FREE char *dumped = view != NULL ? value_dump(view) : NULL;
     const char *have = unread != NULL ? unread : dumped;
     return have != NULL && strlen(have) == len && memcmp(have, text, len) == 0;
@@ -135,7 +135,7 @@ typedef struct load {
 } load_t;
 
 static void
-known_take_over(void *cookie, const char *id, const char *text)
+miniondata_take_over(void *cookie, const char *id, const char *text)
 {
     load_t *load = cookie;
     minion_t *m = peers_by_id(load->front->peers, id);
@@ -144,13 +144,13 @@ known_take_over(void *cookie, const char *id, const char *text)
 }
 
 static int
-known_start(front_t *front, fail_t *err)
+miniondata_start(front_t *front, fail_t *err)
 {
     int rc = 0;
-    known_own(front)->pool = valuepool_new();
+    miniondata_own(front)->pool = valuepool_new();
     for (store_doc_t what = 0; what < STORE_DOCS && rc == 0; what++) {
         load_t load = { front, what };
-        rc = store_docs_each(front->reader, what, known_take_over, &load, err);
+        rc = store_docs_each(front->reader, what, miniondata_take_over, &load, err);
     }
     return rc;
 }
@@ -162,7 +162,7 @@ catch_up(front_t *front, int64_t until_us)
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++) {
         minion_t *m = peers_by_slot(front->peers, slot);
         for (store_doc_t what = 0; m != NULL && what < STORE_DOCS; what++)
-            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !known_put(front, m, what)))
+            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !miniondata_put(front, m, what)))
                 return false;
     }
     return true;
@@ -170,34 +170,34 @@ catch_up(front_t *front, int64_t until_us)
 
 /* Parse some more stored texts, and repeat refused writes. */
 static void
-known_tick(front_t *front, int64_t now_ms)
+miniondata_tick(front_t *front, int64_t now_ms)
 {
-    knowledge_t *self = known_own(front);
+    miniondata_t *self = miniondata_own(front);
     int64_t until = clock_mono_us() + SLICE_US;
     if (self->behind)
         self->behind = !catch_up(front, until);
     while (self->next < peers_slots(front->peers) && clock_mono_us() < until) {
         minion_t *m = peers_by_slot(front->peers, self->next++);
         for (store_doc_t what = 0; m != NULL && what < STORE_DOCS; what++)
-            known_read(front, m, what);
+            miniondata_read(front, m, what);
     }
 }
 
 /* Runs before the minions are freed, as their grains belong to `pool`. */
 static bool
-known_destroy(front_t *front)
+miniondata_destroy(front_t *front)
 {
     minion_t *m;
     for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++)
         if ((m = peers_by_slot(front->peers, slot)))
-            known_free(&m->known);
-    valuepool_destroy(&known_own(front)->pool);
-    json_decref(known_own(front)->bare);
+            miniondoc_free(&m->known);
+    valuepool_destroy(&miniondata_own(front)->pool);
+    json_decref(miniondata_own(front)->bare);
     return true;
 }
 
-const front_part_t part_known = { .name = "known",
-                                  .size = sizeof(knowledge_t),
-                                  .start = known_start,
-                                  .destroy = known_destroy,
-                                  .tick = known_tick };
+const front_part_t part_miniondata = { .name = "known",
+                                       .size = sizeof(miniondata_t),
+                                       .start = miniondata_start,
+                                       .destroy = miniondata_destroy,
+                                       .tick = miniondata_tick };

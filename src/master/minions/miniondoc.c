@@ -1,14 +1,14 @@
-/* knowndoc.c - see knowndoc.h. Grains are interned (valuepool.h), pillar and mine are plain values. */
-#include "master/minions/knowndoc.h"
+/* miniondoc.c - see miniondoc.h. Grains are interned (valuepool.h), pillar and mine are plain values. */
+#include "master/minions/miniondoc.h"
 
 json_t *
-known_view(const known_t *self, store_doc_t what)
+miniondoc_view(const miniondoc_t *self, store_doc_t what)
 {
     return what == STORE_GRAINS ? kept_view(self->grains) : what == STORE_PILLAR ? self->pillar : self->mine;
 }
 
 void
-known_drop(known_t *self, store_doc_t what)
+miniondoc_drop(miniondoc_t *self, store_doc_t what)
 {
     free(self->unread[what]);
     self->unread[what] = NULL;
@@ -23,8 +23,8 @@ known_drop(known_t *self, store_doc_t what)
 }
 
 void
-known_free(known_t *self)
+miniondoc_free(miniondoc_t *self)
 {
     for (store_doc_t what = 0; what < STORE_DOCS; what++)
-        known_drop(self, what);
+        miniondoc_drop(self, what);
 }
