@@ -14,7 +14,7 @@
 #include "api/access.h"
 #include "api/body.h"
 #include "api/cert.h"
-#include "api/gate.h"
+#include "api/admit.h"
 #include "api/route.h"
 #include "api/stats.h"
 #include "common/base/clock.h"
@@ -343,7 +343,7 @@ http_take(void *cookie, struct MHD_Connection *link, const char *url, const char
 
     if (request == NULL) {
         *context = request = request_new(http, link, url, method);
-        gate_pass(request);
+        admit_request(request);
         if (request->response != NULL && request->early)
             return http_queue(request);
         return MHD_YES;

@@ -4,7 +4,7 @@
 #include <microhttpd.h>
 
 #include "api/api.h"
-#include "api/gate.h"
+#include "api/admit.h"
 #include "api/http.h"
 #include "api/hub.h"
 #include "api/route.h"
@@ -138,7 +138,7 @@ stream_token(request_t *request, const char *given)
     for (size_t i = 0; given == NULL && i < NELEMS(names); i++)
         given = request_query(request, names[i]);
     if (given == NULL)
-        return gate_session(request, true) ? request->token : NULL;
+        return admit_session(request, true) ? request->token : NULL;
     const session_t *session = session_find(request->api->sessions, given, api_now());
     free(request->user);
     request->user = session != NULL ? xstrdup(session->user) : NULL;

@@ -1,5 +1,5 @@
-/* gate.c - see gate.h. */
-#include "api/gate.h"
+/* admit.c - see admit.h. */
+#include "api/admit.h"
 
 #include <microhttpd.h>
 #include <strings.h>
@@ -23,14 +23,14 @@ has_large_body(const request_t *request)
 }
 
 static void
-gate_refuse(request_t *request, unsigned status, const char *text)
+admit_refuse(request_t *request, unsigned status, const char *text)
 {
     request->early = has_large_body(request);
     reply_error(request, status, text);
 }
 
 bool
-gate_session(request_t *request, bool cookies)
+admit_session(request_t *request, bool cookies)
 {
     const char *id = request_header(request, "X-Auth-Token");
     double now = api_now();
@@ -49,7 +49,7 @@ gate_session(request_t *request, bool cookies)
 }
 
 static void
-gate_count_length(void *cookie, const char *name, const char *value)
+admit_count_length(void *cookie, const char *name, const char *value)
 {
     int *n = cookie;
     bool coded = strcasecmp(name, "Transfer-Encoding") == 0;
@@ -65,12 +65,12 @@ is_ambiguous(const request_t *request)
 {
     int n = 0;
 
-    request_headers_each(request, gate_count_length, &n);
+    request_headers_each(request, admit_count_length, &n);
     return n > 1;
 }
 
 static void
-gate_count_odd(void *cookie, const char *name, const char *value)
+admit_count_odd(void *cookie, const char *name, const char *value)
 {
     int *n = cookie;
 
@@ -83,7 +83,7 @@ is_no_text(const request_t *request)
 {
     int n = 0;
 
-    request_query_each(request, gate_count_odd, &n);
+    request_query_each(request, admit_count_odd, &n);
     return n > 0 || (request->path != NULL && !utf8_valid(request->path, strlen(request->path)));
 }
 
@@ -99,7 +99,7 @@ is_foreign(const request_t *request)
 }
 
 static void
-gate_check_body(request_t *request)
+admit_check_body(request_t *request)
 {
     const char *length = request_header(request, "Content-Length");
     size_t max = request->token != NULL || request->api->set->body_max < HTTP_OPEN_BODY
@@ -107,29 +107,29 @@ gate_check_body(request_t *request)
                      : HTTP_OPEN_BODY;
 
     if (length != NULL && strtoull(length, NULL, 10) > max)
-        gate_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
+        admit_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
 }
 
 /* The request's session and its sender's address are checked against what the route asks for. */
 static void
-gate_check_user(request_t *request)
+admit_check_user(request_t *request)
 {
     const route_t *route = request->route;
     route_auth_t auth = str_eq(request->method, "POST") ? route->post_auth : route->get_auth;
 
     if (route->open_by != NULL && settings_flag(request->api->set, route->open_by))
         auth = ROUTE_OPEN;
-    if (auth == ROUTE_SESSION && !gate_session(request, route->cookies)) {
-        gate_refuse(request, MHD_HTTP_UNAUTHORIZED, route->denied);
+    if (auth == ROUTE_SESSION && !admit_session(request, route->cookies)) {
+        admit_refuse(request, MHD_HTTP_UNAUTHORIZED, route->denied);
         return;
     }
     if (!settings_admits(request->api->set, request->user, request->address))
-        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
+        admit_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
 }
 
 /* A preflight: what pages of other sites may send. */
 static void
-gate_preflight(request_t *request)
+admit_preflight(request_t *request)
 {
     const char *origin = request_header(request, "Origin");
     struct MHD_Response *response = MHD_create_response_from_buffer(0, (void *) "", MHD_RESPMEM_PERSISTENT);
@@ -144,7 +144,7 @@ gate_preflight(request_t *request)
 }
 
 void
-gate_pass(request_t *request)
+admit_request(request_t *request)
 {
     const char *accept = request_header(request, "Accept");
     bool reads = str_eq(request->method, "GET") || str_eq(request->method, "HEAD");
@@ -152,16 +152,16 @@ gate_pass(request_t *request)
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
     if (is_ambiguous(request)) {
-        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "How long the request is, is said twice or is not clear");
+        admit_refuse(request, MHD_HTTP_BAD_REQUEST, "How long the request is, is said twice or is not clear");
         request->early = true; /* which ends the connection */
         return;
     }
     if (is_no_text(request)) {
-        gate_refuse(request, MHD_HTTP_BAD_REQUEST, "Path and query are wanted as UTF-8");
+        admit_refuse(request, MHD_HTTP_BAD_REQUEST, "Path and query are wanted as UTF-8");
         return;
     }
     if (!settings_admits(request->api->set, NULL, request->address)) {
-        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
+        admit_refuse(request, MHD_HTTP_FORBIDDEN, "Bad IP");
         return;
     }
     if (app != NULL && reads && (request->route == NULL || !request->route->html) &&
@@ -176,16 +176,16 @@ gate_pass(request_t *request)
     if (request->route == NULL) {
         AUTO_FREE char *text = xasprintf("The path '%s' was not found.",
                                          request->path != NULL ? request->path : "");
-        gate_refuse(request, MHD_HTTP_NOT_FOUND, text);
+        admit_refuse(request, MHD_HTTP_NOT_FOUND, text);
     } else if (str_eq(request->method, "OPTIONS")) {
-        gate_preflight(request);
+        admit_preflight(request);
     } else if (route_handler(request->route, request->method) == NULL) {
-        gate_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Specified method is invalid for this resource");
+        admit_refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Specified method is invalid for this resource");
     } else if (is_foreign(request)) {
-        gate_refuse(request, MHD_HTTP_FORBIDDEN, "Pages of this origin are not in cors_origin");
+        admit_refuse(request, MHD_HTTP_FORBIDDEN, "Pages of this origin are not in cors_origin");
     } else {
-        gate_check_user(request);
+        admit_check_user(request);
         if (request->response == NULL)
-            gate_check_body(request);
+            admit_check_body(request);
     }
 }
