@@ -113,7 +113,7 @@ fileline_readable(front_t *front)
         front->counters.out += rc == 0;
         const peer_t *peer = rc == 0 ? peers_by_rid(front->peers, out->rid, out->rid_len) : NULL;
         if (peer != NULL)
-            gate_said(front, peer->fd, out->len);
+            gate_sent(front, peer->fd, out->len);
         if (rc < 0) {
             log_debug("a part of a file can't be sent: %s", zmq_strerror(-rc));
             files_gone(self, out->rid, out->rid_len);

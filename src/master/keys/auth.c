@@ -230,7 +230,7 @@ auth_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const 
     self->counters.auth[str_eq(act, "full") ? AUTH_MAX_MINIONS : AUTH_REJECTED]++;
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
-    gate_stranger(self, peer->fd);
+    gate_unaccepted(self, peer->fd);
     if (!lately) {
         fire_auth(self, peer, id, false, act, other);
         auth_audit(self, peer, id, act, other);

@@ -79,7 +79,7 @@ rotate(front_t *self, fail_t *err)
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         while ((m = peers_by_slot(self->peers, i)) && peers_take_sub(self->peers, m) >= 0)
             ;
-    gate_all_went(self);
+    gate_all_disconnected(self);
 
     own->tell_ms = now + GATE_SILENT_MS;
     grace_begin(self, now);

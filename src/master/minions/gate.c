@@ -241,7 +241,7 @@ gate_patience(const gate_t *self)
 }
 
 void
-gate_came(front_t *front, port_t port, int fd)
+gate_connected(front_t *front, port_t port, int fd)
 {
     gate_t *self = gate_own(front);
     door_line_t *line = gate_line(self, fd);
@@ -275,7 +275,7 @@ gate_came(front_t *front, port_t port, int fd)
 }
 
 void
-gate_misspoke(front_t *front, port_t port, int error)
+gate_handshake_failed(front_t *front, port_t port, int error)
 {
     if (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
         gate_own(front)->mismatched |= (uint8_t) (1u << port);
@@ -299,7 +299,7 @@ told_lately(gate_t *self, const char *address)
 
 /* A handshake failure that was reported just before belongs to this connection, see is_salt. */
 void
-gate_went(front_t *front, port_t port, int fd)
+gate_disconnected(front_t *front, port_t port, int fd)
 {
     gate_t *self = gate_own(front);
     door_line_t *line = gate_line(self, fd);
@@ -332,13 +332,13 @@ gate_went(front_t *front, port_t port, int fd)
 }
 
 void
-gate_all_went(front_t *front)
+gate_all_disconnected(front_t *front)
 {
     gate_t *self = gate_own(front);
     for (int fd = 0; fd < self->n_lines; fd++)
         for (port_t port = PORT_REQUEST; port <= PORT_PUBLISH; port++)
             if (self->lines[fd].ports & 1u << port)
-                gate_went(front, port, fd);
+                gate_disconnected(front, port, fd);
 }
 
 bool
@@ -349,7 +349,7 @@ gate_is_open(const front_t *front, port_t port, int fd)
 }
 
 void
-gate_spoke(front_t *front, int fd, size_t bytes)
+gate_received(front_t *front, int fd, size_t bytes)
 {
     gate_t *self = gate_own(front);
     if (fd < 0 || fd >= self->n_lines)
@@ -366,7 +366,7 @@ gate_accepted(front_t *front, int fd)
 }
 
 void
-gate_stranger(front_t *front, int fd)
+gate_unaccepted(front_t *front, int fd)
 {
     gate_move(gate_own(front), fd, STAGE_SPOKEN);
 }
@@ -407,7 +407,7 @@ resident(const gate_t *self)
 
 /* A token bucket per minion for messages larger than a file chunk. */
 bool
-gate_takes(const peer_t *peer, size_t bytes)
+gate_within_rate(const peer_t *peer, size_t bytes)
 {
     minion_t *m = peer->minion;
     if (m == NULL || bytes <= LIMIT_FILE_CHUNK + 1024)
@@ -423,7 +423,7 @@ gate_takes(const peer_t *peer, size_t bytes)
 }
 
 void
-gate_said(front_t *front, int fd, size_t bytes)
+gate_sent(front_t *front, int fd, size_t bytes)
 {
     gate_t *self = gate_own(front);
     if (fd >= 0 && fd < self->n_lines)
@@ -435,7 +435,7 @@ gate_send(front_t *front, const peer_t *peer, const void *data, size_t len)
 {
     int rc = sock_send_to(front->router, peer->rid, peer->rid_len, data, len);
     if (rc == 0)
-        gate_said(front, peer->fd, len);
+        gate_sent(front, peer->fd, len);
     return rc;
 }
 

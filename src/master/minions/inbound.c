@@ -106,7 +106,7 @@ sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
     if (peer != NULL)
         fd = peer->fd;
-    gate_spoke(self, fd, zmq_msg_size(frame));
+    gate_received(self, fd, zmq_msg_size(frame));
     if (peer != NULL && peers_of_key(self->peers, z85) <= inbound_lines_of(self, z85))
         return peer;
     const char *address = zmq_msg_gets(frame, "Peer-Address");
@@ -131,7 +131,7 @@ inbound_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         inbound_cut(self, peer);
         return;
     }
-    if (!gate_takes(peer, zmq_msg_size(frame))) {
+    if (!gate_within_rate(peer, zmq_msg_size(frame))) {
         refused_tell(self, CUT_MINION, peer->address,
                      "minion %s: too many large messages: its connection is cut", peer->minion->id);
         inbound_cut(self, peer);
@@ -222,7 +222,7 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         ports_look(self);
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;
-        gate_spoke(self, fd, zmq_msg_size(&frame));
+        gate_received(self, fd, zmq_msg_size(&frame));
         if (fd >= 0 && is_subscription(&frame))
             hook_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)

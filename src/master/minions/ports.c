@@ -53,11 +53,11 @@ ports_look(front_t *self)
     for (port_t i = 0; own != NULL && i < PORTS; i++)
         while (own->monitor[i] != NULL && sock_monitor_next(own->monitor[i], &event, &value)) {
             if (event == ZMQ_EVENT_ACCEPTED)
-                gate_came(self, i, value);
+                gate_connected(self, i, value);
             else if (event == ZMQ_EVENT_DISCONNECTED)
-                gate_went(self, i, value);
+                gate_disconnected(self, i, value);
             else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
-                gate_misspoke(self, i, value);
+                gate_handshake_failed(self, i, value);
             if (told[i] != NULL)
                 told[i](self, event, value);
         }
