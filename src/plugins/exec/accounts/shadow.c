@@ -9,7 +9,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/system/accounts.h"
 #include "plugins/lib/file/fileops.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 

@@ -3,7 +3,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 
 /* A call's own arguments. BORROWED. */

@@ -3,7 +3,7 @@
 #include "common/base/str.h"
 #include "common/host/passwd.h"
 #include "common/match/regex.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "salt/plugin.h"
 

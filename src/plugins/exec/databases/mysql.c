@@ -2,7 +2,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/database/mysqlrows.h"
 #include "plugins/lib/database/mysqltext.h"
 #include "plugins/lib/database/mysqlusers.h"

@@ -5,7 +5,7 @@
 #include "common/host/prog.h"
 #include "plugins/lib/archive/archives.h"
 #include "plugins/lib/archive/sources.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 
 /* ---- command lines ---------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/archive/archives.h"
 #include "plugins/lib/archive/zipfile.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/transfer/fetch.h"
 #include "salt/log.h"
 

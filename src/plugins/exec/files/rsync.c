@@ -4,7 +4,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 
 enum { RSYNC_TIMEOUT_S = 12 * 60 * 60 }; /* a large tree over a slow line */

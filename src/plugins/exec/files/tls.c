@@ -5,7 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/tlsdir.h"
 #include "plugins/lib/x509/tlsrows.h"

@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/x509/tlsdir.h"
 #include "plugins/lib/x509/tlsrows.h"
 #include "salt/log.h"
@@ -72,8 +72,8 @@ tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
         *ret_value = there < 0 ? NULL : value_fmt("Certificate \"%s\" already exists", file);
         return there < 0 ? there : 0;
     }
-    there = sub_ask(ctx, err, "tls.ca_exists", "{s:s, s:O, s:O}", "ca_name", dir.name, "cacert_path",
-                    value_get(args, "cacert_path"), "ca_filename", value_get(args, "ca_filename"));
+    there = sub_call_bool(ctx, err, "tls.ca_exists", "{s:s, s:O, s:O}", "ca_name", dir.name, "cacert_path",
+                          value_get(args, "cacert_path"), "ca_filename", value_get(args, "ca_filename"));
     there = there > 0 ? tlsdir_authority(&dir, &ca, &ca_key, err) : there;
     if (there <= 0) {
         pkey_destroy(&ca_key);

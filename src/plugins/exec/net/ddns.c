@@ -6,7 +6,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/host/nsupdate.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 #include "salt/plugin.h"
 

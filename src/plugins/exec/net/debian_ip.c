@@ -5,7 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/file/partfile.h"
 #include "plugins/lib/net/debiface.h"
@@ -370,9 +370,9 @@ network_now(call_ctx_t *ctx, fail_t *err)
     if (host != NULL)
         host[strcspn(host, "\n")] = '\0';
     if (by_services(ctx)) {
-        int runs = sub_ask(ctx, err, "service.available", "{s:s}", "name", "networking");
+        int runs = sub_call_bool(ctx, err, "service.available", "{s:s}", "name", "networking");
         if (runs > 0)
-            runs = sub_ask(ctx, err, "service.status", "{s:s}", "name", "networking");
+            runs = sub_call_bool(ctx, err, "service.status", "{s:s}", "name", "networking");
         if (runs < 0)
             return NULL;
         free(networking);
@@ -462,7 +462,7 @@ switch_services(call_ctx_t *ctx, bool on, fail_t *err)
     static const char *const names[] = { "NetworkManager", "networking" };
 
     for (size_t i = 0; i < NELEMS(names); i++) {
-        int there = sub_ask(ctx, err, "service.available", "{s:s}", "name", names[i]);
+        int there = sub_call_bool(ctx, err, "service.available", "{s:s}", "name", names[i]);
         json_auto_t *did = there > 0 ? sub_call(ctx, err, on ? "service.enable" : "service.disable", "{s:s}",
                                                 "name", names[i])
                                      : NULL;

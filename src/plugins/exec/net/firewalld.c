@@ -4,7 +4,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
@@ -225,7 +225,8 @@ static int
 fw_with_masquerade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     if (value_truthy(value_get(args, "force_masquerade"))) {
-        int on = sub_ask(ctx, err, "firewalld.get_masquerade", "{s:O}", "zone", value_get(args, "zone"));
+        int on = sub_call_bool(ctx, err, "firewalld.get_masquerade", "{s:O}", "zone",
+                               value_get(args, "zone"));
         json_auto_t *done = on == 0 ? sub_call(ctx, err, "firewalld.add_masquerade", "{s:O}", "zone",
                                                value_get(args, "zone"))
                                     : NULL;

@@ -4,7 +4,7 @@
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "common/match/regex.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/net/iptrules.h"
 #include "salt/log.h"

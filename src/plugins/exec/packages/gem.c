@@ -5,7 +5,7 @@
 #include "common/host/passwd.h"
 #include "common/host/prog.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 
 enum { GEM_TIMEOUT_S = 1800 };

@@ -3,7 +3,7 @@
 #include "common/base/str.h"
 #include "common/host/passwd.h"
 #include "common/host/prog.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 
 enum { NPM_TIMEOUT_S = 1800 };

@@ -6,7 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 
 enum { VENV_TIMEOUT_S = 1800 };
 

@@ -3,7 +3,7 @@
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/apache/apachetext.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/partfile.h"
 #include "salt/plugin.h"

@@ -6,7 +6,7 @@
 #include "common/base/str.h"
 #include "common/host/prog.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/python/pep440.h"
 
 /* One command whose words are the row's. */

@@ -3,7 +3,7 @@
 #include "common/py/py_json.h"
 #include "plugins/lib/sdb/sdb.h"
 #include "plugins/lib/call/pyargs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 
 #define HASH_CHARS "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
 

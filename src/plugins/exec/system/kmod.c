@@ -7,7 +7,7 @@
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "common/match/regex.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/file/fileops.h"
@@ -174,8 +174,8 @@ keep_module(call_ctx_t *ctx, const char *mod, fail_t *err)
         return err->code;
     if (value_lists(kept, name) || !value_lists(all, name))
         return 0;
-    int found = sub_ask(ctx, err, "file.search", "{s:s, s:s, s:b}", "path", conf, "pattern", commented,
-                        "multiline", 1);
+    int found = sub_call_bool(ctx, err, "file.search", "{s:s, s:s, s:b}", "path", conf, "pattern", commented,
+                              "multiline", 1);
     if (found < 0)
         return found;
     json_decref(STEAL(done));

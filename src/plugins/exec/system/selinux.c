@@ -6,7 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 

@@ -5,7 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/partfile.h"

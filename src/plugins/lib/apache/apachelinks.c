@@ -1,7 +1,7 @@
 /* apachelinks.c - see apachelinks.h. */
 #include "plugins/lib/apache/apachelinks.h"
 
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 int
@@ -10,7 +10,7 @@ apachelinks_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     const apachelinks_t *w = ctx_row(ctx)->data.ptr;
     json_t *ret = *ret_value = state_ret_args(args), *name = value_get(args, "name");
     const char *text = value_str(args, "name", ""), *verb = w->enables ? "enable" : "disable";
-    int enabled = sub_ask(ctx, err, w->check, "{s:O}", w->argument, name);
+    int enabled = sub_call_bool(ctx, err, w->check, "{s:O}", w->argument, name);
 
     if (enabled < 0)
         return enabled;

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 
@@ -56,7 +56,7 @@ list_contents(extracted_t *x)
     fail_auto_t why = FAIL_INIT;
     bool zip = strcmp(x->format, "zip") == 0;
     int secret = zip && !extracted_asked(x, "password")
-                     ? sub_ask(x->ctx, &why, "archive.is_encrypted", "{s:s}", "name", x->cached)
+                     ? sub_call_bool(x->ctx, &why, "archive.is_encrypted", "{s:s}", "name", x->cached)
                      : 0;
 
     fail_clear(&why);

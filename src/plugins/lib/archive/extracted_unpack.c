@@ -7,7 +7,7 @@
 #include "common/base/str.h"
 #include "common/host/prog.h"
 #include "plugins/lib/archive/archives.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 
@@ -25,8 +25,8 @@ check_source_hash(extracted_t *x)
 {
     if (!x->local || x->sum == NULL || extracted_asked(x, "skip_verify"))
         return 0;
-    int same = sub_ask(x->ctx, x->err, "file.check_hash", "{s:s, s:O}", "path", x->source, "file_hash",
-                       value_get(x->sum, "hsum"));
+    int same = sub_call_bool(x->ctx, x->err, "file.check_hash", "{s:s, s:O}", "path", x->source, "file_hash",
+                             value_get(x->sum, "hsum"));
     if (same < 0)
         return same;
     return same > 0 ? 0

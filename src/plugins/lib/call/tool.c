@@ -4,7 +4,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 
 int

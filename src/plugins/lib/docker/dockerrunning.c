@@ -3,7 +3,7 @@
  * A container as it would be is found by making one: that has the engine's defaults and those of its image.
  * It is compared with the one that is there, and takes its place or is removed again, in a test too. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 #include "salt/log.h"
 
@@ -119,8 +119,8 @@ dockerrunning_take_place(running_t *self)
         return false;
     }
     set_container_id(self, "removed", removed);
-    int done = sub_ask(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name",
-                       dockerrunning_made_name(self), "new_name", self->name);
+    int done = sub_call_bool(self->ctx, self->err, "docker.rename", "{s:s, s:s}", "name",
+                             dockerrunning_made_name(self), "new_name", self->name);
     if (done < 0)
         say_failed(self, "Failed to rename temp container: ");
     dockerrunning_say(self, done > 0 ? value_fmt("Replaced container '%s'", self->name)
@@ -144,8 +144,8 @@ connect_to(running_t *self, const char *container, const char *net)
 static int
 disconnect_from(running_t *self, const char *container, const char *net)
 {
-    return sub_ask(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}",
-                   "container", container, "network_id", net);
+    return sub_call_bool(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}",
+                         "container", container, "network_id", net);
 }
 
 static json_t *
@@ -245,8 +245,8 @@ compare_it(running_t *self)
     else if (test) {
         json_object_set_new(self->ret, "result", json_null());
         dockerrunning_say(self, value_fmt("Signal %s would be sent to container", word));
-    } else if (sub_ask(self->ctx, self->err, "docker.signal", "{s:s, s:O}", "name", self->name, "signal",
-                       signal) < 0) {
+    } else if (sub_call_bool(self->ctx, self->err, "docker.signal", "{s:s, s:O}", "name", self->name,
+                             "signal", signal) < 0) {
         say_failed(self, "Failed to signal container: ");
         return -EIO;
     } else {
@@ -371,7 +371,7 @@ start_it(running_t *self, bool stays)
         }
         post = json_incref(value_path(done, "state:new", ":"));
     } else
-        post = sub_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
+        post = sub_call_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
     if (post == NULL)
         return self->err->code;
     const char *now = json_string_value(post);
@@ -434,7 +434,7 @@ running_in(running_t *self)
     fail_clear(self->err);
     self->current = container != NULL ? json_incref(value_get(container, "Image")) : NULL;
     if (container != NULL)
-        self->pre_text = sub_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
+        self->pre_text = sub_call_text(self->ctx, self->err, "docker.state", "{s:s}", "name", self->name);
     self->pre = json_string_value(self->pre_text);
     bool other = !value_equal(self->current, self->image_id),
          compare = self->current != NULL && !other && !self->force;

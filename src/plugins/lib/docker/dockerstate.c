@@ -2,7 +2,7 @@
 #include "plugins/lib/docker/dockerstate.h"
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 
 void
 docker_comment(json_t *ret, const json_t *parts)

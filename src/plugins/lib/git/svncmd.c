@@ -3,7 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 
 enum { SVN_TIMEOUT_S = 2 * 60 * 60 }; /* a checkout of a large tree over a slow line */
 

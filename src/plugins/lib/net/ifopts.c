@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/net/debiface.h"
 #include "plugins/lib/net/ip_api.h"
 #include "plugins/lib/returner/retopts.h"

@@ -2,7 +2,7 @@
 #include "plugins/lib/net/ip_api.h"
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/net/debiface.h"
@@ -112,9 +112,9 @@ ip_apply(call_ctx_t *ctx, const json_t *args, const ip_service_t *calls, size_t 
     int named = 1, done = 1;
 
     if (netword_truth(value_get(settings, "apply_hostname")) > 0)
-        named = host != NULL ? sub_ask(ctx, err, "network.mod_hostname", "{s:O}", "hostname", host) : 0;
+        named = host != NULL ? sub_call_bool(ctx, err, "network.mod_hostname", "{s:O}", "hostname", host) : 0;
     for (size_t i = 0; named >= 0 && !reboots && done > 0 && i < n; i++)
-        done = sub_ask(ctx, err, calls[i].function, "{s:s}", "name", calls[i].service);
+        done = sub_call_bool(ctx, err, calls[i].function, "{s:s}", "name", calls[i].service);
     if (named < 0 || done < 0)
         return err->code;
     *ret_value = json_boolean(named > 0 && done > 0);

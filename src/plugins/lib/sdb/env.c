@@ -1,6 +1,6 @@
 /* env.c - driver `env` of sdb: variables of the environment. */
 #include "common/py/py_json.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/sdb/driver.h"
 
 static py_t *

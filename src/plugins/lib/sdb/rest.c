@@ -2,7 +2,7 @@
  * member NAME has the address, which is a template, and further arguments of http.query. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/sdb/driver.h"
 
 static py_t *

@@ -8,7 +8,7 @@
 #include "common/py/py_traverse.h"
 #include "common/py/py_yaml.h"
 #include "plugins/lib/call/pyargs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/sdb/driver.h"
 #include "salt/log.h"
 

@@ -9,7 +9,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/data/fieldpattern.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/vault/vault_int.h"
 #include "salt/log.h"
 

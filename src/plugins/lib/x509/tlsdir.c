@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/x509/tlsdir.h"
 
 enum { DOC_MAX = 4 * 1024 * 1024, DAY = 24 * 60 * 60, DAYS_MAX = 2000000 };

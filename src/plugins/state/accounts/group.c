@@ -2,7 +2,7 @@
  * that test mode and the real run agree. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* NEW: those of `list` that are (or are not) in `members`. */
@@ -80,7 +80,7 @@ each_user(call_ctx_t *ctx, const char *fun, json_t *name, const json_t *users, f
     json_t *user;
 
     json_array_foreach (users, i, user) {
-        if (sub_ask(ctx, err, fun, "{s:O, s:O}", "name", name, "username", user) < 0)
+        if (sub_call_bool(ctx, err, fun, "{s:O, s:O}", "name", name, "username", user) < 0)
             return err->code;
     }
     return 0;
@@ -112,12 +112,12 @@ change_group(call_ctx_t *ctx, const json_t *args, json_t *change, json_t *ret, f
     /* Applies the group's changes. */
     json_t *name = value_get(args, "name");
     if (value_get(change, "gid") != NULL &&
-        sub_ask(ctx, err, "group.chgid", "{s:O, s:O, s:O}", "name", name, "gid", value_get(args, "gid"),
-                "non_unique", value_get(args, "non_unique")) < 0)
+        sub_call_bool(ctx, err, "group.chgid", "{s:O, s:O, s:O}", "name", name, "gid", value_get(args, "gid"),
+                      "non_unique", value_get(args, "non_unique")) < 0)
         return err->code;
     if (value_get(change, "members") != NULL &&
-        sub_ask(ctx, err, "group.members", "{s:O, s:o}", "name", name, "members_list",
-                state_group_joined(value_get(args, "members"))) < 0)
+        sub_call_bool(ctx, err, "group.members", "{s:O, s:o}", "name", name, "members_list",
+                      state_group_joined(value_get(args, "members"))) < 0)
         return err->code;
     if (each_user(ctx, "group.adduser", name, value_get(change, "addusers"), err) < 0)
         return err->code;
@@ -157,8 +157,8 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     json_t *members = value_get(args, value_truthy(value_get(args, "addusers")) ? "addusers" : "members");
     const char *name = value_str(args, "name", "");
 
-    if (value_truthy(members) && sub_ask(ctx, err, "group.members", "{s:s, s:o}", "name", name,
-                                         "members_list", state_group_joined(members)) < 0)
+    if (value_truthy(members) && sub_call_bool(ctx, err, "group.members", "{s:s, s:o}", "name", name,
+                                               "members_list", state_group_joined(members)) < 0)
         return err->code;
     state_group_forget(ctx);
     json_t *made = sub_call(ctx, err, "group.info", "{s:s}", "name", name);
@@ -192,9 +192,9 @@ state_group_add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *
                              "Group %s is not present but gid %lld is already taken by group %s", name,
                              (long long) json_integer_value(gid), json_string_value(owner));
     int made = err->code < 0 ? err->code
-                             : sub_ask(ctx, err, "group.add", "{s:s, s:O, s:O, s:O}", "name", name, "gid",
-                                       gid, "system", value_get(args, "system"), "non_unique",
-                                       value_get(args, "non_unique"));
+                             : sub_call_bool(ctx, err, "group.add", "{s:s, s:O, s:O, s:O}", "name", name,
+                                             "gid", gid, "system", value_get(args, "system"), "non_unique",
+                                             value_get(args, "non_unique"));
     if (made < 0)
         return made;
     return made ? fill_group(ctx, args, ret, err)
@@ -239,7 +239,7 @@ group_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args);
     const char *name = value_str(args, "name", "");
-    int there = sub_ask(ctx, err, "group.info", "{s:s}", "name", name);
+    int there = sub_call_bool(ctx, err, "group.info", "{s:s}", "name", name);
 
     if (there < 0)
         return there;
@@ -249,7 +249,7 @@ group_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change(ret, name, json_string(""));
         return state_ret_set(ret, STATE_NONE, "Group %s is set for removal", name);
     }
-    int gone = sub_ask(ctx, err, "group.delete", "{s:s}", "name", name);
+    int gone = sub_call_bool(ctx, err, "group.delete", "{s:s}", "name", name);
     if (gone < 0)
         return gone;
     if (!gone)

@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The request of the SLS; the state's name may be a whole line. All but ctx, args, ret, err are owned. */

@@ -4,7 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 #define REDACTED "XXX-REDACTED-XXX"
@@ -303,13 +303,14 @@ change_password(const user_t *u, const json_t *change)
     int rc = 0;
 
     if (value_get(change, "passwd") != NULL)
-        rc = sub_ask(u->ctx, u->err, "shadow.set_password", "{s:s, s:O}", "name", u->name, "password",
-                     value_get(change, "passwd"));
+        rc = sub_call_bool(u->ctx, u->err, "shadow.set_password", "{s:s, s:O}", "name", u->name, "password",
+                           value_get(change, "passwd"));
     if (rc >= 0 && value_get(change, "empty_password") != NULL)
-        rc = sub_ask(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name);
+        rc = sub_call_bool(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name);
     if (rc >= 0 && lock != NULL)
-        rc = sub_ask(u->ctx, u->err, json_is_true(lock) ? "shadow.lock_password" : "shadow.unlock_password",
-                     "{s:s}", "name", u->name);
+        rc = sub_call_bool(u->ctx, u->err,
+                           json_is_true(lock) ? "shadow.lock_password" : "shadow.unlock_password", "{s:s}",
+                           "name", u->name);
     return rc < 0 ? rc : 0;
 }
 
@@ -321,15 +322,15 @@ change_home(const user_t *u, const json_t *change)
 
     if (missing == NULL && home == NULL)
         return 0;
-    if (sub_ask(u->ctx, u->err, "user.chhome", "{s:s, s:O, s:b}", "name", u->name, "home",
-                missing != NULL ? missing : home, "persist", 0) < 0)
+    if (sub_call_bool(u->ctx, u->err, "user.chhome", "{s:s, s:O, s:b}", "name", u->name, "home",
+                      missing != NULL ? missing : home, "persist", 0) < 0)
         return u->err->code;
     if (missing == NULL || fs_is_dir(json_string_value(missing)))
         return 0;
     json_auto_t *info = state_user_info_of(u);
-    return info == NULL ||
-                   sub_ask(u->ctx, u->err, "file.mkdir", "{s:O, s:O, s:O, s:i}", "dir_path", missing, "user",
-                           value_get(info, "uid"), "group", value_get(info, "gid"), "mode", 755) < 0
+    return info == NULL || sub_call_bool(u->ctx, u->err, "file.mkdir", "{s:O, s:O, s:O, s:i}", "dir_path",
+                                         missing, "user", value_get(info, "uid"), "group",
+                                         value_get(info, "gid"), "mode", 755) < 0
                ? u->err->code
                : 0;
 }
@@ -339,8 +340,8 @@ change_ages(const user_t *u, const json_t *change)
 {
     for (size_t i = 0; i < NELEMS(agings); i++) {
         json_t *wish = value_get(change, agings[i].arg);
-        if (wish != NULL &&
-            sub_ask(u->ctx, u->err, agings[i].fun, "{s:s, s:O}", "name", u->name, agings[i].arg, wish) < 0)
+        if (wish != NULL && sub_call_bool(u->ctx, u->err, agings[i].fun, "{s:s, s:O}", "name", u->name,
+                                          agings[i].arg, wish) < 0)
             return u->err->code;
     }
     return 0;
@@ -357,12 +358,13 @@ change_fields(const user_t *u, const json_t *change)
         const char *field = i < NELEMS(ids) ? ids[i] : comment_fields[i - NELEMS(ids)];
         AUTO_FREE char *fun = xasprintf("user.ch%s", field);
         json_t *wish = value_get(change, field);
-        if (wish != NULL && sub_ask(u->ctx, u->err, fun, "{s:s, s:O}", "name", u->name, field, wish) < 0)
+        if (wish != NULL &&
+            sub_call_bool(u->ctx, u->err, fun, "{s:s, s:O}", "name", u->name, field, wish) < 0)
             return u->err->code;
     }
     if (groups != NULL &&
-        sub_ask(u->ctx, u->err, "user.chgroups", "{s:s, s:O, s:b}", "name", u->name, "groups", groups,
-                "append", !value_bool(u->args, "remove_groups", true)) < 0)
+        sub_call_bool(u->ctx, u->err, "user.chgroups", "{s:s, s:O, s:b}", "name", u->name, "groups", groups,
+                      "append", !value_bool(u->args, "remove_groups", true)) < 0)
         return u->err->code;
     return 0;
 }
@@ -421,9 +423,9 @@ new_password(const user_t *u)
 
     if (*wish == '\0' && !empty)
         return 0;
-    int ok = *wish != '\0' && !empty ? sub_ask(u->ctx, u->err, "shadow.set_password", "{s:s, s:s}", "name",
-                                               u->name, "password", wish)
-             : *wish == '\0' ? sub_ask(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name)
+    int ok = *wish != '\0' && !empty ? sub_call_bool(u->ctx, u->err, "shadow.set_password", "{s:s, s:s}",
+                                                     "name", u->name, "password", wish)
+             : *wish == '\0' ? sub_call_bool(u->ctx, u->err, "shadow.del_password", "{s:s}", "name", u->name)
                              : 1;
     if (ok < 0)
         return ok;
@@ -445,7 +447,7 @@ new_ages(const user_t *u)
         json_t *wish = value_get(u->args, a->arg);
         if (!(a->zero ? state_user_given(u->args, a->arg) : value_truthy(wish)))
             continue;
-        if (sub_ask(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
+        if (sub_call_bool(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
             return u->err->code;
         json_auto_t *shadow = shadow_of(u);
         AUTO_FREE char *text = value_pystr(wish);
@@ -508,7 +510,7 @@ groups_that(const user_t *u, const json_t *names, bool exist)
     size_t i;
 
     json_array_foreach (names, i, v) {
-        int there = sub_ask(u->ctx, u->err, "group.info", "{s:O}", "name", v);
+        int there = sub_call_bool(u->ctx, u->err, "group.info", "{s:O}", "name", v);
         if (there >= 0 && (there > 0) == exist)
             json_array_append(list, v);
     }
@@ -667,8 +669,8 @@ user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change(ret, u.name, json_string("removed"));
         return state_ret_set(ret, STATE_NONE, "User %s set for removal", u.name);
     }
-    int gone = sub_ask(ctx, err, "user.delete", "{s:s, s:O, s:O}", "name", u.name, "remove",
-                       value_get(args, "purge"), "force", value_get(args, "force"));
+    int gone = sub_call_bool(ctx, err, "user.delete", "{s:s, s:O, s:O}", "name", u.name, "remove",
+                             value_get(args, "purge"), "force", value_get(args, "force"));
     if (gone < 0)
         return gone;
     if (!gone)

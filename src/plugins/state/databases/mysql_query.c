@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/mysqlrows.h"
 

@@ -1,5 +1,5 @@
 /* postgres_initdb.c - state module `postgres_initdb`: folders of data, made by initdb. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/database/pgrows.h"
 #include "salt/state.h"
 
@@ -8,7 +8,7 @@ postgres_initdb_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value,
 {
     const char *name = value_str(args, "name", "");
     json_t *ret = *ret_value = state_ret_args(args);
-    int there = sub_ask(ctx, err, "postgres.datadir_exists", "{s:s}", "name", name);
+    int there = sub_call_bool(ctx, err, "postgres.datadir_exists", "{s:s}", "name", name);
 
     if (there < 0)
         return there;

@@ -2,7 +2,7 @@
  * one, in Salt's order; test mode tells the same changes from what the file has. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* What the states work with. */

@@ -3,7 +3,7 @@
  * means the same. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/x509rows.h"
 #include "plugins/lib/x509/xstate.h"

@@ -1,5 +1,5 @@
 /* alias.c - state module `alias`: names of mail, by the module `aliases`. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int
@@ -8,7 +8,7 @@ alias_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = *ret_value = state_ret_args(args), *target = value_get(args, "target");
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *shown = value_pystr(target);
-    int has = sub_ask(ctx, err, "aliases.has_target", "{s:s, s:O}", "alias", name, "target", target);
+    int has = sub_call_bool(ctx, err, "aliases.has_target", "{s:s, s:O}", "alias", name, "target", target);
 
     if (has < 0)
         return has;
@@ -17,7 +17,7 @@ alias_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, "alias", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alias %s -> %s is set to be added", name, shown);
-    int done = sub_ask(ctx, err, "aliases.set_target", "{s:s, s:O}", "alias", name, "target", target);
+    int done = sub_call_bool(ctx, err, "aliases.set_target", "{s:s, s:O}", "alias", name, "target", target);
     return done < 0 ? done : state_ret_set(ret, STATE_TRUE, "Set email alias %s -> %s", name, shown);
 }
 
@@ -26,7 +26,7 @@ alias_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args);
     const char *name = value_str(args, "name", "");
-    int has = sub_ask(ctx, err, "aliases.get_target", "{s:s}", "alias", name);
+    int has = sub_call_bool(ctx, err, "aliases.get_target", "{s:s}", "alias", name);
 
     if (has < 0)
         return has;
@@ -35,7 +35,7 @@ alias_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, "alias", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alias %s is set to be removed", name);
-    int done = sub_ask(ctx, err, "aliases.rm_alias", "{s:s}", "alias", name);
+    int done = sub_call_bool(ctx, err, "aliases.rm_alias", "{s:s}", "alias", name);
     return done < 0 ? done : state_ret_set(ret, STATE_TRUE, "Removed alias %s", name);
 }
 

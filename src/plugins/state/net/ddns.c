@@ -1,5 +1,5 @@
 /* ddns.c - state module `ddns`: records of a name server that takes dynamic updates. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The function's answer: True, False, or None when there was nothing to change. NEW; NULL with *err. */

@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 #include "salt/state.h"
 
@@ -229,7 +229,8 @@ static int
 zone_masquerade(want_t *w)
 {
     bool want = value_truthy(value_get(w->args, "masquerade"));
-    int on = w->fresh ? 0 : sub_ask(w->ctx, w->err, "firewalld.get_masquerade", "{s:s}", "zone", w->name);
+    int on = w->fresh ? 0
+                      : sub_call_bool(w->ctx, w->err, "firewalld.get_masquerade", "{s:s}", "zone", w->name);
 
     if (on < 0)
         return zone_failed(w);

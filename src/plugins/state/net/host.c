@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* What present is to do with one address. */
@@ -131,7 +131,8 @@ host_take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, cons
 
     json_array_foreach (ips, i, ip) {
         const char *at = json_string_value(ip);
-        int done = test ? 1 : sub_ask(ctx, err, step->fun, "{s:O, s:s}", "ip", ip, step->argument, value);
+        int done = test ? 1
+                        : sub_call_bool(ctx, err, step->fun, "{s:O, s:s}", "ip", ip, step->argument, value);
         if (done < 0)
             return done;
         json_array_append_new(lines, sentence(test   ? step->told
@@ -173,7 +174,7 @@ static int
 host_take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_t *lines, fail_t *err)
 {
     const char *at = json_string_value(ip);
-    int there = sub_ask(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
+    int there = sub_call_bool(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
 
     if (there <= 0) {
         json_array_append_new(lines, value_fmt("Host %s (%s) already absent", name, at));
@@ -185,7 +186,7 @@ host_take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_
         json_array_append_new(lines, value_fmt("Host %s (%s) needs to be removed", name, at));
         return 0;
     }
-    int done = sub_ask(ctx, err, "hosts.rm_host", "{s:O, s:s}", "ip", ip, "alias", name);
+    int done = sub_call_bool(ctx, err, "hosts.rm_host", "{s:O, s:s}", "ip", ip, "alias", name);
     if (done > 0) {
         state_change(ret, "host", json_string(name));
         json_array_append_new(lines, value_fmt("Removed host %s (%s)", name, at));
@@ -229,7 +230,7 @@ host_only(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change_from(ret, name, json_string(old), json_string(new));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Would change %s from \"%s\" to \"%s\"", name, old, new);
-    int done = sub_ask(ctx, err, "hosts.set_host", "{s:s, s:s}", "ip", name, "alias", new);
+    int done = sub_call_bool(ctx, err, "hosts.set_host", "{s:s, s:s}", "ip", name, "alias", new);
     if (done > 0)
         return state_ret_set(ret, STATE_TRUE, "successfully changed %s from \"%s\" to \"%s\"", name, old,
                              new);

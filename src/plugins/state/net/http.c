@@ -6,7 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 #define PAUSE_MS 100 /* between questions, where the state says nothing */

@@ -1,7 +1,7 @@
 /* iptables.c - state module `iptables`: rules, chains and policies of the packet filter. The execution module
  * does the work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/net/filtertext.h"
 #include "plugins/lib/net/iptrules.h"
 #include "salt/state.h"
@@ -160,8 +160,8 @@ ipt_one(want_t *w, const rule_words_t *words)
     AUTO_FREE char *rule = ipt_rule(keywords), *command = w->command = ipt_command(w, words->command);
     if (command == NULL)
         return w->err->code;
-    int there = sub_ask(w->ctx, w->err, "iptables.check", "{s:s, s:s, s:s, s:s}", "table", w->table, "chain",
-                        w->chain, "rule", rule, "family", w->family);
+    int there = sub_call_bool(w->ctx, w->err, "iptables.check", "{s:s, s:s, s:s, s:s}", "table", w->table,
+                              "chain", w->chain, "rule", rule, "family", w->family);
     if (there < 0)
         return there;
     if (words->gone ? there == 0 && position == NULL : there == 1) {

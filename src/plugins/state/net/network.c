@@ -2,7 +2,7 @@
  * `ip`. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/net/netdiff.h"
 #include "salt/state.h"
@@ -177,8 +177,9 @@ network_bring(call_ctx_t *ctx, const char *name, const char *type, bool enabled,
 static int
 restart_for_range(call_ctx_t *ctx, json_t *ret, bool differs, fail_t *err)
 {
-    int did = differs && !ctx_test(ctx) ? sub_ask(ctx, err, "service.restart", "{s:s}", "name", "network")
-                                        : 1;
+    int did = differs && !ctx_test(ctx)
+                  ? sub_call_bool(ctx, err, "service.restart", "{s:s}", "name", "network")
+                  : 1;
 
     if (did < 0 || ctx_test(ctx))
         return did < 0 ? did : 0;

@@ -1,6 +1,6 @@
 /* nfs_export.c - state module `nfs_export`: folders that NFS exports. */
 #include "common/base/fs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* [{"hosts", "options"}] that the SLS asks for; NULL: it names no hosts. NEW. */

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/net/filtertext.h"
 #include "plugins/lib/net/nftrules.h"
 #include "salt/state.h"
@@ -331,8 +331,8 @@ nft_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (char *at = lower; *at != '\0'; at++)
         *at = (char) tolower((unsigned char) *at);
     int done = ctx_test(ctx) ? 1
-                             : sub_ask(ctx, err, "nftables.set_policy", "{s:s, s:s, s:s, s:s}", "table",
-                                       w.table, "chain", w.chain, "policy", lower, "family", w.family);
+                             : sub_call_bool(ctx, err, "nftables.set_policy", "{s:s, s:s, s:s, s:s}", "table",
+                                             w.table, "chain", w.chain, "policy", lower, "family", w.family);
     int saved = done > 0 && !ctx_test(ctx) ? nft_saved(&w) : 0;
     if (done < 0 || saved < 0)
         return state_ret_fail(w.ret, err);

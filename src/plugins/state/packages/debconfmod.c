@@ -1,7 +1,7 @@
 /* debconfmod.c - state module `debconf`: answers to the questions of Debian's packages. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The answer as debconf has it: a boolean is true or false. NEW. */
@@ -78,10 +78,12 @@ debconf_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Debconf selections would have been set.");
     int done = value_truthy(value_get(args, "template"))
-                   ? sub_ask(ctx, err, "debconf.set_template", "{s:O, s:O, s:O, s:O, s:O}", "path", source,
-                             "template", value_get(args, "template"), "context", value_get(args, "context"),
-                             "defaults", value_get(args, "defaults"), "saltenv", saltenv)
-                   : sub_ask(ctx, err, "debconf.set_file", "{s:O, s:O}", "path", source, "saltenv", saltenv);
+                   ? sub_call_bool(ctx, err, "debconf.set_template", "{s:O, s:O, s:O, s:O, s:O}", "path",
+                                   source, "template", value_get(args, "template"), "context",
+                                   value_get(args, "context"), "defaults", value_get(args, "defaults"),
+                                   "saltenv", saltenv)
+                   : sub_call_bool(ctx, err, "debconf.set_file", "{s:O, s:O}", "path", source, "saltenv",
+                                   saltenv);
     if (done < 0)
         return done;
     return done > 0 ? state_ret_set(ret, STATE_TRUE, "Debconf selections were set.")

@@ -1,6 +1,6 @@
 /* gem.c - state module `gem`: packages of Ruby that are installed, or not, and their sources. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/python/pep440.h"
 #include "salt/state.h"
 
@@ -104,9 +104,9 @@ gem_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, name, json_string("Removed"));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "The gem %s would have been removed", name);
-    int done = sub_ask(ctx, err, "gem.uninstall", "{s:O, s:O, s:O, s:O}", "gems", value_get(args, "name"),
-                       "ruby", value_get(args, "ruby"), "gem_bin", value_get(args, "gem_bin"), "runas",
-                       value_get(args, "user"));
+    int done = sub_call_bool(ctx, err, "gem.uninstall", "{s:O, s:O, s:O, s:O}", "gems",
+                             value_get(args, "name"), "ruby", value_get(args, "ruby"), "gem_bin",
+                             value_get(args, "gem_bin"), "runas", value_get(args, "user"));
     if (done < 0)
         return done;
     if (done > 0)
@@ -155,8 +155,8 @@ gem_source(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *told = str_replace(w->told, "%s", name);
         return state_ret_set(ret, STATE_NONE, "%s", told);
     }
-    int done = sub_ask(ctx, err, w->fun, "{s:s, s:O, s:O}", "source_uri", name, "ruby",
-                       value_get(args, "ruby"), "runas", value_get(args, "user"));
+    int done = sub_call_bool(ctx, err, w->fun, "{s:s, s:O, s:O}", "source_uri", name, "ruby",
+                             value_get(args, "ruby"), "runas", value_get(args, "user"));
     if (done < 0)
         return done;
     if (done > 0)

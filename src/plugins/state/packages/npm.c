@@ -2,7 +2,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A failure of npm as the state's own. Other failures stay exceptions, as a wrong argument is none of npm's. */
@@ -181,8 +181,8 @@ npm_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, name, json_string("Removed"));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Package '%s' is set to be removed", name);
-    int done = sub_ask(ctx, err, "npm.uninstall", "{s:s, s:O, s:O}", "pkg", name, "dir",
-                       value_get(args, "dir"), "runas", value_get(args, "user"));
+    int done = sub_call_bool(ctx, err, "npm.uninstall", "{s:s, s:O, s:O}", "pkg", name, "dir",
+                             value_get(args, "dir"), "runas", value_get(args, "user"));
     if (done < 0)
         return done;
     if (done > 0)
@@ -254,8 +254,8 @@ npm_cache_cleaned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     state_change(ret, *name != '\0' ? name : "cache", json_string("Removed"));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Cached %s set to be removed", what);
-    int done = sub_ask(ctx, err, "npm.cache_clean", "{s:O, s:O, s:O}", "path", value_get(args, "name"),
-                       "runas", value_get(args, "user"), "force", value_get(args, "force"));
+    int done = sub_call_bool(ctx, err, "npm.cache_clean", "{s:O, s:O, s:O}", "path", value_get(args, "name"),
+                             "runas", value_get(args, "user"), "force", value_get(args, "force"));
     if (done < 0)
         return done;
     if (done > 0)

@@ -5,7 +5,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/python/pep440.h"
 #include "plugins/lib/python/piprows.h"
 #include "salt/state.h"
@@ -162,8 +162,8 @@ check_pip(pip_t *p)
 {
     static const char *const wheel[] = { "use_wheel", "no_use_wheel" };
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *version = sub_text(p->ctx, &why, "pip.version", "{s:O}", "bin_env",
-                                    value_get(p->args, "bin_env"));
+    json_auto_t *version = sub_call_text(p->ctx, &why, "pip.version", "{s:O}", "bin_env",
+                                         value_get(p->args, "bin_env"));
     const char *now = json_string_value(version);
 
     if (version == NULL) {

@@ -5,7 +5,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/packages/apt.h"
 #include "plugins/lib/packages/pkgwant.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/salt/modbeacon.h"
 #include "salt/state.h"
 

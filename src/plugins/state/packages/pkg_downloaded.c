@@ -2,7 +2,7 @@
  * patches, which apt does not have and whose states fail with Salt's text. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* ---- downloaded ------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* pkg_groups.c - more of state module `pkg`: groups of packages, and advisories (patches). */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "salt/state.h"
 

@@ -2,7 +2,7 @@
  * not. Compares what the package manager tells of its locks with the SLS. */
 #include "common/base/str.h"
 #include "common/match/regex.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "salt/state.h"
 

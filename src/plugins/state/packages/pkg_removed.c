@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 enum { NAMES_SHOWN = 10 };

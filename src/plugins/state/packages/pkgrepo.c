@@ -4,7 +4,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/packages/pkg_api.h"
 #include "salt/state.h"
 

@@ -1,7 +1,7 @@
 /* virtualenv_mod.c - state module `virtualenv`: an environment of Python is there, with its packages. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/python/piprows.h"
 #include "plugins/lib/transfer/fetch.h"

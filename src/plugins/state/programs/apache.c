@@ -1,7 +1,7 @@
 /* apache.c - state module `apache`: a file of Apache's configuration, made of data. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/partfile.h"
 #include "salt/state.h"
 
@@ -19,8 +19,8 @@ apache_configfile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     const char *path = value_str(args, "name", "");
     json_t *ret = *ret_value = state_ret_args(args);
-    json_auto_t *text = sub_text(ctx, err, "apache.config", "{s:s, s:O, s:b}", "name", path, "config",
-                                 value_get(args, "config"), "edit", 0);
+    json_auto_t *text = sub_call_text(ctx, err, "apache.config", "{s:s, s:O, s:b}", "name", path, "config",
+                                      value_get(args, "config"), "edit", 0);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
 
     if (text == NULL || fs_read_any(path, LIMIT_FILE_READ, &before, err) < 0)

@@ -1,6 +1,6 @@
 /* docker_container.c - state module `docker_container`: containers of a Docker Engine or of podman. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
 static const char *
@@ -139,7 +139,7 @@ by_state(call_ctx_t *ctx, const json_t *targets, fail_t *err)
     size_t i;
 
     json_array_foreach (targets, i, one) {
-        json_auto_t *state = sub_text(ctx, err, "docker.state", "{s:O}", "name", one);
+        json_auto_t *state = sub_call_text(ctx, err, "docker.state", "{s:O}", "name", one);
         if (state == NULL && err->code != -ENOENT)
             return NULL;
         fail_clear(err);
@@ -241,7 +241,7 @@ docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value,
     bool force = value_bool(args, "force", false);
     json_t *ret = *ret_value = state_ret_args(args), *removed = NULL;
     int there = docker_container_is_there(ctx, name, err);
-    json_auto_t *state = there > 0 ? sub_text(ctx, err, "docker.state", "{s:s}", "name", name) : NULL;
+    json_auto_t *state = there > 0 ? sub_call_text(ctx, err, "docker.state", "{s:s}", "name", name) : NULL;
 
     if (there == 0)
         return state_ret_set(ret, STATE_TRUE, "Container '%s' does not exist", name);

@@ -1,6 +1,6 @@
 /* docker_image.c - state module `docker_image`: images of a Docker Engine or of podman. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
 /* The image wanted, and how it comes. */

@@ -1,6 +1,6 @@
 /* docker_network.c - state module `docker_network`: networks of a Docker Engine or of podman. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
 typedef struct netstate {
@@ -137,8 +137,8 @@ remove_network(netstate_t *self, json_t *changes)
 
     json_object_foreach (value_get(self->network, "Containers"), id, one) {
         const char *name = value_str(one, "Name", id);
-        if (sub_ask(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}",
-                    "container", id, "network_id", self->name) < 0) {
+        if (sub_call_bool(self->ctx, self->err, "docker.disconnect_container_from_network", "{s:s, s:s}",
+                          "container", id, "network_id", self->name) < 0) {
             json_array_append_new(
                 errors, value_fmt("Failed to disconnect container '%s' : %s", name, fail_text(self->err)));
             fail_clear(self->err);
@@ -152,7 +152,7 @@ remove_network(netstate_t *self, json_t *changes)
     AUTO_FREE char *text = value_joined(errors, "\n");
     if (*text != '\0')
         return state_ret_set(self->ret, STATE_FALSE, "%s", text) != 0;
-    if (sub_ask(self->ctx, self->err, "docker.remove_network", "{s:s}", "network_id", self->name) < 0) {
+    if (sub_call_bool(self->ctx, self->err, "docker.remove_network", "{s:s}", "network_id", self->name) < 0) {
         state_ret_set(self->ret, STATE_FALSE, "Failed to remove network: %s", fail_text(self->err));
         fail_clear(self->err);
         return false;

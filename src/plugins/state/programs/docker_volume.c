@@ -1,6 +1,6 @@
 /* docker_volume.c - state module `docker_volume`: volumes of a Docker Engine or of podman. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
 /* The volume: NEW; null when there is none, NULL with *err. */

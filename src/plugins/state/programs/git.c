@@ -9,7 +9,7 @@
 #include "common/host/prog.h"
 #include "plugins/lib/git/gitlogin.h"
 #include "plugins/lib/git/gitstate.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 enum { SHORT_SHA = 7, SHA_LEN = 40 };

@@ -1,6 +1,6 @@
 /* gpg.c - state module `gpg`: keys are in a keyring, or not. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/system/gpgring.h"
 #include "plugins/lib/system/gpgrows.h"
 #include "salt/state.h"

@@ -1,7 +1,7 @@
 /* hg.c - state module `hg`: a clone of a Mercurial repository at a revision. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/file/fileops.h"
 #include "salt/state.h"
@@ -19,8 +19,8 @@ hg_failed(json_t *ret, fail_t *err)
 static json_t *
 hg_at(call_ctx_t *ctx, const json_t *args, const char *rev, fail_t *err)
 {
-    return sub_text(ctx, err, "hg.revision", "{s:O, s:O, s:s}", "cwd", value_get(args, "target"), "user",
-                    value_get(args, "user"), "rev", rev);
+    return sub_call_text(ctx, err, "hg.revision", "{s:O, s:O, s:s}", "cwd", value_get(args, "target"), "user",
+                         value_get(args, "user"), "rev", rev);
 }
 
 /* hg.update to the revision of the state, by default the newest; 0 or negative with *err. */
@@ -87,9 +87,9 @@ update_clone(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
         return state_ret_set(ret, STATE_FALSE, "Seems that %s is not a valid hg repo", target);
     if (ctx_test(ctx))
         return foretell_update(ctx, args, before, ret);
-    json_auto_t *said = sub_text(ctx, err, "hg.pull", "{s:s, s:O, s:O, s:O, s:O}", "cwd", target, "user",
-                                 value_get(args, "user"), "identity", value_get(args, "identity"), "opts",
-                                 value_get(args, "opts"), "repository", value_get(args, "name"));
+    json_auto_t *said = sub_call_text(ctx, err, "hg.pull", "{s:s, s:O, s:O, s:O, s:O}", "cwd", target, "user",
+                                      value_get(args, "user"), "identity", value_get(args, "identity"),
+                                      "opts", value_get(args, "opts"), "repository", value_get(args, "name"));
     if (said == NULL)
         return hg_failed(ret, err);
     if (json_is_false(value_get(args, "update_head")))

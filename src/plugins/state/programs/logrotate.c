@@ -1,6 +1,6 @@
 /* logrotate.c - state logrotate.set: a line of logrotate's configuration. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A text with a whole number is that number, as the module reads it. NEW. */
@@ -40,9 +40,9 @@ state_logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     state_change(ret, "new", json_incref(wanted));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s will be set to value: %s", subject, text);
-    int did = sub_ask(ctx, err, "logrotate.set", "{s:O, s:O, s:O, s:O}", "key", value_get(args, "key"),
-                      "value", in_block ? value_get(args, "value") : wanted, "setting",
-                      in_block ? wanted : none, "conf_file", file);
+    int did = sub_call_bool(ctx, err, "logrotate.set", "{s:O, s:O, s:O, s:O}", "key", value_get(args, "key"),
+                            "value", in_block ? value_get(args, "value") : wanted, "setting",
+                            in_block ? wanted : none, "conf_file", file);
     if (did < 0)
         return did;
     return state_ret_set(ret, did > 0 ? STATE_TRUE : STATE_FALSE,

@@ -1,6 +1,6 @@
 /* rabbitmq_cluster.c - state module `rabbitmq_cluster`: the cluster that a RabbitMQ node is in. */
 #include "common/base/fs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int

@@ -1,6 +1,6 @@
 /* rabbitmq_plugin.c - state module `rabbitmq_plugin`: plugins of a RabbitMQ broker. */
 #include "common/base/fs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The row's direction: the number is whether the plugin is to be enabled. */
@@ -10,7 +10,8 @@ plugin_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool on = ctx_row(ctx)->data.number != 0;
     json_t *ret = *ret_value = state_ret_args(args), *runas = value_get(args, "runas");
     const char *name = value_str(args, "name", ""), *word = on ? "enabled" : "disabled";
-    int is = sub_ask(ctx, err, "rabbitmq.plugin_is_enabled", "{s:s, s:O}", "name", name, "runas", runas);
+    int is = sub_call_bool(ctx, err, "rabbitmq.plugin_is_enabled", "{s:s, s:O}", "name", name, "runas",
+                           runas);
 
     if (is >= 0 && (is > 0) == on)
         return state_ret_set(ret, STATE_TRUE, "Plugin '%s' is already %s.", name, word);

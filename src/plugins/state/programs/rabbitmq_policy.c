@@ -1,7 +1,7 @@
 /* rabbitmq_policy.c - state module `rabbitmq_policy`: policies of a RabbitMQ broker. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A definition, which may be text in JSON: NEW; "" for none. */

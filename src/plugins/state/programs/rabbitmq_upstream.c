@@ -1,7 +1,7 @@
 /* rabbitmq_upstream.c - state module `rabbitmq_upstream`: brokers that a RabbitMQ broker takes messages
  * from. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* Salt's text of a failure, for those that are the command's. */

@@ -1,7 +1,7 @@
 /* rabbitmq_user.c - state module `rabbitmq_user`: users of a RabbitMQ broker. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A command's failure as the state's own. */
@@ -187,13 +187,13 @@ rabbitmq_user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
             ret, STATE_FALSE,
             "perms: a list of virtual hosts, each with three regular expressions: [{/: [conf, write, "
             "read]}]");
-    int there = sub_ask(ctx, err, "rabbitmq.user_exists", "{s:s, s:O}", "name", name, "runas",
-                        value_get(args, "runas"));
+    int there = sub_call_bool(ctx, err, "rabbitmq.user_exists", "{s:s, s:O}", "name", name, "runas",
+                              value_get(args, "runas"));
     if (there < 0)
         return user_failed(ret, err);
     if (there > 0 && !json_is_null(password)) {
-        int same = sub_ask(ctx, err, "rabbitmq.check_password", "{s:s, s:O, s:O}", "name", name, "password",
-                           password, "runas", value_get(args, "runas"));
+        int same = sub_call_bool(ctx, err, "rabbitmq.check_password", "{s:s, s:O, s:O}", "name", name,
+                                 "password", password, "runas", value_get(args, "runas"));
         if (same < 0)
             return user_failed(ret, err);
         again = again || same == 0;
@@ -222,7 +222,7 @@ rabbitmq_user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 {
     json_t *ret = *ret_value = state_ret_args(args), *runas = value_get(args, "runas");
     const char *name = value_str(args, "name", "");
-    int there = sub_ask(ctx, err, "rabbitmq.user_exists", "{s:s, s:O}", "name", name, "runas", runas);
+    int there = sub_call_bool(ctx, err, "rabbitmq.user_exists", "{s:s, s:O}", "name", name, "runas", runas);
 
     if (there < 0)
         return user_failed(ret, err);

@@ -1,7 +1,7 @@
 /* rabbitmq_vhost.c - state module `rabbitmq_vhost`: virtual hosts of a RabbitMQ broker. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The words of one direction. */
@@ -25,7 +25,7 @@ vhost_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = *ret_value = state_ret_args(args);
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *already = str_replace(w->already, "%s", name), *told = str_replace(w->told, "%s", name);
-    int there = sub_ask(ctx, err, "rabbitmq.vhost_exists", "{s:s}", "name", name);
+    int there = sub_call_bool(ctx, err, "rabbitmq.vhost_exists", "{s:s}", "name", name);
 
     if (there < 0)
         return there;

@@ -1,6 +1,6 @@
 /* webutil.c - state module `webutil`: users in a file of htpasswd. */
 #include "common/base/fs.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "salt/state.h"
 

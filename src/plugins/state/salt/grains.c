@@ -2,7 +2,7 @@
  * grains.set and its kin, which tell what they did. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/salt/grains_plan.h"
 #include "salt/state.h"
 

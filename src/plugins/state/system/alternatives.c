@@ -1,7 +1,7 @@
 /* alternatives.c - state module `alternatives`: the program that a name stands for. The module's functions
  * change it, and its value is read again afterwards. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* Begins the return with the arguments of the SLS, as Salt does. NEW. */
@@ -77,9 +77,9 @@ state_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
         return state_ret_set(ret, STATE_NONE, "Alternative will be set for %s to %s with priority %s", name,
                              path, priority);
     }
-    json_auto_t *said = sub_text(ctx, err, "alternatives.install", "{s:O, s:O, s:O, s:O}", "name",
-                                 value_get(args, "name"), "link", value_get(args, "link"), "path",
-                                 value_get(args, "path"), "priority", value_get(args, "priority"));
+    json_auto_t *said = sub_call_text(ctx, err, "alternatives.install", "{s:O, s:O, s:O, s:O}", "name",
+                                      value_get(args, "name"), "link", value_get(args, "link"), "path",
+                                      value_get(args, "path"), "priority", value_get(args, "priority"));
     return said != NULL ? tell_installed(ctx, args, ret, json_string_value(said), err) : err->code;
 }
 
@@ -122,7 +122,7 @@ static int
 alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *shown = sub_text(ctx, err, "alternatives.display", "{s:s}", "name", name);
+    json_auto_t *shown = sub_call_text(ctx, err, "alternatives.display", "{s:s}", "name", name);
 
     if (shown == NULL)
         return err->code;

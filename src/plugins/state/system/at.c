@@ -1,6 +1,6 @@
 /* at.c - state module `at`: jobs that run once at a later time. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int

@@ -1,7 +1,7 @@
 /* blockdev.c - state module `blockdev`: settings and file systems of block devices, by the module `disk`. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* What can be set, and the member of disk.dump that tells it. */
@@ -43,7 +43,7 @@ blockdev_tuned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *kwargs = value_get(args, "kwargs");
     const char *name = value_str(args, "name", "");
-    int is = sub_ask(ctx, err, "file.is_blkdev", "{s:s}", "name", name);
+    int is = sub_call_bool(ctx, err, "file.is_blkdev", "{s:s}", "name", name);
 
     if (is <= 0)
         return is < 0 ? is

@@ -3,7 +3,7 @@
  * cron.list_tab. */
 #include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 typedef enum found { FOUND_ABSENT, FOUND_SAME, FOUND_OTHER } found_t;

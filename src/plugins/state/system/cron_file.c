@@ -6,7 +6,7 @@
 #include "plugins/lib/file/content.h"
 #include "plugins/lib/file/manage.h"
 #include "plugins/lib/system/crontab.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The group of the user's files. NEW, or NULL. */

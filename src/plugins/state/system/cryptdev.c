@@ -1,6 +1,6 @@
 /* cryptdev.c - states cryptdev.mapped and cryptdev.unmapped: an encrypted device, open now and in crypttab. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int
@@ -35,8 +35,8 @@ cryptdev_map_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     if (active != 0)
         return active < 0 ? active : 0;
     int did = ctx_test(ctx) ? 1
-                            : sub_ask(ctx, err, "cryptdev.open", "{s:s, s:s, s:s}", "name", name, "device",
-                                      value_str(args, "device", ""), "keyfile", keyfile);
+                            : sub_call_bool(ctx, err, "cryptdev.open", "{s:s, s:s, s:s}", "name", name,
+                                            "device", value_str(args, "device", ""), "keyfile", keyfile);
     if (did < 0)
         return did;
     cryptdev_changed(ctx, ret, "cryptsetup",
@@ -58,11 +58,11 @@ cryptdev_mapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = now ? cryptdev_map_now(ctx, args, ret, err) : 0;
     if (rc < 0 || !persist)
         return rc;
-    json_auto_t *did = sub_text(ctx, err, "cryptdev.set_crypttab", "{s:s, s:s, s:O, s:O, s:s, s:b, s:O}",
-                                "name", value_str(args, "name", ""), "device", value_str(args, "device", ""),
-                                "password", value_get(args, "keyfile"), "options", value_get(args, "opts"),
-                                "config", config, "test", ctx_test(ctx), "match_on",
-                                value_get(args, "match_on"));
+    json_auto_t *did = sub_call_text(ctx, err, "cryptdev.set_crypttab", "{s:s, s:s, s:O, s:O, s:s, s:b, s:O}",
+                                     "name", value_str(args, "name", ""), "device",
+                                     value_str(args, "device", ""), "password", value_get(args, "keyfile"),
+                                     "options", value_get(args, "opts"), "config", config, "test",
+                                     ctx_test(ctx), "match_on", value_get(args, "match_on"));
     if (did == NULL)
         return err->code;
     AUTO_FREE char *text = str_eq(json_string_value(did), "new")
@@ -81,7 +81,7 @@ cryptdev_unmapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     int active = value_truthy(value_get(args, "immediate")) ? cryptdev_is_active(ctx, name, err) : 0;
 
     if (active > 0) {
-        int did = ctx_test(ctx) ? 1 : sub_ask(ctx, err, "cryptdev.close", "{s:s}", "name", name);
+        int did = ctx_test(ctx) ? 1 : sub_call_bool(ctx, err, "cryptdev.close", "{s:s}", "name", name);
         if (did < 0)
             return did;
         cryptdev_changed(

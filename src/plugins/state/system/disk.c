@@ -2,7 +2,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A bound that is given, as a number. */

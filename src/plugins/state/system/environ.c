@@ -1,6 +1,6 @@
 /* environ.c - state module `environ`: environment variables of the minion's process, which later states and
  * jobs inherit. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* NEW object of the variables that `args` wants; NULL: not a form it may have. */

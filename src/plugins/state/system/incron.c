@@ -1,6 +1,6 @@
 /* incron.c - state module `incron`: entries of tables of incron. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/system/incrontab.h"
 #include "salt/state.h"
 

@@ -1,6 +1,6 @@
 /* keyboard.c - states keyboard.system and keyboard.xorg: rows of one function. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* What differs between the rows. */
@@ -26,7 +26,7 @@ keyboard_layout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, "layout", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s layout %s needs to be set", row->what, name);
-    int done = sub_ask(ctx, err, row->set, "{s:s}", "layout", name);
+    int done = sub_call_bool(ctx, err, row->set, "{s:s}", "layout", name);
     if (done > 0)
         return state_ret_set(ret, STATE_TRUE, "Set %s keyboard layout %s", row->layout, name);
     state_change_set(ret, json_object());

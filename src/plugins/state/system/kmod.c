@@ -1,7 +1,7 @@
 /* kmod.c - state module `kmod`: kernel modules that are loaded, or not. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The words of one direction. */

@@ -1,6 +1,6 @@
 /* locale.c - states locale.system and locale.present. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* A CommandExecutionError fails the state. */
@@ -29,7 +29,7 @@ locale_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     state_change(ret, "locale", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "System locale %s needs to be set", name);
-    int done = sub_ask(ctx, err, "locale.set_locale", "{s:s}", "locale", name);
+    int done = sub_call_bool(ctx, err, "locale.set_locale", "{s:s}", "locale", name);
     if (done < 0)
         return locale_refused(ret, err);
     if (done > 0)
@@ -43,14 +43,14 @@ locale_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
     json_t *ret = *ret_value = state_ret_args(args);
-    int there = sub_ask(ctx, err, "locale.avail", "{s:s}", "locale", name);
+    int there = sub_call_bool(ctx, err, "locale.avail", "{s:s}", "locale", name);
 
     if (there != 0)
         return there < 0 ? there : state_ret_set(ret, STATE_TRUE, "Locale %s is already present", name);
     state_change(ret, "locale", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Locale %s needs to be generated", name);
-    int done = sub_ask(ctx, err, "locale.gen_locale", "{s:s}", "locale", name);
+    int done = sub_call_bool(ctx, err, "locale.gen_locale", "{s:s}", "locale", name);
     if (done > 0)
         return state_ret_set(ret, STATE_TRUE, "Generated locale %s", name);
     state_change_set(ret, json_object());

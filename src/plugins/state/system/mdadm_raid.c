@@ -1,7 +1,7 @@
 /* mdadm_raid.c - state module `raid`: arrays of Linux' software RAID. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "salt/state.h"
 
@@ -72,7 +72,7 @@ add_fresh(call_ctx_t *ctx, const raid_parts_t *parts, const char *name, json_t *
     size_t i;
 
     json_array_foreach (parts->fresh, i, one) {
-        int added = sub_ask(ctx, err, "raid.add", "{s:s, s:O}", "name", name, "device", one);
+        int added = sub_call_bool(ctx, err, "raid.add", "{s:s, s:O}", "name", name, "device", one);
         if (added < 0)
             return added;
         buf_printf(comment, added > 0 ? " Added new device %s to %s.\n" : " Unable to add %s to %s.\n",
@@ -200,7 +200,7 @@ raid_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change_from(ret, name, json_incref(value_get(all, name)), NULL);
         return state_ret_set(ret, STATE_NONE, "Raid %s is set to be destroyed", name);
     }
-    int gone = sub_ask(ctx, err, "raid.destroy", "{s:s}", "device", name);
+    int gone = sub_call_bool(ctx, err, "raid.destroy", "{s:s}", "device", name);
     if (gone <= 0)
         return gone < 0 ? gone : state_ret_set(ret, STATE_FALSE, "Raid %s failed to be destroyed", name);
     state_change_from(ret, name, json_incref(value_get(all, name)), NULL);

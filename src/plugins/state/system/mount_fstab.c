@@ -1,7 +1,7 @@
 /* mount_fstab.c - states mount.fstab_present and mount.fstab_absent: an entry of fstab. Their comment is a
  * list of lines, as Salt's. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The first field, from a device, as `mount_by` (device, uuid, label, partuuid, partlabel) has it. NEW, ""
@@ -107,7 +107,7 @@ mount_fstab_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         json_array_append_new(lines, value_fmt("Device %s cannot be converted to %s", name, by));
         return 0;
     }
-    json_auto_t *did = sub_text(
+    json_auto_t *did = sub_call_text(
         ctx, err, "mount.set_fstab", "{s:s, s:s, s:O, s:O, s:O, s:O, s:O, s:b, s:O, s:O}", "name", file,
         "device", spec, "fstype", value_get(args, "fs_vfstype"), "opts", value_get(args, "fs_mntops"), "dump",
         value_get(args, "fs_freq"), "pass_num", value_get(args, "fs_passno"), "config",

@@ -1,6 +1,6 @@
 /* mount_off.c - states mount.unmounted and mount.swap. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
 #include "salt/state.h"
 
@@ -91,11 +91,11 @@ mount_unmounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static char *
 swap_device(call_ctx_t *ctx, const char *name, fail_t *err)
 {
-    int link = sub_ask(ctx, err, "file.is_link", "{s:s}", "path", name);
+    int link = sub_call_bool(ctx, err, "file.is_link", "{s:s}", "path", name);
 
     if (link <= 0)
         return link < 0 ? NULL : xstrdup(name);
-    json_auto_t *to = sub_text(ctx, err, "file.readlink", "{s:s}", "path", name);
+    json_auto_t *to = sub_call_text(ctx, err, "file.readlink", "{s:s}", "path", name);
     const char *target = json_string_value(to);
     if (to == NULL)
         return NULL;
@@ -158,8 +158,8 @@ keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err
     const json_t *none = value_get(fstab, "none");
     if (str_eq(value_str(none, "device", NULL), name) && !str_eq(value_str(none, "fstype", NULL), "swap"))
         return 0;
-    json_auto_t *did = sub_text(ctx, err, "mount.set_fstab", "{s:s, s:s, s:s, s:s, s:O}", "name", "none",
-                                "device", name, "fstype", "swap", "opts", "defaults", "config", config);
+    json_auto_t *did = sub_call_text(ctx, err, "mount.set_fstab", "{s:s, s:s, s:s, s:s, s:O}", "name", "none",
+                                     "device", name, "fstype", "swap", "opts", "defaults", "config", config);
     if (did == NULL)
         return err->code;
     bool fresh = str_eq(json_string_value(did), "new");

@@ -1,5 +1,5 @@
 /* process.c - state module `process`: processes that must not be there. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int

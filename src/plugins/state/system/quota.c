@@ -1,6 +1,6 @@
 /* quota.c - state quota.mode: limits of disk space are on or off. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static int
@@ -24,7 +24,7 @@ quota_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(ret, STATE_NONE, "Quota for %s needs to be set to %s", name, to);
     }
     AUTO_FREE char *fun = xasprintf("quota.%s", to);
-    int did = sub_ask(ctx, err, fun, "{s:s}", "device", name);
+    int did = sub_call_bool(ctx, err, fun, "{s:s}", "device", name);
     if (did < 0)
         return did;
     if (did == 0)

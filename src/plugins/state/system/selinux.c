@@ -1,6 +1,6 @@
 /* selinux.c - state module `selinux`: mode, booleans, modules and file and port contexts of SELinux. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/system/secontext.h"
 #include "salt/state.h"
 
@@ -108,8 +108,8 @@ se_boolean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (state && (dflt || !persist))
         return state_ret_set(ret, STATE_TRUE, "Boolean is in the correct state");
     if (!ctx_test(ctx)) {
-        int done = sub_ask(ctx, err, "selinux.setsebool", "{s:s, s:s, s:b}", "boolean", name, "value", want,
-                           "persist", persist);
+        int done = sub_call_bool(ctx, err, "selinux.setsebool", "{s:s, s:s, s:b}", "boolean", name, "value",
+                                 want, "persist", persist);
         if (done <= 0)
             return done < 0
                        ? done
@@ -146,7 +146,7 @@ se_install(call_ctx_t *ctx, json_t *ret, const char *path, fail_t *err)
     if (there < 0)
         return there;
     if (!ctx_test(ctx) &&
-        (done = sub_ask(ctx, err, "selinux.install_semod", "{s:s}", "module_path", path)) < 0)
+        (done = sub_call_bool(ctx, err, "selinux.install_semod", "{s:s}", "module_path", path)) < 0)
         return done;
     if (done == 0)
         return state_ret_set(ret, STATE_FALSE, "Failed to install module %s", path);
@@ -175,7 +175,7 @@ se_module_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (value_get(all, name) == NULL)
         return state_ret_set(ret, STATE_FALSE, "Module %s is not available", name);
-    int done = ctx_test(ctx) ? 1 : sub_ask(ctx, err, "selinux.remove_semod", "{s:s}", "module", name);
+    int done = ctx_test(ctx) ? 1 : sub_call_bool(ctx, err, "selinux.remove_semod", "{s:s}", "module", name);
     if (done <= 0)
         return done < 0 ? done : state_ret_set(ret, STATE_FALSE, "Failed to remove module %s", name);
     state_change(ret, name, json_string("Removed"));
@@ -213,7 +213,7 @@ se_module_toggle(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
     const char *want = on ? "enabled" : "disabled";
     int done = ctx_test(ctx)
                    ? 1
-                   : sub_ask(ctx, err, "selinux.setsemod", "{s:s, s:s}", "module", name, "state", want);
+                   : sub_call_bool(ctx, err, "selinux.setsemod", "{s:s, s:s}", "module", name, "state", want);
     if (done <= 0)
         return done < 0 ? done
                         : state_ret_set(ret, STATE_FALSE, "Failed to set the Module %s to %s", name, given);
@@ -275,8 +275,8 @@ se_fcontext_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     json_t *ret = *ret_value = state_ret_args(args);
     const char *name = value_str(args, "name", ""), *type = value_str(args, "sel_type", "");
-    json_auto_t *kind = sub_text(ctx, err, "selinux.filetype_id_to_string", "{s:O}", "filetype",
-                                 value_get(args, "filetype"));
+    json_auto_t *kind = sub_call_text(ctx, err, "selinux.filetype_id_to_string", "{s:O}", "filetype",
+                                      value_get(args, "filetype"));
     json_auto_t *now = kind != NULL ? se_call(ctx, "selinux.fcontext_get_policy", args, fcontext_names, err)
                                     : NULL;
 

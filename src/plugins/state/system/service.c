@@ -1,7 +1,7 @@
 /* service.c - state module `service`: services that run or do not, start at boot or do not, and masks. Tables
  * hold the words of both directions, so that each has one body; every change is verified by asking again. */
 #include "common/base/clock.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "plugins/lib/service/service_api.h"
 #include "plugins/lib/salt/modbeacon.h"
 #include "salt/state.h"
@@ -284,7 +284,7 @@ service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             "Service %s uses non-existent option \"enabled\".  Perhaps \"enable\" option was "
             "intended?",
             s.name);
-    int offline = ctx_has(ctx, "service.offline") ? sub_ask(ctx, err, "service.offline", NULL) : 0;
+    int offline = ctx_has(ctx, "service.offline") ? sub_call_bool(ctx, err, "service.offline", NULL) : 0;
     if (offline > 0)
         return state_ret_set(s.ret, STATE_TRUE, "Running in OFFLINE mode. Nothing to do");
     int there = offline < 0 ? offline : available(&s);
@@ -354,8 +354,8 @@ service_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 is_masked(const service_t *s)
 {
-    return sub_ask(s->ctx, s->err, "service.masked", "{s:s, s:O}", "name", s->name, "runtime",
-                   value_get(s->args, "runtime"));
+    return sub_call_bool(s->ctx, s->err, "service.masked", "{s:s, s:O}", "name", s->name, "runtime",
+                         value_get(s->args, "runtime"));
 }
 
 /* service.masked and unmasked, as the row says. As in Salt, a mask that did not take is reported with a true
@@ -383,8 +383,8 @@ service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change_set(s.ret, changes);
         return state_ret_set(s.ret, STATE_NONE, "Service %s would be %s", s.name, action);
     }
-    if (sub_ask(ctx, err, wanted ? "service.mask" : "service.unmask", "{s:s, s:b}", "name", s.name, "runtime",
-                runtime) < 0 ||
+    if (sub_call_bool(ctx, err, wanted ? "service.mask" : "service.unmask", "{s:s, s:b}", "name", s.name,
+                      "runtime", runtime) < 0 ||
         (have = is_masked(&s)) < 0) {
         json_decref(changes);
         return service_failed(&s);

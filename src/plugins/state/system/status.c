@@ -1,5 +1,5 @@
 /* status.c - state module `status`: load and processes of the machine, watched. */
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 static double

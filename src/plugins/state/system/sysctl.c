@@ -1,7 +1,7 @@
 /* sysctl.c - state sysctl.present: a setting of the kernel, now and after the next start, by
  * sysctl.persist. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* True when both values hold the same words, whatever blanks separate them. */
@@ -47,7 +47,7 @@ state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *va
                              "Sysctl option %s might be changed, we failed to check config file at %s. The "
                              "file is either unreadable, or missing.",
                              name, file);
-    json_auto_t *now = sub_text(ctx, err, "sysctl.get", "{s:s}", "name", name);
+    json_auto_t *now = sub_call_text(ctx, err, "sysctl.get", "{s:s}", "name", name);
     if (now == NULL)
         return err->code;
     return state_sysctl_foretell(ret, name, value, value_get(configured, name) != NULL,
@@ -62,7 +62,7 @@ sysctl_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));
     json_auto_t *config = json_is_string(file) ? json_incref(file)
-                                               : sub_text(ctx, err, "sysctl.default_config", NULL);
+                                               : sub_call_text(ctx, err, "sysctl.default_config", NULL);
 
     if (config == NULL)
         return err->code;

@@ -1,6 +1,6 @@
 /* sysfs.c - state sysfs.present: an attribute of the kernel below /sys has a value. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* The word in brackets, where an attribute lists all that it may be: "[mq-deadline] none". NEW. */
@@ -37,7 +37,7 @@ sysfs_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         state_change(ret, name, json_incref(value));
         return state_ret_set(ret, STATE_NONE, "SysFS attribute %s set to be changed.", name);
     }
-    int did = sub_ask(ctx, err, "sysfs.write", "{s:s, s:O}", "key", name, "value", value);
+    int did = sub_call_bool(ctx, err, "sysfs.write", "{s:s, s:O}", "key", name, "value", value);
     if (did <= 0)
         return did < 0 ? did : state_ret_set(ret, STATE_FALSE, "Failed to set %s to %s", name, wanted);
     state_change(ret, name, json_incref(value));

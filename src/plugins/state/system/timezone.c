@@ -1,7 +1,7 @@
 /* timezone.c - state timezone.system: the host's zone, and UTC in the hardware clock. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* Adds a sentence; several stand with commas between. */
@@ -31,7 +31,7 @@ set_both(call_ctx_t *ctx, const json_t *args, json_t *ret, bool zone, bool clock
         buf_puts(&comment, test ? " needs to be set" : "");
     }
     if (clock) {
-        int done = test ? 1 : sub_ask(ctx, err, "timezone.set_hwclock", "{s:s}", "clock", "UTC");
+        int done = test ? 1 : sub_call_bool(ctx, err, "timezone.set_hwclock", "{s:s}", "clock", "UTC");
         if (done < 0)
             return done;
         if (done > 0)

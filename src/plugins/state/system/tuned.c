@@ -1,6 +1,6 @@
 /* tuned.c - states tuned.profile and tuned.off: the active profile of tuned. */
 #include "common/base/str.h"
-#include "plugins/lib/call/sub.h"
+#include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
 /* Ends a state that changes the profile, or would. */
@@ -16,7 +16,7 @@ static int
 state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    json_auto_t *active = sub_text(ctx, err, "tuned.active", NULL);
+    json_auto_t *active = sub_call_text(ctx, err, "tuned.active", NULL);
     json_auto_t *valid = active != NULL ? sub_call(ctx, err, "tuned.list", NULL) : NULL;
 
     if (valid == NULL)
@@ -39,7 +39,7 @@ state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 static int
 state_tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *active = sub_text(ctx, err, "tuned.active", NULL);
+    json_auto_t *active = sub_call_text(ctx, err, "tuned.active", NULL);
 
     if (active == NULL)
         return err->code;
@@ -47,7 +47,7 @@ state_tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = state_ret("off");
     if (strcmp(now, "off") == 0 || strcmp(now, "none") == 0)
         return state_ret_set(*ret_value, STATE_TRUE, "System already in the correct state");
-    int done = ctx_test(ctx) ? 1 : sub_ask(ctx, err, "tuned.off", NULL);
+    int done = ctx_test(ctx) ? 1 : sub_call_bool(ctx, err, "tuned.off", NULL);
     if (done < 0)
         return done;
     if (done == 0)

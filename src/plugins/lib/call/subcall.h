@@ -1,4 +1,4 @@
-/* sub.h - a module's or state's way to call another function: Salt's __salt__["mod.fun"](key=value).
+/* subcall.h - a module's or state's way to call another function: Salt's __salt__["mod.fun"](key=value).
  *
  * Layer      plugins/lib/call
  * Threads    as the context
@@ -6,8 +6,8 @@
  * Errors     NULL with *err: what the function said
  * Tests      through the states that use it
  */
-#ifndef PLUGINS_LIB_CALL_SUB_H
-#define PLUGINS_LIB_CALL_SUB_H
+#ifndef PLUGINS_LIB_CALL_SUBCALL_H
+#define PLUGINS_LIB_CALL_SUBCALL_H
 
 #include "salt/plugin.h"
 
@@ -15,8 +15,8 @@
 json_t *sub_call(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
 /* The same for functions whose answer is a text: a module of the user's own, of the same name, may answer
  * anything, which is an error. */
-json_t *sub_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
+json_t *sub_call_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
 /* The same for functions whose answer is a truth: 1, 0, or negative with *err. */
-int sub_ask(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
+int sub_call_bool(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...);
 
 #endif

@@ -1,5 +1,5 @@
-/* sub.c - see sub.h: calls of other functions with keywords that a jansson format packs. */
-#include "plugins/lib/call/sub.h"
+/* subcall.c - see subcall.h: calls of other functions with keywords that a jansson format packs. */
+#include "plugins/lib/call/subcall.h"
 
 static json_t *
 vcall(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, va_list ap)
@@ -23,7 +23,7 @@ sub_call(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
 }
 
 json_t *
-sub_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
+sub_call_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
 {
     va_list ap;
 
@@ -38,7 +38,7 @@ sub_text(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
 }
 
 int
-sub_ask(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
+sub_call_bool(call_ctx_t *ctx, fail_t *err, const char *fun, const char *fmt, ...)
 {
     va_list ap;
 
