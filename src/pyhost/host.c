@@ -64,13 +64,13 @@ pyloader_t *
 pyhost_of(call_ctx_t *ctx)
 {
     static const char key;
-    pyloader_t *self = call_kept(ctx, &key);
+    pyloader_t *self = call_attached(ctx, &key);
 
     if (self != NULL)
         return self;
     self = xcalloc(1, sizeof(*self));
     self->ctx = ctx;
-    call_keep(ctx, &key, self, pyhost_free);
+    call_attach(ctx, &key, self, pyhost_free);
     return self;
 }
 

@@ -175,14 +175,14 @@ static pyplugins_t *
 pyplugins_of(call_ctx_t *ctx)
 {
     static const char key;
-    pyplugins_t *self = call_kept(ctx, &key);
+    pyplugins_t *self = call_attached(ctx, &key);
 
     if (self != NULL)
         return self;
     self = xcalloc(1, sizeof(*self));
     self->files = map_new(free);
     self->lists = map_new(NULL);
-    call_keep(ctx, &key, self, pyplugins_free);
+    call_attach(ctx, &key, self, pyplugins_free);
     return self;
 }
 

@@ -8,7 +8,7 @@
  *
  * Layer      pyhost, private
  * Threads    a context belongs to one thread
- * Ownership  all is the context's and lives as long as it (call_keep)
+ * Ownership  all is the context's and lives as long as it (call_attach)
  * Errors     a file that can't be loaded is a plug-in that is not usable, with the reason
  * Tests      tests/t/3070-python-modules.bats
  */

@@ -130,8 +130,8 @@ void call_note(call_ctx_t *ctx, const char *what);
 
 /* Data that a library attaches to a context, with the address of an object of its own as key: BORROWED, or
  * NULL. It is freed before anything that the context borrows. */
-void *call_kept(const call_ctx_t *ctx, const void *key);
-void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
+void *call_attached(const call_ctx_t *ctx, const void *key);
+void call_attach(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
 
 /* The return for an unknown function, of which *err tells: the documentation of all functions whose names begin
  * so, and the error's text under its own; or else that text. NEW. */

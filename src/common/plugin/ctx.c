@@ -30,7 +30,7 @@ call_ctx_destroy(call_ctx_t **self_p)
 
     if (self == NULL)
         return;
-    ctx_drop_kept(self);
+    ctx_drop_attached(self);
     json_decref(self->opts);
     json_decref(self->grains);
     json_decref(self->pillar);

@@ -16,7 +16,7 @@ struct call_ctx {
     json_t *pillar;
     py_t *native_grains, *native_pillar;
     json_t *context;
-    struct kept *kept; /* keep.c */
+    struct kept *kept; /* attach.c */
     bool test;
     int retcode;
     char *absent;              /* owned: ctx_absent()'s text; NULL: none */
@@ -33,7 +33,7 @@ struct call_ctx {
 int ctx_enter(call_ctx_t *ctx, const func_t *f, const func_t **ret_before, fail_t *err);
 void ctx_leave(call_ctx_t *ctx, const func_t *before);
 
-void ctx_drop_kept(call_ctx_t *ctx);
+void ctx_drop_attached(call_ctx_t *ctx);
 
 /* Bind as Python binds: every failure is a TypeError (FAIL_ARGUMENTS). NEW, or NULL. */
 json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);

@@ -55,11 +55,11 @@ render_t *
 render_of(call_ctx_t *ctx)
 {
     static const char key;
-    render_t *self = call_kept(ctx, &key);
+    render_t *self = call_attached(ctx, &key);
 
     if (self == NULL) {
         self = render_new(ctx, ctx_files(ctx));
-        call_keep(ctx, &key, self, free_render);
+        call_attach(ctx, &key, self, free_render);
     }
     return self;
 }

@@ -76,7 +76,7 @@ redis_line(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 {
     static const int key;
     json_auto_t *opts = retopts(ctx, "redis", ret, options, NELEMS(options));
-    redis_kept_t *kept = call_kept(ctx, &key);
+    redis_kept_t *kept = call_attached(ctx, &key);
 
     if (value_truthy(retopts_setting(ctx, "redis.cluster_mode"))) {
         (void) fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
@@ -85,7 +85,7 @@ redis_line(call_ctx_t *ctx, const json_t *ret, fail_t *err)
     }
     if (kept == NULL) {
         kept = xcalloc(1, sizeof(*kept));
-        call_keep(ctx, &key, kept, redis_free);
+        call_attach(ctx, &key, kept, redis_free);
     }
     if (kept->line != NULL && !resp_is_bad(kept->line) && json_equal(kept->opts, opts))
         return kept->line;

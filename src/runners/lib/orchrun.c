@@ -555,13 +555,13 @@ orchrun_leave(void *self)
 void
 orchrun_dress(void *self, call_ctx_t *ctx)
 {
-    call_keep(ctx, &kept_key, self, orchrun_leave);
+    call_attach(ctx, &kept_key, self, orchrun_leave);
 }
 
 orchrun_t *
 orchrun_of(call_ctx_t *ctx)
 {
-    return call_kept(ctx, &kept_key);
+    return call_attached(ctx, &kept_key);
 }
 
 /* A tag of any length as part of a note. NEW. */

@@ -39,12 +39,12 @@ sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 {
     const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *opts = retopts(ctx, shape->prefix, ret, shape->options, shape->n_options);
-    sqlconn_t *kept = call_kept(ctx, shape);
+    sqlconn_t *kept = call_attached(ctx, shape);
 
     if (kept == NULL) {
         kept = xcalloc(1, sizeof(*kept));
         kept->driver = shape->driver;
-        call_keep(ctx, shape, kept, sqlconn_free);
+        call_attach(ctx, shape, kept, sqlconn_free);
     }
     if (kept->conn != NULL && !kept->driver->is_bad(kept->conn) && json_equal(kept->opts, opts))
         return kept->conn;

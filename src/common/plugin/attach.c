@@ -1,4 +1,4 @@
-/* keep.c - data that libraries attach to a call context, freed with it. A short list: few libraries use
+/* attach.c - data that libraries attach to a call context, freed with it. A short list: few libraries use
  * it. */
 #include "common/plugin/ctx.h"
 
@@ -10,7 +10,7 @@ typedef struct kept {
 } kept_t;
 
 void *
-call_kept(const call_ctx_t *ctx, const void *key)
+call_attached(const call_ctx_t *ctx, const void *key)
 {
     for (const kept_t *k = ctx->kept; k != NULL; k = k->next)
         if (k->key == key)
@@ -19,7 +19,7 @@ call_kept(const call_ctx_t *ctx, const void *key)
 }
 
 void
-call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value))
+call_attach(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value))
 {
     kept_t *k = xcalloc(1, sizeof(*k));
 
@@ -28,7 +28,7 @@ call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void
 }
 
 void
-ctx_drop_kept(call_ctx_t *ctx)
+ctx_drop_attached(call_ctx_t *ctx)
 {
     for (kept_t *k; (k = ctx->kept) != NULL;) {
         ctx->kept = k->next;
