@@ -101,7 +101,7 @@ files_serve_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
     if (str_eq(a->op, "envs"))
         return fileserver_envs(worker->server, err);
     if (str_eq(a->op, "options"))
-        return conf_tell(worker->opts);
+        return conf_master_opts(worker->opts);
     for (size_t i = 0; i < NELEMS(lists); i++)
         if (str_eq(a->op, lists[i].op))
             return fileserver_list(worker->server, lists[i].kind, a->saltenv, a->path, err);

@@ -881,9 +881,9 @@ test_told(void **state)
 
     put(s, "master", "failhard: False\nnodegroups: [{a: L@x}, {b: N@a}]\nstate_aggregate: True\n");
     load_with(s, CONF_MASTER, NULL);
-    json_auto_t *told = conf_tell(conf_opts(s->conf));
+    json_auto_t *told = conf_master_opts(conf_opts(s->conf));
     assert_int_equal(json_object_size(told), 15);
-    assert_int_equal(conf_lay_over(own, told, &err), 0);
+    assert_int_equal(conf_apply_master_opts(own, told, &err), 0);
     assert_string_equal(value_str(own, "state_top", ""), "top.sls");
     assert_false(value_bool(own, "failhard", true));
     assert_string_equal(value_str(value_get(own, "nodegroups"), "b", ""), "N@a");
@@ -910,13 +910,13 @@ test_told_wrong(void **state)
         json_auto_t *told = json_loads(wrong[i], 0, NULL);
         if (json_is_object(told))
             json_object_set_new(told, "default_top", json_string("dev"));
-        assert_true(conf_lay_over(own, told, &err) < 0);
+        assert_true(conf_apply_master_opts(own, told, &err) < 0);
         assert_non_null(strstr(fail_text(&err), "the master"));
         assert_int_equal(json_object_size(own), 1);
     }
     fail_auto_t err = FAIL_INIT;
     json_auto_t *other = json_pack("{s:s, s:s}", "id", "web2", "cachedir", "/tmp");
-    assert_int_equal(conf_lay_over(own, other, &err), 0);
+    assert_int_equal(conf_apply_master_opts(own, other, &err), 0);
     assert_string_equal(value_str(own, "id", ""), "web1");
     assert_int_equal(json_object_size(own), 1);
 }

@@ -94,7 +94,7 @@ stateopts_take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
     self->own = json_copy(ctx_opts(ctx));
     if (rc < 0 || told == NULL)
         return rc;
-    return conf_lay_over(ctx_opts(ctx), told, err);
+    return conf_apply_master_opts(ctx_opts(ctx), told, err);
 }
 
 /* All of it, in that order. stateopts_close frees what there is, also after a failure. */

@@ -1,4 +1,4 @@
-/* conf_told.c - the options that a master sends its minions for their state runs, and how a minion applies
+/* conf_masteropts.c - the options that a master sends its minions for their state runs, and how a minion applies
  * them: values are checked as if they stood in its own file, and nothing changes if one is invalid. */
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -13,7 +13,7 @@ static const char *const names[] = {
 };
 
 json_t *
-conf_tell(const json_t *opts)
+conf_master_opts(const json_t *opts)
 {
     json_t *told = json_object();
 
@@ -27,7 +27,7 @@ conf_tell(const json_t *opts)
 
 /* Check a value as the master's own configuration would. NEW; null means "not set". */
 static json_t *
-told_value(const char *name, json_t *v, fail_t *err)
+conf_masteropts_value(const char *name, json_t *v, fail_t *err)
 {
     if (json_is_null(v))
         return json_null();
@@ -36,13 +36,13 @@ told_value(const char *name, json_t *v, fail_t *err)
 
 /* True when a minion's own state_aggregate has precedence. */
 static bool
-conf_told_stays(const json_t *opts, const char *name)
+conf_masteropts_stays(const json_t *opts, const char *name)
 {
     return str_eq(name, "state_aggregate") && value_truthy(value_get(opts, name));
 }
 
 int
-conf_lay_over(json_t *opts, const json_t *told, fail_t *err)
+conf_apply_master_opts(json_t *opts, const json_t *told, fail_t *err)
 {
     json_auto_t *over = json_object();
 
@@ -50,9 +50,9 @@ conf_lay_over(json_t *opts, const json_t *told, fail_t *err)
         return fail_set(err, -EPROTO, "the master's options are not a mapping");
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *v = value_get(told, names[i]);
-        if (v == NULL || conf_told_stays(opts, names[i]))
+        if (v == NULL || conf_masteropts_stays(opts, names[i]))
             continue;
-        json_t *checked = told_value(names[i], v, err);
+        json_t *checked = conf_masteropts_value(names[i], v, err);
         if (checked == NULL)
             return err->code;
         json_object_set_new(over, names[i], checked);
