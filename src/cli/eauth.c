@@ -8,7 +8,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/patience.h"
+#include "cli/timeout.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -179,7 +179,7 @@ eauth_connect(const char *sock_dir, int64_t timeout_ms, fail_t *err)
 
     if (line == NULL)
         return NULL;
-    local_patience(line, LOGIN_MS, NULL);
+    local_timeout(line, LOGIN_MS, NULL);
     if (!looked && eauth_look(line, sock_dir, err) < 0)
         return NULL;
     json_t *request = login != NULL ? json_copy(login) : NULL;
@@ -188,7 +188,7 @@ eauth_connect(const char *sock_dir, int64_t timeout_ms, fail_t *err)
         if (local_call(line, &request, &reply, err) < 0)
             return NULL;
     }
-    patience_set(line, timeout_ms);
+    timeout_set(line, timeout_ms);
     return STEAL(line);
 }
 

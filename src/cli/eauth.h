@@ -17,7 +17,7 @@
 /* What options and configuration say, BORROWED until the program ends. The first line asks for what is
  * missing. */
 void eauth_set(const json_t *values, const json_t *opts);
-/* A line to the master on which the user is who he says; each request waits as patience.h says. NEW, or NULL
+/* A line to the master on which the user is who he says; each request waits as timeout.h says. NEW, or NULL
  * with *err. */
 local_client_t *eauth_connect(const char *sock_dir, int64_t timeout_ms, fail_t *err);
 /* True when -a is given, or a token is used. */

@@ -28,7 +28,7 @@ words_ask(words_t *self, const char *op, json_t *request)
         json_decref(request);
         return false;
     }
-    local_patience(line, PATIENCE_MS, NULL);
+    local_timeout(line, PATIENCE_MS, NULL);
     if (local_call(line, &request, &reply, NULL) == 0)
         complete_offer_all(&self->c, value_get(reply, "names"));
     return true;

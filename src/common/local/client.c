@@ -30,9 +30,9 @@ struct local_client {
 };
 
 /* Deadlines of one call. */
-typedef struct patience {
+typedef struct wait {
     int64_t until_ms, note_ms; /* monotonic; -1: never */
-} patience_t;
+} wait_t;
 
 /* If the queue of a stopped master is full, connect() waits: for so long (SO_SNDTIMEO), in seconds. */
 #define CONNECT_S 10
@@ -133,23 +133,23 @@ client_take(local_client_t *self, json_t **ret_msg, fail_t *err)
 }
 
 void
-local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void))
+local_timeout(local_client_t *self, int64_t timeout_ms, void (*note)(void))
 {
     self->timeout_ms = timeout_ms;
     self->note = note;
 }
 
-static patience_t
+static wait_t
 client_begin(const local_client_t *self)
 {
     int64_t now = clock_mono_ms();
-    return (patience_t){ self->timeout_ms < 0 ? -1 : now + self->timeout_ms,
-                         self->note != NULL ? now + LOCAL_QUIET_MS : -1 };
+    return (wait_t){ self->timeout_ms < 0 ? -1 : now + self->timeout_ms,
+                     self->note != NULL ? now + LOCAL_QUIET_MS : -1 };
 }
 
 /* When still_waits must be called. Monotonic ms, -1: never. */
 static int64_t
-client_wake(const patience_t *p)
+client_wake(const wait_t *p)
 {
     if (p->until_ms < 0 || (p->note_ms >= 0 && p->note_ms < p->until_ms))
         return p->note_ms;
@@ -158,7 +158,7 @@ client_wake(const patience_t *p)
 
 /* Nothing came until client_wake: note it or time out. 0 to go on waiting. */
 static int
-still_waits(const local_client_t *self, patience_t *p, fail_t *err)
+still_waits(const local_client_t *self, wait_t *p, fail_t *err)
 {
     int64_t now = clock_mono_ms();
     if (p->note_ms >= 0 && now >= p->note_ms) { /* first, however late this is */
@@ -213,7 +213,7 @@ client_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t 
 
 /* The socket is full, as the master does not read now: wait. 0 to try again. */
 static int
-await_room(const local_client_t *self, patience_t *p, fail_t *err)
+await_room(const local_client_t *self, wait_t *p, fail_t *err)
 {
     int rc = client_ready(self, POLLOUT, client_wake(p), err);
     if (rc == 0)
@@ -224,7 +224,7 @@ await_room(const local_client_t *self, patience_t *p, fail_t *err)
 }
 
 static int
-client_send(local_client_t *self, const json_t *msg, patience_t *p, fail_t *err)
+client_send(local_client_t *self, const json_t *msg, wait_t *p, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
     frame_add(&out, msg);
@@ -254,7 +254,7 @@ local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *
     json_object_set_new(request, "n", json_integer(n));
     if (ret_n != NULL)
         *ret_n = n;
-    patience_t p = client_begin(self);
+    wait_t p = client_begin(self);
     return client_send(self, request, &p, err);
 }
 
@@ -264,7 +264,7 @@ local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t 
     json_auto_t *request = STEAL(*request_p);
     json_int_t n = ++self->next_n;
     json_object_set_new(request, "n", json_integer(n));
-    patience_t p = client_begin(self);
+    wait_t p = client_begin(self);
     int rc = client_send(self, request, &p, err);
     if (rc < 0)
         return rc;

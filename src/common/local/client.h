@@ -34,12 +34,12 @@ void local_client_destroy(local_client_t **self_p);
 
 /* Set how long local_call waits for the master to take the request and answer it; -1, the default: no limit.
  * After LOCAL_QUIET_MS it calls `note` once (NULL: nothing). */
-void local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void));
+void local_timeout(local_client_t *self, int64_t timeout_ms, void (*note)(void));
 #define LOCAL_QUIET_MS 1000
 
 /* Send a request (its "n" is set here) and wait for its reply. Pushes that arrive meanwhile are kept for
  * local_next. TAKES *request_p. 0 and *ret_reply NEW, or a negative errno: -EREMOTEIO with the text of the
- * master's refusal; -ETIMEDOUT when there was no answer within local_patience: the connection can't be used
+ * master's refusal; -ETIMEDOUT when there was no answer within local_timeout: the connection can't be used
  * then. */
 int local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Send a request and go on: its reply comes among the pushes, with "n" (*ret_n; may be NULL) and "ok". TAKES

@@ -176,7 +176,7 @@ listen_now(watch_t *self, fail_t *err)
     }
     if (!self->minion)
         (void) json_object_update(request, self->since);
-    local_patience(self->line, watch_left_ms(self), NULL);
+    local_timeout(self->line, watch_left_ms(self), NULL);
     int rc = local_call(self->line, &request, &reply, err);
     /* From now on the next event's number is known, for a reconnect. */
     if (rc == 0 && json_object_size(self->since) == 0)

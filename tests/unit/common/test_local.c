@@ -372,7 +372,7 @@ test_no_answer(void **state)
     json_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
 
     notes = 0;
-    local_patience(client, LOCAL_QUIET_MS, note_one); /* both are due at once */
+    local_timeout(client, LOCAL_QUIET_MS, note_one); /* both are due at once */
     assert_int_equal(local_call(client, &request, &reply, &err), -ETIMEDOUT);
     assert_null(reply);
     assert_int_equal(notes, 1);
@@ -400,7 +400,7 @@ test_no_room(void **state)
     memset(text, 'y', 5000000);
     json_t *request = json_pack("{s:s, s:s}", "op", "x", "text", text), *reply = NULL;
     notes = 0;
-    local_patience(client, 30, note_one);
+    local_timeout(client, 30, note_one);
     assert_int_equal(local_call(client, &request, &reply, &err), -ETIMEDOUT);
     assert_int_equal(notes, 0);
     finished(f, &client);
