@@ -1,7 +1,7 @@
 /* main_cp.c - salt-cp: files from here to minions. */
 #include "cli/copy.h"
 #include "cli/opts.h"
-#include "cli/words.h"
+#include "cli/completion.h"
 #include "common/base/memory.h"
 #include "common/cli/ttyguard.h"
 
@@ -11,6 +11,6 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     if (complete_asked(argc, argv))
-        return words_complete(&opts_cp, NULL, argc, argv);
+        return completion_run(&opts_cp, NULL, argc, argv);
     return copy_main(argc, argv);
 }

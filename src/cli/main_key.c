@@ -8,7 +8,7 @@
 #include "cli/key_cli.h"
 #include "cli/opts.h"
 #include "cli/startup.h"
-#include "cli/words.h"
+#include "cli/completion.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
@@ -138,7 +138,7 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     if (complete_asked(argc, argv))
-        return words_complete(&opts_key, key_words, argc, argv);
+        return completion_run(&opts_key, key_completion, argc, argv);
     int rc = startup_options(&start, &opts_key, argc, argv);
 
     if (rc < 0) {

@@ -1,7 +1,7 @@
 /* main_run.c - salt-run: run functions on the master. */
 #include "cli/run.h"
 #include "cli/opts.h"
-#include "cli/words.h"
+#include "cli/completion.h"
 #include "common/base/memory.h"
 #include "common/cli/ttyguard.h"
 
@@ -11,6 +11,6 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     if (complete_asked(argc, argv))
-        return words_complete(&opts_run, NULL, argc, argv);
+        return completion_run(&opts_run, NULL, argc, argv);
     return run_main(argc, argv);
 }

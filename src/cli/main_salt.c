@@ -1,7 +1,7 @@
 /* main_salt.c - salt: run functions on minions. */
 #include "cli/cmd.h"
 #include "cli/opts.h"
-#include "cli/words.h"
+#include "cli/completion.h"
 #include "common/base/memory.h"
 #include "common/cli/ttyguard.h"
 
@@ -11,6 +11,6 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     if (complete_asked(argc, argv))
-        return words_complete(&opts_salt, NULL, argc, argv);
+        return completion_run(&opts_salt, NULL, argc, argv);
     return salt_main(argc, argv);
 }

@@ -27,7 +27,7 @@
 #include "uplink/callsession.h"
 #include "minion/callbus.h"
 #include "minion/calloutput.h"
-#include "minion/callwords.h"
+#include "minion/callcompletion.h"
 #include "minion/jobs/jobcache.h"
 #include "minion/jobs/returners.h"
 #include "minion/grains_set.h"
@@ -447,7 +447,7 @@ main(int argc, char **argv)
         size_t n;
         const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
         AUTO(registry) functions = registry_new(PLUGIN_EXEC, rows, n);
-        return callwords_complete(functions, argc, argv);
+        return callcompletion_complete(functions, argc, argv);
     }
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {

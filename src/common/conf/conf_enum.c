@@ -1,4 +1,4 @@
-/* conf_words.c - options whose values come from a closed set of names, and pipelines of renderers made of
+/* conf_enum.c - options whose values come from a closed set of names, and pipelines of renderers made of
  * such names ("jinja|yaml"). An unknown name is an error with a suggestion. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
@@ -26,7 +26,7 @@ const char *const conf_outputters[] = {
 
 /* Look up a name in any case. The table's spelling, or NULL. */
 static const char *
-conf_words_name_of(const option_row_t *row, const char *text)
+conf_enum_name_of(const option_row_t *row, const char *text)
 {
     for (const char *const *name = row->names; *name != NULL; name++)
         if (strcasecmp(*name, text) == 0)
@@ -35,7 +35,7 @@ conf_words_name_of(const option_row_t *row, const char *text)
 }
 
 static const char *
-conf_words_next_name(void *cookie)
+conf_enum_next_name(void *cookie)
 {
     const char *const **at = cookie;
 
@@ -48,7 +48,7 @@ refuse_name(const option_row_t *row, const char *text, const char *where, fail_t
 {
     buf_auto_t known = BUF_INIT;
     const char *const *at = row->names;
-    const char *near = str_suggest(text, conf_words_next_name, &at);
+    const char *near = str_suggest(text, conf_enum_next_name, &at);
 
     for (const char *const *name = row->names; *name != NULL; name++)
         buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", *name);
@@ -67,7 +67,7 @@ conf_check_word(const option_row_t *row, const json_t *v, const char *where, fai
     json_auto_t *text = conf_check_text(row, v, where, err);
     if (text == NULL)
         return NULL;
-    const char *name = conf_words_name_of(row, json_string_value(text));
+    const char *name = conf_enum_name_of(row, json_string_value(text));
     if (name == NULL)
         refuse_name(row, json_string_value(text), where, err);
     return name != NULL ? json_string(name) : NULL;
@@ -98,7 +98,7 @@ may_be_users(const option_row_t *row, const char *name)
 
     for (size_t i = 0; conf_renderers_known[i] != NULL; i++)
         elsewhere = elsewhere || str_eq(conf_renderers_known[i], name);
-    return !elsewhere && str_typo_of(name, conf_words_next_name, &at) == NULL && *name != '\0' &&
+    return !elsewhere && str_typo_of(name, conf_enum_next_name, &at) == NULL && *name != '\0' &&
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
@@ -114,7 +114,7 @@ check_pipeline(const option_row_t *row, const json_t *v, bool open, const char *
     for (size_t i = 0; ok && parts[i] != NULL; i++) {
         char *name = str_trim(parts[i]);
         name[strcspn(name, " ")] = '\0';
-        ok = conf_words_name_of(row, name) != NULL || (open && may_be_users(row, name));
+        ok = conf_enum_name_of(row, name) != NULL || (open && may_be_users(row, name));
         if (!ok)
             refuse_name(row, name, where, err);
     }

@@ -1,6 +1,6 @@
-/* key_words.c - completion of salt-key: keys in the states from which the action takes them, as the master
+/* key_completion.c - completion of salt-key: keys in the states from which the action takes them, as the master
  * lists them. */
-#include "cli/words.h"
+#include "cli/completion.h"
 #include "common/base/str.h"
 #include "keyring/keyselect.h"
 #include "salt/value.h"
@@ -18,7 +18,7 @@ static const struct key_action {
 };
 
 static unsigned
-key_words_included(const json_t *values)
+key_completion_included(const json_t *values)
 {
     bool all = value_bool(values, "include_all", false);
     unsigned bits = 0;
@@ -33,7 +33,7 @@ key_words_included(const json_t *values)
 }
 
 void
-key_words(words_t *self, const char *option)
+key_completion(words_t *self, const char *option)
 {
     static const char *const lists[] = { "acc", "pre", "un", "rej", "den", "all" };
 
@@ -46,11 +46,11 @@ key_words(words_t *self, const char *option)
             continue;
         unsigned from = key_actions[i].act < 0 ? KEY_ALL
                                                : key_act_from((key_act_t) key_actions[i].act,
-                                                              key_words_included(self->c.values));
+                                                              key_completion_included(self->c.values));
         json_t *states = json_array();
         for (key_state_t state = 0; state < KEY_STATES; state++)
             if ((from & KEY_BIT(state)) != 0)
                 json_array_append_new(states, json_string(key_state_dir(state)));
-        (void) words_ask(self, "key_names", json_pack("{s:o}", "states", states));
+        (void) completion_ask(self, "key_names", json_pack("{s:o}", "states", states));
     }
 }

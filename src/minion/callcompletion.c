@@ -1,7 +1,7 @@
-/* callwords.c - see callwords.h. The command line is parsed by opts_call's tables; what is offered depends on
+/* callcompletion.c - see callcompletion.h. The command line is parsed by opts_call's tables; what is offered depends on
  * the option before the cursor, or on the function and the number of its arguments.
  */
-#include "minion/callwords.h"
+#include "minion/callcompletion.h"
 
 #include "common/base/str.h"
 #include "common/cli/complete.h"
@@ -12,7 +12,7 @@
 /* Offers state files from this host's file_roots, or --file-root. Only for --local: a master's files are not
  * known here. */
 static void
-callwords_offer_sls(complete_t *c)
+callcompletion_offer_sls(complete_t *c)
 {
     const char *root = value_str(c->values, "file_root", NULL);
     AUTO_FREE char *dir = startup_conf_dir(c->values);
@@ -23,7 +23,7 @@ callwords_offer_sls(complete_t *c)
 }
 
 int
-callwords_complete(const registry_t *functions, int argc, char **argv)
+callcompletion_complete(const registry_t *functions, int argc, char **argv)
 {
     complete_t c;
     complete_begin(&c, &opts_call, argc, argv);
@@ -36,7 +36,7 @@ callwords_complete(const registry_t *functions, int argc, char **argv)
         json_auto_t *names = registry_names(functions, c.part);
         complete_offer_all(&c, names);
     } else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
-        callwords_offer_sls(&c);
+        callcompletion_offer_sls(&c);
     complete_free(&c);
     return 0;
 }

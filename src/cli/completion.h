@@ -1,4 +1,4 @@
-/* words.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command
+/* completion.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command
  * lines. Minions, functions, runners, jobs, keys, state files and environments are asked of the master. While
  * none runs, the last two are the configuration's and its folders'.
  *
@@ -7,8 +7,8 @@
  * Errors     none: who can't be asked has no names
  * Tests      tests/t/0320-completion.bats
  */
-#ifndef CLI_WORDS_H
-#define CLI_WORDS_H
+#ifndef CLI_COMPLETION_H
+#define CLI_COMPLETION_H
 
 #include "common/cli/complete.h"
 #include "common/conf/conf.h"
@@ -21,13 +21,13 @@ typedef struct words {
 
 /* Offers the names that the master answers to a request. TAKES it, without "op" and "prefix". False: no
  * master runs. */
-bool words_ask(words_t *self, const char *op, json_t *request);
+bool completion_ask(words_t *self, const char *op, json_t *request);
 
 /* Offers values of an option that no table has. A program that has such a function takes options alone. */
-typedef void words_value_fn(words_t *self, const char *option);
-extern words_value_fn key_words; /* salt-key's */
+typedef void completion_value_fn(words_t *self, const char *option);
+extern completion_value_fn key_completion; /* salt-key's */
 
 /* `value` may be NULL. Returns the exit code, 0. */
-int words_complete(const opt_spec_t *spec, words_value_fn *value, int argc, char **argv);
+int completion_run(const opt_spec_t *spec, completion_value_fn *value, int argc, char **argv);
 
 #endif

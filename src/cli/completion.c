@@ -1,6 +1,6 @@
-/* words.c - see words.h: shell completion. The position of the cursor decides what is offered; names come
+/* completion.c - see completion.h: shell completion. The position of the cursor decides what is offered; names come
  * from the running master within PATIENCE_MS, else from the configuration and file roots. */
-#include "cli/words.h"
+#include "cli/completion.h"
 
 #include "cli/opts.h"
 #include "common/base/str.h"
@@ -17,7 +17,7 @@ typedef void offer_fn(words_t *self);
 
 /* False when no master runs, so that the caller may offer what it finds itself. */
 bool
-words_ask(words_t *self, const char *op, json_t *request)
+completion_ask(words_t *self, const char *op, json_t *request)
 {
     AUTO(local_client) line = local_connect(conf_str(self->conf, "sock_dir"), NULL);
     json_auto_t *reply = NULL;
@@ -37,7 +37,7 @@ words_ask(words_t *self, const char *op, json_t *request)
 static void
 ask_kind(words_t *self, const char *kind)
 {
-    (void) words_ask(self, "names", json_pack("{s:s}", "kind", kind));
+    (void) completion_ask(self, "names", json_pack("{s:s}", "kind", kind));
 }
 
 static void
@@ -75,7 +75,7 @@ static void
 words_offer_sls(words_t *self)
 {
     complete_split(&self->c, ',');
-    if (!words_ask(self, "names", json_pack("{s:s, s:s*}", "kind", "sls", "saltenv", self->sls_env)))
+    if (!completion_ask(self, "names", json_pack("{s:s, s:s*}", "kind", "sls", "saltenv", self->sls_env)))
         complete_sls(&self->c, conf_opts(self->conf), self->sls_env);
 }
 
@@ -92,7 +92,7 @@ offer_keys_of(words_t *self, const char *option)
 static void
 offer_saltenvs(words_t *self)
 {
-    if (!words_ask(self, "names", json_pack("{s:s}", "kind", "saltenvs")))
+    if (!completion_ask(self, "names", json_pack("{s:s}", "kind", "saltenvs")))
         offer_keys_of(self, "file_roots");
 }
 
@@ -218,7 +218,7 @@ offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
 
 /* Decides by the number of words what is completed: option value, target, function or argument. */
 static void
-offer(words_t *self, const opt_spec_t *spec, words_value_fn *value)
+offer(words_t *self, const opt_spec_t *spec, completion_value_fn *value)
 {
     size_t before = spec == &opts_run ? 0 : 1; /* arguments in front of the function: the target */
     char *const *args = self->c.args;
@@ -241,7 +241,7 @@ offer(words_t *self, const opt_spec_t *spec, words_value_fn *value)
 }
 
 int
-words_complete(const opt_spec_t *spec, words_value_fn *value, int argc, char **argv)
+completion_run(const opt_spec_t *spec, completion_value_fn *value, int argc, char **argv)
 {
     words_t self = { .conf = NULL };
 
