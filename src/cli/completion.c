@@ -11,13 +11,13 @@
 
 #define PATIENCE_MS 500 /* a master that is busy for longer has no names: the shell waits meanwhile */
 
-typedef void offer_fn(words_t *self);
+typedef void offer_fn(completion_t *self);
 
 /* ---- where names come from ------------------------------------------------------------------- */
 
 /* False when no master runs, so that the caller may offer what it finds itself. */
 bool
-completion_ask(words_t *self, const char *op, json_t *request)
+completion_ask(completion_t *self, const char *op, json_t *request)
 {
     AUTO(local_client) line = local_connect(conf_str(self->conf, "sock_dir"), NULL);
     json_auto_t *reply = NULL;
@@ -35,44 +35,44 @@ completion_ask(words_t *self, const char *op, json_t *request)
 }
 
 static void
-ask_kind(words_t *self, const char *kind)
+ask_kind(completion_t *self, const char *kind)
 {
     (void) completion_ask(self, "names", json_pack("{s:s}", "kind", kind));
 }
 
 static void
-offer_minions(words_t *self)
+offer_minions(completion_t *self)
 {
     ask_kind(self, "minions");
 }
 
 static void
-words_offer_functions(words_t *self)
+completion_offer_functions(completion_t *self)
 {
     complete_split(&self->c, ',');
     ask_kind(self, "functions");
 }
 
 static void
-offer_runners(words_t *self)
+offer_runners(completion_t *self)
 {
     ask_kind(self, "runners");
 }
 
 static void
-offer_wheels(words_t *self)
+offer_wheels(completion_t *self)
 {
     ask_kind(self, "wheels");
 }
 
 static void
-offer_jids(words_t *self)
+offer_jids(completion_t *self)
 {
     ask_kind(self, "jids");
 }
 
 static void
-words_offer_sls(words_t *self)
+completion_offer_sls(completion_t *self)
 {
     complete_split(&self->c, ',');
     if (!completion_ask(self, "names", json_pack("{s:s, s:s*}", "kind", "sls", "saltenv", self->sls_env)))
@@ -80,7 +80,7 @@ words_offer_sls(words_t *self)
 }
 
 static void
-offer_keys_of(words_t *self, const char *option)
+offer_keys_of(completion_t *self, const char *option)
 {
     const char *key;
     json_t *dirs = conf_get(self->conf, option), *value;
@@ -90,14 +90,14 @@ offer_keys_of(words_t *self, const char *option)
 }
 
 static void
-offer_saltenvs(words_t *self)
+offer_saltenvs(completion_t *self)
 {
     if (!completion_ask(self, "names", json_pack("{s:s}", "kind", "saltenvs")))
         offer_keys_of(self, "file_roots");
 }
 
 static void
-offer_pillarenvs(words_t *self)
+offer_pillarenvs(completion_t *self)
 {
     offer_keys_of(self, "pillar_roots");
 }
@@ -105,7 +105,7 @@ offer_pillarenvs(words_t *self)
 /* ---- targets --------------------------------------------------------------------------------- */
 
 static void
-offer_target(words_t *self)
+offer_target(completion_t *self)
 {
     const char *type = value_str(self->c.values, "tgt_type", "glob");
 
@@ -126,14 +126,14 @@ static const struct argument {
     size_t at;
     offer_fn *offer;
 } arguments[] = {
-    { &opts_salt, "state.apply", 1, words_offer_sls },
-    { &opts_salt, "state.sls", 1, words_offer_sls },
-    { &opts_salt, "state.sls_exists", 1, words_offer_sls },
-    { &opts_salt, "state.sls_id", 2, words_offer_sls },
-    { &opts_salt, "state.show_sls", 1, words_offer_sls },
-    { &opts_salt, "state.show_low_sls", 1, words_offer_sls },
-    { &opts_salt, "sys.doc", 0, words_offer_functions },
-    { &opts_salt, "sys.argspec", 0, words_offer_functions },
+    { &opts_salt, "state.apply", 1, completion_offer_sls },
+    { &opts_salt, "state.sls", 1, completion_offer_sls },
+    { &opts_salt, "state.sls_exists", 1, completion_offer_sls },
+    { &opts_salt, "state.sls_id", 2, completion_offer_sls },
+    { &opts_salt, "state.show_sls", 1, completion_offer_sls },
+    { &opts_salt, "state.show_low_sls", 1, completion_offer_sls },
+    { &opts_salt, "sys.doc", 0, completion_offer_functions },
+    { &opts_salt, "sys.argspec", 0, completion_offer_functions },
     { &opts_salt, "saltutil.find_job", 1, offer_jids },
     { &opts_salt, "saltutil.kill_job", 1, offer_jids },
     { &opts_salt, "saltutil.signal_job", 1, offer_jids },
@@ -143,12 +143,12 @@ static const struct argument {
     { &opts_run, "jobs.lookup_jid", 1, offer_jids },
     { &opts_run, "jobs.print_job", 1, offer_jids },
     { &opts_run, "pillar.show_pillar", 1, offer_minions },
-    { &opts_run, "salt.cmd", 1, words_offer_functions },
+    { &opts_run, "salt.cmd", 1, completion_offer_functions },
     { &opts_run, "salt.execute", 1, offer_minions },
-    { &opts_run, "salt.execute", 2, words_offer_functions },
-    { &opts_run, "state.orch", 1, words_offer_sls },
-    { &opts_run, "state.orchestrate", 1, words_offer_sls },
-    { &opts_run, "state.orchestrate_show_sls", 1, words_offer_sls },
+    { &opts_run, "salt.execute", 2, completion_offer_functions },
+    { &opts_run, "state.orch", 1, completion_offer_sls },
+    { &opts_run, "state.orchestrate", 1, completion_offer_sls },
+    { &opts_run, "state.orchestrate_show_sls", 1, completion_offer_sls },
 };
 
 /* The same of keyword arguments; `beside`: another that must be there. */
@@ -158,7 +158,7 @@ static const struct keyword {
 } keywords[] = {
     { NULL, NULL, "saltenv=", offer_saltenvs },
     { NULL, NULL, "pillarenv=", offer_pillarenvs },
-    { "state.orchestrate_single", "fun=salt.function", "name=", words_offer_functions },
+    { "state.orchestrate_single", "fun=salt.function", "name=", completion_offer_functions },
     { "state.orchestrate_single", "fun=salt.runner", "name=", offer_runners },
     { "state.orchestrate_single", "fun=salt.wheel", "name=", offer_wheels },
 };
@@ -176,7 +176,7 @@ is_among(char *const *args, const char *word)
 
 /* Counts the positional arguments before the cursor, which tells which one is completed next. */
 static size_t
-words_place_of(char *const *args)
+completion_place_of(char *const *args)
 {
     size_t n = 0;
 
@@ -187,9 +187,9 @@ words_place_of(char *const *args)
 
 /* `args`: the function and what stands behind it. */
 static void
-offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
+offer_argument(completion_t *self, const opt_spec_t *spec, char *const *args)
 {
-    size_t n = words_place_of(args);
+    size_t n = completion_place_of(args);
 
     for (size_t i = 0; args[i] != NULL; i++)
         if (str_starts(args[i], "saltenv="))
@@ -218,7 +218,7 @@ offer_argument(words_t *self, const opt_spec_t *spec, char *const *args)
 
 /* Decides by the number of words what is completed: option value, target, function or argument. */
 static void
-offer(words_t *self, const opt_spec_t *spec, completion_value_fn *value)
+offer(completion_t *self, const opt_spec_t *spec, completion_value_fn *value)
 {
     size_t before = spec == &opts_run ? 0 : 1; /* arguments in front of the function: the target */
     char *const *args = self->c.args;
@@ -235,7 +235,7 @@ offer(words_t *self, const opt_spec_t *spec, completion_value_fn *value)
     else if (n == before && spec == &opts_run)
         offer_runners(self);
     else if (n == before && spec == &opts_salt)
-        words_offer_functions(self);
+        completion_offer_functions(self);
     else if (spec != &opts_cp)
         offer_argument(self, spec, args + before);
 }
@@ -243,7 +243,7 @@ offer(words_t *self, const opt_spec_t *spec, completion_value_fn *value)
 int
 completion_run(const opt_spec_t *spec, completion_value_fn *value, int argc, char **argv)
 {
-    words_t self = { .conf = NULL };
+    completion_t self = { .conf = NULL };
 
     complete_begin(&self.c, spec, argc, argv);
     AUTO_FREE char *dir = startup_conf_dir(self.c.values);

@@ -13,18 +13,18 @@
 #include "common/cli/complete.h"
 #include "common/conf/conf.h"
 
-typedef struct words {
+typedef struct completion {
     complete_t c;
     conf_t *conf;
     const char *sls_env; /* BORROWED: saltenv= among the words before, or NULL */
-} words_t;
+} completion_t;
 
 /* Offers the names that the master answers to a request. TAKES it, without "op" and "prefix". False: no
  * master runs. */
-bool completion_ask(words_t *self, const char *op, json_t *request);
+bool completion_ask(completion_t *self, const char *op, json_t *request);
 
 /* Offers values of an option that no table has. A program that has such a function takes options alone. */
-typedef void completion_value_fn(words_t *self, const char *option);
+typedef void completion_value_fn(completion_t *self, const char *option);
 extern completion_value_fn key_completion; /* salt-key's */
 
 /* `value` may be NULL. Returns the exit code, 0. */

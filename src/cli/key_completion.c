@@ -33,7 +33,7 @@ key_completion_included(const json_t *values)
 }
 
 void
-key_completion(words_t *self, const char *option)
+key_completion(completion_t *self, const char *option)
 {
     static const char *const lists[] = { "acc", "pre", "un", "rej", "den", "all" };
 
