@@ -3,7 +3,7 @@
  * The states and the transitions that are allowed between them are the table `states`; session_move() is the
  * only writer and asserts them. Three things drive it: messages of the DEALER and the SUB socket, libzmq's
  * monitor events (connects, disconnects, handshake failures) and the timers in `session_t`, each a monotonic
- * time in ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in reach.c.
+ * time in ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in connfail.c.
  */
 #include "uplink/session.h"
 
@@ -18,7 +18,7 @@
 #include "common/net/knock.h"
 #include "common/net/proto.h"
 #include "common/net/sock.h"
-#include "uplink/reach.h"
+#include "uplink/connfail.h"
 #include "uplink/trust.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -435,22 +435,22 @@ session_hello(session_t *self)
 
 /* NEW sentence for a reason. `detail`: the master's words; NULL: none. */
 static char *
-session_sentence(const session_t *self, reach_why_t why, const char *detail)
+session_sentence(const session_t *self, connfail_why_t why, const char *detail)
 {
     char finger[FINGER_LEN];
     key_finger(key_pair_public(self->conf.keys), finger);
-    return reach_sentence(&(reach_facts_t){ .why = why,
-                                            .host = self->conf.host,
-                                            .port = self->conf.port,
-                                            .id = self->conf.id,
-                                            .finger = finger,
-                                            .detail = detail });
+    return connfail_sentence(&(connfail_facts_t){ .why = why,
+                                                  .host = self->conf.host,
+                                                  .port = self->conf.port,
+                                                  .id = self->conf.id,
+                                                  .finger = finger,
+                                                  .detail = detail });
 }
 
 /* Moves to REFUSED and schedules the next attempt. The pause doubles up to wait_max_ms, plus a quarter at
  * random. */
 static void
-session_refused(session_t *self, reach_why_t why, const char *detail)
+session_refused(session_t *self, connfail_why_t why, const char *detail)
 {
     AUTO_FREE char *sentence = session_sentence(self, why, detail);
     session_move(self, SESSION_REFUSED, sentence);
@@ -527,7 +527,7 @@ session_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
 static void
 pend(session_t *self, const char *reason)
 {
-    AUTO_FREE char *sentence = session_sentence(self, REACH_PENDING, reason);
+    AUTO_FREE char *sentence = session_sentence(self, CONNFAIL_PENDING, reason);
     self->retry_at = 0;
     if (self->state == SESSION_READY)
         session_move(self, SESSION_GREETING, NULL);
@@ -556,7 +556,7 @@ session_welcome(session_t *self, const json_t *body)
     AUTO_FREE char *problem = lets_in ? session_proto_problem(body) : NULL;
     if (problem != NULL) {
         drop_sub(self);
-        session_refused(self, REACH_PROTOCOL, problem);
+        session_refused(self, CONNFAIL_PROTOCOL, problem);
         return;
     }
     if (str_eq(state, "accepted")) {
@@ -565,8 +565,8 @@ session_welcome(session_t *self, const json_t *body)
         return;
     }
     drop_sub(self);
-    reach_why_t row = reach_of_welcome(state);
-    if (row == REACH_PENDING)
+    connfail_why_t row = connfail_of_welcome(state);
+    if (row == CONNFAIL_PENDING)
         pend(self, reason);
     else
         session_refused(self, row, reason);
@@ -846,13 +846,14 @@ monitor(session_t *self)
         if (event == ZMQ_EVENT_DISCONNECTED)
             session_lost(self, session_pause(self));
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-            session_refused(self, REACH_BARRED, NULL);
+            session_refused(self, CONNFAIL_BARRED, NULL);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && self->ask_until == 0 &&
                  self->state != SESSION_STRANGER)
             session_ask(self);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
             session_refused(
-                self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN, NULL);
+                self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? CONNFAIL_SALT : CONNFAIL_FOREIGN,
+                NULL);
     }
 }
 
@@ -881,19 +882,19 @@ static void
 session_looked(session_t *self, int64_t now)
 {
     knock_said_t said;
-    reach_facts_t facts = { .why = REACH_RESOLVER };
+    connfail_facts_t facts = { .why = CONNFAIL_RESOLVER };
     AUTO_FREE char *detail = NULL;
     const int ports[KNOCK_PORTS] = { self->conf.port, self->publish_port, self->conf.hello_port };
     bool over = self->knock != NULL && knock_take(self->knock, &said);
     if (self->knock == NULL || (!over && now < self->look_until))
         return;
-    bool wrong = !over || reach_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
+    bool wrong = !over || connfail_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
     knock_destroy(&self->knock);
     facts.detail = detail;
     if (wrong) {
         facts.host = self->conf.host;
         facts.id = self->conf.id;
-        AUTO_FREE char *sentence = reach_sentence(&facts);
+        AUTO_FREE char *sentence = connfail_sentence(&facts);
         self->host.on_why(self->host.cookie, sentence);
     }
 }

@@ -73,7 +73,7 @@ typedef struct session_host {
     void (*kept)(void *cookie, size_t *ret_returns, size_t *ret_events); /* how many wait for a master */
     /* The master changed its key, and its signing key vouches for the new one. */
     void (*on_new_key)(void *cookie, const char *finger);
-    /* No connection for some seconds: `sentence` names the cause and the remedy (reach.h). Repeated at
+    /* No connection for some seconds: `sentence` names the cause and the remedy (connfail.h). Repeated at
      * growing intervals. Setting this callback makes the session probe the master's ports. */
     void (*on_why)(void *cookie, const char *sentence);
     void *cookie;

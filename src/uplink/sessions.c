@@ -22,7 +22,7 @@
 #include "uplink/download.h"
 #include "uplink/failover.h"
 #include "uplink/masters.h"
-#include "uplink/reach.h"
+#include "uplink/connfail.h"
 #include "uplink/renewal.h"
 #include "uplink/session.h"
 #include "salt/limits.h"
@@ -45,8 +45,8 @@ typedef struct candidate {
     line_t *line;
     session_conf_t conf;
     char host[256], *name, *known_file, *sign_file;
-    session_t *session; /* NULL: not tried now */
-    reach_told_t told;  /* why it is not connected */
+    session_t *session;  /* NULL: not tried now */
+    connfail_log_t told; /* why it is not connected */
 } candidate_t;
 
 /* A master as the job server sees it: the only candidate, or with master_type failover one of several. */
@@ -175,11 +175,11 @@ tell_state(line_t *line, session_state_t state, const char *reason)
                                        session_state_name(state), "reason", reason));
 }
 
-/* Logs a reason, at a rate that reach_tells() limits. */
+/* Logs a reason, at a rate that connfail_log_due() limits. */
 static void
 log_why(candidate_t *c, const char *sentence)
 {
-    if (reach_tells(&c->told, sentence, clock_mono_ms()))
+    if (connfail_log_due(&c->told, sentence, clock_mono_ms()))
         log_error("master %s: %s", c->host, sentence);
 }
 
@@ -202,12 +202,12 @@ sessions_on_state(void *cookie, session_state_t state, const char *reason)
     bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
     if (reason != NULL && refused)
         log_why(c, reason);
-    else if (reason != NULL && waits && reach_tells(&c->told, reason, clock_mono_ms()))
+    else if (reason != NULL && waits && connfail_log_due(&c->told, reason, clock_mono_ms()))
         log_warning("master %s: %s", c->host, reason);
     else if (state == SESSION_READY)
         log_info("master %s: connected", c->host);
     if (state == SESSION_READY)
-        reach_over(&c->told);
+        connfail_log_reset(&c->told);
     if (c == c->line->now)
         tell_state(c->line, state, reason);
     if (state == SESSION_READY)
@@ -520,7 +520,7 @@ static void
 sessions_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
     c->line = line;
-    c->told = (reach_told_t) REACH_TOLD_INIT;
+    c->told = (connfail_log_t) CONNFAIL_LOG_INIT;
     c->name = master_name(master);
     (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
     masters_key_files(conf, (size_t) nth, c->host, &c->known_file, &c->sign_file);
@@ -778,7 +778,7 @@ sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
     for (int k = 0; k < self.n; k++) {
         for (int i = 0; i < self.lines[k].n; i++) {
             session_destroy(&self.lines[k].all[i].session);
-            reach_over(&self.lines[k].all[i].told);
+            connfail_log_reset(&self.lines[k].all[i].told);
             free(self.lines[k].all[i].name);
             free(self.lines[k].all[i].known_file);
             free(self.lines[k].all[i].sign_file);
