@@ -12,7 +12,7 @@
  *   reactor_render.c  actors that render files
  *   reactor_work.c    reactions on their way: what requires what, limits, answers
  *   reactor_task.c    a task, on the list of all
- *   reactor_kin.c     which reaction descends from which
+ *   reactor_ancestry.c     which reaction descends from which
  *   reactor_stats.c   what each file has done
  */
 #include "master/reactor/reactor_int.h"
@@ -112,10 +112,10 @@ caused(front_t *front, const char *parent, const char *jid, uint64_t first, uint
     if (self->actor == NULL)
         return;
     if (*jid)
-        born_add(self->shared.born, jid, parent);
+        parents_add(self->shared.parents, jid, parent);
     for (uint64_t seq = first; seq <= last; seq++) {
-        born_event(name, seq);
-        born_add(self->shared.born, name, parent);
+        parents_event(name, seq);
+        parents_add(self->shared.parents, name, parent);
     }
 }
 
@@ -298,7 +298,7 @@ reactor_start(front_t *front, fail_t *err)
     self->shared.runners = front->runners;
     self->shared.wheels = front->wheels;
     self->shared.host = front->host;
-    self->shared.born = born_new();
+    self->shared.parents = parents_new();
     self->shared.stats = rstats_new();
     reactor_reload(front);
     return 0;
@@ -315,7 +315,7 @@ reactor_destroy(front_t *front)
     bool ended = !self->shared.cut;
     json_decref(self->list);
     if (ended) {
-        born_destroy(&self->shared.born);
+        parents_destroy(&self->shared.parents);
         rstats_destroy(&self->shared.stats);
         free(self->shared.sock_dir);
         free(self->shared.store_path);

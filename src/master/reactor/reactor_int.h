@@ -22,11 +22,11 @@ typedef struct reactor_shared {
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
-    bool cut;           /* a template still rendered when the thread ended */
-    atomic_bool over;   /* set last by the thread; orders memory for the thread sanitizer */
-    uint64_t begin;     /* the event after which it starts without a cursor */
-    rstats_t *stats;    /* what each rule's file has done, with a lock of its own: reactor_stats.c */
-    struct born *born;  /* child to parent, with a lock of its own */
+    bool cut;                /* a template still rendered when the thread ended */
+    atomic_bool over;        /* set last by the thread; orders memory for the thread sanitizer */
+    uint64_t begin;          /* the event after which it starts without a cursor */
+    rstats_t *stats;         /* what each rule's file has done, with a lock of its own: reactor_stats.c */
+    struct parents *parents; /* child to parent, with a lock of its own */
     atomic_size_t told; /* messages of the front loop, each counted before a later event or answer is sent */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
@@ -45,7 +45,7 @@ typedef struct rtask {
     int64_t tried_ms;                      /* monotonic: first failed attempt; 0: none */
     uint64_t seq;
     bool snapped;       /* the pending snapshot waits for it */
-    json_t *jids;       /* owned: jids that the event is about, see kin_jids; NULL: none */
+    json_t *jids;       /* owned: jids that the event is about, see ancestry_jids; NULL: none */
     json_t *list;       /* owned: its reactions, once rendered */
     struct react *work; /* owned array, one for each in `list` */
     size_t n_unbegun, n_open;
@@ -106,15 +106,15 @@ typedef struct rloop {
         *changes; /* rules and leadership that take force behind events not looked at yet, in order */
 
     /* events: reactor_loop.c */
-    local_client_t *ears;
+    local_client_t *events;
     store_reader_t *reader; /* NULL: not open yet, and then no connection is either */
     bool restored;          /* the last run's cursor was read; nothing is looked at before */
     bool shown_unread;      /* the log says already that the store can't be read */
     uint64_t routed;        /* every event up to this was looked at */
     uint64_t catch_to;      /* events up to this are read from the journal, not the connection */
     int64_t catch_until_ms; /* monotonic: when to give up waiting for them in the journal */
-    bool in_tune;           /* the subscription has the newest rules' tags; else events are ignored */
-    bool ears_more;         /* events may be buffered */
+    bool subscribed;        /* the subscription has the newest rules' tags; else events are ignored */
+    bool events_more;       /* events may be buffered */
     bool line_more;         /* answers may be buffered */
     json_int_t fence;       /* number of the request whose answer follows all earlier events */
     int64_t fence_us;       /* when it was sent */
@@ -150,7 +150,7 @@ typedef struct rloop {
     map_t *asked;                       /* request number -> react_t */
     map_t *begun;                       /* jid -> react_t */
     map_t *warned;                      /* warnings already logged */
-    struct kin *kin;
+    struct ancestry *kin;
 } rloop_t;
 
 /* reactor_loop.c */
@@ -179,22 +179,24 @@ json_t *work_begun(const rloop_t *self); /* NEW [{jid, file, id, fun}] of the ma
 void work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ...) PRINTF(4, 5);
 void work_fire(rloop_t *self, const char *tag, json_t **data_p);
 
-/* reactor_kin.c */
-typedef struct kin kin_t;
-kin_t *kin_new(struct born *born); /* `born` BORROWED */
-void kin_destroy(kin_t **self_p);
+/* reactor_ancestry.c */
+typedef struct ancestry ancestry_t;
+ancestry_t *ancestry_new(struct parents *parents); /* BORROWED */
+void ancestry_destroy(ancestry_t **self_p);
 /* NEW [jid] that the event is about, among them the event's own name as a child of whoever fired it. */
-json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
+json_t *ancestry_jids(uint64_t seq, const char *tag, const json_t *data);
 /* The highest count of `part` among the ancestors of these jids; negative with *err when the store can't be
  * read. */
-int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err);
+int ancestry_count(ancestry_t *self, store_reader_t *reader, const json_t *jids, const char *part,
+                   fail_t *err);
 /* Child to parent, written by the front loop and read by the thread; locked. */
-typedef struct born born_t;
-born_t *born_new(void);
-void born_destroy(born_t **self_p);
-void born_add(born_t *self, const char *child, const char *parent);
-void born_event(char out[32], uint64_t seq); /* an event's name as a child */
+typedef struct parents parents_t;
+parents_t *parents_new(void);
+void parents_destroy(parents_t **self_p);
+void parents_add(parents_t *self, const char *child, const char *parent);
+void parents_event(char out[32], uint64_t seq); /* an event's name as a child */
 /* Record that `part` began `jid` in reaction to an event about `jids`. */
-void kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part);
+void ancestry_add(ancestry_t *self, store_reader_t *reader, const char *jid, const json_t *jids,
+                  const char *part);
 
 #endif

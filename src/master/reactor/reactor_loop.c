@@ -189,7 +189,7 @@ reactor_loop_told(rloop_t *self)
     *end = change;
     if (self->rules == NULL)
         reactor_loop_change(self); /* the first applies at once: no rules hold for events of before */
-    self->in_tune = false;
+    self->subscribed = false;
     self->fence = 0; /* a fence under way was for other tags */
 
     return true;
@@ -218,7 +218,7 @@ tasks(rloop_t *self, json_t *firings)
         task->file = xstrdup(value_str(one, "file", ""));
         rstats_fired(self->shared->stats, one);
         task->seq = (uint64_t) value_int(one, "seq", 0);
-        task->jids = kin_jids(task->seq, value_str(one, "tag", ""), value_get(one, "data"));
+        task->jids = ancestry_jids(task->seq, value_str(one, "tag", ""), value_get(one, "data"));
         rtask_open(self, task);
         rrender_add(self, &task);
     }
@@ -291,9 +291,9 @@ is_closed(const rloop_t *self, const json_t *found)
 static void
 hang_up(rloop_t *self, const char *why)
 {
-    if (self->ears != NULL)
+    if (self->events != NULL)
         log_debug("reactor: %s", why);
-    local_client_destroy(&self->ears);
+    local_client_destroy(&self->events);
     self->line_more = false;
     self->fence = 0;
     self->catch_to = 0;
@@ -318,15 +318,15 @@ reactor_loop_connect(rloop_t *self)
     fail_auto_t err = FAIL_INIT;
     json_t *request = listen_request(self);
     json_auto_t *reply = NULL;
-    self->ears = local_connect(self->shared->sock_dir, &err);
-    self->line = self->ears != NULL ? local_connect(self->shared->sock_dir, &err) : NULL;
-    if (self->line == NULL || local_call(self->ears, &request, &reply, &err) < 0) {
+    self->events = local_connect(self->shared->sock_dir, &err);
+    self->line = self->events != NULL ? local_connect(self->shared->sock_dir, &err) : NULL;
+    if (self->line == NULL || local_call(self->events, &request, &reply, &err) < 0) {
         json_decref(request);
         hang_up(self, fail_text(&err));
         return;
     }
-    self->in_tune = true;
-    self->ears_more = true;
+    self->subscribed = true;
+    self->events_more = true;
     hear_changes(self);
     catch (self, (uint64_t) value_int(reply, "seq", 0));
 }
@@ -390,13 +390,13 @@ fence(rloop_t *self, int64_t now_ms)
 {
     int64_t due = rules_next_due(self->rules), now_us = clock_wall_us();
     fail_auto_t err = FAIL_INIT;
-    if (self->ears == NULL || self->fence != 0 || is_catching(self) ||
-        (self->in_tune && (due == 0 || due > now_us) && now_ms < self->fence_next_ms))
+    if (self->events == NULL || self->fence != 0 || is_catching(self) ||
+        (self->subscribed && (due == 0 || due > now_us) && now_ms < self->fence_next_ms))
         return;
     json_t *request = listen_request(self);
     self->fence_us = now_us;
     self->fence_next_ms = now_ms + FENCE_MS;
-    if (local_post(self->ears, &request, &self->fence, &err) < 0)
+    if (local_post(self->events, &request, &self->fence, &err) < 0)
         hang_up(self, fail_text(&err));
 }
 
@@ -404,7 +404,7 @@ fence(rloop_t *self, int64_t now_ms)
 static bool
 reactor_loop_drain(rloop_t *self, local_client_t *line, bool events)
 {
-    bool *more = events ? &self->ears_more : &self->line_more;
+    bool *more = events ? &self->events_more : &self->line_more;
     for (int i = 0; i < PIECE; i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *msg = NULL;
@@ -430,17 +430,17 @@ reactor_loop_drain(rloop_t *self, local_client_t *line, bool events)
         /* While the subscription is out of date, gaps between events are unknown: ignore them, the journal
          * is read instead. */
         const char *kind = value_str(msg, "push", "");
-        if (str_eq(kind, "event") && self->in_tune)
+        if (str_eq(kind, "event") && self->subscribed)
             reactor_loop_event(self, msg);
-        else if (str_eq(kind, "missed") && self->in_tune)
+        else if (str_eq(kind, "missed") && self->subscribed)
             catch (self, (uint64_t) value_int(msg, "to", 0));
         else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence) {
             /* After a change of tags the journal is read up to the fence; otherwise its number becomes the
              * cursor. */
             uint64_t seq = (uint64_t) value_int(msg, "seq", 0);
             self->fence = 0;
-            if (!self->in_tune) {
-                self->in_tune = true;
+            if (!self->subscribed) {
+                self->subscribed = true;
                 catch (self, seq);
                 continue;
             }
@@ -481,7 +481,7 @@ tell_backlog(rloop_t *self)
 
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
-enum { ITEM_PIPE, ITEM_EARS, ITEM_LINE, ITEM_WORKERS };
+enum { ITEM_PIPE, ITEM_EVENTS, ITEM_LINE, ITEM_WORKERS };
 
 /* Milliseconds until the next turn has something to do. */
 static int64_t
@@ -492,9 +492,9 @@ reactor_loop_patience(const rloop_t *self, int64_t now_ms)
     int64_t wait = FENCE_MS, due = rules_next_due(self->rules);
     if (is_catching(self))
         return reactor_loop_has_room(self) ? COMMIT_STEP : SNAP_MS;
-    if (self->ears == NULL)
+    if (self->events == NULL)
         wait = self->connect_next_ms - now_ms;
-    if (self->line_more || (self->ears_more && reactor_loop_has_room(self)))
+    if (self->line_more || (self->events_more && reactor_loop_has_room(self)))
         return 0;
     if (self->dirty || (self->snap_rules != NULL && self->snap_open == 0) ||
         (self->snap_rules == NULL && self->routed != self->written)) {
@@ -504,7 +504,7 @@ reactor_loop_patience(const rloop_t *self, int64_t now_ms)
     bool again = self->n_waiting > 0 || self->ask_after_ms[0] > now_ms || self->ask_after_ms[1] > now_ms;
     if (again && wait > RENDER_AGAIN_MS)
         wait = RENDER_AGAIN_MS;
-    if (due != 0 && self->fence == 0 && self->ears != NULL) {
+    if (due != 0 && self->fence == 0 && self->events != NULL) {
         int64_t until = (due - clock_wall_us()) / 1000 + 1;
         wait = until < wait ? until : wait;
     }
@@ -518,9 +518,9 @@ reactor_loop_turn(rloop_t *self)
     int64_t now_ms = clock_mono_ms();
     if (!is_ready(self, now_ms))
         return;
-    if (self->ears == NULL && now_ms >= self->connect_next_ms)
+    if (self->events == NULL && now_ms >= self->connect_next_ms)
         reactor_loop_connect(self);
-    if (self->ears != NULL && is_catching(self) && reactor_loop_has_room(self)) {
+    if (self->events != NULL && is_catching(self) && reactor_loop_has_room(self)) {
         /* Read one piece of the journal. Events that do not appear within COMMIT_MS, while the store
          * works, are given up with a warning. */
         fail_auto_t err = FAIL_INIT;
@@ -546,8 +546,8 @@ reactor_loop_turn(rloop_t *self)
                         (unsigned long long) self->routed + 1, (unsigned long long) self->catch_to);
             reactor_loop_reach(self, self->catch_to);
         }
-    } else if (self->ears_more && self->ears != NULL)
-        (void) reactor_loop_drain(self, self->ears, true);
+    } else if (self->events_more && self->events != NULL)
+        (void) reactor_loop_drain(self, self->events, true);
     if (self->line_more && self->line != NULL)
         (void) reactor_loop_drain(self, self->line, false);
     fence(self, now_ms);
@@ -592,11 +592,11 @@ static bool
 reactor_loop_poll(rloop_t *self)
 {
     zmq_pollitem_t items[ITEM_WORKERS + LIMIT_REACTOR_WORKERS] = { { 0 } };
-    bool deaf = is_catching(self) || !reactor_loop_has_room(self);
+    bool paused = is_catching(self) || !reactor_loop_has_room(self);
     size_t n_pool = self->n_pool;
     items[ITEM_PIPE] = (zmq_pollitem_t){ zsock_resolve(self->pipe), 0, ZMQ_POLLIN, 0 };
-    for (int i = ITEM_EARS; i <= ITEM_LINE; i++) {
-        const local_client_t *c = i == ITEM_LINE ? self->line : deaf ? NULL : self->ears;
+    for (int i = ITEM_EVENTS; i <= ITEM_LINE; i++) {
+        const local_client_t *c = i == ITEM_LINE ? self->line : paused ? NULL : self->events;
         /* An absent connection is replaced by the pipe's item, which zmq_poll may have twice. */
         items[i] = c != NULL ? (zmq_pollitem_t){ NULL, local_fd(c), ZMQ_POLLIN, 0 } : items[ITEM_PIPE];
     }
@@ -612,8 +612,8 @@ reactor_loop_poll(rloop_t *self)
     if (self->line != NULL && items[ITEM_LINE].socket == NULL && items[ITEM_LINE].revents &&
         !reactor_loop_drain(self, self->line, false))
         return true;
-    if (self->ears != NULL && items[ITEM_EARS].socket == NULL && items[ITEM_EARS].revents)
-        (void) reactor_loop_drain(self, self->ears, true);
+    if (self->events != NULL && items[ITEM_EVENTS].socket == NULL && items[ITEM_EVENTS].revents)
+        (void) reactor_loop_drain(self, self->events, true);
     return true;
 }
 
@@ -622,7 +622,7 @@ static bool
 reactor_loop_end(rloop_t *self)
 {
     bool ended = rrender_destroy(self);
-    local_client_destroy(&self->ears);
+    local_client_destroy(&self->events);
     local_client_destroy(&self->line);
     while (ended && self->open != NULL) {
         rtask_t *task = self->open;
@@ -632,7 +632,7 @@ reactor_loop_end(rloop_t *self)
     map_destroy(&self->asked);
     map_destroy(&self->begun);
     map_destroy(&self->warned);
-    kin_destroy(&self->kin);
+    ancestry_destroy(&self->kin);
     store_reader_destroy(&self->reader);
     rules_destroy(&self->rules);
     while (self->changes != NULL) {
@@ -657,7 +657,7 @@ reactor_actor(zsock_t *pipe, void *arg)
     self.asked = map_new(NULL);
     self.begun = map_new(NULL);
     self.warned = map_new(NULL);
-    self.kin = kin_new(self.shared->born);
+    self.kin = ancestry_new(self.shared->parents);
     for (int i = 0; i < 2; i++)
         self.ready_tail[i] = &self.ready[i];
 

@@ -1,4 +1,4 @@
-/* reactor_kin.c - ancestry of reactions, to cut loops: an event is about a job, the job was begun by a
+/* reactor_ancestry.c - ancestry of reactions, to cut loops: an event is about a job, the job was begun by a
  * reaction, that by an event. For each jid the count of every part (file and reaction) among its ancestors is
  * kept, so a check is a look-up; jids of before a restart are reconstructed from the notes in the store.
  * Memory is bounded by two generations of maps: when the young one is full it becomes the old one, whose
@@ -11,41 +11,42 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define KIN_DEPTH 8 /* parents and notes followed per look-up: enough for a job of an orchestration's run */
+#define ANCESTRY_DEPTH                                                                                       \
+    8 /* parents and notes followed per look-up: enough for a job of an orchestration's run */
 
 /* Two generations of child to parent; see the head of the file. */
-struct born {
+struct parents {
     pthread_mutex_t lock;
     map_t *young, *old;
 };
 
 /* Two generations of counts, looked up in the young one first. */
-struct kin {
-    born_t *born;
+struct ancestry {
+    parents_t *born;
     map_t *young, *old; /* jid -> {part: how often} */
 };
 
 static void
-reactor_kin_drop(void *counts)
+reactor_ancestry_drop(void *counts)
 {
     json_decref(counts);
 }
 
-kin_t *
-kin_new(born_t *born)
+ancestry_t *
+ancestry_new(parents_t *born)
 {
-    kin_t *self = xcalloc(1, sizeof(*self));
+    ancestry_t *self = xcalloc(1, sizeof(*self));
 
     self->born = born;
-    self->young = map_new(reactor_kin_drop);
-    self->old = map_new(reactor_kin_drop);
+    self->young = map_new(reactor_ancestry_drop);
+    self->old = map_new(reactor_ancestry_drop);
     return self;
 }
 
 void
-kin_destroy(kin_t **self_p)
+ancestry_destroy(ancestry_t **self_p)
 {
-    kin_t *self = STEAL(*self_p);
+    ancestry_t *self = STEAL(*self_p);
 
     if (self == NULL)
         return;
@@ -56,10 +57,10 @@ kin_destroy(kin_t **self_p)
 
 /* ---- parents ------------------------------------------------------------------------------------------- */
 
-born_t *
-born_new(void)
+parents_t *
+parents_new(void)
 {
-    born_t *self = xcalloc(1, sizeof(*self));
+    parents_t *self = xcalloc(1, sizeof(*self));
 
     (void) pthread_mutex_init(&self->lock, NULL);
     self->young = map_new(free);
@@ -68,9 +69,9 @@ born_new(void)
 }
 
 void
-born_destroy(born_t **self_p)
+parents_destroy(parents_t **self_p)
 {
-    born_t *self = STEAL(*self_p);
+    parents_t *self = STEAL(*self_p);
 
     if (self == NULL)
         return;
@@ -82,7 +83,7 @@ born_destroy(born_t **self_p)
 
 /* Start a new generation when the young one is full; the oldest entries are forgotten. */
 void
-born_add(born_t *self, const char *child, const char *parent)
+parents_add(parents_t *self, const char *child, const char *parent)
 {
     (void) pthread_mutex_lock(&self->lock);
     if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
@@ -95,14 +96,14 @@ born_add(born_t *self, const char *child, const char *parent)
 }
 
 void
-born_event(char out[32], uint64_t seq)
+parents_event(char out[32], uint64_t seq)
 {
     (void) snprintf(out, 32, "#%llu", (unsigned long long) seq);
 }
 
 /* NEW copy of the parent, or NULL. */
 static char *
-reactor_kin_parent(born_t *self, const char *child)
+reactor_ancestry_parent(parents_t *self, const char *child)
 {
     (void) pthread_mutex_lock(&self->lock);
     const char *parent = map_get(self->young, child);
@@ -127,13 +128,13 @@ add_jid(json_t **jids_p, const char *jid)
 /* The jids of an event: its own number, data.jid, and __pub_jid of published data. A tag of 20 digits is the
  * jid of a new job. */
 json_t *
-kin_jids(uint64_t seq, const char *tag, const json_t *data)
+ancestry_jids(uint64_t seq, const char *tag, const json_t *data)
 {
     json_t *jids = NULL;
     const json_t *inner = value_get(data, "data");
     char name[32];
 
-    born_event(name, seq);
+    parents_event(name, seq);
     add_jid(&jids, name);
     add_jid(&jids, value_str(data, "jid", ""));
     add_jid(&jids, value_str(data, "__pub_jid", ""));
@@ -148,28 +149,29 @@ kin_jids(uint64_t seq, const char *tag, const json_t *data)
 /* NEW {part: count} of the ancestors of `jid`: from memory, through a recorded parent, or from the note of
  * the job in the store. NULL without ancestors; with *err when the store can't be read. */
 static json_t *
-reactor_kin_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
+reactor_ancestry_counts(ancestry_t *self, store_reader_t *reader, const char *jid, int depth, fail_t *err)
 {
     const json_t *counts = map_get(self->young, jid);
     const json_t *known = counts != NULL ? counts : map_get(self->old, jid);
 
     if (known != NULL)
         return json_incref((json_t *) known);
-    AUTO_FREE char *parent = reactor_kin_parent(self->born, jid);
+    AUTO_FREE char *parent = reactor_ancestry_parent(self->born, jid);
     if (parent != NULL || *jid == '#')
-        return parent != NULL && depth > 0 ? reactor_kin_counts(self, reader, parent, depth - 1, err) : NULL;
+        return parent != NULL && depth > 0 ? reactor_ancestry_counts(self, reader, parent, depth - 1, err)
+                                           : NULL;
     json_auto_t *row = store_job(reader, jid, err);
     const json_t *note = value_get(row, "note");
     const char *kind = value_str(note, "kind", "");
     if (str_eq(kind, NOTE_REACT))
         return json_pack("{s:i}", value_str(note, "part", ""), 1);
     return str_eq(kind, NOTE_ORCH) && depth > 0
-               ? reactor_kin_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
+               ? reactor_ancestry_counts(self, reader, value_str(note, "ref", ""), depth - 1, err)
                : NULL;
 }
 
 int
-kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err)
+ancestry_count(ancestry_t *self, store_reader_t *reader, const json_t *jids, const char *part, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     json_int_t most = 0;
@@ -177,7 +179,8 @@ kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *p
     size_t i;
 
     json_array_foreach (jids, i, jid) {
-        json_auto_t *counts = reactor_kin_counts(self, reader, json_string_value(jid), KIN_DEPTH, &why);
+        json_auto_t *counts = reactor_ancestry_counts(self, reader, json_string_value(jid), ANCESTRY_DEPTH,
+                                                      &why);
         json_int_t n = value_int(counts, part, 0);
         most = n > most ? n : most;
     }
@@ -186,7 +189,7 @@ kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *p
 
 /* A job's counts are the maximum over the jids of its event, plus one for its own part. */
 void
-kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
+ancestry_add(ancestry_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
 {
     json_t *mine = json_object(), *one, *n;
     fail_auto_t why = FAIL_INIT;
@@ -194,7 +197,8 @@ kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids
     size_t i;
 
     json_array_foreach (jids, i, one) {
-        json_auto_t *counts = reactor_kin_counts(self, reader, json_string_value(one), KIN_DEPTH, &why);
+        json_auto_t *counts = reactor_ancestry_counts(self, reader, json_string_value(one), ANCESTRY_DEPTH,
+                                                      &why);
         json_object_foreach (counts, key, n)
             if (json_integer_value(n) > value_int(mine, key, 0))
                 json_object_set(mine, key, n);
@@ -206,7 +210,7 @@ kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids
     if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
         map_destroy(&self->old);
         self->old = self->young;
-        self->young = map_new(reactor_kin_drop);
+        self->young = map_new(reactor_ancestry_drop);
     }
     map_set(self->young, jid, mine);
 }
