@@ -88,9 +88,9 @@ hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct 
 }
 
 void
-hook_told(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare)
+hook_minion_event(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare)
 {
-    TELL(front, told, front, m, tag, data, bare);
+    TELL(front, minion_event, front, m, tag, data, bare);
 }
 
 void

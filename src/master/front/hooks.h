@@ -27,7 +27,7 @@ int hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err); /* 
 struct ret;
 void hook_published(front_t *front, const job_t *job);
 void hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
-void hook_told(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
+void hook_minion_event(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
 /* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends. */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);

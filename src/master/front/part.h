@@ -78,7 +78,7 @@ typedef struct front_part {
 
     /* A minion's event was fired; `data` as the minion sent it. `bare`: its beacon's, under
      * salt/beacon/ID/NAME/. */
-    void (*told)(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
+    void (*minion_event)(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
 
     /* ---- hooks: the store and the bus */
     void (*committed)(front_t *front); /* rows were committed, see store_committed */

@@ -125,7 +125,7 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
     if (ticket != 0)
-        hook_told(self, m, tag, value_get(body, "data"), bare);
+        hook_minion_event(self, m, tag, value_get(body, "data"), bare);
     mark_lost(peer, n, ticket == 0);
     if (!peer->is_call && n != 0 && ticket != 0) {
         m->last_event = n;

@@ -66,7 +66,7 @@ tally_of(tallies_t *self, const char *id, const char *tag)
 /* A beacon that says more than fits tells once a second how many events it has merged: those count as events,
  * too. */
 static void
-tallies_told(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare)
+tallies_event(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare)
 {
     if (!bare)
         return;
@@ -161,5 +161,5 @@ const front_part_t part_tallies = { .name = "tallies",
                                     .destroy = tallies_destroy,
                                     .connected = tallies_connected,
                                     .forgotten = tallies_forgotten,
-                                    .told = tallies_told,
+                                    .minion_event = tallies_event,
                                     .figures = tallies_figures };
