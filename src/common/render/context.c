@@ -125,7 +125,7 @@ render_context_opts_of(render_t *self, py_t *pillar)
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
 py_t *
-run_context(run_t *run)
+run_context(rendering_t *run)
 {
     const render_source_t *s = run->source;
     render_t *self = run->render;

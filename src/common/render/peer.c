@@ -21,7 +21,7 @@
 enum { SHOWN = 60, PLACES_MAX = 1000, TOLD_MAX = 100 };
 
 void
-run_take_peer(run_t *run, spans_t *spans)
+run_take_peer(rendering_t *run, spans_t *spans)
 {
     /* A template printed it as text, so a list in brackets counts as text, too. */
     for (size_t i = 0; i < spans->n; i++)
@@ -34,7 +34,7 @@ run_take_peer(run_t *run, spans_t *spans)
 /* ---- what is told -------------------------------------------------------------------------------------- */
 
 static int
-peer_line_of(const run_t *run, size_t at)
+peer_line_of(const rendering_t *run, size_t at)
 {
     int line = 1;
 
@@ -45,7 +45,7 @@ peer_line_of(const run_t *run, size_t at)
 
 /* Reports a finding to the process (call_refused) and the caller. -EINVAL, or 0 with a warning in the log. */
 static int
-peer_refuse(run_t *run, const breakout_t *b, fail_t *err)
+peer_refuse(rendering_t *run, const breakout_t *b, fail_t *err)
 {
     const span_t *s = &run->peer.v[b->span];
     bool strict = !str_eq(value_str(ctx_opts(run->render->ctx), "peer_data", "strict"), "warn");
@@ -82,7 +82,7 @@ peer_refuse(run_t *run, const breakout_t *b, fail_t *err)
 }
 
 int
-run_check_yaml(run_t *run, fail_t *err)
+run_check_yaml(rendering_t *run, fail_t *err)
 {
     breakout_t b;
 
@@ -92,7 +92,7 @@ run_check_yaml(run_t *run, fail_t *err)
 }
 
 int
-run_check_json(run_t *run, size_t from, fail_t *err)
+run_check_json(rendering_t *run, size_t from, fail_t *err)
 {
     breakout_t b;
 
@@ -141,7 +141,7 @@ has_top_word(const py_t *data)
 
 /* State of the search for texts with a meaning of their own. */
 typedef struct words {
-    run_t *run;
+    rendering_t *run;
     bool named;          /* an SLS file, where `include` and others are keywords; not a reactor's file */
     bool templates;      /* the file has a key `template`, so states may render its texts */
     const py_t *keyword; /* text that names a keyword of a function; NULL: none */
@@ -211,7 +211,7 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
 /* Text that names a keyword: of the file of a reactor or of states; of a pillar only in its schedule, as the
  * rest is plain data. BORROWED, or NULL. */
 static const py_t *
-keyword_of(const run_t *run, py_t *data)
+keyword_of(const rendering_t *run, py_t *data)
 {
     if (run->source->reaction || str_empty(run->source->sls))
         return run->source->reaction ? run_find_keyword(data, true) : NULL;
@@ -223,7 +223,7 @@ keyword_of(const run_t *run, py_t *data)
 /* First a cheap search of the parsed data; only when something was found, the text is walked to see which of
  * it is a peer's. */
 int
-run_check_words(run_t *run, py_t *data, fail_t *err)
+run_check_words(rendering_t *run, py_t *data, fail_t *err)
 {
     bool templates = memmem(buf_str(&run->text), run->text.len, "template", strlen("template")) != NULL;
     bool named = !str_empty(run->source->sls);
@@ -316,7 +316,7 @@ render_is_sent(const render_t *self, const char *path)
 }
 
 void
-run_begin_peer(run_t *run)
+run_begin_peer(rendering_t *run)
 {
     const render_source_t *s = run->source;
 
@@ -354,7 +354,7 @@ sign(const char *own, const char *dflt)
 /* False when a peer's part within a tag is more than digits: the expression's results would lose their marks.
  */
 static bool
-tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
+tags_are_free(const rendering_t *run, const jspan_place_t *places, breakout_t *ret)
 {
     for (size_t i = 0; i < run->peer.n; i++) {
         const span_t *s = &run->peer.v[i];
@@ -368,7 +368,7 @@ tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
 /* Replaces peers' parts by `peer_data__[i]` and adds that list to the context. -EINVAL when a part does not
  * fit. */
 int
-run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err)
+run_check_template(rendering_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err)
 {
     const char *text = buf_str(&run->text);
     buf_t out = BUF_INIT;
@@ -412,7 +412,7 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
 }
 
 int
-run_check_program(run_t *run, fail_t *err)
+run_check_program(rendering_t *run, fail_t *err)
 {
     const breakout_t b = { 0, run->peer.n > 0 ? run->peer.v[0].from : 0, "a part of a program in Python" };
 
@@ -436,7 +436,7 @@ is_command(const char *key)
 }
 
 typedef struct shells {
-    run_t *run;
+    rendering_t *run;
     int told;
 } shells_t;
 
@@ -444,7 +444,7 @@ static void
 peer_look_at(void *cookie, const yaml_span_place_t *place)
 {
     shells_t *self = cookie;
-    run_t *run = self->run;
+    rendering_t *run = self->run;
     bool command = false;
 
     for (size_t i = 0; i < place->depth; i++)
@@ -476,7 +476,7 @@ peer_look_at(void *cookie, const yaml_span_place_t *place)
 /* Warns about peers' values, unquoted, in arguments of shell commands. A cheap search for "cmd." comes first.
  */
 void
-run_look_for_shells(run_t *run)
+run_look_for_shells(rendering_t *run)
 {
     const char *text = buf_str(&run->text);
     shells_t self = { .run = run };

@@ -82,7 +82,7 @@ render_show_paths(render_t *self)
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
 char *
-run_file(const run_t *run)
+run_file(const rendering_t *run)
 {
     const render_source_t *s = run->source;
 
@@ -105,7 +105,7 @@ render_line_start(const buf_t *text, int line)
 }
 
 char *
-run_url(const run_t *run, const char *path)
+run_url(const rendering_t *run, const char *path)
 {
     const char *url = path != NULL ? map_get(run->render->urls, path) : NULL;
 
@@ -113,7 +113,7 @@ run_url(const run_t *run, const char *path)
 }
 
 char *
-run_place(const run_t *run, int line, int *ret_line)
+run_place(const rendering_t *run, int line, int *ret_line)
 {
     const char *path = NULL;
 
@@ -125,7 +125,7 @@ run_place(const run_t *run, int line, int *ret_line)
 
 /* Appends the file and line to open for a line of the current text. */
 static void
-put_place(buf_t *b, const run_t *run, const char *word, int line)
+put_place(buf_t *b, const rendering_t *run, const char *word, int line)
 {
     int made;
     AUTO_FREE char *file = run_place(run, line, &made);
@@ -139,7 +139,7 @@ put_place(buf_t *b, const run_t *run, const char *word, int line)
 /* Composes the error: message, lines around, place. `begun` is the line where the broken construct began; 0:
  * none. */
 static int
-render_tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
+render_tell(const rendering_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *around = jinja_salt_around(buf_str(&run->text), run->text.len, line);
     buf_auto_t place = BUF_INIT, first = BUF_INIT;
@@ -153,7 +153,7 @@ render_tell(const run_t *run, const char *message, const char *where, int line, 
 }
 
 int
-run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t *err)
+run_failed_at(const rendering_t *run, const char *message, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *where = xasprintf("; line %d", line);
 
@@ -161,7 +161,7 @@ run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t
 }
 
 int
-run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err)
+run_failed_near(const rendering_t *run, const char *message, int line, int begun, fail_t *err)
 {
     return render_tell(run, message, "", line, begun, err);
 }
@@ -180,7 +180,7 @@ render_is_blank(const char *text, size_t len)
 /* Runs the pipeline's steps on the text so far. A step that fails without a message gets the pending
  * exception's, or that of its errno. */
 static int
-render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
+render_run_steps(rendering_t *run, const pipeline_t *pipeline, fail_t *err)
 {
     int rc = 0;
 
@@ -201,7 +201,7 @@ render_run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
 }
 
 int
-run_step(run_t *run, const char *name, const char *argline, fail_t *err)
+run_step(rendering_t *run, const char *name, const char *argline, fail_t *err)
 {
     pipeline_t one = { .n = 0 };
     const char *user = run->user;
@@ -218,7 +218,7 @@ run_step(run_t *run, const char *name, const char *argline, fail_t *err)
 /* Runs the pipeline within one scope of limits. `saltenv` and `lacked` are saved around it, as renders may
  * nest. */
 static int
-run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
+run_limited(rendering_t *run, const pipeline_t *pipeline, fail_t *err)
 {
     const py_limits_t limits = { .bytes = LIMIT_TEMPLATE_BYTES,
                                  .depth = LIMIT_TEMPLATE_DEPTH,
@@ -250,7 +250,7 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
 
 /* Restores CRLF line ends of a source that had them, as Salt does. */
 static void
-restore_newlines(run_t *run)
+restore_newlines(rendering_t *run)
 {
     const render_source_t *s = run->source;
 
@@ -263,7 +263,7 @@ restore_newlines(run_t *run)
 }
 
 static int
-render_run_all(run_t *run, fail_t *err)
+render_run_all(rendering_t *run, fail_t *err)
 {
     const render_source_t *s = run->source;
     pipeline_t pipeline = { .n = 0 };
@@ -285,7 +285,7 @@ render_run_all(run_t *run, fail_t *err)
 }
 
 void
-run_free(run_t *run)
+run_free(rendering_t *run)
 {
     buf_free(&run->text);
     py_unref(run->data);
@@ -296,7 +296,7 @@ run_free(run_t *run)
 py_t *
 render_data(render_t *self, const render_source_t *source, fail_t *err)
 {
-    run_t run = { .render = self, .source = source, .text = BUF_INIT };
+    rendering_t run = { .render = self, .source = source, .text = BUF_INIT };
     py_t *data = NULL;
 
     if (!source->fixed && render_is_blank(source->text, source->len))
@@ -312,7 +312,7 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
 int
 render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err)
 {
-    run_t run = { .render = self, .source = source, .text = BUF_INIT };
+    rendering_t run = { .render = self, .source = source, .text = BUF_INIT };
     int rc = render_run_all(&run, err);
 
     if (rc == 0 && run.is_data)

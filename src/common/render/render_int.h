@@ -26,7 +26,7 @@ struct render {
 };
 
 /* State of a pipeline's run. `text` and `data` are the last renderer's output. */
-typedef struct run {
+typedef struct rendering {
     render_t *render;
     const render_source_t *source;
     bool is_data;
@@ -36,9 +36,9 @@ typedef struct run {
     jinja_marks_t marks; /* of `text` when a template made it */
     spans_t peer;        /* parts of `text` that come from peers */
     const char *user;    /* the step's name when it is a user's renderer; BORROWED */
-} run_t;
+} rendering_t;
 
-typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
+typedef int renderer_fn(rendering_t *run, const char *argline, fail_t *err);
 typedef struct renderer {
     const char *name;
     renderer_fn *fn;
@@ -60,12 +60,12 @@ renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py, rende
 
 /* Sets the run's output to `data`, which it TAKES; a false value becomes an empty dict, as in Salt. Returns
  * 0. */
-int run_give_data(run_t *run, py_t *data);
+int run_give_data(rendering_t *run, py_t *data);
 
 /* Runs another renderer on the run, by its name. 0, or a negative errno with *err. */
-int run_step(run_t *run, const char *name, const char *argline, fail_t *err);
+int run_step(rendering_t *run, const char *name, const char *argline, fail_t *err);
 /* Frees what a run holds. */
-void run_free(run_t *run);
+void run_free(rendering_t *run);
 
 /* ---- pipelines ---------------------------------------------------------------------------------------- */
 
@@ -88,42 +88,42 @@ int pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part
 
 /* File name for messages: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a
  * file. NEW. */
-char *run_file(const run_t *run);
+char *run_file(const rendering_t *run);
 /* The same for a template's path on this machine. NEW. */
-char *run_url(const run_t *run, const char *path);
+char *run_url(const rendering_t *run, const char *path);
 /* Sets *err to "MESSAGE; line N", with the lines of run->text around it and the file. `begun` is the line
  * where the broken construct began, or 0. Returns -EINVAL. */
-int run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t *err);
+int run_failed_at(const rendering_t *run, const char *message, int line, int begun, fail_t *err);
 /* The same for a message that names its place itself. */
-int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
+int run_failed_near(const rendering_t *run, const char *message, int line, int begun, fail_t *err);
 
 /* Origin of a line of run->text: file name (NEW, NULL for a text without a file), and *ret_line there; 0:
  * unknown. */
-char *run_place(const run_t *run, int line, int *ret_line);
+char *run_place(const rendering_t *run, int line, int *ret_line);
 
 /* ---- what peers said (peer.c) -------------------------------------------------------------------------- */
 
 /* Marks the source's parts that come from peers; all of a file that a minion sent to the master. */
-void run_begin_peer(run_t *run);
+void run_begin_peer(rendering_t *run);
 /* Sets the marks of run->text to those the template reported: empties *spans. */
-void run_take_peer(run_t *run, spans_t *spans);
+void run_take_peer(rendering_t *run, spans_t *spans);
 /* Check that peers' parts stay inside scalars of YAML, or inside texts of the JSON that begins at `from`: 0,
  * or -EINVAL with *err. With the option peer_data: warn only a warning is logged. */
-int run_check_yaml(run_t *run, fail_t *err);
-int run_check_json(run_t *run, size_t from, fail_t *err);
+int run_check_yaml(rendering_t *run, fail_t *err);
+int run_check_json(rendering_t *run, size_t from, fail_t *err);
 /* The same for words with a meaning beyond text in `data`, the parsed text: top-level keys of an SLS file
  * such as `include`, slots of states, messages to be decrypted. */
-int run_check_words(run_t *run, py_t *data, fail_t *err);
+int run_check_words(rendering_t *run, py_t *data, fail_t *err);
 /* First text in the data that is one argument of a function but names a keyword of it in a peer's words;
  * `reaction`: the data is a reactor's file. BORROWED, or NULL. */
 const py_t *run_find_keyword(const py_t *data, bool reaction);
 /* Before the text is read as a template: moves peers' parts into `context`, so that they are printed and
  * never parsed as template code. */
-int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
+int run_check_template(rendering_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
 /* Before the text runs as a program: refuses any part of a peer's. */
-int run_check_program(run_t *run, fail_t *err);
+int run_check_program(rendering_t *run, fail_t *err);
 /* Warns of what peers said that stands in a command without the filter `quote`, once for each place. */
-void run_look_for_shells(run_t *run);
+void run_look_for_shells(rendering_t *run);
 
 /* ---- templates ---------------------------------------------------------------------------------------- */
 
@@ -140,7 +140,7 @@ bool render_reads_peers(const render_t *self, const py_args_t *args);
 /* The same for running Python. */
 int render_may_python(render_t *self, fail_t *err);
 /* All variables of a template. NEW dict. */
-py_t *run_context(run_t *run);
+py_t *run_context(rendering_t *run);
 jinja_load_fn render_load;
 
 #endif

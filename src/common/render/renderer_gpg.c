@@ -324,7 +324,7 @@ decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
 /* ---- the renderer ------------------------------------------------------------------------------------- */
 
 int
-render_gpg(run_t *run, const char *argline, fail_t *err)
+render_gpg(rendering_t *run, const char *argline, fail_t *err)
 {
     gpg_t g;
     int rc = gpg_init(&g, run->render->ctx, err);

@@ -162,7 +162,7 @@ enum { CHAIN_SHOWN = 20 };
 
 /* For an unknown function: appends why it is missing and similar names. */
 static void
-renderer_jinja_put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
+renderer_jinja_put_missing(buf_t *b, const rendering_t *run, const jinja_error_t *e)
 {
     const char *name = run->render->missing;
 
@@ -178,7 +178,7 @@ renderer_jinja_put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
 }
 
 static int
-jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
+jinja_failed(const rendering_t *run, const jinja_error_t *e, fail_t *err)
 {
     const render_source_t *s = run->source;
     buf_auto_t b = BUF_INIT;
@@ -223,7 +223,7 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
 
 /* Renders with an engine. Only an untouched file without peers' parts may use the cache. */
 static int
-render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
+render_with(rendering_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
 {
     const render_source_t *s = run->source;
     bool kept = run->untouched && s->version != 0 && run->peer.n == 0;
@@ -250,7 +250,7 @@ render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
 }
 
 int
-render_jinja(run_t *run, const char *argline, fail_t *err)
+render_jinja(rendering_t *run, const char *argline, fail_t *err)
 {
     if (argline[0] != '\0' && strcmp(argline, "-s") != 0)
         return fail_set(err, -EINVAL, "Unknown renderer option: %s", argline);

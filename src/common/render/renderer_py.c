@@ -31,7 +31,7 @@ renderer_py_opts_of(const render_t *self)
 }
 
 static json_t *
-variables_of(const run_t *run)
+variables_of(const rendering_t *run)
 {
     const render_source_t *s = run->source;
     call_ctx_t *ctx = run->render->ctx;
@@ -43,14 +43,14 @@ variables_of(const run_t *run)
 }
 
 static const char *
-renderer_py_path_of(const run_t *run)
+renderer_py_path_of(const rendering_t *run)
 {
     return run->source->path != NULL ? run->source->path : ":string:";
 }
 
 /* Python's name for the module: the file's name up to the first dot. NEW. */
 static char *
-renderer_py_module_of(const run_t *run)
+renderer_py_module_of(const rendering_t *run)
 {
     const char *slash = strrchr(renderer_py_path_of(run), '/');
     const char *base = slash != NULL ? slash + 1 : renderer_py_path_of(run);
@@ -63,7 +63,7 @@ renderer_py_module_of(const run_t *run)
 static json_t *
 on_call(void *cookie, const json_t *asked)
 {
-    run_t *run = cookie;
+    rendering_t *run = cookie;
     const char *name = json_string_value(json_array_get(asked, 0));
     AUTO(py) args = py_from_wire(json_array_get(asked, 1));
     AUTO(py) kwargs = py_from_wire(json_array_get(asked, 2));
@@ -79,7 +79,7 @@ on_call(void *cookie, const json_t *asked)
 static json_t *
 on_has(void *cookie, const json_t *asked)
 {
-    run_t *run = cookie;
+    rendering_t *run = cookie;
     const char *name = json_string_value(asked);
 
     return json_pack("{s:b}", "value", name != NULL && render_has(run->render, name));
@@ -94,7 +94,7 @@ renderer_py_add_function(void *cookie, const char *name, const plugin_t *p, cons
 static json_t *
 on_functions(void *cookie, const json_t *asked)
 {
-    run_t *run = cookie;
+    rendering_t *run = cookie;
     call_ctx_t *ctx = run->render->ctx;
     json_auto_t *names = json_array();
 
@@ -111,7 +111,7 @@ static const python_question_t questions[] = {
 
 /* run()'s result becomes the run's output: text stays text for the next renderer. */
 static int
-renderer_py_give(run_t *run, const json_t *wire)
+renderer_py_give(rendering_t *run, const json_t *wire)
 {
     if (!json_is_string(wire))
         return run_give_data(run, py_from_wire(wire));
@@ -123,7 +123,7 @@ renderer_py_give(run_t *run, const json_t *wire)
 
 /* *err from a traceback: the innermost frame in the file with its lines, then the callers. */
 static int
-tell_failure(const run_t *run, const json_t *failed, fail_t *err)
+tell_failure(const rendering_t *run, const json_t *failed, fail_t *err)
 {
     const char *text = value_str(failed, "text", "it failed");
     const json_t *frames = value_get(failed, "frames"), *frame;
@@ -155,7 +155,7 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
 
 /* Run the file, and take what it ends with. */
 static int
-converse(run_t *run, const json_t *task, fail_t *err)
+converse(rendering_t *run, const json_t *task, fail_t *err)
 {
     json_auto_t *last = python_talk(run->render->python, task, questions, run, py_deadline_ms, err);
 
@@ -169,7 +169,7 @@ converse(run_t *run, const json_t *task, fail_t *err)
 /* ---- rendering ----------------------------------------------------------------------------------------- */
 
 static json_t *
-request_of(const run_t *run)
+request_of(const rendering_t *run)
 {
     AUTO_FREE char *module = renderer_py_module_of(run);
 
@@ -181,7 +181,7 @@ request_of(const run_t *run)
 
 /* Adds the file's name unless the message already has it. Returns `rc`. */
 static int
-tell_file(const run_t *run, int rc, const fail_t *why, fail_t *err)
+tell_file(const rendering_t *run, int rc, const fail_t *why, fail_t *err)
 {
     AUTO_FREE char *file = run_file(run);
     bool placed = file == NULL || strstr(fail_text(why), file) != NULL;
@@ -200,7 +200,7 @@ renderer_py_start(call_ctx_t *ctx, fail_t *err)
 }
 
 int
-render_py(run_t *run, const char *argline, fail_t *err)
+render_py(rendering_t *run, const char *argline, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 

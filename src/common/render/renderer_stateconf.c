@@ -187,7 +187,7 @@ sls_folder(const char *sls)
 
 /* The template's variables of this pass; what the file itself has set without its name before the ID. NEW. */
 static py_t *
-context_of(const stateconf_t *self, const run_t *run, const char *sls, bool with_settings)
+context_of(const stateconf_t *self, const rendering_t *run, const char *sls, bool with_settings)
 {
     py_t *context = py_dict(), *id, *conf;
     AUTO_FREE char *folder = sls_folder(sls);
@@ -221,7 +221,7 @@ lengthen(py_t *data)
 
 /* `extract`: only what the data sets counts. */
 static int
-stateconf_use(const stateconf_t *self, const run_t *run, py_t *data, bool extract, fail_t *err)
+stateconf_use(const stateconf_t *self, const rendering_t *run, py_t *data, bool extract, fail_t *err)
 {
     const char *sls = run->source->sls != NULL ? run->source->sls : "";
     int rc;
@@ -247,7 +247,7 @@ stateconf_use(const stateconf_t *self, const run_t *run, py_t *data, bool extrac
 
 /* Renders the text of `run` once; the data are those of `run` then. */
 static int
-pass(const stateconf_t *self, run_t *run, bool extract, fail_t *err)
+pass(const stateconf_t *self, rendering_t *run, bool extract, fail_t *err)
 {
     const char *sls = run->source->sls != NULL ? run->source->sls : "";
     const render_source_t *given = run->source;
@@ -279,9 +279,9 @@ config_length(const buf_t *text, fail_t *err)
 
 /* The first pass, over the beginning of the text. */
 static int
-configure(const stateconf_t *self, const run_t *run, size_t len, fail_t *err)
+configure(const stateconf_t *self, const rendering_t *run, size_t len, fail_t *err)
 {
-    run_t first = {
+    rendering_t first = {
         .render = run->render, .source = run->source, .text = BUF_INIT, .untouched = run->untouched
     };
 
@@ -296,7 +296,7 @@ configure(const stateconf_t *self, const run_t *run, size_t len, fail_t *err)
 }
 
 static int
-stateconf_run(stateconf_t *self, run_t *run, const char *argline, fail_t *err)
+stateconf_run(stateconf_t *self, rendering_t *run, const char *argline, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 
@@ -317,7 +317,7 @@ stateconf_run(stateconf_t *self, run_t *run, const char *argline, fail_t *err)
 }
 
 int
-render_stateconf(run_t *run, const char *argline, fail_t *err)
+render_stateconf(rendering_t *run, const char *argline, fail_t *err)
 {
     py_t *kept = run->source->kept;
     stateconf_t self = { .kept = kept != NULL ? py_ref(kept) : py_dict() };

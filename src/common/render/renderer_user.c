@@ -12,7 +12,7 @@
 
 /* data, saltenv, sls. NEW. */
 static py_t *
-renderer_user_args(const run_t *run)
+renderer_user_args(const rendering_t *run)
 {
     const char *sls = run->source->sls;
     py_t *list = py_list();
@@ -24,7 +24,7 @@ renderer_user_args(const run_t *run)
 }
 
 static py_t *
-renderer_user_kwargs(const run_t *run, const char *argline, bool packaged)
+renderer_user_kwargs(const rendering_t *run, const char *argline, bool packaged)
 {
     const char *path = run->source->path;
     py_t *kwargs = py_dict();
@@ -40,7 +40,7 @@ renderer_user_kwargs(const run_t *run, const char *argline, bool packaged)
 
 /* TAKES `said`: text for the next renderer, or data. */
 static int
-renderer_user_give(run_t *run, py_t *said)
+renderer_user_give(rendering_t *run, py_t *said)
 {
     AUTO(py) text = said;
     size_t len;
@@ -57,7 +57,7 @@ renderer_user_give(run_t *run, py_t *said)
 }
 
 int
-render_user(run_t *run, const char *argline, fail_t *err)
+render_user(rendering_t *run, const char *argline, fail_t *err)
 {
     const userfile_t what = { .kind = "renderers",
                               .module = run->user,

@@ -10,7 +10,7 @@
 #include "salt/log.h"
 
 int
-run_give_data(run_t *run, py_t *data)
+run_give_data(rendering_t *run, py_t *data)
 {
     if (py_truth(data) == 0) {
         py_unref(data);
@@ -23,7 +23,7 @@ run_give_data(run_t *run, py_t *data)
 }
 
 static int
-needs_text(const run_t *run, const char *name, fail_t *err)
+needs_text(const rendering_t *run, const char *name, fail_t *err)
 {
     if (!run->is_data)
         return 0;
@@ -70,7 +70,7 @@ has_tab(const buf_t *text, ymark_t at)
 }
 
 static int
-yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
+yaml_failed(const rendering_t *run, const yproblem_t *p, fail_t *err)
 {
     int line = p->at.line + 1;
 
@@ -111,7 +111,7 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 }
 
 int
-render_yaml(run_t *run, const char *argline, fail_t *err)
+render_yaml(rendering_t *run, const char *argline, fail_t *err)
 {
     yproblem_t problem = YPROBLEM_INIT;
 
@@ -128,7 +128,7 @@ render_yaml(run_t *run, const char *argline, fail_t *err)
 
 /* Salt's json renderer drops a leading "#!" line. Empty text gives an empty dict. */
 int
-render_json(run_t *run, const char *argline, fail_t *err)
+render_json(rendering_t *run, const char *argline, fail_t *err)
 {
     const char *text = buf_str(&run->text), *nl = strchr(text, '\n');
     size_t skipped = 0;
