@@ -32,24 +32,24 @@
 #define TRIMMED     "\"VALUE_TRIMMED\"" /* Salt's placeholder for a return that is left out */
 
 /* A function that runs or is queued. */
-typedef struct run {
-    struct run *next; /* in the queue */
-    json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?, peer?} */
-    char *within;     /* jid of the runner that began it; "" */
-    lconn_t **who;    /* followers */
+typedef struct worker_run {
+    struct worker_run *next; /* in the queue */
+    json_t *task;            /* {wheel, fun, jid, tag, user, arg, depth, note?, peer?} */
+    char *within;            /* jid of the runner that began it; "" */
+    lconn_t **who;           /* followers */
     size_t n_who;
     size_t places; /* it begins while fewer functions run */
     bool quick;    /* only reads, for an operator: may use a reserved place */
     bool kept;     /* it uses one */
     bool history;  /* it shows kept jobs: not kept as one more while its caller waits */
     bool secret;   /* the return is for its caller only: FN_SECRET of it, or of a function that it began */
-} run_t;
+} worker_run_t;
 
 typedef struct worker {
     zactor_t *actor;
     struct workers *owner;
-    run_t *run; /* its function; NULL: idle */
-    bool stale; /* its configuration is out of date */
+    worker_run_t *run; /* its function; NULL: idle */
+    bool stale;        /* its configuration is out of date */
 } worker_t;
 
 typedef struct workers {
@@ -57,8 +57,8 @@ typedef struct workers {
     char *store_path;
     worker_t pool[LIMIT_RUNNER_NESTED + LIMIT_RUNNER_QUICK];
     size_t n_pool;
-    size_t n_busy, n_kept;     /* functions that run: in common places, and in reserved ones */
-    run_t *queue, **queue_end; /* functions waiting for a worker */
+    size_t n_busy, n_kept;            /* functions that run: in common places, and in reserved ones */
+    worker_run_t *queue, **queue_end; /* functions waiting for a worker */
     size_t n_queue;
 } workers_t;
 
@@ -142,12 +142,12 @@ workers_places(const json_t *task)
 }
 
 /* NEW. */
-static run_t *
+static worker_run_t *
 new_run(const workers_t *self, json_t *task, const char *within)
 {
     const registry_t *registry = value_bool(task, "wheel", false) ? self->front->wheels
                                                                   : self->front->runners;
-    run_t *run = xcalloc(1, sizeof(*run));
+    worker_run_t *run = xcalloc(1, sizeof(*run));
     run->task = json_incref(task);
     run->within = xstrdup(within);
     run->secret = registry_any(registry, value_str(task, "fun", ""), FN_SECRET);
@@ -159,20 +159,20 @@ new_run(const workers_t *self, json_t *task, const char *within)
 }
 
 static bool
-has_place(const workers_t *self, const run_t *run)
+has_place(const workers_t *self, const worker_run_t *run)
 {
     return self->n_busy < run->places;
 }
 
 /* True when a common place is free, or a reserved one for a quick function. */
 static bool
-workers_may_begin(const workers_t *self, const run_t *run)
+workers_may_begin(const workers_t *self, const worker_run_t *run)
 {
     return has_place(self, run) || (run->quick && self->n_kept < LIMIT_RUNNER_QUICK);
 }
 
 static size_t *
-count_of(workers_t *self, const run_t *run)
+count_of(workers_t *self, const worker_run_t *run)
 {
     return run->kept ? &self->n_kept : &self->n_busy;
 }
@@ -180,7 +180,7 @@ count_of(workers_t *self, const run_t *run)
 /* Send a task to an idle worker, with the configuration if the worker's is out of date, and the ticket that
  * the function must be able to see. */
 static void
-workers_assign(worker_t *w, run_t *run)
+workers_assign(worker_t *w, worker_run_t *run)
 {
     AUTO_FREE char *text = value_dump(run->task);
     AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
@@ -193,10 +193,10 @@ workers_assign(worker_t *w, run_t *run)
 }
 
 /* Link to the first queued function that may begin, or to the queue's end. */
-static run_t **
+static worker_run_t **
 next_in_queue(workers_t *self)
 {
-    run_t **link = &self->queue;
+    worker_run_t **link = &self->queue;
     while (*link && !workers_may_begin(self, *link))
         link = &(*link)->next;
     return link;
@@ -206,7 +206,7 @@ next_in_queue(workers_t *self)
 static void
 next_queued(workers_t *self, worker_t *w)
 {
-    run_t **link = next_in_queue(self), *run = *link;
+    worker_run_t **link = next_in_queue(self), *run = *link;
     if (run == NULL)
         return;
     *link = run->next;
@@ -242,7 +242,7 @@ workers_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 
 /* Push the end to the followers; only they get a secret return. */
 static void
-tell_end(const run_t *run, const ending_t *end)
+tell_end(const worker_run_t *run, const ending_t *end)
 {
     json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
     size_t len;
@@ -257,7 +257,7 @@ tell_end(const run_t *run, const ending_t *end)
  * return is the master's own, under its id. A large one that its caller was given is not kept once more:
  * nobody will ask for it. */
 static void
-keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret)
+keep_run(workers_t *self, const worker_run_t *run, const ending_t *end, const char *ret)
 {
     const json_t *task = run->task;
     const char *jid = value_str(task, "jid", "");
@@ -282,7 +282,7 @@ keep_run(workers_t *self, const run_t *run, const ending_t *end, const char *ret
 
 /* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
-workers_over(workers_t *self, run_t *run, const ending_t *end)
+workers_over(workers_t *self, worker_run_t *run, const ending_t *end)
 {
     AUTO_FREE char *key = run_key(run->task);
     bus_together(self->front);
@@ -410,7 +410,7 @@ resumes(const workers_t *self, const char *jid)
 
 /* End a function that the master's end cut off: the outcome is unknown. TAKES run. */
 static void
-cut_off(workers_t *self, run_t *run, const char *why)
+cut_off(workers_t *self, worker_run_t *run, const char *why)
 {
     const char *jid = value_str(run->task, "jid", "");
     AUTO_FREE char *hint = resumes(self, jid)
@@ -427,7 +427,7 @@ cut_off(workers_t *self, run_t *run, const char *why)
 static void
 end_run(worker_t *w, bool ended)
 {
-    run_t *run = STEAL(w->run);
+    worker_run_t *run = STEAL(w->run);
     ending_t end = { 0 };
     if (ended && workers_receive(w, &end) && value_bool(end.head, "success", false))
         workers_over(w->owner, run, &end);
@@ -454,7 +454,7 @@ workers_destroy(front_t *front)
             zactor_destroy(&w->actor);
         all_ended = all_ended && ended;
     }
-    for (run_t *run = self->queue, *next; run; run = next) {
+    for (worker_run_t *run = self->queue, *next; run; run = next) {
         next = run->next;
         cut_off(self, run, NOT_BEGUN);
     }
@@ -471,13 +471,13 @@ workers_reload(front_t *front)
 }
 
 /* BORROWED; NULL when it neither runs nor waits. */
-static run_t *
+static worker_run_t *
 workers_run_of(const workers_t *self, const char *jid)
 {
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].run != NULL && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
             return self->pool[i].run;
-    for (run_t *run = self->queue; run; run = run->next)
+    for (worker_run_t *run = self->queue; run; run = run->next)
         if (str_eq(value_str(run->task, "jid", ""), jid))
             return run;
     return NULL;
@@ -493,7 +493,7 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
         (void) fail_set(err, -EINVAL, "'fun' is a function's name and 'arg' a list");
         return NULL;
     }
-    run_t *parent = workers_run_of(self, value_str(request, "within", ""));
+    worker_run_t *parent = workers_run_of(self, value_str(request, "within", ""));
     json_int_t depth = parent != NULL ? value_int(parent->task, "depth", 0) + 1 : 0;
     if (depth > LIMIT_RUNNER_DEPTH) {
         (void) fail_set(err, -ELOOP,
@@ -523,7 +523,7 @@ workers_task(workers_t *self, bool wheel, const json_t *request, const char *use
 }
 
 static void
-add_follower(run_t *run, lconn_t *follower)
+add_follower(worker_run_t *run, lconn_t *follower)
 {
     for (size_t i = 0; i < run->n_who; i++)
         if (run->who[i] == follower)
@@ -572,10 +572,10 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
     (void) bus_fire(self->front, tag, &data);
     bus_apart(self->front);
 
-    run_t *run = new_run(self, task, value_str(request, "within", ""));
+    worker_run_t *run = new_run(self, task, value_str(request, "within", ""));
 
     /* A function's callers may return its result as their own: mark them secret, too. */
-    for (run_t *parent = workers_run_of(self, run->within); run->secret && parent != NULL;
+    for (worker_run_t *parent = workers_run_of(self, run->within); run->secret && parent != NULL;
          parent = workers_run_of(self, parent->within))
         parent->secret = true;
 
@@ -602,7 +602,7 @@ begin_run(workers_t *self, bool wheel, const json_t *request, const char *user, 
 static void
 workers_follow(front_t *front, const char *jid, lconn_t *follower)
 {
-    run_t *run = workers_run_of(workers_own(front), jid);
+    worker_run_t *run = workers_run_of(workers_own(front), jid);
     if (follower == NULL)
         return;
     if (run != NULL) {
@@ -628,7 +628,7 @@ workers_follow(front_t *front, const char *jid, lconn_t *follower)
 static void
 tell_progress(workers_t *self, const json_t *request)
 {
-    run_t *run = workers_run_of(self, value_str(request, "jid", ""));
+    worker_run_t *run = workers_run_of(self, value_str(request, "jid", ""));
     if (run == NULL || run->n_who == 0)
         return;
     json_auto_t *msg = json_copy((json_t *) request);
@@ -645,7 +645,7 @@ active_ones(const workers_t *self)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < self->n_pool; i++) {
-        const run_t *run = self->pool[i].run;
+        const worker_run_t *run = self->pool[i].run;
         if (run == NULL || value_bool(run->task, "wheel", false))
             continue;
         json_t *one = json_copy(run->task);
@@ -657,7 +657,7 @@ active_ones(const workers_t *self)
 
 /* Order does not matter: the last follower fills the gap. */
 static void
-unfollow(run_t *run, const lconn_t *follower)
+unfollow(worker_run_t *run, const lconn_t *follower)
 {
     for (size_t i = 0; i < run->n_who; i++)
         if (run->who[i] == follower)
@@ -671,7 +671,7 @@ workers_line_closed(front_t *front, lconn_t *follower)
     for (size_t i = 0; i < self->n_pool; i++)
         if (self->pool[i].run != NULL)
             unfollow(self->pool[i].run, follower);
-    for (run_t *run = self->queue; run; run = run->next)
+    for (worker_run_t *run = self->queue; run; run = run->next)
         unfollow(run, follower);
 }
 
