@@ -1,5 +1,5 @@
 /* cmd.c - execution module `cmd`: runs programs and shell commands with all of Salt's arguments. Each call
- * becomes a run_t: exec_cmd_prepare() checks and resolves everything that can be refused before a program
+ * becomes a cmd_run_t: exec_cmd_prepare() checks and resolves everything that can be refused before a program
  * starts (user, shell, template, allow lists, umask, cwd, argv, environment), exec_cmd_start() runs it by
  * proc.h, exec_cmd_outcome() decodes output and judges the exit code. The functions at the end differ in
  * flags and in the part of the result that they return. */
@@ -38,7 +38,7 @@ enum {
     RUN_SHELL = 1 << 3      /* a shell unless told otherwise */
 };
 
-typedef struct run {
+typedef struct cmd_run {
     call_ctx_t *ctx;
     json_t *args;   /* BORROWED, bound */
     json_t *kwargs; /* BORROWED */
@@ -53,11 +53,11 @@ typedef struct run {
     size_t n_env;
     int umask;
     json_t *codes, *outs, *errs; /* owned: what counts as success */
-} run_t;
+} cmd_run_t;
 
 /* An argument, or a further keyword of that name: cmd.run_all(bg=True). BORROWED, NULL when None. */
 static json_t *
-opt(const run_t *r, const char *name)
+opt(const cmd_run_t *r, const char *name)
 {
     json_t *v = value_get(r->args, name);
 
@@ -67,7 +67,7 @@ opt(const run_t *r, const char *name)
 }
 
 static const char *
-opt_str(const run_t *r, const char *name)
+opt_str(const cmd_run_t *r, const char *name)
 {
     json_t *v = opt(r, name);
 
@@ -75,7 +75,7 @@ opt_str(const run_t *r, const char *name)
 }
 
 static bool
-opt_bool(const run_t *r, const char *name, bool dflt)
+opt_bool(const cmd_run_t *r, const char *name, bool dflt)
 {
     json_t *v = opt(r, name);
 
@@ -83,7 +83,7 @@ opt_bool(const run_t *r, const char *name, bool dflt)
 }
 
 static void
-exec_cmd_run_free(run_t *r)
+exec_cmd_run_free(cmd_run_t *r)
 {
     free(r->cwd);
     free(r->shell);
@@ -100,7 +100,7 @@ exec_cmd_run_free(run_t *r)
 
 /* Slot of a variable, or NULL. The environment is an array of "NAME=VALUE", NULL-terminated. */
 static char **
-env_find(run_t *r, const char *name)
+env_find(cmd_run_t *r, const char *name)
 {
     size_t len = strlen(name);
 
@@ -112,7 +112,7 @@ env_find(run_t *r, const char *name)
 }
 
 static void
-env_put(run_t *r, const char *name, const char *value)
+env_put(cmd_run_t *r, const char *name, const char *value)
 {
     char **have = env_find(r, name);
 
@@ -128,7 +128,7 @@ env_put(run_t *r, const char *name, const char *value)
 
 /* Order is not kept: the last entry takes the place of the dropped one. */
 static void
-env_drop(run_t *r, const char *name)
+env_drop(cmd_run_t *r, const char *name)
 {
     char **have = env_find(r, name);
 
@@ -140,7 +140,7 @@ env_drop(run_t *r, const char *name)
 }
 
 static void
-env_put_line(run_t *r, const char *line)
+env_put_line(cmd_run_t *r, const char *line)
 {
     const char *eq = strchr(line, '=');
 
@@ -152,7 +152,7 @@ env_put_line(run_t *r, const char *line)
 
 /* Rejects names that would break the environment; None becomes "" with an error in the log, as in Salt. */
 static int
-env_put_given(run_t *r, const char *name, json_t *v, fail_t *err)
+env_put_given(cmd_run_t *r, const char *name, json_t *v, fail_t *err)
 {
     if (*name == '\0' || strchr(name, '=') != NULL)
         return fail_kind(
@@ -167,7 +167,7 @@ env_put_given(run_t *r, const char *name, json_t *v, fail_t *err)
 
 /* A dictionary, or a name alone. */
 static int
-env_put_element(run_t *r, json_t *element, fail_t *err)
+env_put_element(cmd_run_t *r, json_t *element, fail_t *err)
 {
     const char *name;
     json_t *v;
@@ -184,7 +184,7 @@ env_put_element(run_t *r, json_t *element, fail_t *err)
 
 /* The part between the two marks: whatever a profile prints is not ours. */
 static void
-env_put_marked(run_t *r, const buf_t *out, const char *mark)
+env_put_marked(cmd_run_t *r, const buf_t *out, const char *mark)
 {
     size_t len = strlen(mark);
     const char *begin = memmem(out->data, out->len, mark, len);
@@ -208,7 +208,7 @@ env_put_marked(run_t *r, const buf_t *out, const char *mark)
  * of the user's profile can't pass for it. Only root can run su without a password; other users get USER and
  * HOME alone. */
 static int
-env_put_login(run_t *r, const struct passwd *user, fail_t *err)
+env_put_login(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
     uint64_t noise;
     proc_result_t res;
@@ -240,10 +240,10 @@ env_put_login(run_t *r, const struct passwd *user, fail_t *err)
 /* Builds the environment: the minion's (unless clean_env), then the user's login, then the caller's variables
  * over both. NOTIFY_SOCKET is dropped, so that a child can't speak to systemd for the minion. */
 static int
-build_env(run_t *r, const struct passwd *user, fail_t *err)
+build_env(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
     const char *prepend = opt_str(r, "prepend_path");
-    run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
+    cmd_run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
     int rc = user != NULL ? env_put_login(&own, user, err) : 0;
 
     if (rc == 0) {
@@ -290,7 +290,7 @@ build_env(run_t *r, const struct passwd *user, fail_t *err)
 
 /* An unusable shell is a CommandExecutionError, a path that can't be looked at an error of its own. */
 static int
-choose_shell(run_t *r, fail_t *err)
+choose_shell(cmd_run_t *r, fail_t *err)
 {
     const char *shell = opt_str(r, "shell");
 
@@ -306,7 +306,7 @@ choose_shell(run_t *r, fail_t *err)
 
 /* With `template` the text is one; else it stays. NEW, or NULL with *err. */
 static json_t *
-exec_cmd_rendered(const run_t *r, const char *text, fail_t *err)
+exec_cmd_rendered(const cmd_run_t *r, const char *text, fail_t *err)
 {
     json_t *template = opt(r, "template");
     AUTO_FREE char *name = value_truthy(template) ? value_pystr(template) : NULL;
@@ -328,7 +328,7 @@ exec_cmd_rendered(const run_t *r, const char *text, fail_t *err)
 
 /* The command itself as a template. */
 static int
-render_command(run_t *r, fail_t *err)
+render_command(cmd_run_t *r, fail_t *err)
 {
     if (!json_is_string(r->cmd))
         return 0;
@@ -339,7 +339,7 @@ render_command(run_t *r, fail_t *err)
 
 /* The home of whoever runs it, unless told; the root folder when that can't be read. */
 static int
-choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
+choose_cwd(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
     json_t *given = opt(r, "cwd");
 
@@ -366,7 +366,7 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
 
 /* Builds argv: SHELL -c TEXT with a shell; else the text split as shlex does, or the list as it is. */
 static int
-build_argv(run_t *r, fail_t *err)
+build_argv(cmd_run_t *r, fail_t *err)
 {
     size_t words = json_is_array(r->cmd) ? json_array_size(r->cmd) : 1;
 
@@ -419,7 +419,7 @@ exec_cmd_any_matches(json_t *globs, const char *text)
 
 /* The minion's own lists bind those who call from outside, not the modules. */
 static int
-exec_cmd_check_allowed(const run_t *r, fail_t *err)
+exec_cmd_check_allowed(const cmd_run_t *r, fail_t *err)
 {
     json_t *black = value_get(ctx_opts(r->ctx), "cmd_blacklist_glob");
     json_t *white = value_get(ctx_opts(r->ctx), "cmd_whitelist_glob");
@@ -446,7 +446,7 @@ exec_cmd_check_allowed(const run_t *r, fail_t *err)
 
 /* Salt: True for whoever calls from outside, False for modules. */
 static bool
-choose_python_shell(const run_t *r)
+choose_python_shell(const cmd_run_t *r)
 {
     json_t *given = opt(r, "python_shell");
 
@@ -458,7 +458,7 @@ choose_python_shell(const run_t *r)
 
 /* Octal digits; zero is refused, as Salt does, because it would make world-writable files. */
 static int
-choose_umask(run_t *r, fail_t *err)
+choose_umask(cmd_run_t *r, fail_t *err)
 {
     json_t *given = opt(r, "umask");
 
@@ -477,7 +477,7 @@ choose_umask(run_t *r, fail_t *err)
 
 /* A list, or text with commas. NEW. */
 static json_t *
-split_option(const run_t *r, const char *name)
+split_option(const cmd_run_t *r, const char *name)
 {
     json_t *given = opt(r, name), *list = json_array();
 
@@ -494,7 +494,7 @@ split_option(const run_t *r, const char *name)
 }
 
 static int
-choose_success(run_t *r, fail_t *err)
+choose_success(cmd_run_t *r, fail_t *err)
 {
     json_auto_t *codes = split_option(r, "success_retcodes");
     size_t i;
@@ -515,7 +515,7 @@ choose_success(run_t *r, fail_t *err)
 
 /* Everything that can be refused before a program starts. */
 static int
-exec_cmd_prepare(run_t *r, fail_t *err)
+exec_cmd_prepare(cmd_run_t *r, fail_t *err)
 {
     passwd_space_auto_t space = { 0 };
     const struct passwd *user;
@@ -562,7 +562,7 @@ exec_cmd_prepare(run_t *r, fail_t *err)
 
 /* NEW text, or NULL with *err. */
 static json_t *
-output_text(const run_t *r, const buf_t *out, fail_t *err)
+output_text(const cmd_run_t *r, const buf_t *out, fail_t *err)
 {
     const char *encoding = opt_str(r, "output_encoding");
     buf_auto_t other = BUF_INIT;
@@ -620,7 +620,7 @@ says_success(const json_t *texts, const char *output)
 
 /* Exit code after success_retcodes, success_stdout and success_stderr, which turn failures into 0. */
 static int
-judged_retcode(const run_t *r, int status, const char *out, const char *errs)
+judged_retcode(const cmd_run_t *r, int status, const char *out, const char *errs)
 {
     size_t i;
     json_t *v;
@@ -644,7 +644,7 @@ log_name(const json_t *cmd)
 
 /* Failures are logged at least as errors unless ignore_retcode; output_loglevel: quiet logs nothing. */
 static void
-log_outcome(const run_t *r, int retcode, const char *out, const char *errs)
+log_outcome(const cmd_run_t *r, int retcode, const char *out, const char *errs)
 {
     bool failed = retcode != 0 && !r->bg && !opt_bool(r, "ignore_retcode", false);
     log_level_t level = failed && r->level < LEVEL_ERROR ? LEVEL_ERROR : r->level;
@@ -664,7 +664,7 @@ log_outcome(const run_t *r, int retcode, const char *out, const char *errs)
 
 /* {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
 static json_t *
-exec_cmd_outcome(const run_t *r, const proc_result_t *res, fail_t *err)
+exec_cmd_outcome(const cmd_run_t *r, const proc_result_t *res, fail_t *err)
 {
     json_t *timeout = opt(r, "timeout");
 
@@ -687,7 +687,7 @@ exec_cmd_outcome(const run_t *r, const proc_result_t *res, fail_t *err)
 
 /* Python's words for a program that can't be started. */
 static int
-start_failed(const run_t *r, fail_t *why, fail_t *err)
+start_failed(const cmd_run_t *r, fail_t *why, fail_t *err)
 {
     bool plain = why->code == -ENOENT || why->code == -EACCES || why->code == -ENOEXEC;
     AUTO_FREE char *reason = plain ? xasprintf("[Errno %d] %s: '%s'", -why->code, strerror(-why->code),
@@ -702,7 +702,7 @@ start_failed(const run_t *r, fail_t *why, fail_t *err)
 /* A line break typed as \n on the command line is one, unless stdin_raw_newlines. NEW, or NULL when there is
  * none. */
 static char *
-input_text(const run_t *r)
+input_text(const cmd_run_t *r)
 {
     json_t *given = opt(r, "stdin");
 
@@ -714,7 +714,7 @@ input_text(const run_t *r)
 
 /* A time that is not a number is an error. 0 when the program ran, whatever its exit code. */
 static int
-exec_cmd_start(const run_t *r, proc_result_t *res, fail_t *err)
+exec_cmd_start(const cmd_run_t *r, proc_result_t *res, fail_t *err)
 {
     json_t *timeout = opt(r, "timeout");
     fail_auto_t why = FAIL_INIT;
@@ -747,7 +747,7 @@ exec_cmd_start(const run_t *r, proc_result_t *res, fail_t *err)
 
 /* Salt's cmd._run. NEW, or NULL with *err. */
 static json_t *
-run_command(run_t *r, fail_t *err)
+run_command(cmd_run_t *r, fail_t *err)
 {
     proc_result_t res;
 
@@ -766,7 +766,7 @@ static int
 cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     unsigned flags = (unsigned) ctx_row(ctx)->data.number;
-    run_t r = { .ctx = ctx, .args = args, .flags = flags | RUN_MERGE };
+    cmd_run_t r = { .ctx = ctx, .args = args, .flags = flags | RUN_MERGE };
     json_auto_t *ret = run_command(&r, err);
     bool hide = value_bool(args, "hide_output", false);
     int rc = ret != NULL ? 0 : -EIO;
@@ -794,7 +794,7 @@ cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *member = ctx_row(ctx)->data.text;
     bool code = strcmp(member, "retcode") == 0;
-    run_t r = { .ctx = ctx, .args = args, .flags = code ? RUN_MERGE : 0 };
+    cmd_run_t r = { .ctx = ctx, .args = args, .flags = code ? RUN_MERGE : 0 };
     json_auto_t *ret = run_command(&r, err);
     bool hide = value_bool(args, "hide_output", false) && !code;
 
@@ -808,7 +808,7 @@ cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    run_t r = { .ctx = ctx, .args = args };
+    cmd_run_t r = { .ctx = ctx, .args = args };
     json_t *ret = run_command(&r, err);
 
     exec_cmd_run_free(&r);
@@ -825,7 +825,7 @@ cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cmd_mod_run_bg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    run_t r = { .ctx = ctx, .args = args, .flags = RUN_BG | RUN_NO_RSTRIP };
+    cmd_run_t r = { .ctx = ctx, .args = args, .flags = RUN_BG | RUN_NO_RSTRIP };
     json_auto_t *ret = run_command(&r, err);
 
     exec_cmd_run_free(&r);
