@@ -26,14 +26,14 @@
 
 enum { EXIT_USAGE = 64 };
 
-typedef struct run {
+typedef struct salt_run {
     startup_t start;
     show_t show;
     local_client_t *line;
     const char *fun; /* BORROWED from the command line; "" when there is none */
     char *jid;       /* owned; NULL until the master gave one */
     live_t *live;
-} run_t;
+} salt_run_t;
 
 /* ---- returns, pure --------------------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ run_docs_of(const json_t *docs, const char *arg)
 
 /* The line to the master failed: tells how to find the return later. */
 static int
-cli_run_broken(run_t *self, const fail_t *err)
+cli_run_broken(salt_run_t *self, const fail_t *err)
 {
     show_error(&self->show, "%s\n", fail_text(err));
     if (self->jid != NULL)
@@ -111,7 +111,7 @@ orchestration(const char *fun, const json_t *arg, const char *jid)
 
 /* Start it; its jid is self->jid then. 0, or the exit code. */
 static int
-cli_run_start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
+cli_run_start(salt_run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
 {
     json_t *request = json_pack("{s:s, s:s, s:O, s:b}", "op", "runner", "fun", fun, "arg", arg, "follow",
                                 follow);
@@ -146,7 +146,7 @@ cli_run_start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *er
 
 /* Shows an event that the runner fired before it ends. */
 static void
-cli_run_show_event(run_t *self, const char *suffix, json_t *event)
+cli_run_show_event(salt_run_t *self, const char *suffix, json_t *event)
 {
     json_auto_t *shown = json_pack("{s:s, s:O?}", "suffix", suffix, "event", event);
     show_data(&self->show, shown, value_str(event, "outputter", NULL), 0);
@@ -154,7 +154,7 @@ cli_run_show_event(run_t *self, const char *suffix, json_t *event)
 
 /* Until its push came: 0 and *ret_push NEW, or the exit code. */
 static int
-cli_run_await(run_t *self, json_t **ret_push)
+cli_run_await(salt_run_t *self, json_t **ret_push)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
@@ -188,7 +188,7 @@ cli_run_await(run_t *self, json_t **ret_push)
 /* Progress is asked for before the runner starts, so that none is missed. Without the right to listen it runs
  * all the same. 0, or the exit code. */
 static int
-listen_to_progress(run_t *self)
+listen_to_progress(salt_run_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", PROGRESS_TAGS);
@@ -201,7 +201,7 @@ listen_to_progress(run_t *self)
 }
 
 static int
-cli_run_async(run_t *self, json_t *arg)
+cli_run_async(salt_run_t *self, json_t *arg)
 {
     fail_auto_t err = FAIL_INIT;
     int rc = cli_run_start(self, self->fun, arg, false, &err);
@@ -221,7 +221,7 @@ cli_run_async(run_t *self, json_t *arg)
 
 /* *ret NEW: {fun: text} of what self->fun names. 0, or the exit code. */
 static int
-fetch_docs(run_t *self, json_t **ret)
+fetch_docs(salt_run_t *self, json_t **ret)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *push = NULL, *none = json_array();
@@ -236,7 +236,7 @@ fetch_docs(run_t *self, json_t **ret)
 
 /* salt-run -d: plain text. */
 static int
-cli_run_print_docs(run_t *self)
+cli_run_print_docs(salt_run_t *self)
 {
     json_auto_t *docs = NULL, *sorted = NULL;
     int rc = fetch_docs(self, &docs);
@@ -257,7 +257,7 @@ cli_run_print_docs(run_t *self)
 
 /* No function, or a module without one: what there is to choose from, through the outputter. */
 static int
-show_docs(run_t *self)
+show_docs(salt_run_t *self)
 {
     json_auto_t *docs = NULL;
     int rc = fetch_docs(self, &docs);
@@ -285,7 +285,7 @@ open_line(const char *sock_dir, fail_t *err)
 /* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends
  * without a word. */
 static int
-listen_to_events(run_t *self, json_t *arg)
+listen_to_events(salt_run_t *self, json_t *arg)
 {
     static const func_t event = { .name = "event", .args = watch_args };
     fail_auto_t err = FAIL_INIT;
@@ -308,7 +308,7 @@ listen_to_events(run_t *self, json_t *arg)
 
 static const struct {
     const char *fun;
-    int (*fn)(run_t *self, json_t *arg);
+    int (*fn)(salt_run_t *self, json_t *arg);
 } own[] = {
     { "state.event", listen_to_events },
 };
@@ -316,7 +316,7 @@ static const struct {
 /* ---- the program ------------------------------------------------------------------------------ */
 
 static int
-run_connected(run_t *self)
+run_connected(salt_run_t *self)
 {
     const opt_result_t *res = &self->start.res;
     json_auto_t *arg = NULL;
@@ -365,7 +365,7 @@ run_connected(run_t *self)
 }
 
 static int
-cli_run_configured(run_t *self)
+cli_run_configured(salt_run_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     const opt_result_t *res = &self->start.res;
@@ -388,7 +388,7 @@ cli_run_configured(run_t *self)
 int
 run_main(int argc, char **argv)
 {
-    run_t self = { .fun = "" };
+    salt_run_t self = { .fun = "" };
     int rc = startup_options(&self.start, &opts_run, argc, argv);
 
     interrupt_arm();
