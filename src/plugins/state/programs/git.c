@@ -16,7 +16,7 @@ enum { SHORT_SHA = 7, SHA_LEN = 40 };
 
 typedef enum rev_kind { REV_NONE, REV_SHA, REV_BRANCH, REV_TAG } rev_kind_t;
 
-typedef struct latest {
+typedef struct git_latest {
     gitstate_t s;
     const char *name, *rev, *branch, *remote; /* branch NULL: whatever is checked out */
     bool bare, mirror, update_head, force_reset, reset_on_remote;
@@ -31,13 +31,13 @@ typedef struct latest {
     char *default_branch;
     rev_kind_t kind;
     bool tracks_nothing; /* the remote HEAD is wanted: what is tracked stays */
-} latest_t;
+} git_latest_t;
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
 /* The return of a checkout that needs no change of revision, with the notes of what was done beside it. */
 static int
-uptodate(latest_t *l, bool changes)
+uptodate(git_latest_t *l, bool changes)
 {
     bool more = l->s.n_comments > 0;
 
@@ -53,7 +53,7 @@ uptodate(latest_t *l, bool changes)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* NEW text of git rev-parse; NULL: no such revision. */
-static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt, ...)
+static char *PRINTF(3, 4) parsed(git_latest_t *l, const char *opts, const char *fmt, ...)
 {
     va_list ap;
 
@@ -78,7 +78,7 @@ revs_equal(const char *have, const char *want, rev_kind_t kind)
 
 /* SHA1 of PREFIX REV SUFFIX in the remote's refs. BORROWED, or NULL. */
 static const char *
-remote_ref(const latest_t *l, const char *prefix, const char *suffix)
+remote_ref(const git_latest_t *l, const char *prefix, const char *suffix)
 {
     AUTO_FREE char *ref = xasprintf("%s%s%s", prefix, l->rev, suffix);
 
@@ -94,7 +94,7 @@ is_sha(const char *rev)
 
 /* Names the wanted revision for messages: "origin/main (0123abc)", "remote HEAD (0123abc)" or the SHA1. */
 static void
-set_place(latest_t *l)
+set_place(git_latest_t *l)
 {
     const char *sha = l->remote_rev;
 
@@ -110,7 +110,7 @@ set_place(latest_t *l)
 
 /* 0: go on; 1: the return is made; negative. */
 static int
-ask_remote(latest_t *l)
+ask_remote(git_latest_t *l)
 {
     json_auto_t *kwargs = gitstate_access(&l->s);
 
@@ -176,7 +176,7 @@ state_git_take_text(char **slot, json_t *value)
 
 /* True when `branch` asks for another branch than the one that is checked out. */
 static bool
-other_branch(const latest_t *l)
+other_branch(const git_latest_t *l)
 {
     return l->branch != NULL && !str_eq(l->branch, l->local_branch);
 }
@@ -184,7 +184,7 @@ other_branch(const latest_t *l)
 /* Reads branches, tags, remotes, HEAD and local changes. base_rev is where the wanted branch stands now: the
  * local HEAD, the branch's own commit, or the remote's revision for a branch to be made. */
 static int
-look_at_checkout(latest_t *l)
+look_at_checkout(git_latest_t *l)
 {
     l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     l->tags = l->branches != NULL ? gitstate_call(&l->s, "git.list_tags", NULL, l->s.err) : NULL;
@@ -224,7 +224,7 @@ look_at_checkout(latest_t *l)
 
 /* Looks for the remote's revision in the checkout. 1: the return is made. */
 static int
-find_rev_here(latest_t *l)
+find_rev_here(git_latest_t *l)
 {
     if (l->kind == REV_SHA && l->base_rev != NULL && str_starts(l->base_rev, l->remote_rev)) {
         l->have_rev = true;
@@ -255,7 +255,7 @@ find_rev_here(latest_t *l)
 
 /* Sets l->forward by `git merge-base --is-ancestor`: no base at all counts as a fast-forward. */
 static int
-find_forward(latest_t *l)
+find_forward(git_latest_t *l)
 {
     if (l->base_rev == NULL) {
         l->forward = 1;
@@ -270,13 +270,13 @@ find_forward(latest_t *l)
 
 /* HEAD is another one, and is to stay. */
 static bool
-head_stays(const latest_t *l)
+head_stays(const git_latest_t *l)
 {
     return !l->match && !l->update_head && !other_branch(l);
 }
 
 static int
-tell_head_stays(latest_t *l)
+tell_head_stays(git_latest_t *l)
 {
     AUTO_FREE char *head = xasprintf("Remote head (%.*s)", SHORT_SHA, l->remote_rev);
 
@@ -290,7 +290,7 @@ tell_head_stays(latest_t *l)
 
 /* Refuses an update that is not a fast-forward, with Salt's advice how to force it or to avoid the need. */
 static int
-not_forward(latest_t *l)
+not_forward(git_latest_t *l)
 {
     buf_auto_t text = BUF_INIT;
     bool mixed = l->local_changes && !str_eq(l->base_rev, l->remote_rev);
@@ -334,7 +334,7 @@ typedef enum tracking { TRACK_KEEP, TRACK_SET, TRACK_CHANGE, TRACK_UNSET } track
 /* Compares the tracked upstream with the wanted one. A wanted remote HEAD tracks nothing and leaves the
  * setting alone. */
 static tracking_t
-tracking_of(const latest_t *l)
+tracking_of(const git_latest_t *l)
 {
     if (l->upstream != NULL)
         return l->tracked == NULL                     ? TRACK_SET
@@ -344,7 +344,7 @@ tracking_of(const latest_t *l)
 }
 
 static void
-note_tracking(latest_t *l, tracking_t t, const char *was)
+note_tracking(git_latest_t *l, tracking_t t, const char *was)
 {
     if (t == TRACK_SET)
         gitstate_note(&l->s, "Tracking branch %s set to %s", was, l->upstream);
@@ -355,7 +355,7 @@ note_tracking(latest_t *l, tracking_t t, const char *was)
 }
 
 static int
-set_tracking(latest_t *l, tracking_t t)
+set_tracking(git_latest_t *l, tracking_t t)
 {
     /* A branch that has just been made from the remote's follows it already. */
     bool fresh = t != TRACK_UNSET && l->branch != NULL && !value_lists(l->branches, l->branch);
@@ -377,7 +377,7 @@ set_tracking(latest_t *l, tracking_t t)
 
 /* Test mode's result: changes, or notes alone, or nothing to do. */
 static int
-test_answer(latest_t *l)
+test_answer(git_latest_t *l)
 {
     if (state_changed(l->s.ret))
         return state_ret_set(l->s.ret, STATE_NONE, "%s", gitstate_notes(&l->s));
@@ -387,7 +387,7 @@ test_answer(latest_t *l)
 }
 
 static void
-test_revision(latest_t *l)
+test_revision(git_latest_t *l)
 {
     if (!l->match && (l->update_head || other_branch(l)))
         state_change_from(l->s.ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
@@ -395,14 +395,14 @@ test_revision(latest_t *l)
 }
 
 static const char *
-merge_word(const latest_t *l)
+merge_word(const git_latest_t *l)
 {
     return l->forward == 0 ? "hard-reset" : l->forward > 0 ? "fast-forwarded" : "updated";
 }
 
 /* Lists in test mode what an update would do, in the order in which it would be done. */
 static int
-test_update(latest_t *l)
+test_update(git_latest_t *l)
 {
     const char *from = l->local_rev != NULL ? l->local_rev : "None";
 
@@ -437,7 +437,7 @@ test_update(latest_t *l)
 
 /* True when the checkout has the remote's URL, user and password. */
 static bool
-is_set(latest_t *l, const char *have, const git_login_t *want)
+is_set(git_latest_t *l, const char *have, const git_login_t *want)
 {
     json_auto_t *where = json_pack("{s:s, s:O}", "cwd", l->s.target, "user", value_get(l->s.args, "user"));
 
@@ -446,7 +446,7 @@ is_set(latest_t *l, const char *have, const git_login_t *want)
 
 /* Another one has to be set. 1: the return is made. */
 static int
-fix_remote(latest_t *l)
+fix_remote(git_latest_t *l)
 {
     const char *have = value_str(value_get(l->remotes, l->remote), "fetch", NULL);
     git_login_auto_t want = GIT_LOGIN_INIT;
@@ -490,7 +490,7 @@ fix_remote(latest_t *l)
 
 /* Tags that only one side has. */
 static int
-sync_tags(latest_t *l)
+sync_tags(git_latest_t *l)
 {
     json_auto_t *gone = json_array(), *fresh = json_array();
     const char *ref;
@@ -528,7 +528,7 @@ sync_tags(latest_t *l)
 
 /* NEW list of what to fetch. */
 static json_t *
-refspecs(const latest_t *l)
+refspecs(const git_latest_t *l)
 {
     const char *branch = value_str(l->s.args, "refspec_branch", "*"),
                *tag = value_str(l->s.args, "refspec_tag", "*");
@@ -541,7 +541,7 @@ refspecs(const latest_t *l)
 
 /* 1: the return is made. *ret_news: whether anything came. */
 static int
-state_git_fetch(latest_t *l, bool *ret_news)
+state_git_fetch(git_latest_t *l, bool *ret_news)
 {
     json_t *more = json_pack("{s:s, s:O, s:o, s:O, s:s}", "remote", l->remote, "force",
                              value_get(l->s.args, "force_fetch"), "refspecs", refspecs(l), "identity",
@@ -560,7 +560,7 @@ state_git_fetch(latest_t *l, bool *ret_news)
 
 /* Get what is missing, and see where it leads. 1: the return is made. */
 static int
-fetch_rev(latest_t *l)
+fetch_rev(git_latest_t *l)
 {
     bool news;
     int rc = state_git_fetch(l, &news);
@@ -587,7 +587,7 @@ fetch_rev(latest_t *l)
 /* Checks the branch out, or creates it at the remote's revision. Refuses with local changes unless
  * force_checkout. 1: the return is made. */
 static int
-checkout_branch(latest_t *l)
+checkout_branch(git_latest_t *l)
 {
     bool fresh = !value_lists(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
     const char *rev = !fresh                        ? l->branch
@@ -618,7 +618,7 @@ checkout_branch(latest_t *l)
 }
 
 static int
-state_git_hard_reset(latest_t *l, const char *rev)
+state_git_hard_reset(git_latest_t *l, const char *rev)
 {
     if (prog_check_operand("rev", rev, l->s.err) < 0)
         return l->s.err->code;
@@ -629,7 +629,7 @@ state_git_hard_reset(latest_t *l, const char *rev)
 }
 
 static int
-discard(latest_t *l)
+discard(git_latest_t *l)
 {
     json_auto_t *done = gitstate_call(&l->s, "git.discard_local_changes", NULL, l->s.err);
 
@@ -641,7 +641,7 @@ discard(latest_t *l)
 
 /* 1: the return is made. */
 static int
-go_forward(latest_t *l)
+go_forward(git_latest_t *l)
 {
     if (l->upstream == NULL && strcmp(l->rev, "HEAD") != 0) {
         if (state_git_hard_reset(l, l->rev) < 0)
@@ -663,7 +663,7 @@ go_forward(latest_t *l)
 
 /* HEAD becomes the remote's revision. 1: the return is made. */
 static int
-move_head(latest_t *l)
+move_head(git_latest_t *l)
 {
     tracking_t tracking = tracking_of(l);
     int rc = other_branch(l) ? checkout_branch(l) : 0;
@@ -686,7 +686,7 @@ move_head(latest_t *l)
 }
 
 static int
-update_submodules(latest_t *l)
+update_submodules(git_latest_t *l)
 {
     if (!value_bool(l->s.args, "submodules", false))
         return 0;
@@ -701,7 +701,7 @@ update_submodules(latest_t *l)
 
 /* Reads the resulting revision and makes the return. */
 static int
-finish_update(latest_t *l)
+finish_update(git_latest_t *l)
 {
     json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
     const char *rev = json_string_value(now);
@@ -717,7 +717,7 @@ finish_update(latest_t *l)
 
 /* Fetches into a bare repository, which has no HEAD to compare. */
 static int
-update_bare(latest_t *l)
+update_bare(git_latest_t *l)
 {
     bool news;
 
@@ -735,7 +735,7 @@ update_bare(latest_t *l)
 
 /* Uncommitted changes on the right revision. 1: the return is made. */
 static int
-settle_changes(latest_t *l)
+settle_changes(git_latest_t *l)
 {
     if (!l->local_changes || !l->match)
         return 0;
@@ -755,7 +755,7 @@ settle_changes(latest_t *l)
 
 /* Compares the checkout with the remote. 1: the return is made. */
 static int
-state_git_compare(latest_t *l)
+state_git_compare(git_latest_t *l)
 {
     int rc = settle_changes(l);
 
@@ -775,7 +775,7 @@ state_git_compare(latest_t *l)
 
 /* Brings a present checkout up to date, from the inspection to the return. */
 static int
-state_git_update(latest_t *l)
+state_git_update(git_latest_t *l)
 {
     if (look_at_checkout(l) < 0)
         return gitstate_failed(&l->s, "");
@@ -808,7 +808,7 @@ state_git_update(latest_t *l)
 
 /* A folder without a repository is in the way. 1: the return is made. */
 static int
-state_git_make_room(latest_t *l)
+state_git_make_room(git_latest_t *l)
 {
     bool force = value_bool(l->s.args, "force_clone", false);
     int there = fs_look_dir(l->s.target, l->s.err),
@@ -837,7 +837,7 @@ state_git_make_room(latest_t *l)
 }
 
 static json_t *
-clone_opts(const latest_t *l)
+clone_opts(const git_latest_t *l)
 {
     json_t *opts = json_array(), *depth = value_get(l->s.args, "depth");
 
@@ -857,7 +857,7 @@ clone_opts(const latest_t *l)
 
 /* The clone has the remote's default branch: make it what is wanted. 1: the return is made. */
 static int
-settle_clone(latest_t *l)
+settle_clone(git_latest_t *l)
 {
     l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     if (l->branches == NULL)
@@ -896,7 +896,7 @@ settle_clone(latest_t *l)
 }
 
 static int
-clone_it(latest_t *l)
+clone_it(git_latest_t *l)
 {
     json_t *more = gitstate_access(&l->s);
 
@@ -915,7 +915,7 @@ clone_it(latest_t *l)
 }
 
 static int
-clone_target(latest_t *l)
+clone_target(git_latest_t *l)
 {
     int rc = state_git_make_room(l);
 
@@ -939,7 +939,7 @@ clone_target(latest_t *l)
 
 /* First invalid argument or combination. NEW text, or NULL. */
 static char *
-state_git_objection(const latest_t *l)
+state_git_objection(const git_latest_t *l)
 {
     if (*l->remote == '\0')
         return xstrdup("'remote' argument is required");
@@ -960,7 +960,7 @@ state_git_objection(const latest_t *l)
 }
 
 static int
-state_git_run(latest_t *l)
+state_git_run(git_latest_t *l)
 {
     AUTO_FREE char *why = state_git_objection(l);
 
@@ -973,26 +973,26 @@ state_git_run(latest_t *l)
     return there < 0 ? there : there > 0 ? state_git_update(l) : clone_target(l);
 }
 
-/* Reads the arguments into latest_t; state_git_run() does the work. */
+/* Reads the arguments into git_latest_t; state_git_run() does the work. */
 static int
 git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
     json_t *reset = value_get(args, "force_reset");
-    latest_t l = { .s = { .ctx = ctx,
-                          .args = args,
-                          .ret = *ret_value,
-                          .err = err,
-                          .target = value_str(args, "target", "") },
-                   .name = value_str(args, "name", ""),
-                   .rev = value_str(args, "rev", "HEAD"),
-                   .branch = value_str(args, "branch", NULL),
-                   .remote = value_str(args, "remote", "origin"),
-                   .mirror = value_bool(args, "mirror", false),
-                   .bare = value_bool(args, "bare", false) || value_bool(args, "mirror", false),
-                   .update_head = value_bool(args, "update_head", true),
-                   .force_reset = value_truthy(reset),
-                   .reset_on_remote = json_is_string(reset) };
+    git_latest_t l = { .s = { .ctx = ctx,
+                              .args = args,
+                              .ret = *ret_value,
+                              .err = err,
+                              .target = value_str(args, "target", "") },
+                       .name = value_str(args, "name", ""),
+                       .rev = value_str(args, "rev", "HEAD"),
+                       .branch = value_str(args, "branch", NULL),
+                       .remote = value_str(args, "remote", "origin"),
+                       .mirror = value_bool(args, "mirror", false),
+                       .bare = value_bool(args, "bare", false) || value_bool(args, "mirror", false),
+                       .update_head = value_bool(args, "update_head", true),
+                       .force_reset = value_truthy(reset),
+                       .reset_on_remote = json_is_string(reset) };
     int rc = state_git_run(&l);
 
     char **texts[] = { &l.remote_rev, &l.upstream, &l.place,       &l.local_rev,     &l.local_branch,
