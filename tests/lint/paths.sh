@@ -21,7 +21,7 @@ src/common/files/minionfs.c cachedir/minions, and ids (conf_id_valid) that it li
 src/common/files/gitfs_sweep.c a name of its own, and names that its own folder lists
 src/common/files/gitfs_repo.c below the folder of a remote, which is a digest
 src/common/files/roots.c file_roots, and names that a folder lists, below its descriptor
-src/common/files/putfile.c cachedir; names that beneath_check has seen, and those of way.c, by descriptor
+src/common/files/putfile.c cachedir; names that beneath_check has seen, and those of destpath.c, by descriptor
 src/common/files/destpath.c a path that the operator names, part by part
 src/common/pillar/ext_file_tree.c root_dir, the id (conf_id_valid), and what the folders below list
 src/common/pillar/ext_git.c below cachedir/git_pillar; names are digests and commits

@@ -7,7 +7,7 @@
  *   peers.h jobs.h keystore.h store.h ring.h ...   tables and the store: they know no front
  *   hooks.h noise.h storage.h numbers.h bus.h       what happened, the log, the store, events
  *   gate.h post.h ports.h identity.h refused.h      connections: what is sent, who is cut, what is refused
- *   known.h acks.h notes.h lconn.h targets.h ...    minions, commits, operators
+ *   miniondata.h acks.h notes.h lconn.h targets.h   minions, commits, operators
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors

@@ -22,7 +22,7 @@ struct parents {
 
 /* Two generations of counts, looked up in the young one first. */
 struct ancestry {
-    parents_t *born;
+    parents_t *parents;
     map_t *young, *old; /* jid -> {part: how often} */
 };
 
@@ -33,11 +33,11 @@ reactor_ancestry_drop(void *counts)
 }
 
 ancestry_t *
-ancestry_new(parents_t *born)
+ancestry_new(parents_t *parents)
 {
     ancestry_t *self = xcalloc(1, sizeof(*self));
 
-    self->born = born;
+    self->parents = parents;
     self->young = map_new(reactor_ancestry_drop);
     self->old = map_new(reactor_ancestry_drop);
     return self;
@@ -156,7 +156,7 @@ reactor_ancestry_counts(ancestry_t *self, store_reader_t *reader, const char *ji
 
     if (known != NULL)
         return json_incref((json_t *) known);
-    AUTO_FREE char *parent = reactor_ancestry_parent(self->born, jid);
+    AUTO_FREE char *parent = reactor_ancestry_parent(self->parents, jid);
     if (parent != NULL || *jid == '#')
         return parent != NULL && depth > 0 ? reactor_ancestry_counts(self, reader, parent, depth - 1, err)
                                            : NULL;

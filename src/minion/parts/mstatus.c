@@ -63,7 +63,7 @@ mstatus_state(void *said, json_t *frame)
         mstatus_say(said, frame, "not connected yet", reason);
 }
 
-/* Handles {master, host, reason}: still not connected, the reason in reach.h's words. */
+/* Handles {master, host, reason}: still not connected, the reason in connfail.h's words. */
 static void
 mstatus_why(void *said, json_t *frame)
 {

@@ -3,7 +3,7 @@
  *
  * Layer      plugins/lib/database
  * Threads    one at a time
- * Ownership  results are NEW; `more`, as in sub.h
+ * Ownership  results are NEW; `more`, as in subcall.h
  * Errors     NULL with *err; what a server said is in the context of the job, for MySQL
  * Tests      tests/cases/state/mysql_*.json, tests/cases/state/postgres_*.json
  */
@@ -20,7 +20,7 @@ typedef struct dbstate {
     json_t *access; /* owned: arguments that every function gets */
 } dbstate_t;
 
-/* With connection_* of the state's keywords; each function's other arguments follow `fmt` as in sub.h. */
+/* With connection_* of the state's keywords; each function's other arguments follow `fmt` as in subcall.h. */
 void dbstate_mysql(dbstate_t *self, call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err);
 /* With maintenance_db, and user, db_user, db_password, db_host, db_port by the names that the functions of
  * `postgres` have: runas, user, password, host, port; or, for functions of schemas, by the state's. */

@@ -37,7 +37,7 @@ take_file(partfile_t *self, int flags)
     return !S_ISLNK(st.st_mode) && destpath_astray(&self->resolved, &st) ? -EPERM : 0;
 }
 
-/* Resolves `path` as way.h allows for the caller's user, holds its folder and, when present, the object.
+/* Resolves `path` as destpath.h allows for the caller's user, holds its folder and, when present, the object.
  * Fails with -ENOSYS where /proc is missing, as all later access goes through it. */
 int
 partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)

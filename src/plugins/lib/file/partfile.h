@@ -32,7 +32,7 @@ typedef struct partfile {
 /* Find the file, or the place where it is to be: its folder must be there. -EPERM: a stranger's link led
  * away. */
 int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
-#define PARTFILE_SPECIAL 1 /* beside those of way.h: pipes and devices are taken too */
+#define PARTFILE_SPECIAL 1 /* beside those of destpath.h: pipes and devices are taken too */
 #define PARTFILE_ANY     8 /* folders as well, and with DESTPATH_LINK a link itself, to be held */
 /* The same, strictly, for a regular file, or none yet. */
 int partfile_open(partfile_t *self, const char *path, fail_t *err);
