@@ -375,10 +375,20 @@ mines() { evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":
         printf '%s\nsay:\n  test.succeed_without_changes: []\n' "$line" >"$FLEET/srv/own.sls"
         refused salt m1
     done
-    # As a template of a file it is a text.
-    printf 'say:\n  file.managed:\n    - name: %s/m1/made\n    - source: salt://evil/template\n    - template: jinja\n' "$FLEET" >"$FLEET/srv/own.sls"
-    salt m1 state.apply own >"$FLEET/out" || :
-    [ ! -e "$FLEET/m1/made" ] || cmp "$FLEET/m1/made" "$files/template"
+    # As a template of a file it is a text, in a parallel step as well, which asks its run for files.
+    for parallel in False True; do
+        printf 'say:\n  file.managed:\n    - name: %s/m1/made\n    - source: salt://evil/template\n    - template: jinja\n    - parallel: %s\n' "$FLEET" "$parallel" >"$FLEET/srv/own.sls"
+        salt m1 state.apply own >"$FLEET/out" || :
+        [ ! -e "$FLEET/m1/made" ] || cmp "$FLEET/m1/made" "$files/template"
+        rm -f "$FLEET/m1/made"
+        printf 'go:\n  module.run:\n    - parallel: %s\n    - state.apply: [{mods: own}]\n' "$parallel" >"$FLEET/srv/outer.sls"
+        for call in 'cp.list_master(prefix="evil/x") | first' 'cp.get_file_str("salt://evil/said")'; do
+            printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["%s"]%s }}\n' "${call%%(*}" "(${call#*(}" >"$FLEET/srv/own.sls"
+            run salt m1 state.apply outer
+            grep -q 'A value that a peer said is not only a value here' <<<"$output" || { echo "parallel: $parallel, $call: $output"; return 1; }
+        done
+    done
+    rm -f "$FLEET/srv/outer.sls"
     # Its copies are known without a master, too.
     copy=$FLEET/m1/var/cache/salt/minion/files/base/evil/said
     cmp "$copy" "$files/said"

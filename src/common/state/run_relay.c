@@ -8,6 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
+#include "common/files/fileserver.h"
 #include "common/local/client.h"
 #include "salt/state.h"
 
@@ -80,6 +81,8 @@ run_relay_answered(run_line_t *self, const json_t *question, json_t **ret_value,
     if (!value_bool(answer, "ok", false))
         return fail_kind(err, (fail_kind_t) value_int(answer, "kind", FAIL_GENERIC), code, "%s",
                          value_str(answer, "error", ""));
+    if (value_bool(answer, "sent", false))
+        files_note_sent();
     if (ret_value != NULL)
         *ret_value = v != NULL ? json_incref(v) : json_null();
     return 0;
@@ -307,6 +310,7 @@ run_relay_answer(call_ctx_t *ctx, const json_t *question)
     fail_auto_t err = FAIL_INIT;
     json_t *value = NULL, *answer;
     int rc = -ENOTSUP;
+    uint64_t sent = files_sent();
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (str_eq(rows[i].type, value_str(question, "t", "")) &&
@@ -314,7 +318,7 @@ run_relay_answer(call_ctx_t *ctx, const json_t *question)
             rc = rows[i].answer(ctx, question, &value, &err);
     }
     if (rc == 0)
-        return json_pack("{s:b, s:o*}", "ok", 1, "value", value);
+        return json_pack("{s:b, s:b, s:o*}", "ok", 1, "sent", files_sent() != sent, "value", value);
     answer = json_pack("{s:b, s:i, s:i}", "ok", 0, "code", rc, "kind", (int) err.kind);
     if (err.code < 0)
         json_object_set_new(answer, "error", value_utf8(fail_text(&err), strlen(fail_text(&err))));

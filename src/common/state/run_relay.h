@@ -4,7 +4,8 @@
  * Wire       common/local/client.h's frames. Child: {"t": "ret", value} once; {"t": "fire", tag, data},
  *            {"t": "host", request}, {"t": "share", key, item}, {"t": "files", fn, path, saltenv, ...}, each
  * answered with
- *            {"ok": true, value} or {"ok": false, error, code, kind}
+ *            {"ok": true, sent, value} or {"ok": false, error, code, kind}; sent: another minion sent that
+ *            file or some of those names (files_sent() in fileserver.h)
  * Layer      common/state, private
  * Threads    the run's
  * Tests      tests/unit/common/test_state_run.c
