@@ -1,4 +1,7 @@
-/* mysql.c - execution module `mysql`: databases, users, grants and queries of MySQL and MariaDB servers. */
+/* mysql.c - execution module `mysql`: databases, users, grants and queries of MySQL and MariaDB servers. As
+ * in Salt, a function whose connection or statement fails has no error of its own: it returns False, or an
+ * empty list or dict; the reason is in the log and in the job's context (mysql.error), where the states
+ * look for it. Every function connects anew. */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -31,6 +34,7 @@ first_column(const mysqlconn_t *my)
     return list;
 }
 
+/* A list of names: the first column of the row's statement (SHOW DATABASES, and the like). */
 static int
 list_column(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -40,6 +44,7 @@ list_column(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The rows of the row's statement, each as a dict by the names of the columns. */
 static int
 list_rows(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -61,6 +66,8 @@ mysql_first_row(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* SHOW STATUS has two columns, name and value; the dict is made of them. The values stay the texts that the
+ * server sends. */
 static int
 mysql_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -76,6 +83,7 @@ mysql_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* An empty text where the server can't be reached. */
 static int
 mysql_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -84,6 +92,8 @@ mysql_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Connects as the user in question, to the same server. That the login is refused is an answer, so its
+ * error does not stay in the context, where it would make the job look failed. */
 static int
 mysql_verify_login(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,6 +120,7 @@ has_database(mysqlconn_t *my, const char *name)
     return mysqlconn_count(my) == 1;
 }
 
+/* A server that can't be reached has no database: False, and the context tells the two apart. */
 static int
 mysql_db_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -118,6 +129,7 @@ mysql_db_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {} for a database that is not there, [] after an error: Salt's answers. */
 static int
 mysql_db_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -135,6 +147,7 @@ mysql_db_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* False, not an empty list, for a database that is not there. */
 static int
 mysql_db_tables(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -150,7 +163,8 @@ mysql_db_tables(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* " CHARACTER SET ? COLLATE ?" of those that are given: 0 or -1. */
+/* Runs `verb` on the database with CHARACTER SET and COLLATE as far as they are given. Each of the four
+ * statements is written out, since the texts of the user go in as values. Returns 0 or -1. */
 static int
 set_charset(mysqlconn_t *my, const char *verb, const json_t *args)
 {
@@ -165,6 +179,8 @@ set_charset(mysqlconn_t *my, const char *verb, const json_t *args)
     return mysqlconn_run(my, "$ ~", verb, name_of(args));
 }
 
+/* True only where it has been created by this call: a database that is there already is False, as in Salt,
+ * also with the same character set. */
 static int
 mysql_db_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -177,6 +193,8 @@ mysql_db_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Without a character set and collation there is nothing to alter; then the answer is whether there is such
+ * a database. */
 static int
 mysql_alter_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -189,6 +207,7 @@ mysql_alter_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A database is looked up before and after: True means that it was there and now is not. */
 static int
 mysql_db_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -197,6 +216,8 @@ mysql_db_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     MYSQL_OPEN(my);
     bool remove = my != NULL && has_database(my, name) == 1;
 
+    /* Salt spares the first alone (its second has a slip of the pen); without the others a server is as
+     * broken. */
     for (size_t i = 0; remove && i < NELEMS(kept); i++) {
         if (strcmp(kept[i], name) == 0) {
             mysql_error_set(ctx, "DB '%s' may not be removed", name);
@@ -216,6 +237,8 @@ maintain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *tables = NULL, *one;
     size_t i;
 
+    /* The names are listed over a connection of their own, which is closed before the next one is
+     * opened. */
     if (table == NULL && mysql_db_tables(ctx, args, &tables, err) < 0)
         return err->code;
     MYSQL_OPEN(my);
@@ -226,12 +249,14 @@ maintain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                   mysqlconn_run(my, "$ TABLE ~.~", verb, name_of(args), json_string_value(one)) == 0;
         json_array_append_new(all, ok ? mysqlconn_dicts(my) : json_object());
     }
+    /* For one table its rows alone, without the list around them. */
     *ret_value = json_incref(table != NULL ? json_array_get(all, 0) : all);
     return 0;
 }
 
 /* ---- plugins ---------------------------------------------------------------------------------- */
 
+/* SHOW PLUGINS has name, status, type, library and licence; Salt returns the first two. */
 static int
 mysql_plugins_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -248,6 +273,7 @@ mysql_plugins_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* "ACTIVE", "DISABLED" and the like; "" for a plugin that is not installed, and after an error. */
 static int
 mysql_plugin_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -258,6 +284,8 @@ mysql_plugin_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* A plugin that is there already is True without a statement. The library is the plugin's name with .so, in
+ * the server's plugin_dir, unless the caller names another. */
 static int
 mysql_plugin_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -271,6 +299,7 @@ mysql_plugin_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* True also when it was not there. NULL (the state could not be asked) is False. */
 static int
 mysql_plugin_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -296,6 +325,7 @@ replica_status(mysqlconn_t *my, bool *ret_error)
     return json_array_size(rows) > 0 ? json_incref(json_array_get(rows, 0)) : NULL;
 }
 
+/* Seconds behind the master, or a negative number for a reason, as monitoring scripts know them of Salt. */
 static int
 mysql_slave_lag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -309,11 +339,13 @@ mysql_slave_lag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     else if (strcmp(value_str(status, "Slave_IO_Running", ""), "Yes") != 0)
         *ret_value = json_integer(LAG_STOPPED);
     else
+        /* A number, or null while the replica is connecting. */
         *ret_value = json_incref(value_get(status, "Seconds_Behind_Master"));
     return 0;
 }
 
-/* Makes a replica a server of its own; its former master, if it is still there, begins a new log. */
+/* Makes a replica a server of its own; its former master, if it is still there, begins a new log.
+ * "promoted", "failed", or "" when the server could not be asked. */
 static int
 mysql_free_slave(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -325,10 +357,13 @@ mysql_free_slave(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_string(failed ? "" : "failed");
     if (status == NULL)
         return 0;
+    /* The master is reached with the same login at the address that the replica knows; a local socket would
+     * lead back to the replica itself. */
     json_auto_t *access = json_copy(mysql_access(args));
     json_object_set(access, "connection_host", value_get(status, "Master_Host"));
     json_object_del(access, "connection_unix_socket");
     AUTO(mysqlconn) master = mysqlconn_open(ctx, access);
+    /* A master that is down is the usual reason for a promotion, so its error is dropped. */
     if (master != NULL)
         (void) mysqlconn_run(master, "FLUSH LOGS");
     else
@@ -337,6 +372,7 @@ mysql_free_slave(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (mysqlconn_run(my, steps[i]) < 0)
             return 0;
     }
+    /* The server is asked again: only when it has no master any more is it promoted. */
     json_auto_t *after = replica_status(my, &failed);
     if (after == NULL && !failed)
         json_string_set(*ret_value, "promoted");
@@ -345,7 +381,7 @@ mysql_free_slave(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- queries ---------------------------------------------------------------------------------- */
 
-/* Python's round(x, digits) as text. NEW. */
+/* Python's round(x, digits) as text, so that "12.30" becomes "12.3" and "3" becomes "3.0". NEW. */
 static char *
 rounded(double x, int digits)
 {
@@ -354,7 +390,8 @@ rounded(double x, int digits)
     return value_float_repr(strtod(text, NULL));
 }
 
-/* A statement returns rows when it begins so. */
+/* True when a statement returns rows by its first word, as Salt decides. Others (WITH, EXPLAIN, CALL) are
+ * reported by the number of rows that they affect. */
 static bool
 returns_rows(const char *sql)
 {
@@ -368,8 +405,8 @@ returns_rows(const char *sql)
     return false;
 }
 
-/* Runs a statement: NEW {query time, ...}, or NULL with the error in the context. *ret_seconds: how long
- * it took. */
+/* Runs a statement: NEW {query time, rows returned, columns, results} or {query time, rows affected}; NULL
+ * with the error in the context. *ret_seconds: how long it took. */
 static json_t *
 run_query(mysqlconn_t *my, const char *sql, double *ret_seconds)
 {
@@ -378,6 +415,8 @@ run_query(mysqlconn_t *my, const char *sql, double *ret_seconds)
     if (mysqlconn_run_text(my, sql) < 0)
         return NULL;
     double seconds = *ret_seconds = (double) (clock_mono_us() - start) / 1e6;
+    /* Below a fifth of a second the time is told in milliseconds. `raw` is a text here, and a number in
+     * what file_query returns: Salt's. */
     AUTO_FREE char *number = seconds < 0.2 ? rounded(seconds * 1000, 1) : rounded(seconds, 2);
     AUTO_FREE char *raw = rounded(seconds, 5);
     json_t *ret = json_pack("{s:{s:o, s:s}}", "query time", "human",
@@ -392,7 +431,8 @@ run_query(mysqlconn_t *my, const char *sql, double *ret_seconds)
     return ret;
 }
 
-/* Connects to the database that a query names; its values come as texts. */
+/* Connects to the database that a query names; all values come as texts. NULL with the error in the
+ * context. */
 static mysqlconn_t *
 open_database(call_ctx_t *ctx, const json_t *args)
 {
@@ -405,6 +445,7 @@ open_database(call_ctx_t *ctx, const json_t *args)
     return my;
 }
 
+/* A failed statement is False, a failed connection {}: Salt's answers. */
 static int
 mysql_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -416,8 +457,8 @@ mysql_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The script of a file, also one of the file server's. NEW, or NULL with *err; "" with a log line: there
- * is none. */
+/* The script of a file, also one of the file server's. NEW, or NULL with *err; "" with the reason in the
+ * context: there is none. */
 static char *
 script_of(call_ctx_t *ctx, const char *path, fail_t *err)
 {
@@ -428,6 +469,8 @@ script_of(call_ctx_t *ctx, const char *path, fail_t *err)
     for (size_t i = 0; i < NELEMS(schemes); i++) {
         if (!str_starts(path, schemes[i]))
             continue;
+        /* cp.cache_file returns the path in the minion's cache, or False; then the address itself is looked
+         * for as a file, and is not found. */
         cached = sub_call(ctx, err, "cp.cache_file", "{s:s}", "path", path);
         if (cached == NULL)
             return NULL;
@@ -443,7 +486,8 @@ script_of(call_ctx_t *ctx, const char *path, fail_t *err)
     return fs_read(path, LIMIT_FILE_READ, &text, err) < 0 ? NULL : buf_steal(&text);
 }
 
-/* Adds what one statement returned to what the file returns. */
+/* Adds what one statement returned to what the file returns: the counts are summed, and columns and results
+ * are lists with an element for each statement that had rows. A count of 0 is left out. */
 static void
 add_result(json_t *total, const json_t *one)
 {
@@ -465,6 +509,8 @@ add_result(json_t *total, const json_t *one)
     }
 }
 
+/* Runs the statements of a file one after another, until one fails: then the answer is False, and what was
+ * done before stays done, as there is no transaction around it. */
 static int
 mysql_file_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -497,6 +543,8 @@ mysql_file_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Quotes a name for a statement of the caller's. `for_grants`: in GRANT an underscore of a database's name
+ * is a wildcard unless it is escaped. */
 static int
 mysql_quote_identifier(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

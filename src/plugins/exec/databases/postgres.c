@@ -1,18 +1,25 @@
-/* postgres.c - execution module `postgres`: PostgreSQL's databases, tablespaces, extensions, schemas and
- * languages, by psql; roles, privileges and clusters are in files of their own (pgroles.h). */
+/* postgres.c - execution module `postgres`: databases, tablespaces, extensions, schemas and languages of
+ * PostgreSQL, by psql; roles, privileges and clusters are in files of their own (pgroles.h). Queries read
+ * the catalogs of PostgreSQL 11 and later (pg_proc.prokind). psql_query asks for CSV, so every value in a
+ * row is a text, also numbers and booleans ("t", "f"); a query that the server refuses has no rows, and the
+ * log has its reason. */
 #include "common/base/str.h"
 #include "plugins/lib/database/pgroles.h"
 #include "plugins/lib/database/pgrows.h"
 #include "salt/log.h"
 
-/* {row[key]: the row without the key}. NEW. */
+/* The rows of a query as {row[key]: the row without the key}. NEW, or NULL with *err. */
 static json_t *
-rows_by(const json_t *rows, const char *key)
+pg_list(pgconn_t *pg, const char *query, const char *key, fail_t *err)
 {
-    json_t *all = json_object(), *row;
+    json_auto_t *rows = pgconn_query(pg, xstrdup(query), false, err);
+    json_t *all, *row;
     size_t i;
 
-    json_array_foreach ((json_t *) rows, i, row) {
+    if (rows == NULL)
+        return NULL;
+    all = json_object();
+    json_array_foreach (rows, i, row) {
         json_t *rest = json_copy(row);
         json_object_del(rest, key);
         json_object_set_new(all, value_str(row, key, ""), rest);
@@ -20,16 +27,8 @@ rows_by(const json_t *rows, const char *key)
     return all;
 }
 
-/* The objects that a query lists, by this key. NEW, or NULL with *err. */
-static json_t *
-pg_list(pgconn_t *pg, const char *query, const char *key, fail_t *err)
-{
-    json_auto_t *rows = pgconn_query(pg, xstrdup(query), false, err);
-
-    return rows != NULL ? rows_by(rows, key) : NULL;
-}
-
-/* Sets what a statement came to: 0, or negative with *err. */
+/* Sets the answer of a statement, True or False when the server took or refused it. `rc`: as pgconn_run()
+ * returns. Returns 0, or negative with *err when psql could not be run. */
 static int
 pg_answer(int rc, json_t **ret_value)
 {
@@ -46,16 +45,21 @@ postgres_name(const json_t *args)
 
 /* ---- the row's list ---------------------------------------------------------------------------- */
 
+/* A list that the server gives: its query, and the column that becomes the key of the answer. The row of a
+ * function points to one of these, so that db_list and db_exists, or tablespace_list and tablespace_exists,
+ * share it. */
 typedef struct listing {
     const char *query, *key;
 } listing_t;
 
+/* The columns carry the names that `psql -l` shows: Salt's callers look them up by these. */
 static const listing_t databases = {
     "SELECT datname as \"Name\", pga.rolname as \"Owner\", pg_encoding_to_char(encoding) as \"Encoding\", datcollate as "
     "\"Collate\", datctype as \"Ctype\", datacl as \"Access privileges\", spcname as \"Tablespace\" FROM pg_database "
     "pgd, pg_roles pga, pg_tablespace pgts WHERE pga.oid = pgd.datdba AND pgts.oid = pgd.dattablespace",
     "Name"
 };
+/* The folder is asked of a function: pg_tablespace has had no column for it since PostgreSQL 9.2. */
 static const listing_t tablespaces = {
     "SELECT spcname as \"Name\", pga.rolname as \"Owner\", spcacl as \"ACL\", spcoptions as \"Opts\", "
     "pg_tablespace_location(pgts.oid) as \"Location\" FROM pg_tablespace pgts, pg_roles pga WHERE pga.oid = "
@@ -74,6 +78,8 @@ list_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* db_exists and tablespace_exists. A server that can't be reached lists nothing, so the answer is False, as
+ * Salt's. */
 static int
 is_listed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -86,6 +92,8 @@ is_listed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* The server's version, not psql's. The text is as psql read it, so it is made valid UTF-8 before it
+ * becomes a value. */
 static int
 postgres_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -99,6 +107,8 @@ postgres_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* `write`: the statement, still a SELECT by its form, changes rows (WITH x AS (UPDATE ... RETURNING ...)),
+ * so it is run in a transaction of its own that is allowed to write. */
 static int
 postgres_psql_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -112,6 +122,8 @@ postgres_psql_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- databases --------------------------------------------------------------------------------- */
 
+/* CREATE DATABASE takes its options after one WITH. Names (tablespace, owner, template) are quoted as
+ * names, the rest as texts. */
 static int
 postgres_db_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,6 +141,7 @@ postgres_db_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     pgconn_of(&pg, ctx, args);
     pgtext_add(&sql, "CREATE DATABASE ~", postgres_name(args));
     for (size_t i = 0; i < NELEMS(options); i++) {
+        /* WITH stands before the first option that is given, and not at all without one. */
         const char *v = value_str(args, options[i].name, NULL);
         if (v == NULL)
             continue;
@@ -139,22 +152,9 @@ postgres_db_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return pg_answer(pgconn_run(&pg, buf_steal(&sql), false, err), ret_value);
 }
 
-/* Adds statements that give all that a query lists to the owner. 0, or negative with *err. */
-static int
-add_owners(pgconn_t *pg, buf_t *sql, const char *what, const char *query, const char *owner, fail_t *err)
-{
-    json_auto_t *rows = pgconn_query(pg, xstrdup(query), false, err);
-    json_t *row;
-    size_t i;
-
-    if (rows == NULL)
-        return err->code;
-    json_array_foreach (rows, i, row)
-        pgtext_add(sql, "alter $ $ owner to ~;\n", what, value_str(row, "n", ""), owner);
-    return 0;
-}
-
-/* Gives a database and all in it to an owner, whole or not at all. What psql returned; NULL with *err. */
+/* Gives a database and all in it to an owner, whole or not at all: the statements are one transaction.
+ * Returns NEW what psql returned, or NULL with *err. The server's own schemas stay whose they are;
+ * information_schema.tables has the views too, and ALTER TABLE takes them. */
 static json_t *
 give_all(pgconn_t *pg, const char *db, const char *owner, fail_t *err)
 {
@@ -162,6 +162,9 @@ give_all(pgconn_t *pg, const char *db, const char *owner, fail_t *err)
 #define OWN_ROUTINES(kind)                                                                                   \
     "select p.oid::regprocedure::text as n from pg_catalog.pg_proc p join pg_catalog.pg_namespace ns on "    \
     "p.pronamespace=ns.oid where ns.nspname " OWN_SCHEMA " and p.prokind in (" kind ")"
+    /* The names come quoted from the server (quote_ident, regprocedure), so they go into the statements as
+     * they are. A procedure and an aggregate have statements of their own; a window function ('w') counts
+     * as a function. */
     static const char *const parts[][2] = {
         { "schema",
           "select quote_ident(schema_name) as n from information_schema.schemata where schema_name " OWN_SCHEMA
@@ -177,19 +180,30 @@ give_all(pgconn_t *pg, const char *db, const char *owner, fail_t *err)
     };
     const char *before = pg->db;
     buf_auto_t sql = BUF_INIT;
-    json_t *ran = NULL;
-    int rc = 0;
+    bool listed = true;
 
+    /* Only psql in that very database sees what is in it; the connection is the caller's, who gets it back
+     * as it was. */
     pg->db = db;
     pgtext_add(&sql, "alter database ~ owner to ~;\n", db, owner);
-    for (size_t i = 0; rc == 0 && i < NELEMS(parts); i++)
-        rc = add_owners(pg, &sql, parts[i][0], parts[i][1], owner, err);
-    if (rc == 0)
-        ran = pgconn_script(pg, buf_str(&sql), err);
+    for (size_t i = 0; listed && i < NELEMS(parts); i++) {
+        /* A query that is refused lists nothing, as in Salt; only a psql that can't be run ends the
+         * sequence. */
+        json_auto_t *rows = pgconn_query(pg, xstrdup(parts[i][1]), false, err);
+        json_t *row;
+        size_t k;
+        listed = rows != NULL;
+        json_array_foreach (rows, k, row)
+            pgtext_add(&sql, "alter $ $ owner to ~;\n", parts[i][0], value_str(row, "n", ""), owner);
+    }
+    /* One script for all: half of the objects with a new owner would be worse than none. */
+    json_t *ran = listed ? pgconn_script(pg, buf_str(&sql), err) : NULL;
     pg->db = before;
     return ran;
 }
 
+/* Returns what psql returned ({pid, retcode, stdout, stderr}), as cmd.run_all does, and not True or
+ * False. */
 static int
 postgres_owner_to(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -200,6 +214,8 @@ postgres_owner_to(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Owner first, then tablespace: a step that the server refuses ends it, and the answer is False. With
+ * neither given there is nothing to do, which is True. */
 static int
 postgres_db_alter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -210,6 +226,7 @@ postgres_db_alter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     pgconn_of(&pg, ctx, args);
     if (*owner != '\0' && value_truthy(value_get(args, "owner_recurse"))) {
+        /* The database itself is the first statement of the script. */
         json_auto_t *ran = give_all(&pg, name, owner, err);
         rc = ran != NULL ? value_int(ran, "retcode", 1) == 0 : err->code;
     } else if (*owner != '\0') {
@@ -220,7 +237,9 @@ postgres_db_alter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return pg_answer(rc, ret_value);
 }
 
-/* Nobody new connects, who is connected goes, and then it is dropped. */
+/* First no role may connect any more, then open connections are ended, then the database is dropped: with a
+ * connection left DROP DATABASE is refused. The connection that asks is spared (maintenance_db is another
+ * one). */
 static int
 postgres_db_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -235,6 +254,7 @@ postgres_db_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     pgconn_of(&pg, ctx, args);
     for (size_t i = 0; rc > 0 && i < NELEMS(steps); i++)
         rc = pgconn_run(&pg, pgtext_sql(steps[i], postgres_name(args)), false, err);
+    /* An error and not False: by then the database takes no connections, which the user has to know. */
     if (rc == 0)
         return fail_kind(err, FAIL_COMMAND, -EIO,
                          "database %s could not be removed: the log has what psql said", postgres_name(args));
@@ -243,7 +263,7 @@ postgres_db_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- tablespaces ------------------------------------------------------------------------------- */
 
-/* "NAME = VALUE, ..." of a dict; a number is written as it is. */
+/* Adds "NAME = VALUE, ..." of a dict. A number is written as it is, anything else as a quoted text. */
 static void
 add_tablespace_options(buf_t *sql, json_t *options)
 {
@@ -257,6 +277,8 @@ add_tablespace_options(buf_t *sql, json_t *options)
     }
 }
 
+/* The server makes no folder for a tablespace: `location` is there, empty, and belongs to the server's
+ * user. */
 static int
 postgres_tablespace_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +300,8 @@ postgres_tablespace_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return pg_answer(pgconn_run(&pg, buf_steal(&sql), false, err), ret_value);
 }
 
+/* ALTER TABLESPACE takes one change at a time: each that is asked for is a statement of its own, until the
+ * server refuses one. */
 static int
 postgres_tablespace_alter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -299,12 +323,13 @@ postgres_tablespace_alter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     }
     if (rc > 0 && *reset != '\0')
         rc = pgconn_run(&pg, pgtext_sql("ALTER TABLESPACE ~ RESET (~)", name, reset), false, err);
+    /* The new name comes last, since the others go by the old one. */
     if (rc > 0 && *new_name != '\0')
         rc = pgconn_run(&pg, pgtext_sql("ALTER TABLESPACE ~ RENAME TO ~", name, new_name), false, err);
     return pg_answer(rc, ret_value);
 }
 
-/* DROP or CREATE of the row, of one named thing. */
+/* A statement that needs nothing but a name; the row has its text. */
 static int
 named_statement(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -317,12 +342,16 @@ named_statement(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- extensions -------------------------------------------------------------------------------- */
 
+/* The rows of functions point to one of these two texts, and functions below tell them apart by the
+ * pointer: pg_available_extensions() calls an extension's name `name`, the catalog pg_extension calls it
+ * `extname`. */
 static const char available_query[] = "select * from pg_available_extensions()";
 static const char installed_query[] =
     "select a.*, b.nspname as schema_name from pg_extension a, pg_namespace b where "
     "a.extnamespace = b.oid";
 
-/* {name: row}, with the name in the row too. NEW, or NULL with *err. */
+/* What one of the two queries lists, as {name: row}, with the name in the row too. NEW, or NULL with
+ * *err. */
 static json_t *
 extensions(pgconn_t *pg, const char *query, fail_t *err)
 {
@@ -339,7 +368,9 @@ extensions(pgconn_t *pg, const char *query, fail_t *err)
     return all;
 }
 
-/* The one of those that `list` answers which is called as the argument `name` says, or null. */
+/* The entry called as the argument `name` in the dict that the function `list` answers, or None. The
+ * `list` function is called in place, with the arguments of this call, so its row and connection are the
+ * caller's. */
 static int
 pg_named(func_fn *list, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -369,6 +400,8 @@ get_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return pg_named(list_extensions, ctx, args, ret_value, err);
 }
 
+/* An extension that can be installed is found whatever its letters' case, one that is installed only by its
+ * very name, as in Salt. */
 static int
 is_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -378,6 +411,7 @@ is_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *key, *name = postgres_name(args);
     bool found = value_get(all, name) != NULL;
 
+    /* The names are few (about fifty in a server's contrib), so all of them are compared. */
     json_object_foreach (all, key, v)
         found = found || (any_case && strcasecmp(key, name) == 0);
     if (rc == 0)
@@ -386,12 +420,15 @@ is_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* What has to be done about an extension. */
+/* Compares an installed extension with the arguments. upgrade: its version is below ext_version. move: it
+ * is in another schema than the argument's, and may be moved (extrelocatable). Both are false where it is
+ * not installed. */
 typedef struct extension {
     bool installed, upgrade, move;
 } extension_t;
 
-/* 0, or negative with *err. */
+/* Fills *ext by a query of its own. Returns 0, or negative with *err. Also called after a statement, to see
+ * whether the server has done what was asked. */
 static int
 look_at_extension(pgconn_t *pg, const json_t *args, extension_t *ext, fail_t *err)
 {
@@ -405,12 +442,15 @@ look_at_extension(pgconn_t *pg, const json_t *args, extension_t *ext, fail_t *er
     if (one == NULL)
         return 0;
     AUTO_FREE char *wanted = value_truthy(version) ? value_pystr(version) : NULL;
+    /* A version above the wanted one stays, as in Salt: packages seldom have a script for the way down. */
     ext->upgrade = wanted != NULL && pgtext_version(value_str(one, "extversion", ""), wanted) < 0;
     ext->move = schema != NULL && strcmp(value_str(one, "extrelocatable", "f"), "t") == 0 &&
                 strcmp(value_str(one, "schema_name", ""), schema) != 0;
     return 0;
 }
 
+/* Returns the names of Salt's constants in a list, the state of the extension first; Salt's state
+ * compares these texts. */
 static int
 postgres_create_metadata(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -428,7 +468,7 @@ postgres_create_metadata(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
-/* The statements that make it as it is wanted. NEW; "": none. */
+/* The statements that bring the extension to what is wanted. NEW; "": there are none. */
 static char *
 extension_sql(const json_t *args, const extension_t *ext)
 {
@@ -445,6 +485,8 @@ extension_sql(const json_t *args, const extension_t *ext)
             pgtext_add(&sql, "ALTER EXTENSION ~ UPDATE TO ?;", name, wanted);
         return buf_steal(&sql);
     }
+    /* None counts as True: the caller has just seen that it is not installed, and another session may be
+     * faster. */
     bool exists = json_is_null(value_get(args, "if_not_exists")) ||
                   value_truthy(value_get(args, "if_not_exists"));
     pgtext_add(&sql, "CREATE EXTENSION $~", exists ? "IF NOT EXISTS " : "", name);
@@ -454,11 +496,15 @@ extension_sql(const json_t *args, const extension_t *ext)
         pgtext_add(&sql, " SCHEMA ~", schema);
     if (wanted != NULL)
         pgtext_add(&sql, " VERSION ?", wanted);
+    /* FROM adopts objects from before there were extensions; servers since PostgreSQL 13 refuse it. */
     if (old != NULL)
         pgtext_add(&sql, " FROM ?", old);
     return buf_steal(&sql);
 }
 
+/* True when the extension is then as it was asked for. The server's answer to a statement is not trusted:
+ * the catalog is read again. An extension that the server does not offer gets no statement, and so is
+ * False. */
 static int
 postgres_create_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -469,6 +515,8 @@ postgres_create_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     json_auto_t *known = extensions(&pg, available_query, err);
     if (known == NULL || look_at_extension(&pg, args, &ext, err) < 0)
         return err->code;
+    /* Changes of an installed extension are two statements in one text, and psql -c makes them one
+     * transaction. */
     AUTO_FREE char *sql = value_get(known, postgres_name(args)) != NULL ? extension_sql(args, &ext)
                                                                         : xstrdup("");
     if (*sql != '\0' &&
@@ -480,6 +528,8 @@ postgres_create_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* CASCADE is the default, as in Salt: objects that depend on the extension go as well unless `restrict` is
+ * given. True when it is then gone, or was not there at all. */
 static int
 postgres_drop_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -508,7 +558,8 @@ postgres_drop_extension(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- schemas ----------------------------------------------------------------------------------- */
 
-/* {name: {owner, acl}}. NEW, or NULL with *err. */
+/* The schemas of the connection's database: {name: {owner, acl}}. NEW, or NULL with *err. LEFT JOIN: a
+ * schema is listed also when its owner's role has been removed, with an empty owner. */
 static json_t *
 schemas(pgconn_t *pg, fail_t *err)
 {
@@ -519,7 +570,7 @@ schemas(pgconn_t *pg, fail_t *err)
         "name", err);
 }
 
-/* 1, 0, or negative with *err. */
+/* Returns 1, 0, or negative with *err. A server that refuses the query has no schema. */
 static int
 has_schema(pgconn_t *pg, const char *name, fail_t *err)
 {
@@ -528,6 +579,8 @@ has_schema(pgconn_t *pg, const char *name, fail_t *err)
     return all != NULL ? value_get(all, name) != NULL : err->code;
 }
 
+/* Functions of schemas name their connection differently: `user` is the one on the machine, db_user the
+ * role. */
 static int
 postgres_schema_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -553,6 +606,7 @@ postgres_schema_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return pg_answer(has_schema(&pg, postgres_name(args), err), ret_value);
 }
 
+/* False where the schema is there already, also with another owner, as in Salt. */
 static int
 postgres_schema_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -572,6 +626,8 @@ postgres_schema_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
                      ret_value);
 }
 
+/* DROP SCHEMA without CASCADE: the server refuses a schema that is not empty, and then the answer is False.
+ * The schema is looked up again, as the answer is about its being gone. */
 static int
 postgres_schema_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -592,7 +648,7 @@ postgres_schema_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- languages --------------------------------------------------------------------------------- */
 
-/* {name: name}. NEW, or NULL with *err. */
+/* The languages of the connection's database, {name: name} as Salt returns them. NEW, or NULL with *err. */
 static json_t *
 languages(pgconn_t *pg, fail_t *err)
 {
@@ -630,7 +686,8 @@ postgres_language_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return rc;
 }
 
-/* Creates or removes, as the row says: False where that is done already. */
+/* Creates or removes, as the row says: False where that is done already. The row's word begins the
+ * statement too. */
 static int
 change_language(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,6 +1,6 @@
 /* disk.c - execution module `disk`: usage, devices and file systems, read from the output of df, blkid,
- * blockdev, hdparm, smartctl and iostat. Devices are checked before they reach a command line, so that none
- * can be taken for an option. */
+ * blockdev, hdparm, smartctl and iostat, whose figures stay texts where Salt's do. Devices are checked
+ * before they reach a command line, so that none can be taken for an option. */
 #include <ctype.h>
 #include <math.h>
 #include <unistd.h>
@@ -13,9 +13,12 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
+/* A line of `df -P`: source, four figures, mount point. Sources and mount points may hold spaces, figures
+ * never; the capacity is "-" where there are no blocks (proc), and the point begins with a slash. */
 #define DF_LINE "(.*\\S)\\s+(\\S+)\\s+(\\S+)\\s+(\\S+)\\s+(\\d+%|-)\\s+(/.*)$"
 
-/* A device is never an option of the program that gets it. */
+/* 0, or an error for an empty device and for one that looks like an option. Whether there is such a device
+ * is for the program to say. */
 static int
 need_device(const char *device, fail_t *err)
 {
@@ -26,7 +29,8 @@ need_device(const char *device, fail_t *err)
 
 /* ---- df -------------------------------------------------------------------------------------- */
 
-/* Letters that df may get. */
+/* Adds the letters that df may get, or fails as Salt does. None means no letters. A letter that wants a
+ * value (B, t, x) is allowed by Salt, and df refuses it. */
 static int
 clean_flags(json_t *args, const char *caller, buf_t *out, fail_t *err)
 {
@@ -40,10 +44,11 @@ clean_flags(json_t *args, const char *caller, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* Calls `row` with the words of each line of df: source, four figures, mount point. */
+/* Puts one file system into the answer. w: source, four figures, mount point; BORROWED. */
 typedef void row_fn(char *const w[6], json_t *out);
 
-/* Sources and mount points may hold spaces, figures never. */
+/* Hands the words of a line to `row`. A line without figures is left out, such as that of an automount point that
+ * is not mounted yet. */
 static void
 df_line(rx_t *rx, const char *line, row_fn *row, json_t *out)
 {
@@ -58,7 +63,9 @@ df_line(rx_t *rx, const char *line, row_fn *row, json_t *out)
         free(words[i]);
 }
 
-/* Runs df with POSIX output (-P, one line per file system) and passes each line to `row`. *ret_value NEW. */
+/* Runs df with POSIX output (-P, one line per file system) and passes each line to `row`. *ret_value NEW.
+ * The exit code is not looked at: df fails when one of many file systems does not answer, and prints the
+ * others. */
 static int
 df(const char *option, const char *flags, row_fn *row, json_t **ret_value, fail_t *err)
 {
@@ -84,6 +91,8 @@ df(const char *option, const char *flags, row_fn *row, json_t **ret_value, fail_
     return 0;
 }
 
+/* The names are those of df's heading. With the letters h or B the figures are in other units, and the name
+ * stays 1K-blocks: Salt's. */
 static void
 usage_row(char *const w[6], json_t *out)
 {
@@ -92,6 +101,7 @@ usage_row(char *const w[6], json_t *out)
                                   w[2], "available", w[3], "capacity", w[4]));
 }
 
+/* `df -iP` has inodes in the columns of the blocks. */
 static void
 inode_row(char *const w[6], json_t *out)
 {
@@ -124,7 +134,7 @@ disk_inodeusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc != 0 ? rc : df("-iP", buf_str(&flags), inode_row, ret_value, err);
 }
 
-/* Used share by mount point, or that of one. */
+/* Used share ("42%") by mount point, or that of one. A mount point that is not there is {}, as in Salt. */
 static int
 disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -145,7 +155,8 @@ disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- block devices --------------------------------------------------------------------------- */
 
-/* KEY="value" words behind "/dev/sda1:". */
+/* The KEY="value" words behind "/dev/sda1:". NEW. blkid writes a quote within a value as an escape of its
+ * own, so the next quote ends it. */
 static json_t *
 blkid_attributes(const char *p)
 {
@@ -165,7 +176,7 @@ blkid_attributes(const char *p)
     return out;
 }
 
-/* Takes one line of blkid: "DEVICE: KEY="value" ...". */
+/* Takes one line of blkid, `DEVICE: KEY="value" ...`, which is cut. */
 static void
 blkid_line(char *line, json_t *out)
 {
@@ -177,7 +188,8 @@ blkid_line(char *line, json_t *out)
     json_object_set_new(out, line, blkid_attributes(colon + 2));
 }
 
-/* blkid exits with 2 when nothing matches, which is an empty answer here. */
+/* blkid exits with 2 when nothing matches, which is an empty answer here. `device` wins over `token`, as in
+ * Salt. */
 static int
 disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -204,11 +216,14 @@ disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Questions of blockdev in the order of the answer; each prints one line, and --report would leave some
+ * out. */
 static const char *const blockdev_questions[] = { "getro",    "getsz",     "getss",       "getpbsz",
                                                   "getiomin", "getioopt",  "getalignoff", "getmaxsect",
                                                   "getsize",  "getsize64", "getra",       "getfra" };
 
-/* Everything blockdev tells, or the members named in `wanted` (list; empty: all); false when it fails. */
+/* Everything that blockdev tells, or the members named in `wanted` (list; empty: all), texts as it prints
+ * them. False when blockdev fails. A name that is no member is an error, Python's KeyError in Salt. */
 static int
 dump_device(const char *device, json_t *wanted, json_t **ret_value, fail_t *err)
 {
@@ -247,6 +262,7 @@ disk_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *device = value_str(args, "device", "");
     json_t *wanted = value_get(args, "args");
+    /* None is no list, and so is empty below. */
     json_auto_t *list = json_is_string(wanted) ? json_pack("[O]", wanted) : json_incref(wanted);
 
     if (need_device(device, err) != 0)
@@ -254,6 +270,8 @@ disk_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return dump_device(device, list, ret_value, err);
 }
 
+/* Settings that disk.tune takes: its argument, the option of blockdev, and the question that reads it
+ * back. */
 static const struct tuning {
     const char *key, *set, *get;
     bool number; /* the value is given to blockdev */
@@ -264,7 +282,8 @@ static const struct tuning {
     { "read-write", "--setrw", "getro", false },
 };
 
-/* Sets the values and then reads them back: the answer holds the settings that were asked for. */
+/* Sets the values and then reads them back: the answer holds the settings that were asked for. That
+ * blockdev refuses one is not an error, as in Salt: the answer shows the old value. */
 static int
 disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +297,7 @@ disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_add(&prog, "blockdev");
     for (size_t i = 0; i < NELEMS(tunings); i++) {
         json_t *v = value_get(kwargs, tunings[i].key);
+        /* read-only=False asks for nothing, it is not read-write. */
         if (v == NULL || (!tunings[i].number && !value_truthy(v)))
             continue;
         if (tunings[i].number)
@@ -287,6 +307,7 @@ disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_array_append_new(questions, json_string(tunings[i].get));
     }
     prog_add(&prog, device);
+    /* Without any setting this is disk.dump. */
     if (json_array_size(questions) > 0) {
         int code = prog_retcode(&prog, err);
         if (code < 0)
@@ -295,7 +316,7 @@ disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return dump_device(device, questions, ret_value, err);
 }
 
-/* Run a program on a device: whether it succeeded. */
+/* Runs a program on a device, which is its last word: True when it succeeded, else False. */
 static int
 run_on(prog_t *prog, const char *device, json_t **ret_value, fail_t *err)
 {
@@ -309,6 +330,7 @@ run_on(prog_t *prog, const char *device, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Removes every signature that wipefs finds, without asking. */
 static int
 disk_wipe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -330,7 +352,7 @@ disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Makes the file system, then sync(2). */
+/* Makes the file system, then calls sync(2), as Salt runs `sync`: True means that it is on the disk. */
 static int
 disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -373,7 +395,7 @@ disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- file systems ---------------------------------------------------------------------------- */
 
-/* The word in line `row`, column `column` of a text; NEW, "" when there is none. */
+/* The word in line `row`, column `column` of a text, both from 0; NEW, "" when there is none. */
 static char *
 cell(const char *text, size_t row, size_t column)
 {
@@ -386,7 +408,8 @@ cell(const char *text, size_t row, size_t column)
     return word;
 }
 
-/* By lsblk, else by df. */
+/* By lsblk, whose answer is empty where udev knows nothing of the device, else by df, which knows only what
+ * is mounted. Programs that fail or are not there count as an empty answer. */
 static int
 disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -402,13 +425,15 @@ disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         prog_adds(&df_prog, "df", "-T", device, NULL);
         AUTO_FREE char *table = prog_stdout(&df_prog, NULL, NULL);
         free(type);
+        /* Line 1 is below the heading, and column 1 is the type. */
         type = cell(table != NULL ? table : "", 1, 1);
     }
     *ret_value = json_string(type);
     return 0;
 }
 
-/* The type of the file system that is mounted nearest above a path. */
+/* The type of the file system that is mounted nearest above a path, "" when the path is not there. Symbolic
+ * links are followed first. Of two mounts on one point the later one is seen, thus >=. */
 static int
 disk_get_fstype_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -435,16 +460,8 @@ disk_get_fstype_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 
 /* ---- hdparm ---------------------------------------------------------------------------------- */
 
-/* A word as a number where it is one. */
-static json_t *
-number_or_text(const char *word)
-{
-    long long n;
-
-    return str_to_int(word, INT64_MIN, INT64_MAX, &n) ? json_integer(n) : value_utf8(word, strlen(word));
-}
-
-/* Splits "key: value" or "key = value"; keys become lower case with underscores, as in Salt. */
+/* Takes one line "key: value" or "key = value". Keys become lower case with underscores and lose " is"
+ * ("drive state is: standby"), as in Salt. */
 static void
 hdparm_line(char *line, json_t *out)
 {
@@ -461,7 +478,8 @@ hdparm_line(char *line, json_t *out)
         *p = (char) tolower((unsigned char) *p);
 
     /* "16 (on)": [16, "on"]; "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one
-     * value alone. */
+     * value alone. Several shapes may be in one line: "121601/255/63, sectors = 1953525168" is the three
+     * numbers and a dict. */
     char *text = str_trim(sep + 1);
     json_auto_t *list = json_array(), *named = json_object();
     char **parts = str_split(text, strchr(text, '(') != NULL ? " ()" : "/,", true);
@@ -471,11 +489,13 @@ hdparm_line(char *line, json_t *out)
         long long n;
         if (*part == '\0')
             continue;
-        if (eq != NULL && !str_to_int(part, INT64_MIN, INT64_MAX, &n)) {
+        if (str_to_int(part, INT64_MIN, INT64_MAX, &n)) {
+            json_array_append_new(list, json_integer(n));
+        } else if (eq != NULL) {
             *eq = '\0';
             json_object_set_new(named, str_trim(part), json_string(str_trim(eq + 1)));
         } else {
-            json_array_append_new(list, number_or_text(part));
+            json_array_append_new(list, value_utf8(part, strlen(part)));
         }
     }
     strv_free(parts);
@@ -483,11 +503,13 @@ hdparm_line(char *line, json_t *out)
         json_array_append(list, named);
     json_auto_t *v = json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
 
+    /* A key without a value is left out. */
     if (!json_is_array(v) || json_array_size(v) > 0)
         json_object_set(out, name, v);
 }
 
-/* Queries one disk and adds its members to `out` under the disk's name. */
+/* Queries one disk and adds its members to `out` under the disk's name. hdparm fails for each question that
+ * the disk can't answer, so its exit code says nothing. */
 static int
 hdparm_disk(const char *disk, const char *letters, json_t *out, fail_t *err)
 {
@@ -505,6 +527,7 @@ hdparm_disk(const char *disk, const char *letters, json_t *out, fail_t *err)
     char **lines = str_split(text, "\n", true);
     for (size_t i = 0; lines[i] != NULL; i++) {
         char *line = str_trim(lines[i]);
+        /* The disk's name is the heading of the answer. */
         if (*line != '\0' && !str_eq(line, title))
             hdparm_line(line, data);
     }
@@ -512,7 +535,8 @@ hdparm_disk(const char *disk, const char *letters, json_t *out, fail_t *err)
     return 0;
 }
 
-/* Letters of hdparm's options, joined when given as a list. NEW, or NULL with *err. */
+/* Letters of hdparm's options, joined when given as a list; by default all that ask and change nothing.
+ * NEW, or NULL with *err. Only letters and digits pass: they become one word behind a hyphen. */
 static char *
 hdparm_letters(const json_t *given, fail_t *err)
 {
@@ -534,6 +558,8 @@ hdparm_letters(const json_t *given, fail_t *err)
     return NULL;
 }
 
+/* Asks each of the disks, a text or a list of texts, and fills `out` with {disk: members}. A name without
+ * /dev gets it, as in Salt. 0, or negative with *err. */
 static int
 hdparm_all(const json_t *disks, const char *letters, json_t *out, fail_t *err)
 {
@@ -560,7 +586,8 @@ disk_hdparms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Sectors that stay visible: all but `size`, which is a number or "25%". */
+/* Sectors that stay visible: all but `size`, which is a number of sectors or "25%". Hiding everything hides
+ * nothing, as in Salt. */
 static json_int_t
 visible_for(const json_t *size, json_int_t total)
 {
@@ -572,6 +599,8 @@ visible_for(const json_t *size, json_int_t total)
     return left <= 0 ? total : left;
 }
 
+/* Sets the number of visible sectors for good (the p in -Np: also after the next power cycle), for which
+ * hdparm wants to be told that its user knows the danger. 0, or negative with *err. */
 static int
 set_visible(const char *disk, json_int_t sectors, fail_t *err)
 {
@@ -589,7 +618,8 @@ set_visible(const char *disk, json_int_t sectors, fail_t *err)
     return 0;
 }
 
-/* Host protected area: shows visible and total sectors, or with `size` hides that part of each disk. */
+/* Host protected area: shows visible and total sectors, or with `size` hides that part of each disk; then
+ * the answer is None. */
 static int
 disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -601,6 +631,8 @@ disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0)
         return rc;
     json_object_foreach (all, disk, data) {
+        /* The one member is that of "max sectors = 586070255/586072368, HPA is enabled": visible, total,
+         * state. A disk without the feature has less. */
         json_t *row = json_object_iter_value(json_object_iter(data));
         if (json_array_size(row) < 2)
             continue;
@@ -622,7 +654,8 @@ disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- smartctl -------------------------------------------------------------------------------- */
 
-/* A number, a list of numbers parted by spaces, or text. */
+/* A number, a list of numbers parted by spaces, or text. NEW. The first word that is no number makes all of
+ * it a text. */
 static json_t *
 smart_value(const char *text)
 {
@@ -644,7 +677,7 @@ smart_value(const char *text)
     return list != NULL ? list : value_utf8(text, strlen(text));
 }
 
-/* True without a list. */
+/* True when the list has the value, and without a list: then everything is wanted. */
 static bool
 disk_is_listed(const json_t *list, const json_t *v)
 {
@@ -653,7 +686,8 @@ disk_is_listed(const json_t *list, const json_t *v)
     return value_has(list, v);
 }
 
-/* Adds one attribute's line, whose columns are named by the table's header. */
+/* Adds one attribute's line, whose columns are named by the table's header: {"9": {"attribute_name": ...,
+ * "raw_value": ...}}. `names` begin with the id, which is the key and no member. */
 static void
 smart_line(const char *line, char **names, json_t *args, json_t *out)
 {
@@ -665,6 +699,7 @@ smart_line(const char *line, char **names, json_t *args, json_t *out)
 
     for (size_t i = 1; names[i] != NULL && *end != '\0'; i++) {
         char *word = end + strspn(end, " \t");
+        /* The last column (raw_value) may hold spaces, and has the rest of the line. */
         size_t len = names[i + 1] == NULL ? strlen(word) : strcspn(word, " \t");
         json_auto_t *name = json_string(names[i]);
         end = word + len;
@@ -674,13 +709,15 @@ smart_line(const char *line, char **names, json_t *args, json_t *out)
             json_object_set_new(row, names[i], smart_value(word));
         *end = saved;
     }
+    /* `attributes` are numbers, and are compared as such. */
     if (disk_is_listed(value_get(args, "attributes"), id))
         json_object_set_new(out, key, row);
     else
         json_decref(row);
 }
 
-/* Reads the table between its "ID#" header and the first line that does not begin with a number. */
+/* Reads the table between its "ID#" header and the first line that does not begin with a number. Names of
+ * columns become lower case, as in Salt. */
 static void
 smart_table(char **lines, json_t *args, json_t *out)
 {
@@ -714,6 +751,8 @@ disk_smart_attributes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     json_auto_t *ret = prog_run_all(&prog, err);
     if (ret == NULL)
         return -EIO;
+    /* smartctl's exit code is a set of bits, some of which tell of a failing disk and not of a failed call;
+     * Salt fails for each of them. */
     if (value_int(ret, "retcode", -1) != 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s", value_str(ret, "stderr", ""));
     char **lines = str_split(value_str(ret, "stdout", ""), "\n", false);
@@ -725,7 +764,9 @@ disk_smart_attributes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- iostat ---------------------------------------------------------------------------------- */
 
-/* Sums of a table's columns under a name; turned into means at the end. */
+/* Adds a line's figures to the lists of samples: {name: {column: [samples]}}. `header` begins with a
+ * heading, which names no column; `skip`: words before the first value. Lists are turned into means at the
+ * end. */
 static void
 iostat_add(json_t *out, const char *name, char **header, char **values, size_t skip)
 {
@@ -746,7 +787,7 @@ iostat_add(json_t *out, const char *name, char **header, char **values, size_t s
 }
 
 /* Parses the reports of one iostat run: "avg-cpu:" has its values on the next line, device tables end at an
- * empty line. */
+ * empty line. The first report is the mean since boot, and counts as a sample, as in Salt. */
 static void
 iostat_table(char **lines, json_t *out)
 {
@@ -763,6 +804,7 @@ iostat_table(char **lines, json_t *out)
             strv_free(values);
         } else if (str_starts(words[0], "Device")) {
             strv_free(devices);
+            /* The heading of the lines that follow; it is kept, the other lines are not. */
             devices = words;
             continue;
         } else if (devices != NULL) {
@@ -787,6 +829,7 @@ iostat_table(char **lines, json_t *out)
     }
 }
 
+/* Runs for about interval * (count - 1) seconds. With disks given the processors are left out (-d). */
 static int
 disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
-/* parted_partition.c - execution module `partition`: partition tables by parted, sfdisk and mkfs. A function
- * returns the lines that its program prints, errors among them, as in Salt. */
+/* parted_partition.c - execution module `partition`: partition tables by parted, sfdisk and mkfs. Arguments
+ * are checked against the lists of parted's manual, as in Salt, before a program sees them. A function
+ * returns the lines that its program prints, errors among them, as in Salt: the exit code is not looked at,
+ * so a caller has to read the lines. Most functions are a row of checks and words (parted_command_t). */
 #include <ctype.h>
 #include <sys/stat.h>
 
@@ -14,8 +16,11 @@
 
 /* ---- checks --------------------------------------------------------------------------------------- */
 
+/* The lists are those that Salt accepts: parted itself knows more flags in newer versions, and a newer flag
+ * is refused here. */
 static const char *const units[] = { "s",  "B",   "kB", "MB",  "MiB", "GB",      "GiB",
                                      "TB", "TiB", "%",  "cyl", "chs", "compact", NULL };
+/* Flags of a partition table, not of a partition. */
 static const char *const disk_flags[] = { "cylinder_alignment", "pmbr_boot", "implicit_partition_table",
                                           NULL };
 static const char *const flags[] = { "boot",     "root",      "swap",       "hidden", "raid",
@@ -39,6 +44,8 @@ parted_is_among(const char *const *list, const char *text)
     return *list != NULL;
 }
 
+/* True for a block device, also when the path is a symbolic link to one (/dev/disk/by-id). The kind of
+ * device does not matter: a disk and a partition pass alike, and the program refuses the wrong one. */
 static bool
 parted_is_block(const char *path)
 {
@@ -47,26 +54,8 @@ parted_is_block(const char *path)
     return stat(path, &st) == 0 && S_ISBLK(st.st_mode);
 }
 
-/* Python's int() of a text: digits, with a sign and blanks around. */
-static bool
-parted_is_whole(const char *text)
-{
-    AUTO_FREE char *copy = xstrdup(text);
-    long long number;
-
-    return str_to_int(str_trim(copy), INT64_MIN, INT64_MAX, &number);
-}
-
-/* "100MiB", "50%", "2048". */
-static bool
-is_boundary(const char *text)
-{
-    size_t digits = strspn(text, "0123456789.");
-
-    return digits > 0 && (text[digits] == '\0' || parted_is_among(units, text + digits));
-}
-
-/* Checks of an argument, in the order in which it is checked. */
+/* One check of an argument; a command's checks are done in order, and the first that fails ends the call
+ * with Salt's error. CHECK_NONE fills the rest of an array. */
 typedef struct parted_check {
     enum {
         CHECK_NONE,
@@ -81,11 +70,15 @@ typedef struct parted_check {
     const char *const *choices;
 } parted_check_t;
 
+/* Returns 0, or negative with *err. The value is checked as str() would write it, since numbers and texts
+ * are both fine: start=1 and start='1MiB'. */
 static int
 parted_check_one(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fail_t *err)
 {
     json_t *value = value_get(args, check->argument);
     AUTO_FREE char *text = value_pystr(value);
+    size_t digits = strspn(text, "0123456789.");
+    long long number;
     bool fine = true;
 
     switch (check->kind) {
@@ -96,19 +89,24 @@ parted_check_one(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fai
                    ? 0
                    : fail_kind(err, FAIL_COMMAND, -ENOTBLK, "Invalid device passed to partition module.");
     case CHECK_WHOLE:
-        fine = parted_is_whole(text);
+        /* Python's int() of a text: digits, with a sign and blanks around. */
+        fine = str_to_int(str_trim(text), INT64_MIN, INT64_MAX, &number);
         break;
     case CHECK_BOUNDARY:
-        return is_boundary(text)
+        /* "100MiB", "50%", "2048"; the number itself is parted's to judge ("1.2.3" passes, as in Salt). */
+        return digits > 0 && (text[digits] == '\0' || parted_is_among(units, text + digits))
                    ? 0
                    : fail_kind(err, FAIL_COMMAND, -EINVAL, "Invalid partition boundary passed: \"%s\"", text);
     case CHECK_MAYBE_ONE_OF:
+        /* An argument that may be left out. */
         fine = !value_truthy(value) || parted_is_among(check->choices, text);
         break;
     case CHECK_ONE_OF:
         fine = parted_is_among(check->choices, text);
         break;
     case CHECK_NAME:
+        /* Letters and digits of ASCII, space, underscore and hyphen: no quote can end the one that parted
+         * wants around the name. */
         for (const char *c = text; *c != '\0'; c++)
             fine = fine &&
                    ((isalnum((unsigned char) *c) && (unsigned char) *c < 0x80) || strchr(" _-", *c) != NULL);
@@ -121,10 +119,14 @@ parted_check_one(call_ctx_t *ctx, const parted_check_t *check, json_t *args, fai
 
 /* ---- programs ---------------------------------------------------------------------------------------- */
 
-/* str.splitlines() of what a program printed. NEW. */
+/* NEW lines, or NULL with *err. */
 static json_t *
-parted_lines(const json_t *ran)
+parted_printed(call_ctx_t *ctx, prog_t *prog, unsigned how, fail_t *err)
 {
+    prog->timeout_ms = PARTED_MS;
+    json_auto_t *ran = tool_run(ctx, prog, how, err);
+    if (ran == NULL)
+        return NULL;
     AUTO_FREE char *text = xstrdup(value_str(ran, "stdout", ""));
     json_t *lines = json_array();
 
@@ -133,22 +135,15 @@ parted_lines(const json_t *ran)
     return lines;
 }
 
-/* NEW lines, or NULL with *err. */
-static json_t *
-parted_printed(call_ctx_t *ctx, prog_t *prog, unsigned how, fail_t *err)
-{
-    prog->timeout_ms = PARTED_MS;
-    json_auto_t *ran = tool_run(ctx, prog, how, err);
-
-    return ran != NULL ? parted_lines(ran) : NULL;
-}
-
-/* A function that is one command: checks, and words, of which "{x}" is the argument x. */
+/* A function that is nothing but a command: checks, and words, of which "{x}" stands for the argument x.
+ * Both arrays end with an empty element. */
 typedef struct parted_command {
     parted_check_t checks[4];
     const char *words[9];
 } parted_command_t;
 
+/* The function of all such rows: checks in order, then the words, then the lines that the program
+ * prints. */
 static int
 partition_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -167,12 +162,14 @@ partition_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         }
         AUTO_FREE char *argument = xstrndup(word + 1, strlen(word) - 2);
         AUTO_FREE char *text = value_pystr(value_get(args, argument));
+        /* An argument that begins with a hyphen is refused, and so is never an option. */
         rc = prog_operand(&prog, argument, text, err);
     }
     *ret_value = rc == 0 ? parted_printed(ctx, &prog, TOOL_MERGE, err) : NULL;
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Without devices partprobe looks at all disks. `--` ends its options. */
 static int
 partition_probe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +189,8 @@ partition_probe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* A place is checked only when both are given, as in Salt; a missing one is an empty word, and parted's
+ * complaint about it is the answer. */
 static int
 partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -213,6 +212,7 @@ partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     AUTO_FREE char *from = json_is_null(start) ? xstrdup("") : value_pystr(start),
                    *to = json_is_null(end) ? xstrdup("") : value_pystr(end);
+    /* Behind `--` no place is taken for an option: a single one is not checked. */
     prog_adds(&prog, "-m", "-s", "--", value_str(args, "device", ""), "mkpart",
               value_str(args, "part_type", ""), NULL);
     if (value_truthy(fs))
@@ -222,6 +222,7 @@ partition_mkpart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The program is named by the type. A missing one is a text and not an error, as in Salt. */
 static int
 partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -234,6 +235,7 @@ partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     rc = rc == 0 ? parted_check_one(ctx, &checks[1], args, err) : rc;
     if (rc < 0)
         return rc;
+    /* NTFS is parted's spelling, ntfs the one of mkfs. */
     AUTO_FREE char *program = strcmp(type, "linux-swap") == 0
                                   ? xstrdup("mkswap")
                                   : xasprintf("mkfs.%s", strcmp(type, "NTFS") == 0 ? "ntfs" : type);
@@ -247,7 +249,8 @@ partition_mkfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* parted takes its own quotes off the name. */
+/* parted reads its own quotes in a name, so a name with a space has them inside its word; GPT, Mac and PC98
+ * tables have names. */
 static int
 partition_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -271,6 +274,7 @@ partition_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what there is ------------------------------------------------------------------------------------ */
 
+/* True for any block device, whole or partition. */
 static int
 partition_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +282,8 @@ partition_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Names of the kernel, of whole devices only (-d), without RAM disks, loop devices and CD drives (majors 1,
+ * 7, 11). */
 static int
 partition_get_block_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -289,7 +295,8 @@ partition_get_block_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* {"83": "Linux"} of `sfdisk -T`: the first word of each name, as Salt has it. */
+/* {"83": "Linux"} of `sfdisk -T`: the first word of each name, as Salt has it. Lines are "ID  NAME" below
+ * the heading "Id  Name". */
 static int
 partition_system_types(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -312,6 +319,7 @@ partition_system_types(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* The id must be one that this sfdisk lists, as in Salt: sfdisk itself writes any number. */
 static int
 partition_set_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -334,13 +342,14 @@ partition_set_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The one error of a line that does not have the shape of `parted -m`. */
 static int
 bad_output(fail_t *err)
 {
     return fail_kind(err, FAIL_COMMAND, -EBADMSG, "Problem encountered while parsing output from parted");
 }
 
-/* Puts the columns by name; -EBADMSG when there are more or fewer. */
+/* Puts the columns by name into a dict. -EBADMSG when there are more or fewer than names. */
 static int
 put_columns(char *const *values, const char *const *names, size_t n, json_t *into, fail_t *err)
 {
@@ -351,8 +360,8 @@ put_columns(char *const *values, const char *const *names, size_t n, json_t *int
     return 0;
 }
 
-/* Adds one line of `parted -m print`: the disk, then its partitions, each
- * "1:2048s:4095s:2048s:ext4:name:flags;". */
+/* Adds one line of `parted -m print`: the disk "path:size:interface:512:512:gpt:model:flags;", then its
+ * partitions, each "1:2048s:4095s:2048s:ext4:name:flags;" or "1:2048s:4095s:2048s:free;". */
 static int
 add_part_line(const char *line, bool chs, json_t *out, fail_t *err)
 {
@@ -370,14 +379,17 @@ add_part_line(const char *line, bool chs, json_t *out, fail_t *err)
     size_t count = strv_len(values);
     json_auto_t *one = json_object();
     int rc;
+    /* The first line is the disk; parted before version 3 prints no flags of it. */
     if (json_object_size(value_get(out, "info")) == 0) {
         rc = count == 7 || count == 8 ? put_columns(values, disk, count, value_get(out, "info"), err)
                                       : bad_output(err);
         strv_free(values);
         return rc;
     }
+    /* In cylinders, heads and sectors no size is printed. */
     if (!chs)
         names[n++] = "size";
+    /* Free space, which ends with this one word, has neither file system nor name nor flags. */
     bool is_free = count > 0 && strcmp(values[count - 1], "free") == 0;
     if (is_free) {
         free(values[count - 1]);
@@ -394,6 +406,8 @@ add_part_line(const char *line, bool chs, json_t *out, fail_t *err)
     return rc;
 }
 
+/* Returns {"info": {...}, "partitions": {"1": {...}}}. Lines other than the data are an error here, so
+ * stderr is not merged into them. */
 static int
 partition_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -417,6 +431,7 @@ partition_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     json_array_foreach (lines, i, line) {
         const char *text = json_string_value(line);
+        /* The first line tells the unit in which the program counts, and is no data. */
         bool head = strcmp(text, "BYT;") == 0 || strcmp(text, "CHS;") == 0 || strcmp(text, "CYL;") == 0;
         rc = rc == 0 && !head ? add_part_line(text, strcmp(unit, "chs") == 0, out, err) : rc;
     }
@@ -424,6 +439,7 @@ partition_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Salt asks for these three; sfdisk and mkfs are looked for by the functions that need them. */
 static const char *
 exec_parted_partition_unavailable(call_ctx_t *ctx)
 {
@@ -447,6 +463,7 @@ exec_parted_partition_unavailable(call_ctx_t *ctx)
 
 #define ON_DEVICE   ROW(CHECK_DEVICE, "device", "device", NULL)
 #define MINOR_CHECK ROW(CHECK_WHOLE, "minor", "minor number", NULL)
+/* Words of the rows below; the error of a failed check names its argument by the third field. */
 static const parted_command_t align = { { ON_DEVICE,
                                           { CHECK_ONE_OF, "part_type", "part_type", alignments },
                                           { CHECK_WHOLE, "partition", "partition", NULL } },

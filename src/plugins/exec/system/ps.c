@@ -1,6 +1,7 @@
 /* ps.c - execution module `ps`: processes, memory, disks and counters in psutil's shapes, read from /proc
- * instead of through psutil. A process that ends while it is read is skipped; every other failure is an
- * error. */
+ * (proc(5)) instead of through psutil. A process that ends while it is read is skipped; every other failure
+ * is an error. Names of members, and what they count, are those of psutil for Linux, so that scripts over
+ * Salt's module go on working; netstat, ss, lsof and psaux show lines of these programs. */
 #include <ctype.h>
 #include <math.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include "plugins/lib/system/procattr.h"
 #include "salt/plugin.h"
 
+/* Bytes, whatever the device's own sectors are: the kernel counts in these. */
 enum { SECTOR = 512 };
 
 /* As psutil: one digit behind the point, 0.0 of nothing. */
@@ -28,7 +30,8 @@ percent(double part, double whole)
 
 /* ---- lists of processes ---------------------------------------------------------------------- */
 
-/* Processes in ascending order: each gets `visit`; a negative return ends it. */
+/* Gets one process, with the caller's `cookie`; a negative return, with *err, ends the walk and is its
+ * answer. */
 typedef int visit_fn(const procfs_proc_t *p, void *cookie, fail_t *err);
 
 /* Visits all processes by ascending pid; those that have ended meanwhile are left out. */
@@ -49,6 +52,8 @@ each_process(visit_fn *visit, void *cookie, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* `attrs`: a name or a list of names of psutil's as_dict(); None is all of them. A process that is not
+ * there is an error, also for 0 and negative numbers. */
 static int
 ps_proc_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -84,7 +89,7 @@ ps_get_pid_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Criteria by which a pattern selects processes. */
+/* Criteria by which a pattern selects processes, and the numbers of those that it has found. */
 typedef struct filter {
     const char *pattern;
     rx_t *rx; /* NULL: plain text */
@@ -94,8 +99,9 @@ typedef struct filter {
     int signal; /* 0: only list */
 } filter_t;
 
-/* Matches one process and, for pkill, signals it. A process that has gone before the signal is not
- * counted. */
+/* Matches one process and, for pkill, signals it. A process that has gone before the signal is not counted.
+ * The name is that of /proc/PID/stat, which the kernel cuts at 15 bytes; `full` looks at the words of the
+ * command line with spaces between. */
 static int
 filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
 {
@@ -113,6 +119,7 @@ filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
                            : strstr(buf_str(&line), f->pattern) != NULL;
     if (rc <= 0)
         return rc;
+    /* Only those that match are asked for their user, which may mean a question to a directory. */
     json_auto_t *user = procattr_user(p);
     if (!json_is_null(f->user) && !value_equal(f->user, user))
         return 0;
@@ -122,6 +129,8 @@ filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
     return 0;
 }
 
+/* Numbers in ascending order, or None. Without pattern_is_regex the pattern is plain text, anywhere in the
+ * name, and an empty one finds all. */
 static int
 ps_pgrep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -138,6 +147,8 @@ ps_pgrep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* {"killed": [numbers]}, or None when no process matches. The pattern is plain text. The minion itself is
+ * not spared, as in Salt. */
 static int
 ps_pkill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -167,6 +178,7 @@ ps_kill_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The state that ps.status looks for, as psutil spells it, and the processes in it. */
 typedef struct wanted {
     const char *status;
     json_t *found;
@@ -183,6 +195,7 @@ status_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
     return 0;
 }
 
+/* A list of {pid, name}. An empty state is an error with Salt's text. */
 static int
 ps_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -199,6 +212,8 @@ ps_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- top ------------------------------------------------------------------------------------- */
 
+/* A process that is watched: clock ticks before, its start (ticks since boot), and the ticks used while it
+ * was watched. */
 typedef struct usage {
     pid_t pid;
     unsigned long long before, start, diff;
@@ -213,6 +228,7 @@ most_first(const void *a, const void *b)
     return x->diff < y->diff ? 1 : x->diff > y->diff ? -1 : x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
+/* A process as ps.top shows it. A kernel thread has no command line, and shows its name. */
 static json_t *
 top_entry(const procfs_proc_t *p, fail_t *err)
 {
@@ -241,6 +257,7 @@ ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     procfs_proc_t p;
 
     for (size_t i = 0; i < n; i++) {
+        /* One process that ends here, or between the two looks, is left out of the list below. */
         if (procfs_proc(pids[i], &p, err) > 0)
             usage[kept++] = (usage_t){ pids[i], p.ticks_user + p.ticks_system, p.start, 0 };
     }
@@ -262,14 +279,17 @@ ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
+/* Columns of a "cpu" line in /proc/stat, in its order; older kernels have fewer, and the rest is 0. */
 static const char *const cpu_fields[] = { "user", "nice",    "system", "idle",  "iowait",
                                           "irq",  "softirq", "steal",  "guest", "guest_nice" };
 
+/* Seconds that a processor has spent in each state since boot. */
 typedef struct cpu {
     double ticks[NELEMS(cpu_fields)];
 } cpu_t;
 
-/* The "cpu" lines of /proc/stat: the sum, or each processor. NEW array. */
+/* The "cpu" lines of /proc/stat: the sum of all, or with `each` those of every processor. NEW array of
+ * *ret_n; after an error, which is in *err, there are none. */
 static cpu_t *
 read_cpus(bool each, size_t *ret_n, fail_t *err)
 {
@@ -278,6 +298,7 @@ read_cpus(bool each, size_t *ret_n, fail_t *err)
     size_t n = 0;
 
     for (size_t i = 0; lines[i] != NULL; i++) {
+        /* "cpu" is the sum, "cpu0" a processor. */
         if (!str_starts(lines[i], "cpu") || (isdigit((unsigned char) lines[i][3]) != 0) != each)
             continue;
         char **words = str_split(lines[i], " ", true);
@@ -291,7 +312,7 @@ read_cpus(bool each, size_t *ret_n, fail_t *err)
     return cpus;
 }
 
-/* Either the one element of a list or the list. TAKES `list`. */
+/* Either the first element of a list or the list itself. NEW; TAKES `list`. */
 static json_t *
 one_or_all(json_t *list, bool each)
 {
@@ -320,7 +341,8 @@ ps_cpu_times(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Guest time is in user time already; idle and iowait are not work. */
+/* Guest time is in user time already, so only the first eight columns are summed; idle and iowait are not
+ * work. A counter that went back (iowait may) counts as 0. */
 static double
 busy_percent(const cpu_t *a, const cpu_t *b)
 {
@@ -332,6 +354,7 @@ busy_percent(const cpu_t *a, const cpu_t *b)
     return percent(total - idle, total);
 }
 
+/* Looks twice; a processor that was taken off meanwhile makes the list shorter. */
 static int
 ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -350,6 +373,7 @@ ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Processors that are online, as psutil counts them, not those that the minion may run on. */
 static int
 ps_num_cpus(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -359,7 +383,8 @@ ps_num_cpus(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* NEW text of /proc/meminfo. */
+/* NEW text of /proc/meminfo, whose figures are in kibibytes; "" with *err, which procfs_answer() turns into
+ * the call's failure. */
 static char *
 meminfo(fail_t *err)
 {
@@ -369,7 +394,8 @@ meminfo(fail_t *err)
     return buf_steal(&text);
 }
 
-/* psutil's formulas: used is total minus free, buffers and cached, the latter including reclaimable slab. */
+/* psutil's formulas: used is total minus free, buffers and cached, the latter including reclaimable slab.
+ * `available` is the kernel's own estimate, and `percent` is about it. */
 static int
 ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -383,6 +409,8 @@ ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_t *memory = json_pack(
         "{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "total", total, "available", available,
         "percent", percent((double) (total - available), (double) total), "used",
+        /* In a container the figures may not fit each other; then psutil does without caches and
+         * buffers. */
         used < 0 ? total - free_ : used, "free", free_, "active", procfs_field(text, "Active") * 1024,
         "inactive", procfs_field(text, "Inactive") * 1024, "buffers", buffers, "cached", cached, "shared",
         procfs_field(text, "Shmem") * 1024, "slab", procfs_field(text, "Slab") * 1024);
@@ -397,7 +425,7 @@ ps_total_physical_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return procfs_answer(json_integer(procfs_field(text, "MemTotal") * 1024), ret_value, err);
 }
 
-/* Pages swapped in or out, from /proc/vmstat. */
+/* A counter of /proc/vmstat, 0 when the kernel has none of that name. */
 static json_int_t
 vmstat(const char *name, fail_t *err)
 {
@@ -427,11 +455,13 @@ ps_swap_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- disks ----------------------------------------------------------------------------------- */
 
-/* Mounted file systems; without `all` only those on devices. NEW, or NULL with *err. */
+/* Mounted file systems, in the order of their mounting; without `all` only those on devices. NEW, or NULL
+ * with *err. */
 static json_t *
 partitions(bool all, fail_t *err)
 {
-    /* File system types that live on devices. */
+    /* The kernel marks types without a device by "nodev"; zfs is marked so too, and has devices all the
+     * same. */
     char **lines = procfs_lines("/proc/filesystems", err);
     json_auto_t *types = json_pack("{s:b}", "zfs", 1);
     for (size_t i = 0; lines[i] != NULL; i++) {
@@ -466,7 +496,8 @@ ps_disk_partitions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* As df: percent refers to the space that unprivileged users see, not to the reserved blocks. */
+/* Bytes of the file system that holds a path; NULL with *err (which may be NULL). As df: percent refers to
+ * the space that unprivileged users see, not to the reserved blocks. */
 static json_t *
 ps_usage_of(const char *path, fail_t *err)
 {
@@ -489,6 +520,8 @@ ps_disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value == NULL ? -ENOENT : 0;
 }
 
+/* A file system that can't be asked (no right to, a network server that is away) is listed without
+ * figures. */
 static int
 ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -508,7 +541,7 @@ ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Add the numbers of `row` to those of `sum`. TAKES `row`. */
+/* Adds the numbers of `row` to those of `sum`. TAKES `row`. */
 static void
 ps_add_row(json_t *sum, json_t *row)
 {
@@ -521,7 +554,8 @@ ps_add_row(json_t *sum, json_t *row)
     json_decref(row);
 }
 
-/* Columns of /proc/net/dev: 0-7 received, 8-15 sent. */
+/* psutil's counters of the columns of /proc/net/dev: 0-7 are received, 8-15 sent, each as bytes, packets,
+ * errors, dropped. NEW. */
 static json_t *
 net_row(const char *numbers)
 {
@@ -537,6 +571,7 @@ net_row(const char *numbers)
                      (json_int_t) v[3], "dropout", (json_int_t) v[11]);
 }
 
+/* The sum over all interfaces, or the counters of one. False when there is none of that name. */
 static int
 ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -545,6 +580,8 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     char **lines = procfs_lines("/proc/net/dev", err);
 
     for (size_t i = 0; lines[i] != NULL; i++) {
+        /* The two lines of headings have no colon. An alias (eth0:1) has one in its name, so the last one
+         * counts. */
         char *colon = strrchr(lines[i], ':');
         if (colon == NULL)
             continue;
@@ -556,7 +593,8 @@ ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return procfs_answer(json_object_size(sum) > 0 ? json_incref(sum) : json_false(), ret_value, err);
 }
 
-/* Columns of /proc/diskstats behind the device name; sectors are 512 bytes whatever the device uses. */
+/* psutil's counters of a line of /proc/diskstats: w[2] is the device's name, figures begin at w[3]. Times
+ * are in milliseconds. NEW. */
 static json_t *
 disk_row(char *const *w)
 {
@@ -570,7 +608,8 @@ disk_row(char *const *w)
                      v[12]);
 }
 
-/* Whole devices, not their partitions. */
+/* True for a whole device, false for a partition of it, which would be counted twice. sysfs writes the
+ * slash in a name (cciss/c0d0) as an exclamation mark. */
 static bool
 is_whole_device(const char *name)
 {
@@ -581,6 +620,8 @@ is_whole_device(const char *name)
     return fs_exists(path);
 }
 
+/* The sum over whole devices, or the counters of one device or partition; False when there is none. Loop
+ * and RAM devices are in the sum, as in psutil. */
 static int
 ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -600,7 +641,7 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- host ------------------------------------------------------------------------------------ */
 
-/* Seconds since the epoch, or text by `time_format`. */
+/* Seconds since the epoch, or text by `time_format` in local time. */
 static int
 ps_boot_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -618,12 +659,15 @@ ps_boot_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A field of utmp, which ends with a NUL only when it is shorter than its array. NEW. */
 static json_t *
 utmp_text(const char *text, size_t size)
 {
     return value_utf8(text, strnlen(text, size));
 }
 
+/* Sessions of utmp; a host ":0" is the display of this machine, and psutil says localhost. Without the
+ * file, as on machines whose systemd has no utmp, the list is empty. */
 static int
 ps_get_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -647,6 +691,7 @@ ps_get_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* [name, text of `lsof -c NAME`]; lsof's exit code is 1 when it finds nothing, which is an empty text. */
 static int
 ps_lsof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -663,14 +708,13 @@ ps_lsof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* [name, [the lines of a program's output that hold it]] of netstat or ss: the row has the program's name,
+ * which is the function's, and its options. */
 static int
 ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const func_t *row = ctx_row(ctx); /* it has the program's name */
-
-    /* [name, [the lines of a program's output that hold it]] */
-    const char *program = row->name;
-    const char *name = value_str(args, "name", "");
+    const func_t *row = ctx_row(ctx);
+    const char *program = row->name, *name = value_str(args, "name", "");
     AUTO_FREE char *path = fs_which(program);
     prog_auto_t prog = PROG_INIT;
     json_auto_t *found = json_array();
@@ -691,7 +735,8 @@ ps_lines(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Lines of `ps aux` that the expression finds, without a salt command that asks this very question. */
+/* Lines of `ps aux` that the expression finds, without a salt command that asks this very question: it has
+ * the expression in its words and would always be found. */
 static int
 ps_psaux(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
