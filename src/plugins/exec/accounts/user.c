@@ -1,6 +1,7 @@
 /* user.c - execution module `user`: accounts of this host, changed by the programs useradd, usermod and
- * userdel, and read from the files (of `root` when given). Each change reads the account before and after:
- * the answer is True only when the value arrived. */
+ * userdel (shadow), and read from the files (of `root` when given). Each change reads the account before
+ * and after: the answer is True only when the value arrived, whatever the program's exit code said. A
+ * second call with the same value runs nothing. */
 
 #include "common/base/fs.h"
 #include "common/host/passwd.h"
@@ -25,6 +26,7 @@ user_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return account_getent(ctx, "user.getent", account_users, args, ret_value, err);
 }
 
+/* Names in the order of their bytes. An account of a name service is among them unless `root` is given. */
 static int
 user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -51,7 +53,7 @@ user_list_groups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Name of the group, or its number when it has none. */
+/* Name of the group, or its number when it has no name. */
 static int
 user_primary_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -76,7 +78,8 @@ user_get_loginclass(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* Run usermod with what `options` holds (a list of words) on a user. */
+/* Runs usermod with the words in `options` on a user; `--` keeps a name from being one. 0 or the program's
+ * exit code, which is a failure of the job's but not of the call; negative with *err. */
 static int
 usermod(call_ctx_t *ctx, const char *name, const char *root, json_t *options, fail_t *err)
 {
@@ -90,28 +93,22 @@ usermod(call_ctx_t *ctx, const char *name, const char *root, json_t *options, fa
     return account_run(ctx, &prog, &code, err);
 }
 
-/* A number where the text is one, so that it compares with what the files hold. NEW. */
-static json_t *
-as_number(json_t *v)
-{
-    long long n;
-
-    if (json_is_string(v) && str_to_int(json_string_value(v), 0, UINT32_MAX, &n))
-        return json_integer(n);
-    return json_incref(v);
-}
-
-/* Bring one field to a value: True when it is so afterwards. */
+/* Brings one field of an account to a value: True when it is so afterwards. `option` is usermod's; `move`:
+ * the home folder's content goes along. */
 static int
 exec_user_change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option,
                  bool move, json_t **ret_value, fail_t *err)
 {
     const char *name, *root = account_root(args);
-    json_auto_t *value = as_number(given);
+    long long n;
+    /* A text that is a number becomes one, so that it compares with what the files hold. */
+    bool number = json_is_string(given) && str_to_int(json_string_value(given), 0, UINT32_MAX, &n);
+    json_auto_t *value = number ? json_integer(n) : json_incref(given);
 
     if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
     json_auto_t *before = account_user(root, name, err);
+    /* NULL without an error: there is no such account. */
     if (err->code < 0)
         return err->code;
     if (before == NULL)
@@ -137,7 +134,7 @@ user_chuid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return exec_user_change(ctx, args, "uid", value_get(args, "uid"), "-u", false, ret_value, err);
 }
 
-/* Group names are resolved in `root`; unknown ones go to usermod as they are, which reports them. */
+/* Names of groups are resolved in `root`; unknown ones go to usermod as they are, which reports them. */
 static int
 user_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -155,6 +152,7 @@ user_chshell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return exec_user_change(ctx, args, "shell", value_get(args, "shell"), "-s", false, ret_value, err);
 }
 
+/* `persist` moves the old folder's content to the new one. */
 static int
 user_chhome(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -168,7 +166,7 @@ user_chloginclass(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return user_get_loginclass(ctx, args, ret_value, err);
 }
 
-/* The home folder keeps its name. */
+/* The home folder keeps its name, and so does the group of the user's own. */
 static int
 user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -196,9 +194,11 @@ user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the comment field ----------------------------------------------------------------------- */
 
+/* Parts of the comment field in its order: names of Salt's arguments, and of members of an account. */
 static const char *const gecos_fields[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
 
-/* Set one part of the comment field of a user. */
+/* Sets one part of the comment field of a user. 0, and *ret_done tells whether it arrived; negative with
+ * *err. */
 static int
 set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field, const json_t *given,
           bool *ret_done, fail_t *err)
@@ -213,6 +213,7 @@ set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field
         return fail_set(err, -ENOENT, "\"getpwnam(): name not found: '%s'\"", name);
     if (str_eq(value, value_str(user, field, "")))
         return 0;
+    /* Either would end the field, or the line, of the file. */
     if (value[strcspn(value, ":\n")] != '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' can't stand in the comment field of a user",
                          value);
@@ -231,11 +232,13 @@ set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field
     int rc = usermod(ctx, name, root, options, err);
     if (rc < 0)
         return rc;
+    /* A comma in the value moves its rest into the next part: then it has not arrived. */
     json_auto_t *after = account_user(root, name, NULL);
     *ret_done = str_eq(value, value_str(after, field, NULL));
     return 0;
 }
 
+/* The row has the part's name, which is also that of the argument. */
 static int
 user_change_gecos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -253,7 +256,7 @@ user_change_gecos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-/* A list, or a text parted by commas, as a list of texts. NEW. */
+/* A list, or a text parted by commas, as a list of texts; empty for anything else. NEW. */
 static json_t *
 exec_user_names_list(const json_t *given)
 {
@@ -285,7 +288,8 @@ same_set(const json_t *a, const json_t *b)
     return true;
 }
 
-/* usermod knows only groups of the files: others are joined one by one. */
+/* usermod knows only groups of the files and refuses others; gpasswd joins those one by one. *ret_done: all
+ * of them took the user. 0, or negative with *err. */
 static int
 join_each(call_ctx_t *ctx, const char *name, const char *root, const json_t *groups, bool *ret_done,
           fail_t *err)
@@ -304,7 +308,7 @@ join_each(call_ctx_t *ctx, const char *name, const char *root, const json_t *gro
     return 0;
 }
 
-/* "a,b" of names that are fit for it. NEW, or NULL with *err. */
+/* "a,b" of names that are fit for it: a comma or a colon in one would make two. NEW, or NULL with *err. */
 static char *
 joined_names(const json_t *names, fail_t *err)
 {
@@ -337,6 +341,7 @@ set_groups(call_ctx_t *ctx, const char *name, const char *root, const json_t *gi
     int rc = account_prog(&prog, "usermod", "-R", root, err);
     if (rc != 0)
         return rc;
+    /* Without -a the account leaves the groups that are not named. */
     if (append)
         prog_add(&prog, "-a");
     prog_adds(&prog, "-G", joined, "--", name, NULL);
@@ -344,6 +349,7 @@ set_groups(call_ctx_t *ctx, const char *name, const char *root, const json_t *gi
     if (ret == NULL)
         return -EIO;
     *ret_done = value_int(ret, "retcode", 1) == 0;
+    /* usermod knows only groups of the files, and changes nothing when one is of a name service. */
     if (!*ret_done && strstr(value_str(ret, "stderr", ""), "not found in") != NULL)
         return join_each(ctx, name, root, groups, ret_done, err);
     return 0;
@@ -385,13 +391,16 @@ user_groups_enabled(const char *root)
     return enabled;
 }
 
+/* True for an argument that is set: None and an empty text are not. */
 static bool
 is_given(const json_t *v)
 {
     return v != NULL && !json_is_null(v) && !(json_is_string(v) && json_string_length(v) == 0);
 }
 
-/* Translates user.add's arguments into useradd's options. */
+/* Translates user.add's arguments into useradd's options; the name is the last word. Supplementary
+ * groups and the comment field are set afterwards, so that a wrong one does not keep the account from
+ * being made. */
 static void
 exec_user_add_options(prog_t *prog, json_t *args, const char *name)
 {
@@ -410,6 +419,8 @@ exec_user_add_options(prog_t *prog, json_t *args, const char *name)
     const char *root = account_root(args);
     json_auto_t *existing = account_group(root, name, NULL);
 
+    /* A group among `groups` with the user's own name would be in useradd's way, which would make it anew:
+     * it becomes the primary one. */
     if (is_given(gid)) {
         prog_add_option(prog, "-g", gid);
     } else if (value_truthy(usergroup)) {
@@ -420,6 +431,7 @@ exec_user_add_options(prog_t *prog, json_t *args, const char *name)
     if (json_is_false(usergroup))
         prog_add(prog, "-N");
 
+    /* Always said, since login.defs has a default of its own (CREATE_HOME). */
     prog_add(prog, value_bool(args, "createhome", true) ? "-m" : "-M");
     if (value_bool(args, "nologinit", false))
         prog_add(prog, "-l");
@@ -467,16 +479,7 @@ user_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Debian's userdel complains of a mail folder that was never there; the account is gone all the same. */
-static bool
-only_mail_missing(call_ctx_t *ctx, const json_t *ret)
-{
-    return value_int(ret, "retcode", 1) == USERDEL_HOME_LEFT &&
-           strcmp(value_str(ctx_grains(ctx), "os_family", ""), "Debian") == 0 &&
-           strstr(value_str(ret, "stderr", ""), "/mail") != NULL;
-}
-
-/* A user whose mail folder alone was missing counts as deleted. */
+/* True when the account is gone. A user whose mail folder alone was missing counts as deleted. */
 static int
 user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -495,7 +498,10 @@ user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ret == NULL)
         return -EIO;
     bool gone = value_int(ret, "retcode", 1) == 0;
-    if (!gone && only_mail_missing(ctx, ret)) {
+    /* Debian's userdel complains of a mail folder that was never there; the account is gone all the same. */
+    if (value_int(ret, "retcode", 1) == USERDEL_HOME_LEFT &&
+        strcmp(value_str(ctx_grains(ctx), "os_family", ""), "Debian") == 0 &&
+        strstr(value_str(ret, "stderr", ""), "/mail") != NULL) {
         ctx_set_retcode(ctx, 0);
         gone = true;
     }

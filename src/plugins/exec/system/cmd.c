@@ -20,6 +20,7 @@
 #include "plugins/lib/call/cmdrows.h"
 #include "salt/log.h"
 
+/* U+FFFD in UTF-8, which stands where bytes have no meaning in the output's encoding. */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 enum {
@@ -38,6 +39,8 @@ enum {
     RUN_SHELL = 1 << 3      /* a shell unless told otherwise */
 };
 
+/* A call on its way: prepare fills the members from the arguments, start and outcome read them. NULL, or 0,
+ * where nothing is said of a member. exec_cmd_run_free() frees the owned ones, after a failure too. */
 typedef struct cmd_run {
     call_ctx_t *ctx;
     json_t *args;   /* BORROWED, bound */
@@ -66,6 +69,7 @@ opt(const cmd_run_t *r, const char *name)
     return json_is_null(v) ? NULL : v;
 }
 
+/* The same as text; NULL also for an empty text and for another type, which then count as not given. */
 static const char *
 opt_str(const cmd_run_t *r, const char *name)
 {
@@ -74,6 +78,7 @@ opt_str(const cmd_run_t *r, const char *name)
     return json_is_string(v) && json_string_length(v) > 0 ? json_string_value(v) : NULL;
 }
 
+/* The same by Python's truth, so that "yes" and 1 are true; None is the default. */
 static bool
 opt_bool(const cmd_run_t *r, const char *name, bool dflt)
 {
@@ -82,6 +87,7 @@ opt_bool(const cmd_run_t *r, const char *name, bool dflt)
     return v != NULL ? value_truthy(v) : dflt;
 }
 
+/* Frees the members, not `r` itself, which is on the stack of its function. */
 static void
 exec_cmd_run_free(cmd_run_t *r)
 {
@@ -98,7 +104,7 @@ exec_cmd_run_free(cmd_run_t *r)
 
 /* ---- environment -------------------------------------------------------------------------- */
 
-/* Slot of a variable, or NULL. The environment is an array of "NAME=VALUE", NULL-terminated. */
+/* The slot of a variable, or NULL. The environment is an array of "NAME=VALUE", NULL-terminated. */
 static char **
 env_find(cmd_run_t *r, const char *name)
 {
@@ -111,6 +117,7 @@ env_find(cmd_run_t *r, const char *name)
     return NULL;
 }
 
+/* Sets a variable, in the place of an older value. */
 static void
 env_put(cmd_run_t *r, const char *name, const char *value)
 {
@@ -139,6 +146,7 @@ env_drop(cmd_run_t *r, const char *name)
     r->env[r->n_env] = NULL;
 }
 
+/* Sets "NAME=VALUE"; a line without a name is dropped (the process environment may hold such). */
 static void
 env_put_line(cmd_run_t *r, const char *line)
 {
@@ -150,7 +158,8 @@ env_put_line(cmd_run_t *r, const char *line)
     env_put(r, name, eq + 1);
 }
 
-/* Rejects names that would break the environment; None becomes "" with an error in the log, as in Salt. */
+/* Sets a variable of the caller's. Names that would break the environment are refused; None becomes "" with
+ * an error in the log, as in Salt. 0, or negative with *err. */
 static int
 env_put_given(cmd_run_t *r, const char *name, json_t *v, fail_t *err)
 {
@@ -165,7 +174,7 @@ env_put_given(cmd_run_t *r, const char *name, json_t *v, fail_t *err)
     return 0;
 }
 
-/* A dictionary, or a name alone. */
+/* An element of `env`: a dictionary, or a name alone, which is set to "". Anything else is ignored. */
 static int
 env_put_element(cmd_run_t *r, json_t *element, fail_t *err)
 {
@@ -182,7 +191,9 @@ env_put_element(cmd_run_t *r, json_t *element, fail_t *err)
     return rc;
 }
 
-/* The part between the two marks: whatever a profile prints is not ours. */
+/* The part between the two marks, as `env -0` writes it: each variable ends with a NUL, so values may hold
+ * line breaks. Text outside of the marks is a profile's output. Without two marks the environment stays as
+ * it is, with an error in the log: Salt runs the command all the same. */
 static void
 env_put_marked(cmd_run_t *r, const buf_t *out, const char *mark)
 {
@@ -204,9 +215,9 @@ env_put_marked(cmd_run_t *r, const buf_t *out, const char *mark)
     }
 }
 
-/* Takes the environment of the user's login shell: `su -` prints it between two random marks, so that output
- * of the user's profile can't pass for it. Only root can run su without a password; other users get USER and
- * HOME alone. */
+/* Takes the environment of the user's login shell: `su -` prints it between two random marks, so that
+ * output of the user's profile can't pass for it. Only root can run su without a password; other users get
+ * USER and HOME alone. 0, or negative with *err. */
 static int
 env_put_login(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -232,6 +243,7 @@ env_put_login(cmd_run_t *r, const struct passwd *user, fail_t *err)
         env_put_marked(r, &res.out, mark);
         proc_result_free(&res);
     }
+    /* Last, since a profile may have set them to something else. */
     env_put(r, "USER", user->pw_name);
     env_put(r, "HOME", user->pw_dir);
     return 0;
@@ -243,6 +255,8 @@ static int
 build_env(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
     const char *prepend = opt_str(r, "prepend_path");
+    /* The caller's part is gathered apart, since C for a missing LC_ variable has to win over the minion's
+     * own value, not over the caller's. */
     cmd_run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
     int rc = user != NULL ? env_put_login(&own, user, err) : 0;
 
@@ -275,8 +289,10 @@ build_env(cmd_run_t *r, const struct passwd *user, fail_t *err)
     for (size_t i = 0; i < own.n_env; i++)
         env_put_line(r, own.env[i]);
     strv_free(own.env);
+    /* Never NULL, which would mean to inherit the minion's environment. */
     if (r->env == NULL)
         r->env = xcalloc(1, sizeof(*r->env));
+    /* Last, so that it stands before the caller's PATH too. */
     if (prepend != NULL) {
         char **path = env_find(r, "PATH");
         AUTO_FREE char *joined = path != NULL ? xasprintf("%s:%s", prepend, *path + strlen("PATH="))
@@ -288,7 +304,8 @@ build_env(cmd_run_t *r, const struct passwd *user, fail_t *err)
 
 /* ---- what to run and where ---------------------------------------------------------------- */
 
-/* An unusable shell is a CommandExecutionError, a path that can't be looked at an error of its own. */
+/* An unusable shell is a CommandExecutionError, a path that can't be looked at an error of its own. It is
+ * checked even where no shell is used, as in Salt. */
 static int
 choose_shell(cmd_run_t *r, fail_t *err)
 {
@@ -304,7 +321,8 @@ choose_shell(cmd_run_t *r, fail_t *err)
     return 0;
 }
 
-/* With `template` the text is one; else it stays. NEW, or NULL with *err. */
+/* With `template` the text is one, else it stays. NEW, or NULL with *err. Salt's message speaks of file
+ * paths, since its cp module has the same words. */
 static json_t *
 exec_cmd_rendered(const cmd_run_t *r, const char *text, fail_t *err)
 {
@@ -326,7 +344,7 @@ exec_cmd_rendered(const cmd_run_t *r, const char *text, fail_t *err)
     return value_utf8(buf_str(&out), out.len);
 }
 
-/* The command itself as a template. */
+/* The command itself as a template. A list stays as it is. */
 static int
 render_command(cmd_run_t *r, fail_t *err)
 {
@@ -337,7 +355,8 @@ render_command(cmd_run_t *r, fail_t *err)
     return r->cmd != NULL ? 0 : -EINVAL;
 }
 
-/* The home of whoever runs it, unless told; the root folder when that can't be read. */
+/* Where to run: the home of the user who runs it, unless told otherwise; the root folder when that home
+ * can't be read. A given folder must be there, and its path be absolute. */
 static int
 choose_cwd(cmd_run_t *r, const struct passwd *user, fail_t *err)
 {
@@ -345,6 +364,7 @@ choose_cwd(cmd_run_t *r, const struct passwd *user, fail_t *err)
 
     if (value_truthy(given)) {
         AUTO_FREE char *text = value_pystr(given);
+        /* `template` makes a template of the folder as well. */
         json_auto_t *cwd = exec_cmd_rendered(r, text, err);
         if (cwd == NULL)
             return -EINVAL;
@@ -376,6 +396,7 @@ build_argv(cmd_run_t *r, fail_t *err)
         r->argv = prog_split(r->text, &why);
         if (r->argv == NULL)
             return fail_kind(err, FAIL_GENERIC, -EINVAL, "ValueError: %s", fail_text(&why));
+        /* Messages show the words as Python shows a list. */
         json_auto_t *list = json_array();
         for (char **p = r->argv; *p != NULL; p++)
             json_array_append_new(list, value_utf8(*p, strlen(*p)));
@@ -417,7 +438,8 @@ exec_cmd_any_matches(json_t *globs, const char *text)
     return false;
 }
 
-/* The minion's own lists bind those who call from outside, not the modules. */
+/* The minion's own lists bind those who call from outside, not the modules: only calls of a job carry its
+ * number. The black list comes first. An empty white list allows everything. */
 static int
 exec_cmd_check_allowed(const cmd_run_t *r, fail_t *err)
 {
@@ -429,6 +451,7 @@ exec_cmd_check_allowed(const cmd_run_t *r, fail_t *err)
 
     if (value_get(r->kwargs, "__pub_jid") == NULL)
         return 0;
+    /* A list is matched as one line, with spaces between the words. */
     json_array_foreach (r->cmd, i, word) {
         AUTO_FREE char *shown = value_pystr(word);
         buf_printf(&text, "%s%s", i > 0 ? " " : "", shown);
@@ -444,19 +467,8 @@ exec_cmd_check_allowed(const cmd_run_t *r, fail_t *err)
     return 0;
 }
 
-/* Salt: True for whoever calls from outside, False for modules. */
-static bool
-choose_python_shell(const cmd_run_t *r)
-{
-    json_t *given = opt(r, "python_shell");
-
-    if (given != NULL)
-        return value_truthy(given);
-    return (r->flags & RUN_SHELL) != 0 || value_truthy(value_get(r->kwargs, "__pub_jid")) ||
-           !value_bool(ctx_opts(r->ctx), "cmd_safe", true);
-}
-
-/* Octal digits; zero is refused, as Salt does, because it would make world-writable files. */
+/* The text is read as octal digits, also when YAML made a number of them. Zero is refused, as in Salt,
+ * because it would make world-writable files. -1: the umask stays. */
 static int
 choose_umask(cmd_run_t *r, fail_t *err)
 {
@@ -493,6 +505,8 @@ split_option(const cmd_run_t *r, const char *name)
     return list;
 }
 
+/* Results that count as success, so that the outcome needs no further parsing. Codes that are no numbers
+ * are an error, as in Salt. */
 static int
 choose_success(cmd_run_t *r, fail_t *err)
 {
@@ -513,7 +527,7 @@ choose_success(cmd_run_t *r, fail_t *err)
     return 0;
 }
 
-/* Everything that can be refused before a program starts. */
+/* Everything that can be refused before a program starts. 0, or negative with *err. */
 static int
 exec_cmd_prepare(cmd_run_t *r, fail_t *err)
 {
@@ -524,8 +538,15 @@ exec_cmd_prepare(cmd_run_t *r, fail_t *err)
     r->kwargs = value_get(r->args, "kwargs");
     r->cmd = value_get(r->args, "cmd");
     r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
-    r->python_shell = choose_python_shell(r);
+    /* A shell is the default for those who call from outside (their calls have a job's number), not for modules,
+     * unless the minion's cmd_safe is off: Salt's rule. */
+    json_t *shell = opt(r, "python_shell");
+    r->python_shell = shell != NULL
+                          ? value_truthy(shell)
+                          : (r->flags & RUN_SHELL) != 0 || value_truthy(value_get(r->kwargs, "__pub_jid")) ||
+                                !value_bool(ctx_opts(r->ctx), "cmd_safe", true);
 
+    /* "quiet" is no level: nothing is logged then, and messages do not show the command. */
     const char *name = opt_str(r, "output_loglevel");
 
     r->level = LEVEL_DEBUG;
@@ -542,6 +563,7 @@ exec_cmd_prepare(cmd_run_t *r, fail_t *err)
 
     r->runas = opt_str(r, "runas");
     r->group = opt_str(r, "group");
+    /* A module in Python may leave a user in the job's context, as in Salt. */
     if (r->runas == NULL)
         r->runas = value_str(ctx_context(r->ctx), "runas", NULL);
     user = NULL;
@@ -550,6 +572,8 @@ exec_cmd_prepare(cmd_run_t *r, fail_t *err)
     if (r->group != NULL && passwd_group(&groups, r->group) == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Group '%s' is not available", r->group);
 
+    /* The command is rendered before it is looked up in the lists, so that a template can't hide a
+     * forbidden one. */
     if ((rc = choose_shell(r, err)) < 0 || (rc = render_command(r, err)) < 0 ||
         (rc = exec_cmd_check_allowed(r, err)) < 0 || (rc = choose_umask(r, err)) < 0 ||
         (rc = choose_cwd(r, user, err)) < 0 || (rc = choose_success(r, err)) < 0 ||
@@ -560,7 +584,7 @@ exec_cmd_prepare(cmd_run_t *r, fail_t *err)
 
 /* ---- what came of it ---------------------------------------------------------------------- */
 
-/* NEW text, or NULL with *err. */
+/* The output as the caller gets it. NEW text, or NULL with *err. */
 static json_t *
 output_text(const cmd_run_t *r, const buf_t *out, fail_t *err)
 {
@@ -569,7 +593,8 @@ output_text(const cmd_run_t *r, const buf_t *out, fail_t *err)
 
     if (encoding != NULL && strcasecmp(encoding, "utf-8") != 0 && strcasecmp(encoding, "utf8") != 0) {
         /* Bytes of another encoding as UTF-8; what has no meaning in it is replaced. */
-        /* Python's spelling to iconv's: "utf_16" and "latin-1" are known as utf-16 and latin1. */
+        /* Bytes of another encoding become UTF-8, and bytes without a meaning in it U+FFFD. Python's
+         * spellings are given to iconv: "utf_16" and "latin-1" are known as utf-16 and latin1. */
         AUTO_FREE char *dashes = str_replace(encoding, "_", "-");
         AUTO_FREE char *name = strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6)
                                                                      : STEAL(dashes);
@@ -597,13 +622,16 @@ output_text(const cmd_run_t *r, const buf_t *out, fail_t *err)
         out = &other;
     }
     size_t len = out->len;
+    /* Python's rstrip() takes all white space, not just line breaks. */
     if ((r->flags & RUN_NO_RSTRIP) == 0 && opt_bool(r, "rstrip", true)) {
         while (len > 0 && strchr(" \t\n\r\v\f", out->data[len - 1]) != NULL && out->data[len - 1] != '\0')
             len--;
     }
+    /* Bytes that are no UTF-8 are replaced. */
     return value_utf8(buf_str(out), len);
 }
 
+/* True when one of the texts is part of the output. */
 static bool
 says_success(const json_t *texts, const char *output)
 {
@@ -616,20 +644,6 @@ says_success(const json_t *texts, const char *output)
             return true;
     }
     return false;
-}
-
-/* Exit code after success_retcodes, success_stdout and success_stderr, which turn failures into 0. */
-static int
-judged_retcode(const cmd_run_t *r, int status, const char *out, const char *errs)
-{
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (r->codes, i, v) {
-        if (json_integer_value(v) == status)
-            return 0;
-    }
-    return says_success(r->outs, out) || says_success(r->errs, errs) ? 0 : status;
 }
 
 /* The command as logs show it: its first word, for the rest may hold secrets. NEW. */
@@ -662,7 +676,9 @@ log_outcome(const cmd_run_t *r, int retcode, const char *out, const char *errs)
         log_at(level, "retcode: %d", retcode);
 }
 
-/* {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
+/* {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. Also sets the job's exit code. A command
+ * that took too long has Salt's text for its output and the exit code 1; what it printed is lost, as in
+ * Salt. */
 static json_t *
 exec_cmd_outcome(const cmd_run_t *r, const proc_result_t *res, fail_t *err)
 {
@@ -678,7 +694,12 @@ exec_cmd_outcome(const cmd_run_t *r, const proc_result_t *res, fail_t *err)
     json_auto_t *out = output_text(r, &res->out, err), *errs = output_text(r, &res->errs, err);
     if (out == NULL || errs == NULL)
         return NULL;
-    int retcode = judged_retcode(r, res->status, json_string_value(out), json_string_value(errs));
+    /* success_retcodes, success_stdout and success_stderr turn a failure into 0. */
+    bool fine = says_success(r->outs, json_string_value(out)) ||
+                says_success(r->errs, json_string_value(errs));
+    for (size_t i = 0; i < json_array_size(r->codes); i++)
+        fine = fine || json_integer_value(json_array_get(r->codes, i)) == res->status;
+    int retcode = fine ? 0 : res->status;
     ctx_set_retcode(r->ctx, r->bg || opt_bool(r, "ignore_retcode", false) ? 0 : retcode);
     log_outcome(r, r->bg ? 0 : retcode, json_string_value(out), json_string_value(errs));
     return json_pack("{s:i, s:o, s:O, s:O}", "pid", (int) res->pid, "retcode",
@@ -699,31 +720,25 @@ start_failed(const cmd_run_t *r, fail_t *why, fail_t *err)
                      r->quiet ? "REDACTED" : r->text, r->cwd, r->python_shell ? "True" : "False", reason);
 }
 
-/* A line break typed as \n on the command line is one, unless stdin_raw_newlines. NEW, or NULL when there is
- * none. */
-static char *
-input_text(const cmd_run_t *r)
-{
-    json_t *given = opt(r, "stdin");
-
-    if (given == NULL || r->bg)
-        return NULL;
-    AUTO_FREE char *text = value_pystr(given);
-    return opt_bool(r, "stdin_raw_newlines", false) ? STEAL(text) : str_replace(text, "\\n", "\n");
-}
-
-/* A time that is not a number is an error. 0 when the program ran, whatever its exit code. */
+/* Starts the program and waits, unless in the background. A time that is not a number is an error. 0 when
+ * the program ran, whatever its exit code; negative with *err when it could not be started. */
 static int
 exec_cmd_start(const cmd_run_t *r, proc_result_t *res, fail_t *err)
 {
-    json_t *timeout = opt(r, "timeout");
+    json_t *timeout = opt(r, "timeout"), *given = r->bg ? NULL : opt(r, "stdin");
     fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *input = input_text(r);
+    AUTO_FREE char *text = given != NULL ? value_pystr(given) : NULL;
     proc_spec_t spec = PROC_SPEC_INIT;
 
+    /* A line break typed as \n on the command line is one, unless stdin_raw_newlines. A program in the
+     * background gets none. */
+    AUTO_FREE char *input = text == NULL || opt_bool(r, "stdin_raw_newlines", false)
+                                ? STEAL(text)
+                                : str_replace(text, "\\n", "\n");
+
     if (value_truthy(timeout) && !json_is_number(timeout)) {
-        AUTO_FREE char *text = value_pystr(timeout);
-        return fail_set(err, -EINVAL, "Error: timeout %s must be a number", text);
+        AUTO_FREE char *shown = value_pystr(timeout);
+        return fail_set(err, -EINVAL, "Error: timeout %s must be a number", shown);
     }
     double seconds = timeout != NULL ? json_number_value(timeout) : 0;
     spec.argv = r->argv;
@@ -733,6 +748,7 @@ exec_cmd_start(const cmd_run_t *r, proc_result_t *res, fail_t *err)
     spec.group = r->group;
     spec.in = input;
     spec.in_len = input != NULL ? strlen(input) : 0;
+    /* Rounded up, since 0 means to wait without an end. */
     spec.timeout_ms = seconds > 0 && seconds < INT32_MAX / 1000 ? (int) ceil(seconds * 1000) : 0;
     spec.umask = r->umask;
     spec.merge_stderr = (r->flags & RUN_MERGE) != 0 || opt_bool(r, "redirect_stderr", false);
@@ -745,7 +761,7 @@ exec_cmd_start(const cmd_run_t *r, proc_result_t *res, fail_t *err)
     return proc_run(&spec, res, &why) < 0 ? start_failed(r, &why, err) : 0;
 }
 
-/* Salt's cmd._run. NEW, or NULL with *err. */
+/* Salt's cmd._run: all functions of the module stand on it. NEW result, or NULL with *err. */
 static json_t *
 run_command(cmd_run_t *r, fail_t *err)
 {
@@ -771,6 +787,7 @@ cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool hide = value_bool(args, "hide_output", false);
     int rc = ret != NULL ? 0 : -EIO;
 
+    /* With output_loglevel quiet there is no exception either: Salt raises it where it logs. */
     if (rc == 0 && !r.quiet) {
         int retcode = (int) value_int(ret, "retcode", 0);
         bool failed = retcode != 0 && !value_bool(args, "ignore_retcode", false);
@@ -788,7 +805,8 @@ cmd_run_text(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Returns one member of run_command's result, or "" with hide_output. */
+/* Returns one member of run_command's result, which the row names, or "" with hide_output; an exit code is
+ * not hidden. */
 static int
 cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -805,6 +823,7 @@ cmd_run_member(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The whole result. hide_output empties the two texts, and the exit code stays. */
 static int
 cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -822,6 +841,7 @@ cmd_mod_run_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Only the number of the process: nothing else is known, as the call does not wait. */
 static int
 cmd_mod_run_bg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

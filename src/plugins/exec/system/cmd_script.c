@@ -1,6 +1,6 @@
 /* cmd_script.c - more of execution module `cmd`: scripts, snippets of code, and which programs and shells
- * there are. Scripts and snippets become private temporary files that cmd.run_all executes and that are
- * removed afterwards. */
+ * there are. Scripts and snippets become private temporary files that cmd.run_all executes, with all of its
+ * arguments, and that are removed afterwards. */
 #include "salt/plugin.h"
 
 #include <fcntl.h>
@@ -16,6 +16,8 @@
 #include "plugins/lib/call/cmdrows.h"
 #include "plugins/lib/file/source.h"
 
+/* Bytes: of a script, of /etc/shells, of an account's line; milliseconds that a shell may take to tell its
+ * version. */
 enum {
     SCRIPT_LIMIT = 64 * 1024 * 1024,
     SHELLS_LIMIT = 64 * 1024,
@@ -25,7 +27,8 @@ enum {
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
-/* NEW path or NULL. The system's own folders are searched even when PATH lacks them. */
+/* NEW path or NULL. The system's own folders are searched even when PATH lacks them: services are often
+ * started with a short one. */
 static char *
 which(const char *name)
 {
@@ -36,6 +39,7 @@ which(const char *name)
     return *name != '\0' ? fs_which_on(wide, name) : NULL;
 }
 
+/* A path as an answer: None for NULL. NEW. */
 static json_t *
 path_or_none(const char *path)
 {
@@ -60,6 +64,7 @@ cmd_has_exec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The path of the first of the programs that is there; None when none is. */
 static int
 cmd_which_bin(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -75,6 +80,8 @@ cmd_which_bin(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The lines of /etc/shells without comments (shells(5)); the file need not name shells that are
+ * installed. */
 static int
 cmd_shells(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,7 +117,8 @@ static const struct shell_row {
     { "php", "^PHP ([0-9][^[:space:]]*)", { "php", "-v" } },
 };
 
-/* The first group of the pattern in `text`. NEW, or NULL. */
+/* The first group of the pattern in `text`, which may have several lines. NEW, or NULL. Patterns are those
+ * of the table, so a wrong one is a fault of this file. */
 static char *
 first_group(const char *pattern, const char *text)
 {
@@ -125,7 +133,7 @@ first_group(const char *pattern, const char *text)
     return found;
 }
 
-/* "5.2.15(1)-release" to "5.2.15": at most three numbers, at least two. NEW. */
+/* "5.2.15(1)-release" to "5.2.15": at most three numbers, at least two, so that "5" becomes "5.0". NEW. */
 static char *
 short_version(const char *raw)
 {
@@ -137,7 +145,8 @@ short_version(const char *raw)
     return strchr(version, '.') != NULL ? STEAL(version) : xasprintf("%s.0", version);
 }
 
-/* Runs the shell's version command. NEW, with "error" instead of a version on failure. */
+/* Runs the shell's version command. NEW. `installed` is None when a program is there and its version can't
+ * be read: Salt's answers, in all three cases. */
 static json_t *
 shell_details(const struct shell_row *row)
 {
@@ -146,6 +155,7 @@ shell_details(const struct shell_row *row)
 
     for (size_t i = 0; row->argv[i] != NULL; i++)
         prog_add(&cmd, row->argv[i]);
+    /* Some print their version as an error. */
     cmd.merge_stderr = true;
     cmd.timeout_ms = SHELL_INFO_MS;
     AUTO_FREE char *out = prog_stdout(&cmd, NULL, &why);
@@ -153,6 +163,7 @@ shell_details(const struct shell_row *row)
         return json_pack("{s:o, s:b}", "error",
                          value_fmt("Unable to run command '%s' Reason: %s", row->argv[0], fail_text(&why)),
                          "installed", 0);
+    /* Behind the run, as the answer of a shell that is not there has no path. */
     AUTO_FREE char *path = which(row->argv[0]);
     AUTO_FREE char *raw = first_group(row->pattern, out);
     if (raw == NULL)
@@ -165,6 +176,7 @@ shell_details(const struct shell_row *row)
                      "version", version);
 }
 
+/* A shell without a row is an answer with an error's text, not an error. */
 static int
 cmd_shell_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -184,7 +196,8 @@ cmd_shell_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- a temporary file that is run --------------------------------------------------------- */
 
-/* Writes the bytes into a new file in `dir`; NEW path, or NULL with *err. */
+/* Writes the bytes into a new file in `dir`, which the user who runs it owns. NEW path, or NULL with *err.
+ * The mode is set before the owner: a file of another user's may not be changed without root's rights. */
 static char *
 temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mode, const char *runas,
              fail_t *err)
@@ -201,6 +214,7 @@ temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mod
     int rc = fs_write_all(fd, buf_str(bytes), bytes->len);
     if (rc == 0 && fchmod(fd, mode) != 0)
         rc = -errno;
+    /* A user who is not there is reported by cmd.run_all; the group stays, as in Salt. */
     if (rc == 0 && runas != NULL && getpwnam_r(runas, &pw, text, USER_TEXT, &user) == 0 && user != NULL &&
         fchown(fd, pw.pw_uid, (gid_t) -1) != 0)
         rc = -errno;
@@ -212,7 +226,8 @@ temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mod
     return STEAL(path);
 }
 
-/* Arguments that go on to cmd.run_all as they are: what is not named here. NEW. */
+/* Arguments that go on to cmd.run_all as they are, those of its own ("ours") and the collected keywords
+ * apart, which are laid over them. NEW. */
 static json_t *
 cmd_script_passed_on(json_t *args, const char *const *ours, size_t n)
 {
@@ -232,9 +247,10 @@ cmd_script_passed_on(json_t *args, const char *const *ours, size_t n)
 
 /* ---- exec_code ---------------------------------------------------------------------------- */
 
-/* Writes the code to a file that the interpreter gets as its first argument. */
+/* Writes the code to a file that the interpreter gets as its first argument. It need not be executable, as
+ * the interpreter reads it; no shell sees the arguments. */
 static int
-exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cmd_exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const ours[] = { "lang", "code", "args" };
     buf_auto_t code = BUF_INIT;
@@ -248,6 +264,7 @@ exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *kwargs = cmd_script_passed_on(args, ours, NELEMS(ours));
     json_auto_t *call = json_pack("[[s, s]]", value_str(args, "lang", ""), path);
     json_t *cmd = json_array_get(call, 0);
+    /* A text is one argument, blanks or not. */
     if (json_is_array(extra))
         json_array_extend(cmd, extra);
     else if (json_is_string(extra))
@@ -258,17 +275,12 @@ exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-static int
-cmd_exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return exec_code_all(ctx, args, ret_value, err);
-}
-
+/* The output of the code alone, without what it prints as errors. */
 static int
 cmd_exec_code(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *all = NULL;
-    int rc = exec_code_all(ctx, args, &all, err);
+    int rc = cmd_exec_code_all(ctx, args, &all, err);
 
     if (rc == 0)
         *ret_value = json_incref(value_get(all, "stdout"));
@@ -278,7 +290,8 @@ cmd_exec_code(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- script ------------------------------------------------------------------------------- */
 
-/* The local file behind a path or URL. 0 and NEW path, or NULL when the file server has no such file. */
+/* The local file behind a path or URL. 0 and NEW path, or NULL when the file server has no such file;
+ * negative with *err. An absolute path is a file of the minion, and is not copied. */
 static int
 local_source(call_ctx_t *ctx, const char *source, json_t *saltenv, char **ret_path, fail_t *err)
 {
@@ -292,6 +305,8 @@ local_source(call_ctx_t *ctx, const char *source, json_t *saltenv, char **ret_pa
         *ret_path = there > 0 ? xstrdup(source) : NULL;
         return there < 0 ? there : 0;
     }
+    /* A minion without a file server, salt-call --local with other roots: named, so that the user knows the
+     * way out. */
     if (!ctx_has(ctx, "cp.cache_file"))
         return fail_kind(
             err, FAIL_COMMAND, -ENOTSUP,
@@ -307,7 +322,8 @@ local_source(call_ctx_t *ctx, const char *source, json_t *saltenv, char **ret_pa
     return rc;
 }
 
-/* ".py" of "salt://a/b.py?saltenv=dev". NEW. */
+/* ".py" of "salt://a/b.py?saltenv=dev": some interpreters look at the suffix. A leading dot is a part of
+ * the name. NEW. */
 static char *
 suffix_of(const char *source)
 {
@@ -320,7 +336,7 @@ suffix_of(const char *source)
     return xstrdup("");
 }
 
-/* With `template` the script is one: its text becomes what that gives. */
+/* With `template` the script is one: `text` becomes what that gives. 0, or negative with *err. */
 static int
 render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fail_t *err)
 {
@@ -341,7 +357,8 @@ render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fai
     return 0;
 }
 
-/* The arguments behind the script's name: a text as it is, each word of a list in quotes. NEW. */
+/* The arguments behind the script's name: a text as it is, which the shell splits, each word of a list in
+ * quotes. NEW. */
 static char *
 script_words(const json_t *extra)
 {
@@ -358,12 +375,14 @@ script_words(const json_t *extra)
     return buf_steal(&line);
 }
 
+/* Without a file the answer is that of a failed command, with cache_error, and no error. */
 static int
-cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cmd_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *template = value_str(args, "template", NULL);
     AUTO_FREE char *local = NULL;
 
+    /* An engine that is missing is found before the file is fetched. */
     if (!str_empty(template) && !template_known(template))
         return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
                          "the script can't be rendered: template engine %s is not available", template);
@@ -384,6 +403,8 @@ cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         }
         if (render_script(ctx, args, local, &bytes, err) < 0)
             return err->code;
+        /* The copy lies in the folder to run in, as in Salt: a temporary folder may forbid programs
+         * (noexec). */
         AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : fs_temp_dir(), suffix, &bytes, 0500,
                                             value_str(args, "runas", NULL), err);
         if (path == NULL)
@@ -403,6 +424,7 @@ cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         if (bg)
             json_object_set_new(kwargs, "python_shell", json_true());
         rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
+        /* In the background the shell removes the copy, when the script has ended. */
         if (!bg || rc < 0)
             unlink(path);
         return rc;
@@ -412,17 +434,12 @@ cmd_script_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-static int
-cmd_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    return cmd_script_script(ctx, args, ret_value, err);
-}
-
+/* The exit code of cmd.script alone; the script is a Jinja template by default, which the row says. */
 static int
 cmd_script_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *all = NULL;
-    int rc = cmd_script_script(ctx, args, &all, err);
+    int rc = cmd_script(ctx, args, &all, err);
 
     if (rc == 0)
         *ret_value = json_incref(value_get(all, "retcode"));
@@ -432,6 +449,8 @@ cmd_script_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- tty ---------------------------------------------------------------------------------- */
 
+/* A terminal is "ttyNAME", "ptsN" or "pts/N" below /dev; no dots, so that no other file is written. Answers
+ * are Salt's {Success: ...} or {Error: ...}. O_NOCTTY: the minion gets no terminal by it. */
 static int
 cmd_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

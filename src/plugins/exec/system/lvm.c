@@ -1,5 +1,6 @@
 /* lvm.c - execution module `lvm`: LVM2's physical volumes, volume groups and logical volumes, by its
- * programs. What went wrong is part of the answer, as in Salt. */
+ * programs. What went wrong is part of the answer, as in Salt. The shape of the facts is the
+ * colon-separated output of pvdisplay, vgdisplay and lvdisplay with -c, which lvm(8) keeps for scripts. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
@@ -14,7 +15,8 @@
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-/* The colon-separated columns of pvdisplay -c and its like, by which Salt names them, in their order. */
+/* The columns of pvdisplay -c and its like, in their order. Their names, with the units in them, are Salt's
+ * keys. */
 typedef struct lvm_columns {
     const char *program, *argument; /* the function's argument */
     const char *names[18];          /* ends with NULL; the volume's own name is first */
@@ -46,7 +48,8 @@ static const lvm_columns_t logical = {
       "Read Ahead Sectors", "Major Device Number", "Minor Device Number" }
 };
 
-/* Adds one line's volume. A line with too few columns is a message, not a volume. */
+/* Adds one line's volume under its own name; `real` looks behind symbolic links. A line with too few
+ * columns is a message, not a volume. */
 static void
 add_volume(const lvm_columns_t *columns, char *line, bool real, json_t *into)
 {
@@ -65,7 +68,8 @@ add_volume(const lvm_columns_t *columns, char *line, bool real, json_t *into)
     strv_free(values);
 }
 
-/* The volumes of that name, all for "". NEW, empty when there is none; NULL with *err. */
+/* The volumes of that name, all for "". NEW, empty when there is none, which the program calls a failure;
+ * NULL with *err. `quiet`: that there is none is no reason for a line in the log. */
 static json_t *
 volumes(call_ctx_t *ctx, const lvm_columns_t *columns, const char *name, bool quiet, bool real, fail_t *err)
 {
@@ -83,12 +87,14 @@ volumes(call_ctx_t *ctx, const lvm_columns_t *columns, const char *name, bool qu
     json_t *all = json_object();
     AUTO_FREE char *text = xstrdup(value_int(ran, "retcode", 1) == 0 ? value_str(ran, "stdout", "") : "");
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
+        /* A device without a group has this line first, as a notice. */
         if (strstr(line, "is a new physical volume") == NULL)
             add_volume(columns, line, real, all);
     }
     return all;
 }
 
+/* pvdisplay, vgdisplay and lvdisplay: the row has the columns. */
 static int
 lvm_display(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -99,7 +105,7 @@ lvm_display(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* 1 when the device is a physical volume, 0 when it is not, or a negative errno. */
+/* 1 when the device is a physical volume, 0 when it is not, or negative with *err. */
 static int
 is_physical(call_ctx_t *ctx, const char *device, bool quiet, fail_t *err)
 {
@@ -108,7 +114,7 @@ is_physical(call_ctx_t *ctx, const char *device, bool quiet, fail_t *err)
     return all == NULL ? err->code : json_object_size(all) > 0;
 }
 
-/* {"LVM version": ..., "Library version": ...}. NEW, or NULL with *err. */
+/* {"LVM version": ..., "Library version": ...}, as `lvm version` prints them. NEW, or NULL with *err. */
 static json_t *
 lvm_versions(call_ctx_t *ctx, fail_t *err)
 {
@@ -126,6 +132,7 @@ lvm_versions(call_ctx_t *ctx, fail_t *err)
         if (value == NULL)
             continue;
         *value++ = '\0';
+        /* Like Salt's split: the second of several parts. */
         value[strcspn(value, ":")] = '\0';
         json_object_set_new(all, str_trim(line), json_string(str_trim(value)));
     }
@@ -167,6 +174,7 @@ device_list(const json_t *devices)
     return list;
 }
 
+/* True when the word is one of those in a text with blanks between. */
 static bool
 in_words(const char *words, const char *word)
 {
@@ -198,14 +206,16 @@ lvm_add_options(prog_t *prog, const json_t *args, const char *valued, const char
     }
 }
 
-/* `-qq` has LVM2's programs answer no to their questions; `word` is the program's way to say yes. */
+/* `-qq` has LVM2's programs answer no to their questions, and `word` is the program's way to say yes, so
+ * that neither waits for an answer. */
 static void
 add_force(prog_t *prog, const json_t *args, const char *word)
 {
     prog_add(prog, value_truthy(value_get(args, "force")) ? word : "-qq");
 }
 
-/* What the program's errors say, trimmed or as they are, or `done`. TAKES `done`. NEW; NULL with *err. */
+/* Runs the program: `done` when it ended well, else its errors, trimmed or as they are. TAKES `done`. NEW;
+ * NULL with *err when it could not be run. */
 static json_t *
 lvm_said(call_ctx_t *ctx, prog_t *prog, bool trimmed, json_t *done, fail_t *err)
 {
@@ -236,8 +246,9 @@ static const lvm_each_t each_create = { "pvcreate", true, true };
 static const lvm_each_t each_remove = { "pvremove", false, true };
 static const lvm_each_t each_resize = { "pvresize", false, false };
 
-/* Adds the devices that the program is for. 1 and the answer when another one is in the way; 0; or a negative
- * errno. */
+/* Adds the devices that the program is for and counts them in *ret_n. Returns 1 with the answer in
+ * *ret_value when another one is in the way (not there, or on the wrong side and no `override`); 0; or
+ * negative with *err. */
 static int
 add_devices(call_ctx_t *ctx, const json_t *args, const lvm_each_t *each, prog_t *prog, json_t *devices,
             size_t *ret_n, json_t **ret_value, fail_t *err)
@@ -266,7 +277,8 @@ add_devices(call_ctx_t *ctx, const json_t *args, const lvm_each_t *each, prog_t 
     return 0;
 }
 
-/* True, or why not. */
+/* pvcreate, pvremove and pvresize: True, or a text that tells why not. Devices that are on the right side
+ * already are skipped with `override`, and nothing is run when none is left. */
 static int
 lvm_each_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -295,9 +307,11 @@ lvm_each_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (!json_is_true(said))
             return 0;
     }
+    /* The program's word is not enough: each device is looked at again. */
     json_array_foreach (n > 0 && each->is_checked ? devices : NULL, i, one) {
         AUTO_FREE char *device = value_pystr(one);
         int is = is_physical(ctx, device, !each->makes, err);
+        /* The first device that stayed as it was is the answer. */
         if (is >= 0 && is != each->makes) {
             json_decref(*ret_value);
             *ret_value = value_fmt("Device \"%s\" was not affected.", device);
@@ -316,8 +330,7 @@ lvm_each_device(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     "addtag alloc autobackup clustered maxlogicalvolumes maxphysicalvolumes metadatatype vgmetadatacopies "  \
     "metadatacopies physicalextentsize zero"
 
-/* vgcreate, whose answer has the group, and vgextend: the row's text is the program, "created" or "extended"
- * its deed. */
+/* vgcreate, whose answer has the new group too, and vgextend: the row has the program. */
 static int
 lvm_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -331,6 +344,7 @@ lvm_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_string("Error: vgname and device(s) are both required");
         return 0;
     }
+    /* The group's name stands before its devices. */
     if (tool_begin(&prog, program, err) < 0 || prog_operand(&prog, "vgname", name, err) < 0 ||
         prog_operands(&prog, "devices", devices, err) < 0)
         return err->code;
@@ -348,6 +362,7 @@ lvm_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The text of a success is made here, as in Salt, and not read from the program's output. */
 static int
 lvm_vgremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -368,7 +383,7 @@ lvm_vgremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     "poolmetadatasize readahead regionsize type virtualsize zero"
 #define LV_BARE "nosync noudevsync ignoremonitoring thin"
 
-/* Salt's answer to arguments that exclude each other; NULL: none. */
+/* Salt's answer to arguments that exclude each other; NULL: there is nothing wrong. */
 static const char *
 lvcreate_wrong(const json_t *args)
 {
@@ -384,6 +399,8 @@ lvcreate_wrong(const json_t *args)
     return size || extents ? NULL : "Error: Either size or extents must be specified";
 }
 
+/* The command line. A snapshot is of a volume in the same group; a thin volume has a virtual size (-V) and
+ * no space of its own. 0, or negative with *err. */
 static int
 lvcreate_line(const json_t *args, prog_t *prog, fail_t *err)
 {
@@ -417,6 +434,7 @@ lvcreate_line(const json_t *args, prog_t *prog, fail_t *err)
     return 0;
 }
 
+/* The new volume by lvdisplay, and what lvcreate said. */
 static int
 lvm_lvcreate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -439,6 +457,7 @@ lvm_lvcreate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The volume is named GROUP/NAME; the argument vgname is checked with it. */
 static int
 lvm_lvremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -455,7 +474,7 @@ lvm_lvremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* lvresize, which may shrink, and lvextend: the row's text. An empty answer, and a line in the log, for a
- * call that says no size or two. */
+ * call that says no size or two, as in Salt. */
 static int
 lvm_resize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -476,9 +495,11 @@ lvm_resize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          "lvpath: the volume's device is missing, as in %s 12M /dev/vg/lv", program);
     if (tool_begin(&prog, program, err) < 0)
         return err->code;
+    /* lvresize wants --force before it shrinks a volume with data. */
     add_force(&prog, args, shrinks ? "--force" : "--yes");
     if (value_truthy(value_get(args, "resizefs")))
         prog_add(&prog, "--resizefs");
+    /* "+1G" and "50%FREE" go on as they are: lvm(8) knows more forms than are worth a check. */
     prog_add_option(&prog, value_truthy(size) ? "-L" : "-l", value_truthy(size) ? size : extents);
     if (prog_operand(&prog, "lvpath", path, err) < 0)
         return err->code;
@@ -489,6 +510,7 @@ lvm_resize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return said != NULL ? 0 : err->code;
 }
 
+/* Salt's words; the module is linux_lvm there. */
 static const char *
 lvm_unavailable(call_ctx_t *ctx)
 {

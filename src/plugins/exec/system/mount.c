@@ -1,6 +1,7 @@
-/* mount.c - execution module `mount`: what is mounted (/proc/self/mounts and mountinfo), fstab, mount and
- * umount. Swap, the cache of options and autofs maps stand in mount_swap.c, mount_cache.c and
- * mount_auto.c. */
+/* mount.c - execution module `mount`: what is mounted (/proc/self/mounts and mountinfo, proc(5)), fstab
+ * (fstab(5)), mount and umount. Swap, the cache of options and autofs maps stand in mount_swap.c,
+ * mount_cache.c and mount_auto.c. Blanks in names are \040 in the kernel's files and "\ " in Salt's
+ * answers, but mount points stay as the kernel writes them: Salt's. */
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
@@ -25,7 +26,7 @@
 
 /* ---- what is mounted ------------------------------------------------------------------------ */
 
-/* The number of a user's or a group's name; a number, and a name that nobody has, stay. NEW. */
+/* The number of a user's or a group's name; a number, and a name that no account has, stay. NEW. */
 static char *
 id_text(bool user, const char *given)
 {
@@ -40,7 +41,8 @@ id_text(bool user, const char *given)
     return xasprintf("%u", pw != NULL ? pw->pw_uid : gr->gr_gid);
 }
 
-/* Options of a mount as a list, uid= and gid= as numbers. NEW. */
+/* Options of a mount as a list, names behind uid= and gid= as numbers: fstab may have names, the kernel
+ * never does, and states compare the two. NEW. */
 static json_t *
 mount_options_of(const char *text)
 {
@@ -58,7 +60,9 @@ mount_options_of(const char *text)
     return list;
 }
 
-/* What mount(8) calls the device of each mount point: {point: device}. NEW. */
+/* Each mount point's device as mount(8) has it: {point: device}. NEW, empty where there is no such
+ * program. It knows more than the kernel: the device behind a loop or a label. A line is "DEVICE on
+ * POINT type ...". */
 static json_t *
 listed_devices(void)
 {
@@ -80,7 +84,7 @@ listed_devices(void)
     return devices;
 }
 
-/* A member of an object that may be missing: None. NEW. */
+/* A member of an object that may be missing, which is None then, as the object may be. NEW. */
 static json_t *
 or_none(const json_t *object, const char *key)
 {
@@ -89,14 +93,8 @@ or_none(const json_t *object, const char *key)
     return value != NULL ? json_incref(value) : json_null();
 }
 
-static json_t *
-short_mount(char **words, const json_t *listed)
-{
-    return json_pack("{s:s, s:o, s:s, s:o}", "device", words[0], "alt_device", or_none(listed, words[1]),
-                     "fstype", words[2], "opts", mount_options_of(words[3]));
-}
-
-/* blkid's facts of all devices, once for a job. BORROWED. */
+/* blkid's facts of all devices, once for a job: states look at the mounts again and again. BORROWED; empty
+ * where there is no blkid. */
 static const json_t *
 known_devices(call_ctx_t *ctx)
 {
@@ -111,6 +109,7 @@ known_devices(call_ctx_t *ctx)
     return found;
 }
 
+/* Python's lower() of a text of ASCII letters, as a UUID is; None for anything else. NEW. */
 static json_t *
 mount_lower(const json_t *text)
 {
@@ -145,7 +144,9 @@ long_mount(char **words, const json_t *listed, const json_t *known)
                      mount_lower(value_get(device, "UUID")), "device_label", or_none(device, "LABEL"));
 }
 
-/* {point: {device, alt_device, fstype, opts, and with `extended` more}}. NEW, or NULL with *err. */
+/* {point: {device, alt_device, fstype, opts, and with `extended` more}}. NEW, or NULL with *err. A kernel
+ * without mountinfo has the short form, as in Salt. Of several mounts on one point the last one is kept,
+ * which is the one that is seen. */
 static json_t *
 active_mounts(call_ctx_t *ctx, bool extended, fail_t *err)
 {
@@ -159,10 +160,13 @@ active_mounts(call_ctx_t *ctx, bool extended, fail_t *err)
     const json_t *known = full ? known_devices(ctx) : NULL;
     for (char *at = text.data, *line; at != NULL && (line = line_next(&at)) != NULL;) {
         char **words = str_split(line, " \t", true);
+        /* Where the mount point stands in a line of either file. */
         size_t at_point = full ? 4 : 1;
         json_t *one = strv_len(words) < 4 ? NULL
                       : full              ? long_mount(words, listed, known)
-                                          : short_mount(words, listed);
+                             : json_pack("{s:s, s:o, s:s, s:o}", "device", words[0], "alt_device",
+                                         or_none(listed, words[1]), "fstype", words[2], "opts",
+                                         mount_options_of(words[3]));
         if (one != NULL)
             json_object_set_new(mounts, words[at_point], one);
         strv_free(words);
@@ -170,7 +174,7 @@ active_mounts(call_ctx_t *ctx, bool extended, fail_t *err)
     return STEAL(mounts);
 }
 
-/* 1, 0, or negative with *err. */
+/* 1 when something is mounted on this very point, 0, or negative with *err. */
 static int
 mount_is_active(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -179,6 +183,7 @@ mount_is_active(call_ctx_t *ctx, const char *name, fail_t *err)
     return mounts == NULL ? err->code : value_get(mounts, name) != NULL;
 }
 
+/* The function of the same name; `extended` adds the members of mountinfo and blkid. */
 static int
 mount_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -206,6 +211,8 @@ point_of(const char *path)
     while (strcmp(at, "/") != 0) {
         struct stat own, above;
         char *up = fop_dirname(at);
+        /* Python's os.path.ismount(): a symbolic link is none, a folder that is its own parent is the
+         * root. */
         if (lstat(at, &own) == 0 && !S_ISLNK(own.st_mode) && lstat(up, &above) == 0 &&
             (own.st_dev != above.st_dev || own.st_ino == above.st_ino)) {
             free(up);
@@ -226,6 +233,7 @@ mount_get_mount_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* The device of the mount that a path lies on; None for a point that the kernel spells otherwise. */
 static int
 mount_get_device_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -273,6 +281,7 @@ mount_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Reads the whole file. 0, or negative with an error in Salt's words. */
 static int
 fstab_read(const char *config, buf_t *out, fail_t *err)
 {
@@ -285,6 +294,8 @@ fstab_read(const char *config, buf_t *out, fail_t *err)
     return 0;
 }
 
+/* Removes the line of the mount point, and with `device` only that of both. True also when there is none:
+ * the file is then left alone. */
 static int
 mount_rm_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -319,6 +330,7 @@ mount_entry_of(const json_t *args, fail_t *err)
         if (field_check_text(names[i], text, blanks ? FIELD_LINE : FIELD_WORD, err) < 0)
             return NULL;
         AUTO_FREE char *field = fstab_field(text);
+        /* fields are told apart by blanks alone, so an empty one would move the others. */
         if (*field == '\0') {
             fop_invalid(err, "%s: '' would leave out a field of the line; give a value", names[i]);
             return NULL;
@@ -344,6 +356,8 @@ criteria_of(const json_t *args, const json_t *entry, fail_t *err)
         fop_failed(err, "match_on must be a string or list of strings");
         return NULL;
     }
+    /* These types have no device of their own, or several (btrfs): their line is found by its mount point.
+     * Others are found by their device, so that a new mount point changes their line. */
     if (str_eq(json_string_value(given), "auto")) {
         bool name = false;
         for (i = 0; i < NELEMS(by_name); i++)
@@ -364,6 +378,8 @@ criteria_of(const json_t *args, const json_t *entry, fail_t *err)
     return NULL;
 }
 
+/* "new", "present" or "change", also with test=True, when nothing is written. not_change leaves a line that
+ * differs and says "present". */
 static int
 mount_set_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -382,6 +398,7 @@ mount_set_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     fstab_edit_t did = fstab_edit(buf_str(&before), criteria, entry, value_bool(args, "not_change", false),
                                   &after);
+    /* A last line without its end would otherwise swallow the new one. */
     if (did == FSTAB_NONE) {
         AUTO_FREE char *line = fstab_line(entry);
         buf_printf(&after, "%s%s", after.len > 0 && after.data[after.len - 1] != '\n' ? "\n" : "", line);
@@ -402,7 +419,8 @@ mount_filesystems(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- mount and umount ----------------------------------------------------------------------- */
 
-/* True when it ended well, else what it says. */
+/* Runs the program as the call's `user`. The answer is True when it ended well, else what it says on
+ * stderr, a text and not an error, as in Salt. 0, or negative with *err when it could not be run. */
 static int
 told(call_ctx_t *ctx, const json_t *args, prog_t *prog, json_t **ret_value, fail_t *err)
 {
@@ -424,7 +442,8 @@ joined_options(const json_t *opts)
                                 : value_pystr(opts);
 }
 
-/* "mount -o OPTS -t FSTYPE DEVICE POINT". */
+/* Begins "mount -o OPTS -t FSTYPE DEVICE POINT", or, without a device, "mount POINT", for which fstab has
+ * the rest: options and type would be in its way. 0, or negative with *err. */
 static int
 mount_words(prog_t *prog, const json_t *args, const char *opts, fail_t *err)
 {
@@ -441,31 +460,7 @@ mount_words(prog_t *prog, const json_t *args, const char *opts, fail_t *err)
     return rc == 0 ? prog_operand(prog, "name", NAME(args), err) : rc;
 }
 
-/* Images are mounted by modules of their own. */
-static int
-mount_image(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
-{
-    const char *util = value_str(args, "util", "");
-
-    *ret_value = json_false();
-    if (strcmp(util, "guestfs") == 0)
-        *ret_value = sub_call(ctx, err, "guestfs.mount", "{s:O, s:O}", "location", value_get(args, "name"),
-                              "root", value_get(args, "device"));
-    if (strcmp(util, "qemu_nbd") != 0)
-        return *ret_value != NULL ? 0 : err->code;
-    json_auto_t *mounts = sub_call(ctx, err, "qemu_nbd.init", "{s:O, s:O}", "image", value_get(args, "name"),
-                                   "root", value_get(args, "device"));
-    if (mounts == NULL)
-        return err->code;
-    const char *first = json_object_iter_key(json_object_iter(mounts));
-    if (first == NULL)
-        return 0;
-    AUTO_FREE char *key = xasprintf("img.mnt_%s", first);
-    json_object_set(ctx_context(ctx), key, mounts);
-    *ret_value = json_string(first);
-    return 0;
-}
-
+/* Mounts by mount(8); mkmnt makes the folder when it is not there, as the same user. */
 static int
 mount_anew(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -487,10 +482,32 @@ mount_anew(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mount_mount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return strcmp(value_str(args, "util", "mount"), "mount") == 0 ? mount_anew(ctx, args, ret_value, err)
-                                                                  : mount_image(ctx, args, ret_value, err);
+    const char *util = value_str(args, "util", "mount");
+
+    if (strcmp(util, "mount") == 0)
+        return mount_anew(ctx, args, ret_value, err);
+    /* Images are mounted by modules of their own; an unknown util is False. */
+    *ret_value = json_false();
+    if (strcmp(util, "guestfs") == 0)
+        *ret_value = sub_call(ctx, err, "guestfs.mount", "{s:O, s:O}", "location", value_get(args, "name"),
+                              "root", value_get(args, "device"));
+    if (strcmp(util, "qemu_nbd") != 0)
+        return *ret_value != NULL ? 0 : err->code;
+    json_auto_t *mounts = sub_call(ctx, err, "qemu_nbd.init", "{s:O, s:O}", "image", value_get(args, "name"),
+                                   "root", value_get(args, "device"));
+    if (mounts == NULL)
+        return err->code;
+    const char *first = json_object_iter_key(json_object_iter(mounts));
+    if (first == NULL)
+        return 0;
+    /* umount finds the image's mounts in the job's context by this name. */
+    AUTO_FREE char *key = xasprintf("img.mnt_%s", first);
+    json_object_set(ctx_context(ctx), key, mounts);
+    *ret_value = json_string(first);
+    return 0;
 }
 
+/* Remounts what is mounted on this point, and mounts it when nothing is. */
 static int
 mount_remount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -501,6 +518,7 @@ mount_remount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (there <= 0)
         return there < 0 ? there : mount_anew(ctx, args, ret_value, err);
+    /* Commas around both sides find the word as a whole, not "remounted". */
     AUTO_FREE char *all = strstr(framed, ",remount,") != NULL
                               ? xstrdup(opts)
                               : xasprintf("%s%sremount", opts, *opts != '\0' ? "," : "");
@@ -508,6 +526,7 @@ mount_remount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc == 0 ? told(ctx, args, &prog, ret_value, err) : rc;
 }
 
+/* True, or why not; None for an image, whose modules do the work. */
 static int
 mount_umount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -529,12 +548,14 @@ mount_umount(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("%s does not have anything mounted", NAME(args));
     if (rc <= 0)
         return rc;
+    /* With a device given, umount gets that, since several may lie on one point. */
     const char *which = value_truthy(value_get(args, "device")) ? "device" : "name";
     rc = tool_begin(&prog, "umount", err);
     rc = rc == 0 ? prog_operands(&prog, which, value_get(args, which), err) : rc;
     return rc == 0 ? told(ctx, args, &prog, ret_value, err) : rc;
 }
 
+/* True when a program is linked with libfuse, as ldd prints; False when it is not there at all. */
 static int
 mount_is_fuse_exec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -100,7 +100,7 @@ typedef struct filter {
 } filter_t;
 
 /* Matches one process and, for pkill, signals it. A process that has gone before the signal is not counted.
- * The name is that of /proc/PID/stat, which the kernel cuts at 15 bytes; `full` looks at the words of the
+ * A name that the kernel cut at 15 bytes has been completed (procfs.h); `full` looks at the words of the
  * command line with spaces between. */
 static int
 filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)

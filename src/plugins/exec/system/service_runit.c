@@ -1,7 +1,7 @@
 /* service_runit.c - execution module `service` where runit is process 1, as on Void: folders with a program
- * `run`, which are enabled by a link in the folder that runsvdir watches, and sv(8).
- *
- * A file `down` in a service's folder keeps it from being started with the machine. */
+ * `run`, which are enabled by a link in the folder that runsvdir watches, and sv(8). A file `down` in a
+ * service's folder keeps it from being started with the machine (runsv(8)). Salt's words are kept:
+ * "available" is a folder of a service, "enabled" a link to it, "autostart" the lack of the file `down`. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -14,6 +14,7 @@
 #include "plugins/lib/service/service_api.h"
 
 enum { SEEN_TRIES = 10 };
+/* Seconds between looks; runsvdir looks every five seconds for new services. */
 #define SEEN_WAIT_S 0.5 /* runsvdir looks every five seconds for new services */
 
 static const char *
@@ -24,7 +25,8 @@ service_runit_unavailable(call_ctx_t *ctx)
 
 /* ---- folders ------------------------------------------------------------------------------------ */
 
-/* The folder whose services run. NULL with *err. */
+/* The folder whose services run: the first of those that distributions have. BORROWED, a constant; NULL
+ * with *err. */
 static const char *
 runit_watched(fail_t *err)
 {
@@ -39,7 +41,7 @@ runit_watched(fail_t *err)
     return NULL;
 }
 
-/* NEW: the service's place in that folder. NULL with *err. */
+/* The service's place in the watched folder. NEW; NULL with *err, also for a name that is a path. */
 static char *
 runit_place(const char *name, fail_t *err)
 {
@@ -48,7 +50,8 @@ runit_place(const char *name, fail_t *err)
     return dir != NULL ? fs_join(dir, name) : NULL;
 }
 
-/* NEW: folders that may have services: Void's. */
+/* Folders that may have services, a list: Void's. Elsewhere a service can't be told from another folder, so
+ * only enabled ones are known. NEW. */
 static json_t *
 kept(call_ctx_t *ctx)
 {
@@ -57,16 +60,8 @@ kept(call_ctx_t *ctx)
     return is_void && fs_look_dir("/etc/sv", NULL) > 0 ? json_pack("[s]", "/etc/sv") : json_array();
 }
 
-static bool
-is_service(const char *path)
-{
-    AUTO_FREE char *run = fs_join(path, "run");
-
-    return access(run, X_OK) == 0;
-}
-
-/* Adds what matches the glob in a folder: services, or with `broken` what is none. `read`: the links'
- * targets. */
+/* Adds what matches the glob in a folder to the keys of `set`: services, or with `broken` what is none, as
+ * it has no program `run`. `read`: a link's target instead of its own path. */
 static void
 add_matches(json_t *set, const char *dir, const char *pattern, bool read, bool broken)
 {
@@ -77,7 +72,8 @@ add_matches(json_t *set, const char *dir, const char *pattern, bool read, bool b
     if (glob(whole, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
             ssize_t n = read ? readlink(found.gl_pathv[i], target, sizeof(target)) : -1;
-            if (is_service(found.gl_pathv[i]) == broken)
+            AUTO_FREE char *run = fs_join(found.gl_pathv[i], "run");
+            if ((access(run, X_OK) == 0) == broken)
                 continue;
             AUTO_FREE char *path = n > 0 ? xstrndup(target, (size_t) n) : xstrdup(found.gl_pathv[i]);
             json_object_set_new(set, path, json_true());
@@ -88,7 +84,7 @@ add_matches(json_t *set, const char *dir, const char *pattern, bool read, bool b
 
 typedef enum which { ALL, ENABLED, DISABLED } which_t;
 
-/* NEW sorted array of the services' folders whose names match. NULL with *err. */
+/* The folders of the services whose names match the glob, as a sorted array. NEW, or NULL with *err. */
 static json_t *
 runit_folders(call_ctx_t *ctx, const char *pattern, which_t which, fail_t *err)
 {
@@ -105,6 +101,8 @@ runit_folders(call_ctx_t *ctx, const char *pattern, which_t which, fail_t *err)
         if (which != ENABLED)
             add_matches(there, json_string_value(dir), pattern, false, false);
     }
+    /* A service is enabled when a link leads to its very folder; one elsewhere (not below /etc/sv) is known
+     * by the link alone. */
     json_object_foreach_safe (on, next, path, v) {
         if (which == DISABLED)
             json_object_del(there, path);
@@ -114,7 +112,7 @@ runit_folders(call_ctx_t *ctx, const char *pattern, which_t which, fail_t *err)
     return value_sorted_keys(there);
 }
 
-/* NEW sorted array of their names. NULL with *err. */
+/* The same as names, without their folders, sorted. NEW, or NULL with *err. */
 static json_t *
 runit_names(call_ctx_t *ctx, const char *pattern, which_t which, fail_t *err)
 {
@@ -163,6 +161,7 @@ runit_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return runit_list(ctx, DISABLED, ret_value, err);
 }
 
+/* Salt's answer: runit has no such units. */
 static int
 runit_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -170,6 +169,7 @@ runit_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* True for a folder of that name, enabled or not. */
 static int
 runit_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -179,6 +179,7 @@ runit_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return has < 0 ? has : 0;
 }
 
+/* True for a link in the watched folder, also when a file `down` keeps the service from being started. */
 static int
 runit_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -202,7 +203,8 @@ runit_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- sv ----------------------------------------------------------------------------------------- */
 
-/* sv ACTION /var/service/NAME: *ret_done tells whether it could. */
+/* Runs "sv ACTION /var/service/NAME", with its whole path, as $SVDIR may say otherwise; *ret_done tells
+ * whether it could. 0, or negative with *err. */
 static int
 sv(call_ctx_t *ctx, const char *action, const char *name, unsigned flags, bool *ret_done, fail_t *err)
 {
@@ -237,6 +239,7 @@ ACTION(restart, "restart")
 ACTION(reload, "reload")
 ACTION(force_reload, "reload")
 
+/* None, as in Salt, which returns nothing here. */
 static int
 runit_full_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -247,7 +250,8 @@ runit_full_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return rc;
 }
 
-/* The text tells it: sv's exit code is 0 of a service that is down, too. */
+/* Whether a service runs. The text tells it: sv's exit code is 0 for a service that is down, too. One that
+ * is not linked does not run. 0, or negative with *err. */
 static int
 runit_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
@@ -266,6 +270,7 @@ runit_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
     return ran != NULL ? 0 : err->code;
 }
 
+/* `sig` looks for a process instead, as in the other modules of `service`. */
 static int
 runit_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -302,7 +307,8 @@ runit_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- at boot ------------------------------------------------------------------------------------ */
 
-/* NEW: the file that keeps the service down, in its own folder. NULL with *err. */
+/* The file that keeps the service down, in its own folder. NEW; NULL without such a folder, or with
+ * *err. */
 static char *
 down_file(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -312,7 +318,8 @@ down_file(call_ctx_t *ctx, const char *name, fail_t *err)
     return path != NULL ? fs_join(path, "down") : NULL;
 }
 
-/* {service: [links to it]} of the folders that may have services. NEW. */
+/* {service: [links to it]} of the folders that may have services. NEW. A link among them is another name of
+ * a service, which would be enabled twice. */
 static json_t *
 aliases_of(call_ctx_t *ctx)
 {
@@ -339,7 +346,8 @@ aliases_of(call_ctx_t *ctx)
     return STEAL(out);
 }
 
-/* Waits until runsvdir has taken the service up: 1, 0, or negative with *err. */
+/* Waits until runsvdir has taken the service up: `sv status` fails before that. 1, 0, or negative with
+ * *err. */
 static int
 taken_up(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -354,8 +362,9 @@ taken_up(call_ctx_t *ctx, const char *name, fail_t *err)
     return seen;
 }
 
-/* Links the service into the watched folder; it stays down meanwhile unless it is to start. What failed is
- * undone. */
+/* Links the service into the watched folder; a file `down` keeps it from being started meanwhile, unless it
+ * is to start. A link that runsvdir does not take up is removed again, as in Salt. *ret_done: it was. 0, or
+ * negative with *err. */
 static int
 link_service(call_ctx_t *ctx, const char *name, const char *down, bool start, bool *ret_done, fail_t *err)
 {
@@ -372,12 +381,15 @@ link_service(call_ctx_t *ctx, const char *name, const char *down, bool start, bo
         if (seen <= 0)
             (void) unlink(place);
     }
+    /* Enabled means to be started with the machine, so the file goes. */
     if (had == 0 || !start)
         (void) unlink(down);
     *ret_done = seen > 0;
     return seen < 0 ? seen : 0;
 }
 
+/* True when the service is started with the machine afterwards. False for an unknown name, and for one that
+ * has other names: which of them is meant can't be told. */
 static int
 runit_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -388,6 +400,7 @@ runit_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = on < 0 ? on : 0;
 
     AUTO_FREE char *down = there > 0 && on >= 0 ? down_file(ctx, name, err) : NULL;
+    /* Linked already: nothing but the file may be in the way. */
     if (down != NULL && value_get(aliases, name) == NULL && on > 0) {
         done = unlink(down) == 0 || errno == ENOENT;
         rc = done ? 0 : fs_fail(err, -errno, "remove", down);
@@ -399,7 +412,8 @@ runit_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* The link stays, and a file says that the service is not started with the machine. */
+/* The link stays, and a file says that the service is not started with the machine. `stop`: it is stopped
+ * too. */
 static int
 runit_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -416,6 +430,8 @@ runit_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Stops the service and removes its link, never the folder itself. False when it does not stop, or there is
+ * no link. */
 static int
 runit_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -433,6 +449,7 @@ runit_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* True when no file `down` is there, also for a name that is no service: Salt's answer. */
 static int
 runit_status_autostart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -444,6 +461,7 @@ runit_status_autostart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return there < 0 ? there : 0;
 }
 
+/* What the other functions tell, at once. */
 static int
 runit_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -455,6 +473,7 @@ runit_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (there < 0 || on < 0 || (there > 0 && runit_runs(ctx, name, &running, err) < 0) ||
         (there > 0 && runit_status_autostart(ctx, args, &autostart, err) < 0))
         return err->code;
+    /* Behind the first folder of that name Salt does not look. */
     json_auto_t *paths = there > 0 ? runit_folders(ctx, name, ALL, err) : NULL;
     const char *path = json_string_value(json_array_get(paths, 0));
     AUTO_FREE char *run = path != NULL ? fs_join(path, "run") : NULL;
@@ -466,6 +485,7 @@ runit_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what only runit has ------------------------------------------------------------------------ */
 
+/* Links in the watched folder that lead to no service. */
 static int
 runit_get_svc_broken_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,6 +1,8 @@
-/* service_systemd.c - execution module `service` where systemd is process 1: systemctl, and init scripts that
- * systemd took over. Before it acts on a unit, a function lets systemd reload unit files that changed
- * (read_changes). What `systemctl status` says is kept for the rest of the job. */
+/* service_systemd.c - execution module `service` where systemd is process 1: systemctl(1), and init scripts
+ * that systemd took over. Before it acts on a unit, a function lets systemd reload unit files that changed
+ * (read_changes). What `systemctl status` says is kept for the rest of the job. With `root` systemctl works
+ * on the files of another tree, in which nothing runs. A "unit" is a service's name with or without its
+ * suffix. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -12,6 +14,7 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/log.h"
 
+/* Members of the job's context. Their names are Salt's, so that modules in Python find and drop the same. */
 #define STATUS_KEY  "systemd._systemctl_status."
 #define CHANGES_KEY "systemd._check_for_unit_changes."
 
@@ -30,7 +33,7 @@ service_systemd_unavailable(call_ctx_t *ctx)
 
 /* ---- what systemd knows of a unit ------------------------------------------------------------- */
 
-/* `systemctl status`, once per job and unit. BORROWED, or NULL with *err. */
+/* `systemctl status` of a unit, once per job. BORROWED, or NULL with *err. */
 static json_t *
 service_systemd_status_of(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -46,7 +49,8 @@ service_systemd_status_of(call_ctx_t *ctx, const char *name, fail_t *err)
     return ret;
 }
 
-/* "   Loaded: not-found (...)": whether there is such a line and it says otherwise. */
+/* Finds "   Loaded: not-found (...)" in the text of `systemctl status`: whether there is such a line and it
+ * says otherwise. */
 static bool
 says_loaded(const char *text)
 {
@@ -59,7 +63,8 @@ says_loaded(const char *text)
     return strncasecmp(line, "not-found", strlen("not-found")) != 0;
 }
 
-/* By the exit code of `systemctl status` where systemd is new enough, else by its text. */
+/* Whether systemd knows the unit: by the exit code of `systemctl status` where systemd is new enough, else
+ * by its text. 0, or negative with *err. */
 static int
 service_systemd_is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fail_t *err)
 {
@@ -73,7 +78,7 @@ service_systemd_is_available(call_ctx_t *ctx, const char *name, bool *ret_is, fa
     return 0;
 }
 
-/* Lets systemd read its unit files again. */
+/* Lets systemd read all of its unit files again. 0 with True, or negative with *err. */
 static int
 daemon_reload(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
 {
@@ -86,7 +91,7 @@ daemon_reload(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
         return fail_kind(err, FAIL_COMMAND, -EIO, "Problem performing systemctl daemon-reload: %s",
                          value_str(ret, "stdout", ""));
 
-    /* Drops all kept answers, after a reload. */
+    /* Answers that are kept may be wrong by now. */
     json_t *context = ctx_context(ctx), *v;
     const char *key;
     void *tmp;
@@ -99,41 +104,32 @@ daemon_reload(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* A unit file that systemd has not read yet, or not in its present form. */
+/* Lets systemd read a unit file that it has not read yet, or not in its present form; once per job and unit, since
+ * a state asks several functions about one service. 0, or negative with *err. */
 static int
-has_changed(call_ctx_t *ctx, const char *name, bool *ret_changed, fail_t *err)
+read_changes(call_ctx_t *ctx, const char *name, fail_t *err)
 {
-    AUTO_FREE char *unit = svc_unit(name);
+    AUTO_FREE char *key = xasprintf(CHANGES_KEY "%s", name), *unit = svc_unit(name);
     AUTO_FREE char *path = xasprintf("/etc/systemd/system/%s", unit);
+    json_auto_t *done = NULL;
     bool known = true;
 
+    if (value_get(ctx_context(ctx), key) != NULL)
+        return 0;
     if (access(path, R_OK) == 0 && service_systemd_is_available(ctx, name, &known, err) < 0)
         return -EIO;
     json_t *status = service_systemd_status_of(ctx, name, err);
     if (status == NULL)
         return -EIO;
-    *ret_changed = !known || strcasestr(value_str(status, "stdout", ""), "'systemctl daemon-reload'") != NULL;
-    return 0;
-}
-
-/* Once per job and unit. */
-static int
-read_changes(call_ctx_t *ctx, const char *name, fail_t *err)
-{
-    AUTO_FREE char *key = xasprintf(CHANGES_KEY "%s", name);
-    json_auto_t *done = NULL;
-    bool changed = false;
-
-    if (value_get(ctx_context(ctx), key) != NULL)
-        return 0;
-    int rc = has_changed(ctx, name, &changed, err);
-    if (rc == 0 && changed)
-        rc = daemon_reload(ctx, &done, err);
+    /* systemd says of a unit whose file is newer than its own copy that this command is due. */
+    bool changed = !known || strcasestr(value_str(status, "stdout", ""), "'systemctl daemon-reload'") != NULL;
+    int rc = changed ? daemon_reload(ctx, &done, err) : 0;
     if (rc == 0)
         json_object_set_new(ctx_context(ctx), key, json_true());
     return rc;
 }
 
+/* True when systemd knows the unit, an init script's too: systemd makes units of those itself. */
 static int
 sysd_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +155,7 @@ sysd_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return daemon_reload(ctx, ret_value, err);
 }
 
+/* Salt asks systemd whether it runs in a chroot; where this module is used it is process 1 and does not. */
 static int
 sysd_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -168,7 +165,8 @@ sysd_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* NEW text that systemctl prints, or NULL with *err. */
+/* The text that systemctl prints; an exit code other than 0 is not an error of its own. NEW, or NULL with
+ * *err. */
 static json_t *
 printed(call_ctx_t *ctx, const char *action, const char *name, const char *root, fail_t *err)
 {
@@ -189,7 +187,7 @@ sysd_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Init scripts without a unit of that name. NEW, or NULL with *err. */
+/* Init scripts without a unit of that name, so that none is listed twice. NEW, or NULL with *err. */
 static json_t *
 scripts_only(const char *root, fail_t *err)
 {
@@ -198,7 +196,8 @@ scripts_only(const char *root, fail_t *err)
     return units != NULL ? svc_scripts(root, units, err) : NULL;
 }
 
-/* Units in that state, with the init scripts that are enabled, or are not. */
+/* Units in that state of list-unit-files, with the init scripts that are enabled, or are not. Sorted names.
+ * 0, or negative with *err. */
 static int
 units_in_state(call_ctx_t *ctx, json_t *args, const char *state, bool scripts_enabled, json_t **ret_value,
                fail_t *err)
@@ -206,6 +205,7 @@ units_in_state(call_ctx_t *ctx, json_t *args, const char *state, bool scripts_en
     const char *root = service_root(args);
     json_auto_t *text = printed(ctx, "--full --no-legend --no-pager list-unit-files", NULL, root, err);
     json_auto_t *scripts = text != NULL ? scripts_only(root, err) : NULL;
+    /* Scripts are enabled for a run level: links in /etc/rcN.d. */
     int level = scripts != NULL ? svc_runlevel(root, err) : -EIO;
 
     if (level < 0)
@@ -235,6 +235,7 @@ sysd_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return units_in_state(ctx, args, "disabled", false, ret_value, err);
 }
 
+/* Units that can't be enabled, as their file has no [Install] section; init scripts are never static. */
 static int
 sysd_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -247,6 +248,8 @@ sysd_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Names from the folders of units and init scripts, so that templates and units that are not loaded are
+ * there as well. */
 static int
 sysd_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -254,6 +257,7 @@ sysd_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* The properties of `systemctl show`, of which some (ExecStart) are dicts of their own. */
 static int
 sysd_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -266,7 +270,8 @@ sysd_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* A template has no properties: only its instances start anything. */
+/* {name: path of the program that it starts}. A template has no properties: only its instances start
+ * anything. A unit without a program (a target) is left out. */
 static int
 sysd_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -294,6 +299,8 @@ sysd_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- masks ------------------------------------------------------------------------------------------ */
 
+/* Unmasks a unit that is masked in that way, for good or until the next boot. 0, also when it was not
+ * masked; negative with *err. */
 static int
 service_systemd_unmask(call_ctx_t *ctx, const char *name, bool runtime, const char *root, fail_t *err)
 {
@@ -312,7 +319,8 @@ service_systemd_unmask(call_ctx_t *ctx, const char *name, bool runtime, const ch
     return 0;
 }
 
-/* Unmasks the unit first when unmask or unmask_runtime ask for it. */
+/* Unmasks the unit first when unmask or unmask_runtime ask for it: systemctl refuses to start or enable a
+ * masked one. 0, or negative with *err. */
 static int
 unmask_first(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
@@ -352,6 +360,7 @@ sysd_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (ret == NULL)
         return -EIO;
+    /* systemd-run's line about the scope is not part of the reason. */
     AUTO_FREE char *said = systemctl_strip_scope(value_str(ret, "stdout", ""));
     if (value_int(ret, "retcode", 1) != 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "Failed to mask service '%s'%s%s", name,
@@ -360,6 +369,7 @@ sysd_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* False also for a unit that is masked the other way: `runtime` asks for the one below /run. */
 static int
 sysd_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -376,7 +386,8 @@ sysd_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- start and stop ------------------------------------------------------------------------------------ */
 
-/* Runs systemctl ACTION on the unit, after unmasking when asked. */
+/* Runs systemctl ACTION on the unit, after unmasking when asked. True, or an error with what systemctl
+ * said. */
 static int
 service_systemd_act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -399,7 +410,7 @@ ACTION(restart, "restart")
 ACTION(reload, "reload")
 ACTION(force_reload, "force-reload")
 
-/* False instead of an error, as Salt. */
+/* False instead of an error, as in Salt. A masked unit can be stopped, so it is not unmasked. */
 static int
 sysd_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -414,6 +425,8 @@ sysd_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Whether the unit runs, by the exit code alone. A state such as "activating" counts as not running. 0, or
+ * negative with *err. */
 static int
 is_active(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
@@ -427,6 +440,7 @@ is_active(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
     return 0;
 }
 
+/* True or False, or for a name with a glob {name: bool} of all that match. */
 static int
 sysd_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -437,7 +451,8 @@ sysd_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- at boot ---------------------------------------------------------------------------------- */
 
-/* The host's program for the links of init scripts. */
+/* Sets or removes the links of an init script by the host's own program: Debian's, else Red Hat's. True or
+ * False by its exit code. */
 static int
 service_systemd_change_links(call_ctx_t *ctx, const char *name, bool enable, json_t **ret_value, fail_t *err)
 {
@@ -457,6 +472,7 @@ service_systemd_change_links(call_ctx_t *ctx, const char *name, bool enable, jso
     return tool_bool(ctx, &prog, TOOL_QUIET, ret_value, err);
 }
 
+/* 1 when there is an init script and no unit of this name, 0, or negative with *err. */
 static int
 is_script_only(const char *root, const char *name, fail_t *err)
 {
@@ -465,7 +481,8 @@ is_script_only(const char *root, const char *name, fail_t *err)
     return scripts != NULL ? svc_listed(scripts, name) : -EIO;
 }
 
-/* Init scripts without a unit are enabled by update-rc.d or chkconfig. */
+/* Init scripts without a unit are enabled by update-rc.d or chkconfig. A positive rc below means such a
+ * script. */
 static int
 sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -485,6 +502,7 @@ sysd_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return systemctl_do(ctx, &what, ret_value, err);
 }
 
+/* False instead of an error, as in Salt, unlike sysd_enable(). */
 static int
 sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -506,7 +524,8 @@ sysd_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Falls back to the run level's links for init scripts. */
+/* Falls back to the run level's links for init scripts. systemctl's exit code is 0 for "static" and the
+ * like too: nothing has to be enabled there. */
 static int
 sysd_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* status.c - execution module `status`: load, memory, disks, network and uptime, in Salt's shapes. Most
- * values are read from /proc: `by_words` calls a function for each line of a file with its words. */
+ * values are read from /proc (proc(5)): exec_status_by_words() calls a function for each line of a file
+ * with its words. A member whose file the kernel does not have is empty, and a file that can't be read is
+ * an error. Numbers of lines are numbers where procfs_number() finds one, else texts. */
 #include <netdb.h>
 #include <poll.h>
 #include <sched.h>
@@ -19,7 +21,7 @@
 #include "plugins/lib/system/sockets.h"
 #include "salt/plugin.h"
 
-/* Salt's answer on a minion that is not a proxy, and for a proxy module that it has not. */
+/* Salt's answer on a minion that is not a proxy, and for a proxy module that it does not have. */
 static int
 status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -29,9 +31,11 @@ status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- tables of words ------------------------------------------------------------------------- */
 
-/* Calls `line` with the words of each line of a file under /proc. */
+/* Gets the words of one line of a file under /proc, at least one, and adds them to `out`. BORROWED. */
 typedef void words_fn(char **words, size_t n, json_t *out);
 
+/* The lines of a file as `line` puts them into a dict. NEW, also after a failure, which is in *err;
+ * procfs_answer() then makes it the call's. */
 static json_t *
 exec_status_by_words(const char *path, words_fn *line, fail_t *err)
 {
@@ -60,12 +64,14 @@ numbers_from(char **words, size_t n, size_t from)
     return list;
 }
 
-/* {names[i]: number of words[places[i]]} for the names given, up to NULL. */
+/* A number's name and its place among the words; a table of these ends with a NULL name. Names are in the
+ * order of the alphabet, as Salt's answers are. */
 typedef struct column {
     const char *name;
     size_t place;
 } column_t;
 
+/* {name: number of words[place]}, without the columns that an older kernel's line does not have. NEW. */
 static json_t *
 exec_status_columns(char **words, size_t n, const column_t *cols)
 {
@@ -78,6 +84,9 @@ exec_status_columns(char **words, size_t n, const column_t *cols)
     return row;
 }
 
+/* A line of /proc/stat. "cpu" is the sum of all processors in ticks; lines of a single processor have their
+ * first figure alone ("cpu0": user), as in Salt. intr and softirq: a total, then a figure for each
+ * interrupt. */
 static void
 cpustats_line(char **words, size_t n, json_t *out)
 {
@@ -99,7 +108,8 @@ cpustats_line(char **words, size_t n, json_t *out)
         json_object_set_new(out, words[0], procfs_number(words[1]));
 }
 
-/* Values are texts, as in Salt. */
+/* A line "MemTotal: 16303428 kB" of /proc/meminfo. Values are texts, as in Salt; a figure without a unit is
+ * a count of pages. */
 static void
 meminfo_line(char **words, size_t n, json_t *out)
 {
@@ -111,6 +121,7 @@ meminfo_line(char **words, size_t n, json_t *out)
     json_object_set_new(out, name, row);
 }
 
+/* Names are those of the kernel's Documentation/admin-guide/iostats.rst; sectors are 512 bytes. */
 static void
 diskstats_line(char **words, size_t n, json_t *out)
 {
@@ -134,6 +145,7 @@ diskstats_line(char **words, size_t n, json_t *out)
         json_object_set_new(out, words[2], exec_status_columns(words, n, disk));
 }
 
+/* "name number", a counter per line. */
 static void
 vmstats_line(char **words, size_t n, json_t *out)
 {
@@ -165,7 +177,7 @@ status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return procfs_answer(exec_status_by_words("/proc/vmstat", vmstats_line, err), ret_value, err);
 }
 
-/* The last processor's values remain, as in Salt. */
+/* A dict, so the last processor's values remain, as in Salt. Only flags become a list. */
 static int
 status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -195,7 +207,8 @@ status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- network --------------------------------------------------------------------------------- */
 
-/* Pairs of lines with the same first word: names, then numbers. */
+/* /proc/net/netstat has pairs of lines with the same first word ("TcpExt:"): names, then numbers. A pair
+ * that does not fit is left out. */
 static int
 status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -218,6 +231,8 @@ status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return procfs_answer(out, ret_value, err);
 }
 
+/* /proc/net/dev: received figures are columns 0-7, sent ones 8-15. Headings have no colon; an alias
+ * (eth0:1) has one in its name, so the last one counts. */
 static int
 status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -250,41 +265,37 @@ status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
-/* Logged-in users of utmp. */
-static json_int_t
-sessions(void)
-{
-    json_int_t n = 0;
-
-    setutxent();
-    for (struct utmpx *u; (u = getutxent()) != NULL;)
-        n += u->ut_type == USER_PROCESS;
-    endutxent();
-    return n;
-}
-
 static int
 status_uptime(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     char **lines = procfs_lines("/proc/uptime", err);
     char stamp[CLOCK_STAMP_LEN];
+    json_int_t users = 0;
 
     if (lines[0] == NULL) {
         strv_free(lines);
         return err->code != 0 ? err->code
                               : fail_kind(err, FAIL_COMMAND, -ENOENT, "File /proc/uptime was not found.");
     }
+    /* The first number is the time since boot; the second one, idle time, is not used. */
     json_int_t seconds = (json_int_t) strtod(lines[0], NULL);
     strv_free(lines);
+    /* Wall clock less uptime: a clock that is set makes another start of it, as in Salt. */
     int64_t since = clock_wall_us() - seconds * 1000000;
     clock_stamp(stamp, since);
+    /* Sessions that utmp has, also several of one user; without the file none. */
+    setutxent();
+    for (struct utmpx *u; (u = getutxent()) != NULL;)
+        users += u->ut_type == USER_PROCESS;
+    endutxent();
     *ret_value = json_pack("{s:I, s:s, s:I, s:I, s:o, s:I}", "seconds", seconds, "since_iso", stamp,
                            "since_t", (json_int_t) (since / 1000000), "days", seconds / 86400, "time",
                            value_fmt("%d:%d", (int) (seconds % 86400 / 3600), (int) (seconds % 3600 / 60)),
-                           "users", sessions());
+                           "users", users);
     return 0;
 }
 
+/* The text of the error has Salt's own spelling. */
 static int
 status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -296,7 +307,8 @@ status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Processors that this process may use. */
+/* Processors that this process may use, as nproc(1) counts them: an affinity, or a cgroup's cpuset, makes
+ * them fewer. */
 static int
 status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -307,6 +319,7 @@ status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The line of /proc/version, or {} without the file, as in Salt. */
 static int
 status_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -326,7 +339,8 @@ status_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* True when file systems of this type are requested. */
+/* True when file systems of this type are requested: by a glob among the arguments, or by the lack of any
+ * arguments. Arguments that begin with a slash are paths. */
 static bool
 type_wanted(json_t *args, const char *type)
 {
@@ -343,7 +357,8 @@ type_wanted(json_t *args, const char *type)
     return !any && json_array_size(args) == 0;
 }
 
-/* A file system that can't be asked is left out. */
+/* Adds bytes that users may fill, and all bytes, of the file system at `path`. A file system that can't be
+ * asked is left out. */
 static void
 add_usage(json_t *out, const char *path)
 {
@@ -356,7 +371,8 @@ add_usage(json_t *out, const char *path)
                                   (json_int_t) (v.f_blocks * v.f_frsize)));
 }
 
-/* Arguments are paths, or globs of file system types; without types among arguments only paths count. */
+/* Arguments are paths, or globs of file system types; without types among the arguments only paths count.
+ * Without any, everything mounted counts, also what has no blocks. */
 static int
 status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -381,7 +397,8 @@ status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* `w -fh`: user, terminal, login, idle, two times, what. Nobody where there is no such program. */
+/* `w -fh`: user, terminal, login, idle, two times, what. An empty list where there is no such program. The
+ * columns are split at blanks, so a login time with a blank would shift them, as in Salt. */
 static int
 status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -409,7 +426,7 @@ status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* Name of the effective user, or its number. NEW. */
+/* Name of the effective user, or its number as text where it has no name. NEW. */
 static json_t *
 exec_status_owner_of(const procfs_proc_t *p)
 {
@@ -419,7 +436,7 @@ exec_status_owner_of(const procfs_proc_t *p)
     return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : value_fmt("%u", p->uid[1]);
 }
 
-/* The command line, or the name in brackets as ps shows it. NEW. */
+/* The command line, or for a kernel thread the name in brackets, as ps shows it. NEW. */
 static char *
 command_of(const procfs_proc_t *p, fail_t *err)
 {
@@ -433,7 +450,7 @@ command_of(const procfs_proc_t *p, fail_t *err)
     return buf_steal(&out);
 }
 
-/* Processes that end meanwhile are left out. */
+/* {number: {user, cmd}} of all processes. Processes that end meanwhile are left out. */
 static int
 status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -458,7 +475,8 @@ status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return procfs_answer(out, ret_value, err);
 }
 
-/* Numbers of the processes whose line of ps the expression finds, one per line; never our own. */
+/* Numbers of the processes whose line of ps the expression finds, one per line, as Salt's grep over `ps
+ * -ef`; never our own. The line is "USER PID PPID COMMAND". */
 static int
 status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -488,7 +506,8 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the master ------------------------------------------------------------------------------ */
 
-/* Text forms of a host's addresses, as keys. NEW; NULL when the name can't be resolved. */
+/* Text forms of a host's addresses, as keys. NEW; NULL when the name can't be resolved. Connections are
+ * compared by these texts. */
 static json_t *
 exec_status_addresses_of(const char *host)
 {
@@ -521,6 +540,9 @@ exec_status_connected(const char *proto, json_t *addresses, long port, fail_t *e
     return found;
 }
 
+/* None when the master's name can't be resolved or none is given, else whether a connection to its
+ * publish_port is there; the kernel's own tables are read, so a connection of another program to that port
+ * counts too. */
 static int
 status_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -536,6 +558,7 @@ status_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
+/* True when the address takes a connection within the time; it is closed at once, without a word. */
 static bool
 exec_status_answers(const struct addrinfo *a, int timeout_ms)
 {
@@ -548,10 +571,13 @@ exec_status_answers(const struct addrinfo *a, int timeout_ms)
         return false;
     if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return true;
+    /* poll() returns also when the connection has failed: SO_ERROR has the reason. */
     return errno == EINPROGRESS && poll(&wait, 1, timeout_ms) == 1 &&
            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
 }
 
+/* Whether the request port takes connections, with auth_timeout for each of the addresses. No key or login
+ * is tried. */
 static int
 status_ping_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -572,7 +598,7 @@ status_ping_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- several at once ------------------------------------------------------------------------- */
 
-/* The first failure is the error. */
+/* All of the others. The first failure is the error: half an answer would look whole. */
 static int
 status_all_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -616,8 +642,11 @@ status_custom(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     json_object_foreach (conf, key, names) {
         const char *dot = strrchr(key, '.');
+        /* "status.cpustats.custom" without its last part is the function. */
         AUTO_FREE char *fun = xstrndup(key, dot != NULL ? (size_t) (dot - key) : 0);
         json_auto_t *values = NULL;
+        /* Functions of other modules are called as well; status.custom itself would call itself without an
+         * end. */
         if (strchr(fun, '.') == NULL || str_eq(fun, "status.custom") || !ctx_has(ctx, fun))
             continue;
         rc = ctx_call(ctx, fun, NULL, NULL, &values, err);

@@ -1,5 +1,6 @@
-/* system.c - execution module `system`: halt and boot, the clocks, the computer's names. Power functions run
- * the host's programs; clocks are set by date and, where it can be set, hwclock. */
+/* system.c - execution module `system`: halt and boot, the clocks, the computer's names. Power functions
+ * run the host's programs and return what these print; clocks are set by date and, where it can be set,
+ * hwclock. Times are local ones unless utc_offset says otherwise, and seconds are the finest. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,11 +12,12 @@
 
 #define MACHINE_INFO "/etc/machine-info"
 
+/* Bytes of a time's text; modes of the files that are made here. */
 enum { STAMP_LEN = 64, MACHINE_INFO_MODE = 0644, WITNESS_MODE = 0755 };
 
 /* ---- halt and boot ---------------------------------------------------------------------------- */
 
-/* PROGRAM [WORD [WORD]]; what it prints. */
+/* Runs PROGRAM [WORD [WORD]] and returns what it prints, which is empty as a rule. */
 static int
 power(call_ctx_t *ctx, const char *program, const char *word, const char *word2, json_t **ret_value,
       fail_t *err)
@@ -30,12 +32,15 @@ power(call_ctx_t *ctx, const char *program, const char *word, const char *word2,
     return tool_text(ctx, &prog, ret_value, err);
 }
 
+/* halt and poweroff: the row has the program. */
 static int
 system_power_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return power(ctx, ctx_row(ctx)->data.text, NULL, NULL, ret_value, err);
 }
 
+/* The level is a letter that init(8) knows; with systemd as process 1 it is a link to systemctl that takes
+ * the same. */
 static int
 system_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -48,7 +53,7 @@ system_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return power(ctx, "init", level, NULL, ret_value, err);
 }
 
-/* "now", minutes, or a time of day. */
+/* `at_time`: "now", minutes ("+5", 5), or a time of day; the row says whether the host boots again. */
 static int
 system_shut_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -80,6 +85,8 @@ CLOCK(get_system_time, "%I:%M:%S %p")
 CLOCK(get_system_date, "%a %m/%d/%Y")
 CLOCK(get_system_date_time, "%Y-%m-%d %H:%M:%S")
 
+/* Sets the hardware clock by the system's, or with `test` only tries. *ret_run NEW: what cmd.run_all
+ * returns. 0, or negative with *err. */
 static int
 hwclock(call_ctx_t *ctx, bool test, json_t **ret_run, fail_t *err)
 {
@@ -95,7 +102,8 @@ hwclock(call_ctx_t *ctx, bool test, json_t **ret_run, fail_t *err)
     return *ret_run != NULL ? 0 : -EIO;
 }
 
-/* Tried with hwclock --test, which changes nothing. */
+/* True when the hardware clock can be set: tried with hwclock --test, which changes nothing. Virtual
+ * machines and containers often have none. */
 static bool
 settable_hwclock(call_ctx_t *ctx)
 {
@@ -112,7 +120,8 @@ system_has_settable_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     return 0;
 }
 
-/* `date [-u] MMDDhhmmCCYY.ss`; seconds are no POSIX, so it is tried without them too. */
+/* Runs `date [-u] MMDDhhmmCCYY.ss`. Seconds are no POSIX, so it is tried without them too; the first
+ * complaint is the error. 0, or negative with *err. */
 static int
 run_date(call_ctx_t *ctx, const datetime_t *c, bool utc, fail_t *err)
 {
@@ -138,7 +147,8 @@ run_date(call_ctx_t *ctx, const datetime_t *c, bool utc, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EIO, "date failed: %s", first);
 }
 
-/* `c` is the time at the offset; local without one. */
+/* Sets the system's clock, and the hardware clock where there is one. `c` is the time at the offset; local
+ * without one. True, or negative with *err; the system's clock may be set by then. */
 static int
 set_clock(call_ctx_t *ctx, const datetime_t *c, const char *utc_offset, json_t **ret_value, fail_t *err)
 {
@@ -152,6 +162,7 @@ set_clock(call_ctx_t *ctx, const datetime_t *c, const char *utc_offset, json_t *
         wanted = datetime_shift(c, -minutes);
     if (rc == 0)
         rc = run_date(ctx, &wanted, utc_offset != NULL, err);
+    /* Asked afterwards, as hwclock looks at the system's clock. */
     if (rc == 0 && settable_hwclock(ctx))
         rc = hwclock(ctx, false, &run, err);
     if (rc < 0)
@@ -164,7 +175,8 @@ set_clock(call_ctx_t *ctx, const datetime_t *c, const char *utc_offset, json_t *
     return 0;
 }
 
-/* The present time at the offset. */
+/* The present time at the offset, from which a part that is not given is taken. 0, or negative with
+ * *err. */
 static int
 system_present(const char *utc_offset, datetime_t *ret, fail_t *err)
 {
@@ -192,12 +204,14 @@ system_set_system_date_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
         return rc;
     for (size_t i = 0; i < NELEMS(parts); i++) {
         json_t *v = value_get(args, parts[i].arg);
+        /* A part that is no number counts as not given, as None does. */
         if (json_is_integer(v))
             *parts[i].to = (int) json_integer_value(v);
     }
     return set_clock(ctx, &c, utc_offset, ret_value, err);
 }
 
+/* The date stays. A text that is no time is False here and an error of set_system_date: Salt's. */
 static int
 system_set_system_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -218,6 +232,7 @@ system_set_system_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return set_clock(ctx, &c, utc_offset, ret_value, err);
 }
 
+/* The time of day stays, to the second. */
 static int
 system_set_system_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -239,7 +254,7 @@ system_set_system_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
-/* hostnamectl works only where systemd runs. */
+/* True when hostnamectl works: it asks a service of systemd, which has to be process 1. */
 static bool
 has_hostnamectl(void)
 {
@@ -248,6 +263,8 @@ has_hostnamectl(void)
     return path != NULL && fs_is_dir("/run/systemd/system");
 }
 
+/* PRETTY_HOSTNAME of machine-info(5), False when none is set. hostnamectl shows backslashes as the file has
+ * them, so they are undone. */
 static int
 system_get_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -269,7 +286,8 @@ system_get_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
-/* By hostnamectl, or in /etc/machine-info where systemd does not run. */
+/* By hostnamectl, or in /etc/machine-info where systemd does not run. A file that can't be read or written
+ * is False, as in Salt. */
 static int
 system_set_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -308,7 +326,8 @@ system_get_computer_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 
 /* ---- a reboot that is due ------------------------------------------------------------------------------ */
 
-/* A file that the next boot removes. NI's Linux has its own place for such files. */
+/* The path of a file that the next boot removes, as it lies in memory. NI's Linux has its own place for
+ * such files. BORROWED. */
 static const char *
 witness(call_ctx_t *ctx)
 {
@@ -324,6 +343,7 @@ system_get_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret
     return 0;
 }
 
+/* The file alone matters, not its content. */
 static int
 system_set_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
