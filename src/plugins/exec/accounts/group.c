@@ -1,22 +1,27 @@
 /* group.c - execution module `group`: groups of this host, changed by groupadd, groupmod, groupdel and
- * gpasswd. Names are checked, and "--" ends the options before them. */
+ * gpasswd (shadow), below `root` when that is given. Names are checked, and "--" ends the options before
+ * them. True or False says whether the program succeeded, or, for a number, whether the file has it
+ * afterwards. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/accounts.h"
 #include "salt/plugin.h"
 
+/* {} for a group that is not there. */
 static int
 group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return account_info(account_group, args, ret_value, err);
 }
 
+/* All groups, of name services too; kept for the rest of the job. */
 static int
 group_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return account_getent(ctx, "group.getent", account_groups, args, ret_value, err);
 }
 
+/* False also for a group that is there already: the state asks before. */
 static int
 group_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -26,6 +31,7 @@ group_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (account_arg_name(args, "name", &name, err) != 0 ||
         account_prog(&prog, "groupadd", "-R", account_root(args), err) != 0)
         return -EINVAL;
+    /* 0 is a number like others, and "" none. -o without -g would be refused. */
     if (value_truthy(value_get(args, "gid")) || json_is_integer(value_get(args, "gid"))) {
         prog_add_option(&prog, "-g", value_get(args, "gid"));
         if (value_bool(args, "non_unique", false))
@@ -50,7 +56,8 @@ group_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return tool_bool(ctx, &prog, 0, ret_value, err);
 }
 
-/* True when the group has the number afterwards. */
+/* True when the group has the number afterwards. A text that is no number, and a group that is not there,
+ * is False without a run. */
 static int
 group_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -79,7 +86,7 @@ group_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* gpasswd with one option about one user. */
+/* Runs gpasswd with one option, about one user or a list, on the group of the call. */
 static int
 gpasswd(call_ctx_t *ctx, json_t *args, const char *option, const char *value, json_t **ret_value, fail_t *err)
 {
@@ -93,6 +100,7 @@ gpasswd(call_ctx_t *ctx, json_t *args, const char *option, const char *value, js
     return tool_bool(ctx, &prog, 0, ret_value, err);
 }
 
+/* Also True for a user who is a member already: gpasswd succeeds then. */
 static int
 group_adduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -103,7 +111,8 @@ group_adduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return gpasswd(ctx, args, "--add", user, ret_value, err);
 }
 
-/* A user who is not a member is success. */
+/* A user who is not a member is success: gpasswd would refuse, and what is wanted is so. Those whose
+ * primary group it is are no members of the file's. */
 static int
 group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -124,7 +133,8 @@ group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* A list is as welcome as the text parted by commas that gpasswd takes. */
+/* Sets the members to exactly these. A list is as welcome as the text parted by commas that gpasswd takes;
+ * an empty one leaves no member. */
 static int
 group_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,6 +1,8 @@
 /* shadow.c - execution module `shadow`: passwords of this host's users and how long they hold. /etc/shadow
- * (of `root` when given) is read directly; ages are changed by chage and locks by passwd, while password
- * hashes are written into the file itself, so that they never appear on a command line. */
+ * (shadow(5); of `root` when given) is read directly; ages are changed by chage and locks by passwd, while
+ * password hashes are written into the file itself, so that they never appear on a command line. Dates are
+ * days since 1970, ages days. A user whose password another service keeps has no line, and counts as
+ * unknown. */
 #include <shadow.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 enum { SHADOW_FIELDS = 9, DAY_S = 86400 };
 #define SHADOW_LIMIT (64UL * 1024 * 1024)
 
+/* The argument `root`; NULL for this host. BORROWED. */
 static const char *
 root_of(const json_t *args)
 {
@@ -24,6 +27,7 @@ root_of(const json_t *args)
     return str_empty(root) ? NULL : root;
 }
 
+/* The file's path, below `root`. NEW. */
 static char *
 shadow_path(const json_t *args)
 {
@@ -36,17 +40,6 @@ shadow_path(const json_t *args)
 
 /* The fields after the password; an empty one is -1. */
 static const char *const ages[] = { "lstchg", "min", "max", "warn", "inact", "expire" };
-
-/* Salt's answer for an unknown user. NEW. */
-static json_t *
-nobody(void)
-{
-    json_t *info = json_pack("{s:s, s:s}", "name", "", "passwd", "");
-
-    for (size_t i = 0; i < NELEMS(ages); i++)
-        json_object_set_new(info, ages[i], json_string(""));
-    return info;
-}
 
 /* NEW lines of the file, or NULL with *err. */
 static char **
@@ -67,7 +60,8 @@ line_is(const char *line, const char *name)
     return strncmp(line, name, n) == 0 && line[n] == ':';
 }
 
-/* NEW: as Salt says it, empty texts when there is no such user, or no such file. NULL with *err. */
+/* The user's line as Salt says it, with empty texts for all members when there is no such user, or no such
+ * file. NEW, or NULL with *err (no right to read it, as a rule). */
 static json_t *
 shadow_info(const json_t *args, fail_t *err)
 {
@@ -98,7 +92,12 @@ shadow_info(const json_t *args, fail_t *err)
     }
     if (lines != NULL)
         strv_free(lines);
-    return info != NULL ? info : nobody();
+    if (info == NULL) {
+        info = json_pack("{s:s, s:s}", "name", "", "passwd", "");
+        for (size_t i = 0; i < NELEMS(ages); i++)
+            json_object_set_new(info, ages[i], json_string(""));
+    }
+    return info;
 }
 
 static int
@@ -108,7 +107,7 @@ shadow_mod_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Names in order. *ret_value NEW. */
+/* Names in the order of their bytes. *ret_value NEW. */
 static int
 shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -128,6 +127,7 @@ shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* The text of an account without a password: no input hashes to it, so it locks the password out. */
 static int
 shadow_default_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -137,7 +137,7 @@ shadow_default_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- ages ------------------------------------------------------------------------------------ */
 
-/* Maps keys of shadow.info to chage's options. */
+/* A field that chage changes: its key in shadow.info, the function's argument, and the option. */
 typedef struct age {
     const char *key, *arg; /* in shadow.info, and of the function */
     const char *option;
@@ -168,6 +168,7 @@ shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     prog_add_option(&prog, age->option, want);
     prog_adds(&prog, "--", value_str(args, "name", ""), NULL);
+    /* chage reads days, and dates as YYYY-MM-DD; -1 takes a limit away. */
     if (tool_retcode(ctx, &prog, 0, &code, err) < 0)
         return err->code;
     json_auto_t *after = shadow_info(args, err);
@@ -177,7 +178,8 @@ shadow_set_age(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- passwords ------------------------------------------------------------------------------- */
 
-/* Runs passwd with one option for the user; the name is checked, as it could be an option. */
+/* Runs passwd with one option for the user; the name is checked, as it could be an option: passwd knows no
+ * "--". 0, also when passwd refused; negative with *err. */
 static int
 run_passwd(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
 {
@@ -191,14 +193,15 @@ run_passwd(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
     return tool_retcode(ctx, &prog, 0, &code, err);
 }
 
-/* A lock is a "!" before the hash. */
+/* True for a lock, which is a "!" before the hash; a "*" is no lock but a password that never fits. */
 static bool
 shadow_is_locked(const json_t *info)
 {
     return *value_str(info, "passwd", "") == '!';
 }
 
-/* False when the user does not exist or passwd refused, as it does to unlock an empty password. */
+/* Locks or unlocks, as the row says. False when the user does not exist or passwd refused, as it does to
+ * unlock an empty password. */
 static int
 shadow_set_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -217,6 +220,8 @@ shadow_set_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
+/* True when the field is empty afterwards: then the user logs in without a password where PAM allows
+ * that. */
 static int
 shadow_del_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -228,7 +233,9 @@ shadow_del_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return err->code;
 }
 
-/* Under the lock that passwd and useradd take, and whole or not at all. */
+/* Replaces the user's hash, or adds a line, under the lock that passwd and useradd take, and whole or not
+ * at all. A lock of another root is not taken: lckpwdf(3) knows only this host's. The day of the change is
+ * today's; the other ages stay. 0, or negative with *err. */
 static int
 write_password(const json_t *args, const char *password, fail_t *err)
 {
@@ -268,7 +275,8 @@ write_password(const json_t *args, const char *password, fail_t *err)
     return rc;
 }
 
-/* Rejects text that would break the file's format; the hash itself is not checked, as in Salt. */
+/* True when the file has the hash afterwards; False for an unknown user. Text that would break the file's
+ * format is refused; the hash itself is not checked, as in Salt. */
 static int
 shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -291,7 +299,7 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return err->code;
 }
 
-/* Delegates to random.shadow_hash, the only place that makes hashes. */
+/* random.shadow_hash makes the hash: the one place that does. */
 static int
 shadow_gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

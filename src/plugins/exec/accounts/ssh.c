@@ -1,12 +1,14 @@
-/* ssh.c - execution module `ssh`: the keys that may log in as a user. Parsing and writing of authorized_keys
- * is in authkeys.h; this file compares keys and words the answers as Salt does. */
+/* ssh.c - execution module `ssh`: the keys that may log in as a user. Parsing and writing of
+ * authorized_keys (sshd(8), AUTHORIZED_KEYS FILE FORMAT) is in authkeys.h; this file compares keys and
+ * words the answers as Salt does. A key is known by its text in base64: the type, options and comment
+ * beside it may change. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/log.h"
 
-/* A call's own arguments. BORROWED. */
+/* Arguments of a call that say which file and how fingerprints are made; `hash` NULL: sha256. BORROWED. */
 typedef struct want {
     const char *user, *config, *hash;
 } want_t;
@@ -29,7 +31,7 @@ ssh_keys_of(const want_t *w, fail_t *err)
                                                               : json_object();
 }
 
-/* "add", "update" or "exists"; NULL with *err. */
+/* Compares a wanted line with the user's file: "add", "update" or "exists"; NULL with *err. A constant. */
 static const char *
 ssh_status_of(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
               fail_t *err)
@@ -50,7 +52,8 @@ ssh_status_of(const want_t *w, const char *key, const char *enc, const char *com
 
 /* ---- one key ---------------------------------------------------------------------------------- */
 
-/* One user gives his keys, a list or none gives {user: keys}. */
+/* A user's name gives that user's keys; a list, or nothing for all users, gives {user: keys} of those who
+ * have a file. */
 static int
 ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -68,6 +71,7 @@ ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         auth_file_auto_t file = { NULL, NULL, 0, 0 };
         fail_auto_t why = FAIL_INIT;
         w.user = json_string_value(one);
+        /* A user who is not there, or has no home, is left out like one without a file. */
         int there = w.user == NULL || auth_file_of(w.user, w.config, &file, &why) < 0
                         ? 0
                         : fs_look(file.path, err);
@@ -84,6 +88,7 @@ ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The answer of ssh_status_of() for one key; nothing is changed. */
 static int
 ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -97,7 +102,8 @@ ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* "new", "replace", "no change", or what is wrong; NULL with *err. */
+/* Puts a key into the user's file: "new", "replace", "no change", or what is wrong; NULL with *err. A
+ * constant. */
 static const char *
 ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comment, const json_t *options,
             fail_t *err)
@@ -106,6 +112,8 @@ ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comme
     fail_auto_t why = FAIL_INIT;
     const char *type = NULL;
 
+    /* A blank or a line break would end the key, and what follows would be another field, or another
+     * key. */
     if (key[strcspn(key, " \t\n")] != '\0' || !auth_options_sound(options))
         return "invalid";
     if ((type = auth_enc(enc, err)) == NULL)
@@ -118,10 +126,13 @@ ssh_set_key(const want_t *w, const char *key, const char *enc, const char *comme
     const char *status = ssh_status_of(w, key, enc, comment, options, err);
     if (status == NULL || strcmp(status, "exists") == 0)
         return status != NULL ? "no change" : NULL;
+    /* The folder .ssh is made when it is missing, the home never: a home that is not mounted yet would be
+     * hidden later. */
     int home = str_starts(file.path, file.home) ? fs_look_dir(file.home, err) : 1;
     if (home <= 0)
         return home < 0 ? NULL : "fail";
     AUTO_FREE char *line = auth_line_text(key, type, comment, options);
+    /* The comment too may hold no line break of its own: the one at the end is the line's. */
     if (strpbrk(line, "\r\n") != line + strlen(line) - 1)
         return "invalid";
     if (auth_keys_write(&file, key, line, err) < 0) {
@@ -144,7 +155,7 @@ ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Salt's sentence about the removal, or NULL with *err. */
+/* Takes a key out of the user's file: Salt's sentence about it, or NULL with *err. A constant. */
 static const char *
 ssh_remove_key(const want_t *w, const char *key, fail_t *err)
 {
@@ -176,7 +187,8 @@ ssh_rm_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- keys of a file ---------------------------------------------------------------------------- */
 
-/* The keys of a file of the file server. NEW, {} when there is no such file; NULL with *err. */
+/* The keys of a file of the file server. `must`: a file that is not there is an error. NEW, else {}; NULL
+ * with *err. */
 static json_t *
 keys_of_source(call_ctx_t *ctx, const json_t *args, bool must, fail_t *err)
 {
@@ -206,6 +218,7 @@ options_of(const json_t *args, const json_t *key)
     return json_array_size(own) > 0 ? own : value_get(args, "options");
 }
 
+/* {key: status} of all keys of the file; {} when the file server does not have it. */
 static int
 ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -227,7 +240,8 @@ ssh_check_key_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* The first of `order` that was said of any key, else the last. NEW. */
+/* The first of `order` that was said of any key, else the last. The list ends with NULL and goes from the
+ * worst to the best. NEW. */
 static json_t *
 ssh_worst(const json_t *said, const char *const *order)
 {
@@ -242,7 +256,7 @@ ssh_worst(const json_t *said, const char *const *order)
     return json_string(*order);
 }
 
-/* Sets every key of the file and returns the worst answer. */
+/* Sets every key of the file and returns the worst answer; a file without keys is "fail". */
 static int
 ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -265,6 +279,8 @@ ssh_set_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return 0;
 }
 
+/* Removes every key of the file. "Key removed" wins over "Key not present", as something has changed
+ * then. */
 static int
 ssh_rm_auth_key_from_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

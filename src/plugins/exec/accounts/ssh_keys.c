@@ -1,4 +1,6 @@
-/* ssh_keys.c - execution module `ssh`: key files of the host and of users. */
+/* ssh_keys.c - execution module `ssh`: key files of the host (sshd_config(5), HostKey) and of users.
+ * Private keys are among the answers unless the caller says otherwise, as in Salt: jobs' results hold them
+ * then. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
@@ -19,7 +21,8 @@ key_text(const char *path)
     return value_utf8(trimmed, strlen(trimmed));
 }
 
-/* {"ed25519": private key, "ed25519.pub": ...}. */
+/* {"ed25519": private key, "ed25519.pub": public key, "ed25519-cert.pub": certificate}. `private` and
+ * `certs` leave these out when they are False. */
 static int
 ssh_host_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -66,7 +69,7 @@ add_user_keys(const char *home, const json_t *file, const char *suffix, json_t *
     }
 }
 
-/* {user: {file: text}}; users without one are left out. */
+/* {user: {file: text}}; users without a key are left out, and so are names that no account has. */
 static int
 ssh_user_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -86,6 +89,7 @@ ssh_user_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const struct passwd *pw = passwd_user(&space, name);
         json_auto_t *keys = json_object();
         if (pw != NULL) {
+            /* pubfile or prvfile: False leaves that half out. */
             add_user_keys(pw->pw_dir, value_get(args, "pubfile"), ".pub", keys);
             add_user_keys(pw->pw_dir, value_get(args, "prvfile"), "", keys);
         }
@@ -96,6 +100,8 @@ ssh_user_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Reads the header alone, as Salt: a key in OpenSSH's own format says nothing there of its passphrase, and
+ * counts as not encrypted. */
 static int
 ssh_key_is_encrypted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,8 +1,12 @@
-/* ssh_known.c - execution module `ssh`: hosts whose keys ssh knows (known_hosts). */
+/* ssh_known.c - execution module `ssh`: hosts whose keys ssh knows (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT).
+ * The work is done in knownhosts.h, by ssh-keygen and ssh-keyscan; this file has the order of the checks
+ * and Salt's answers: {"status": "error", "error": reason} for a call that can't be done, which is no
+ * failure of the job. */
 #include "common/base/fs.h"
 #include "plugins/lib/system/knownhosts.h"
 
-/* What is wrong with the call as Salt's answer, or NULL; also NULL with *err. NEW. */
+/* Reads the arguments into `w`. NEW: what is wrong with the call, as Salt's answer; NULL: nothing, or
+ * *err. */
 static json_t *
 ssh_known_begin(knownhosts_t *w, const json_t *args, fail_t *err)
 {
@@ -21,6 +25,7 @@ ssh_known_end(json_t *value, json_t **ret_value, const fail_t *err)
     return value != NULL ? 0 : err->code;
 }
 
+/* The file's keys for a host, hashed names too, as ssh-keygen finds both. */
 static int
 ssh_get_known_host_entries(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -32,6 +37,8 @@ ssh_get_known_host_entries(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return ssh_known_end(wrong, ret_value, err);
 }
 
+/* The keys that the host itself shows over the network; nothing vouches for them but a fingerprint that the
+ * caller compares. */
 static int
 ssh_recv_known_host_entries(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -41,6 +48,7 @@ ssh_recv_known_host_entries(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     return rc == 0 ? ssh_known_end(knownhosts_scan(ctx, &w, err), ret_value, err) : rc;
 }
 
+/* "exists", "add" or "update", by the key or fingerprint of the call. */
 static int
 ssh_check_known_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -54,7 +62,8 @@ ssh_check_known_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return ssh_known_end(wrong, ret_value, err);
 }
 
-/* The row says whether names are hashed, or the host's lines removed. */
+/* Hashes the names of the file, or removes the host's lines: the row says which. Without the file Salt's
+ * answer is an error of its own. */
 static int
 ssh_known_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -76,6 +85,7 @@ ssh_known_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Fetches the host's keys when none is given, and adds them when they fit. */
 static int
 ssh_set_known_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* cryptdev.c - execution module `cryptdev`: encrypted devices, in crypttab(5) and as device mapper has them. */
+/* cryptdev.c - execution module `cryptdev`: encrypted devices, in crypttab(5) and as device mapper has
+ * them, by dmsetup and cryptsetup. Lines that are comments, or no entry, are kept as they are; systemd and
+ * Debian read the same four fields. */
 #include <ctype.h>
 #include <limits.h>
 
@@ -13,7 +15,8 @@
 /* The fields of a line, in their order. */
 static const char *const keys[] = { "name", "device", "password", "options" };
 
-/* NEW {name, device, password, options} of a line; NULL for a comment or what is no entry. */
+/* The line as {name, device, password, options}, texts. NEW; NULL for a comment or for a line without three
+ * or four fields. "password" is Salt's name for the key's file. */
 static json_t *
 crypttab_entry(const char *line)
 {
@@ -43,6 +46,8 @@ crypttab_lines(const char *config, fail_t *err)
     return lines;
 }
 
+/* Writes the lines over the file, whole or not at all; the mode of a file that is there stays. 0, or
+ * negative with *err. */
 static int
 crypttab_write(const char *config, const json_t *lines, fail_t *err)
 {
@@ -55,6 +60,8 @@ crypttab_write(const char *config, const json_t *lines, fail_t *err)
     return fs_rewrite(config, buf_str(&text), text.len, 0644, err);
 }
 
+/* {name: {device, password, options}}, {} without a file. Of two entries with one name the second gets a
+ * "_" behind it, as in Salt. */
 static int
 cryptdev_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -90,6 +97,7 @@ cryptdev_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* "absent" or "change"; a file without the entry is not written. */
 static int
 cryptdev_rm_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,6 +137,7 @@ wanted_entry(const json_t *args, fail_t *err)
                               given != NULL ? given : joined);
     for (size_t i = 0; i < NELEMS(keys); i++) {
         const char *text = value_str(entry, keys[i], "");
+        /* Options alone may be left out, as they stand at the end. */
         if ((*text != '\0' || i < NELEMS(keys) - 1) && field_check_text(keys[i], text, FIELD_WORD, err) < 0) {
             json_decref(entry);
             return NULL;
@@ -157,6 +166,7 @@ match_keys(const json_t *args, fail_t *err)
     return STEAL(list);
 }
 
+/* True when both entries have the same texts for the keys in `which`. */
 static bool
 same_fields(const json_t *a, const json_t *b, const json_t *which)
 {
@@ -170,6 +180,8 @@ same_fields(const json_t *a, const json_t *b, const json_t *which)
     return same;
 }
 
+/* "new", "present" or "change", also with test=True, when nothing is written. Columns are as wide as in
+ * Salt, so that both write the same bytes. */
 static int
 cryptdev_set_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -190,6 +202,7 @@ cryptdev_set_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
                                   value_str(wanted, "options", ""));
     json_array_foreach (lines, i, line) {
         json_auto_t *entry = crypttab_entry(json_string_value(line));
+        /* Every line that match_on means is brought to the entry, not just the first. */
         bool its = entry != NULL && same_fields(entry, wanted, by);
         bool differs = its && !same_fields(entry, wanted, every);
         done = differs ? "change" : its && done == NULL ? "present" : done;
@@ -205,7 +218,8 @@ cryptdev_set_crypttab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return rc;
 }
 
-/* "data (254:0)" of dmsetup, "data (254, 0)" of older ones. */
+/* Devices that dmsetup lists: "data (254:0)", or "data (254, 0)" of older ones; "No devices found" has no
+ * parenthesis. */
 static int
 cryptdev_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -231,6 +245,8 @@ cryptdev_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Opens a device by a file with its key; without one cryptsetup would ask at a terminal. True or False by
+ * its exit code. */
 static int
 cryptdev_open(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -250,6 +266,7 @@ cryptdev_open(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* A device that is in use, or not open, is False. */
 static int
 cryptdev_close(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

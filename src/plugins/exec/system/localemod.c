@@ -1,5 +1,7 @@
-/* localemod.c - execution module `locale`: the system's locale, by localectl where systemd runs, else by the
- * family's file, and the locales that are generated. */
+/* localemod.c - execution module `locale`: the system's locale, by localectl where systemd runs, else by
+ * the family's file, and the locales that are generated. A name is "language_TERRITORY.codeset@modifier
+ * charmap" (locale(7), /usr/share/i18n/SUPPORTED); "en_US.UTF-8", "en_us.utf8" and the like are one locale
+ * in several spellings, so names are normalized before they are compared. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -15,7 +17,7 @@
 
 #define LOCALE(args) value_str(args, "locale", "")
 
-/* Where a family keeps the locale when systemd does not run. */
+/* Where a family keeps the locale when systemd does not run: the file, and the variable in it. */
 static const struct locale_file {
     const char *family, *file, *key;
 } locale_files[] = {
@@ -53,6 +55,7 @@ localemod_cut(char *text, char at)
     return xstrdup(found + 1);
 }
 
+/* Cuts a name into its parts, from its end. The caller frees them by parts_free(). */
 static locale_parts_t
 parts_of(const char *locale)
 {
@@ -65,7 +68,7 @@ parts_of(const char *locale)
     return p;
 }
 
-/* NEW. */
+/* The parts as one name again, without those that are empty. NEW. */
 static char *
 joined(const locale_parts_t *p)
 {
@@ -82,7 +85,8 @@ joined(const locale_parts_t *p)
     return out.data != NULL ? buf_steal(&out) : xstrdup("");
 }
 
-/* As `locale -a` writes it: en_US.utf8. NEW. */
+/* The name as `locale -a` writes it: territory in capitals, codeset in small letters without hyphens, no
+ * charmap: "en_US.utf8". NEW. */
 static char *
 localemod_normalized(const char *locale)
 {
@@ -104,6 +108,8 @@ localemod_normalized(const char *locale)
 
 /* ---- the system's locale ---------------------------------------------------------------------- */
 
+/* True where localectl is asked: where systemd runs, except on SLES 12, whose packages overwrite what
+ * localectl writes. */
 static bool
 by_localectl(call_ctx_t *ctx)
 {
@@ -113,6 +119,7 @@ by_localectl(call_ctx_t *ctx)
                                                  value_int(grains, "osmajorrelease", 0) == 12);
 }
 
+/* The row of the host's family; NULL: it has none. A constant. */
 static const struct locale_file *
 locale_file(call_ctx_t *ctx)
 {
@@ -123,7 +130,8 @@ locale_file(call_ctx_t *ctx)
     return NULL;
 }
 
-/* localectl's "System Locale: LANG=..." with the lines below it, {LANG: ...}. NEW, or NULL with *err. */
+/* The variables that localectl shows behind "System Locale:", also on the lines below it, which have no
+ * label: {LANG: ...}. NEW, or NULL with *err. */
 static json_t *
 system_locale(call_ctx_t *ctx, fail_t *err)
 {
@@ -151,6 +159,7 @@ system_locale(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
+/* LANG alone, "" when it is not set. */
 static int
 locale_get_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -176,7 +185,8 @@ locale_get_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return rc < 0 ? rc : 0;
 }
 
-/* localectl with all that is set, LANG anew. */
+/* Sets LANG by localectl, with all other variables as they are: set-locale drops those that it is not
+ * given. True or False by its exit code. */
 static int
 set_by_localectl(call_ctx_t *ctx, const char *locale, json_t **ret_value, fail_t *err)
 {
@@ -195,7 +205,8 @@ set_by_localectl(call_ctx_t *ctx, const char *locale, json_t **ret_value, fail_t
     return tool_bool(ctx, &prog, 0, ret_value, err);
 }
 
-/* The line of the file, added where it is missing. */
+/* Puts the line into the file, in place of one that the pattern finds, else at the end; makes the file. The
+ * functions of `file` do it, whose rules for modes and links then hold. 0, or negative with *err. */
 static int
 put_line(call_ctx_t *ctx, const char *file, const char *pattern, const char *line, fail_t *err)
 {
@@ -222,6 +233,7 @@ locale_set_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return set_by_localectl(ctx, LOCALE(args), ret_value, err);
     if (row == NULL)
         return fop_failed(err, "Error: Unsupported platform!");
+    /* Salt runs it without a word, which makes a file that is missing; the line is written below. */
     if (strcmp(row->family, "Debian") == 0) {
         AUTO_FREE char *path = fs_which("update-locale");
         if (path == NULL)
@@ -239,6 +251,7 @@ locale_set_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- generated locales ------------------------------------------------------------------------ */
 
+/* Names as `locale -a` prints them. */
 static int
 locale_list_avail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -277,7 +290,8 @@ locale_avail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* 1 when the host can make the locale: SUPPORTED has its line, or the folder of definitions its name. */
+/* 1 when the host can make the locale: SUPPORTED has its line (`lines`: Debian, Gentoo), or the folder of
+ * definitions its name. 0, or negative with *err. */
 static int
 is_definable(const char *locale, const char *definition, bool lines, const char *folder, fail_t *err)
 {
@@ -294,7 +308,8 @@ is_definable(const char *locale, const char *definition, bool lines, const char 
     return rc < 0 ? rc : 0;
 }
 
-/* The locale in the list of those to be generated. */
+/* Puts the locale into the list of those to be generated, so that later updates generate it too:
+ * /etc/locale.gen, in which its line is a comment, else Ubuntu's own file. 0, or negative with *err. */
 static int
 list_locale(call_ctx_t *ctx, const char *locale, const char *language, bool ubuntu, fail_t *err)
 {
@@ -310,7 +325,8 @@ list_locale(call_ctx_t *ctx, const char *locale, const char *language, bool ubun
     return ubuntu ? put_line(ctx, own, escaped, locale, err) : 0;
 }
 
-/* Words of locale-gen, or of localedef where that is missing. */
+/* Begins a command line with locale-gen, or with localedef where that is missing. 0, or negative with
+ * *err. */
 static int
 generator(call_ctx_t *ctx, prog_t *prog, const char *locale, const char *definition, const char *codeset,
           bool verbose, fail_t *err)
@@ -325,6 +341,7 @@ generator(call_ctx_t *ctx, prog_t *prog, const char *locale, const char *definit
         prog_add(prog, "locale-gen");
         if (str_eq(value_str(grains, "os_family", ""), "Gentoo"))
             prog_add(prog, "--generate");
+        /* Ubuntu's locale-gen takes the name, others the whole line. */
         return prog_operand(prog, "locale", ubuntu ? name : locale, err);
     }
     if (def == NULL)
@@ -335,6 +352,8 @@ generator(call_ctx_t *ctx, prog_t *prog, const char *locale, const char *definit
     return 0;
 }
 
+/* Generates a locale: True or False, or with `verbose` what cmd.run_all returns. `p` may be changed, and
+ * stays the caller's. */
 static int
 gen_parts(call_ctx_t *ctx, const json_t *args, locale_parts_t *p, json_t **ret_value, fail_t *err)
 {
@@ -345,6 +364,7 @@ gen_parts(call_ctx_t *ctx, const json_t *args, locale_parts_t *p, json_t **ret_v
     AUTO_FREE char *definition = xasprintf("%s_%s", p->language, p->territory);
     prog_auto_t prog = PROG_INIT;
 
+    /* "en_US.UTF-8" stands for "en_US.UTF-8 UTF-8", which is the line of SUPPORTED. */
     if (*p->charmap == '\0' && !ubuntu) {
         free(p->charmap);
         p->charmap = xstrdup(p->codeset);
@@ -370,6 +390,7 @@ gen_parts(call_ctx_t *ctx, const json_t *args, locale_parts_t *p, json_t **ret_v
 static int
 locale_gen_locale(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    /* The name becomes a path and a line of a file: no slash, no line break. */
     if (field_check_text("locale", LOCALE(args), FIELD_LINE "/", err) < 0)
         return err->code;
     locale_parts_t p = parts_of(LOCALE(args));

@@ -1,4 +1,6 @@
-/* mdadm_raid.c - execution module `raid`: arrays of Linux' software RAID, by mdadm. */
+/* mdadm_raid.c - execution module `raid`: arrays of Linux' software RAID, by mdadm(8). Its texts are read
+ * by the shape that Salt reads them by: `--detail --scan` (lines of mdadm.conf(5)), `--detail`, and
+ * `--examine` with its export format. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -9,7 +11,8 @@
 /* mdadm waits for a device's lock; the initial image of the boot takes minutes on slow disks. */
 enum { RAID_TIMEOUT_S = 30 * 60 };
 
-/* {retcode, stdout, stderr} of a command line, which is TAKEN. NEW, or NULL with *err. */
+/* Runs a command line, which is TAKEN: {retcode, stdout, stderr}. NEW, or NULL with *err. A program that is
+ * missing is an error here. */
 static json_t *
 run_raid(call_ctx_t *ctx, json_t *line, unsigned flags, fail_t *err)
 {
@@ -20,7 +23,7 @@ run_raid(call_ctx_t *ctx, json_t *line, unsigned flags, fail_t *err)
 
 /* ---- what there is ------------------------------------------------------------------------------ */
 
-/* mdadm's text. NEW, or NULL with *err. */
+/* The text that a command line prints. TAKES `line`. NEW, or NULL with *err. */
 static char *
 raid_text(call_ctx_t *ctx, json_t *line, unsigned flags, fail_t *err)
 {
@@ -61,7 +64,8 @@ raid_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* "0  8  1  0  active sync  /dev/sda1": numbers, states, device. */
+/* Adds a line of the table at the end of `mdadm --detail`: "0  8  1  0  active sync  /dev/sda1": number,
+ * major, minor, place in the array, states, device. */
 static void
 raid_add_member(char *line, json_t *members)
 {
@@ -79,7 +83,8 @@ raid_add_member(char *line, json_t *members)
     strv_free(words);
 }
 
-/* Output of `mdadm --detail`. NEW, or NULL with *err. */
+/* Output of `mdadm --detail` as a dict: keys in small letters with underscores, {members: {number: ...}}.
+ * NEW, or NULL with *err. */
 static json_t *
 details(call_ctx_t *ctx, const char *device, fail_t *err)
 {
@@ -93,8 +98,10 @@ details(call_ctx_t *ctx, const char *device, fail_t *err)
     json_t *all = text != NULL ? json_pack("{s:{}}", "members") : NULL;
     for (char *at = text, *line; at != NULL && (line = line_next(&at)) != NULL;) {
         char *colon = strstr(line, " : ");
+        /* The heading with the device's own name, and lines of one word. */
         if (str_starts(line, device) || strchr(line, ' ') == NULL)
             continue;
+        /* A member's line has a device and no colon. */
         if (strchr(line, ':') == NULL && strstr(line, "/dev/") != NULL)
             raid_add_member(line, value_get(all, "members"));
         if (colon == NULL)
@@ -117,7 +124,7 @@ raid_detail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* "KEY=VALUE" lines of one device. */
+/* "KEY=VALUE" lines of one device. `quiet`: a device without an array is no line in the log. */
 static int
 raid_examine(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -142,7 +149,7 @@ raid_examine(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- changes ------------------------------------------------------------------------------------ */
 
-/* Debian has the configuration in a folder. */
+/* The path of mdadm's configuration: Debian has it in a folder. A constant. */
 static const char *
 config_file(call_ctx_t *ctx)
 {
@@ -150,7 +157,7 @@ config_file(call_ctx_t *ctx)
                                                                               : "/etc/mdadm.conf";
 }
 
-/* Text as an expression that fits only it. NEW. */
+/* Text as a regular expression that fits only it. NEW. */
 static char *
 literal(const char *text)
 {
@@ -175,6 +182,8 @@ raid_replace_line(call_ctx_t *ctx, const char *pattern, const char *text, bool a
     return there <= 0 ? there : did != NULL ? 0 : err->code;
 }
 
+/* Stops an array, clears its devices' superblocks and takes its line out of the configuration. True when
+ * mdadm does not list it any more; False for a device that is not there. */
 static int
 raid_destroy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -193,6 +202,7 @@ raid_destroy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     json_object_foreach (value_get(all, "members"), number, member)
         json_array_append(zero, value_get(member, "device"));
+    /* An array that could not be stopped is in use: its devices are left alone. */
     if (value_int(stopped, "retcode", 1) == 0 && json_array_size(zero) > 2) {
         json_auto_t *ran = run_raid(ctx, json_incref(zero), 0, err);
         if (ran == NULL)
@@ -206,6 +216,7 @@ raid_destroy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Stops all arrays that are not in use. */
 static int
 raid_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -217,6 +228,7 @@ raid_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Adds a device to an array, as a spare or in the place of a failed one: mdadm decides. */
 static int
 raid_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -267,6 +279,7 @@ raid_make(call_ctx_t *ctx, const json_t *args, json_t *line, bool as_text, json_
     return 0;
 }
 
+/* Makes an array. `-R` has mdadm not ask whether devices that look used are meant. */
 static int
 raid_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -279,6 +292,7 @@ raid_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (prog_check_operand("name", name, err) < 0 || prog_check_operands("devices", devices, err) < 0)
         return err->code;
+    /* -n counts the active devices, so spares are taken off; the keyword itself goes on as an option. */
     if (spare != NULL && !str_to_int(spares, 0, INT32_MAX, &n_spares))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "spare-devices: '%s' is no number", spares);
     json_t *line = json_pack("[s, s, s, s, s, s, s]", "mdadm", "-C", name, "-R", "-v", "-l", level);
@@ -291,6 +305,7 @@ raid_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return raid_make(ctx, args, line, true, ret_value, err);
 }
 
+/* Assembles an array that was made before. Its devices are a list, or a text with commas. */
 static int
 raid_assemble(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -309,7 +324,7 @@ raid_assemble(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return raid_make(ctx, args, json_incref(line), false, ret_value, err);
 }
 
-/* Ubuntu's mdadm finds arrays again only without their name and metadata. */
+/* Takes name= and metadata= out of a line: Ubuntu's mdadm finds arrays again only without them. */
 static void
 drop_words(char *line)
 {
@@ -323,7 +338,7 @@ drop_words(char *line)
 }
 
 /* Writes the arrays into the configuration, and has the boot's first file system made anew, which has a
- * copy. */
+ * copy. Returns what that program prints, None where there is none. */
 static int
 raid_save_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -338,6 +353,7 @@ raid_save_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (ubuntu)
             drop_words(line);
         char **words = str_split(line, " \t", true);
+        /* Lines are found by their device; its text may hold letters of expressions. */
         AUTO_FREE char *device = literal(strv_len(words) > 1 ? words[1] : "");
         AUTO_FREE char *pattern = xasprintf("^ARRAY\\s+%s\\s+.*$", device);
         if (*device != '\0' && there > 0 && raid_replace_line(ctx, pattern, line, true, err) < 0)
@@ -347,6 +363,7 @@ raid_save_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if (there < 0)
         return there;
+    /* No file yet: all lines at once. */
     if (there == 0 && (made = sub_call(ctx, err, "file.write", "{s:s, s:O}", "path", config_file(ctx), "args",
                                        lines)) == NULL)
         return err->code;

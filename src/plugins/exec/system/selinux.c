@@ -1,5 +1,6 @@
 /* selinux.c - execution module `selinux`: mode, booleans and modules of SELinux, by semanage, setsebool and
- * semodule. */
+ * semodule; contexts are in selinux_context.c. The mode is read from and written to the kernel's own file
+ * (selinuxfs), and to /etc/selinux/config for the next boot. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 
 /* ---- programs --------------------------------------------------------------------------------- */
 
-/* Runs what `prog` has. NEW as cmd.run_all, or NULL with *err. */
+/* Runs the words of `prog`, unless one was refused before (*err). NEW as cmd.run_all, or NULL with *err. */
 static json_t *
 se_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 {
@@ -22,7 +23,7 @@ se_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
     return err->code == 0 ? tool_run(ctx, prog, flags, err) : NULL;
 }
 
-/* All that a program prints. NEW text, or NULL with *err. */
+/* All that a program prints, stderr too. `b` may be NULL. NEW text, or NULL with *err. */
 static json_t *
 se_text(call_ctx_t *ctx, const char *program, const char *a, const char *b, fail_t *err)
 {
@@ -35,7 +36,7 @@ se_text(call_ctx_t *ctx, const char *program, const char *a, const char *b, fail
     return out != NULL ? json_incref(value_get(out, "stdout")) : NULL;
 }
 
-/* Answers whether the program ended well. */
+/* Answers True or False: whether the program ended well. */
 static int
 se_worked(call_ctx_t *ctx, prog_t *prog, json_t **ret_value, fail_t *err)
 {
@@ -49,7 +50,8 @@ se_worked(call_ctx_t *ctx, prog_t *prog, json_t **ret_value, fail_t *err)
 
 /* ---- mode ------------------------------------------------------------------------------------- */
 
-/* The folder of the kernel's files; NULL: SELinux is disabled. BORROWED. */
+/* The folder of the kernel's files, which older systems mount at the root; NULL: SELinux is disabled, or
+ * *err. BORROWED. */
 static const char *
 se_folder(fail_t *err)
 {
@@ -67,7 +69,8 @@ se_fs_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
-/* BORROWED, or NULL with *err. */
+/* "Enforcing", "Permissive", or "Disabled" where the kernel has no such file. A constant, or NULL with
+ * *err. */
 static const char *
 mode_now(fail_t *err)
 {
@@ -116,7 +119,8 @@ se_getconfig(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Writes the mode into the kernel's file, where SELinux is not disabled. */
+/* Writes the mode ("1" or "0") into the kernel's file; where SELinux is disabled there is none, and nothing
+ * to do. 0, or negative with *err. */
 static int
 se_enforce(const char *mode, fail_t *err)
 {
@@ -132,6 +136,8 @@ se_enforce(const char *mode, fail_t *err)
                                strerror(-rc), path);
 }
 
+/* Sets the mode now and for the next boot, and returns the one that is in force. "Disabled" is in force
+ * only after the next boot: until then it is permissive. */
 static int
 se_setenforce(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -153,6 +159,7 @@ se_setenforce(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("Invalid mode %s", mode);
         return 0;
     }
+    /* Read before the kernel's file is written, so that a host without a configuration is left as it is. */
     if (fs_read(CONFIG, LIMIT_HOST_FILE, &before, err) < 0) {
         AUTO_FREE char *why = xstrdup(fail_text(err));
         fail_clear(err);
@@ -173,6 +180,8 @@ se_setenforce(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- booleans --------------------------------------------------------------------------------- */
 
+/* {boolean: {State, Default, Description}} of `semanage boolean -l`, whose lines are "NAME  (on   ,   on)
+ * text" below a heading. */
 static int
 se_list_sebool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -200,7 +209,7 @@ se_list_sebool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One of what the row's function lists; {} when it is not there. */
+/* An entry of what the row's function lists; {} when it is not there. */
 static int
 se_one_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -214,6 +223,7 @@ se_one_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* `persist` writes the policy, which takes seconds; without it the boolean holds until the next boot. */
 static int
 se_setsebool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -229,6 +239,7 @@ se_setsebool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return se_worked(ctx, &prog, ret_value, err);
 }
 
+/* Several booleans in one run, which is one change of the policy; anything but a dict is {}, as in Salt. */
 static int
 se_setsebools(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -264,6 +275,7 @@ se_list_semod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     AUTO_FREE char *help_text = xstrdup(json_string_value(help));
     for (char *at = help_text, *line; (line = line_next(&at)) != NULL;)
+        /* Newer programs know -lfull, and their help says so. */
         fresh = fresh || str_starts(str_trim(line), "full");
     if ((out = se_text(ctx, "semodule", fresh ? "-lfull" : "-l", NULL, err)) == NULL)
         return err->code;
@@ -282,7 +294,7 @@ se_list_semod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Runs semodule with an option and its operand. */
+/* Runs semodule with an option and its operand. True or False. */
 static int
 se_semodule(call_ctx_t *ctx, const char *option, const char *operand, json_t **ret_value, fail_t *err)
 {
@@ -295,6 +307,7 @@ se_semodule(call_ctx_t *ctx, const char *option, const char *operand, json_t **r
     return se_worked(ctx, &prog, ret_value, err);
 }
 
+/* A state that is neither of the two is an error that names both. */
 static int
 se_setsemod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -307,6 +320,7 @@ se_setsemod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return se_semodule(ctx, on ? "-e" : "-d", value_str(args, "module", ""), ret_value, err);
 }
 
+/* A path of the minion, or a file of the file server, which is fetched first. */
 static int
 se_install_semod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

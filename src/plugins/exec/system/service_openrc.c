@@ -1,5 +1,6 @@
 /* service_openrc.c - execution module `service` on Gentoo and Alpine: the scripts of /etc/init.d, and the
- * runlevels that rc-update knows. */
+ * runlevels that rc-update(8) knows. Enabled means to be in some runlevel; lists of enabled services are
+ * dicts with these, as in Salt. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -18,8 +19,8 @@ service_openrc_unavailable(call_ctx_t *ctx)
 
 /* ---- lists ---------------------------------------------------------------------------------------- */
 
-/* "  sshd | boot default" of `rc-update -v show`: NEW {name: [runlevel]} of the services that some runlevel has
- * (`enabled`), and of the others with an empty list (`disabled`). NULL with *err. */
+/* Reads `rc-update -v show`, lines "  sshd | boot default": {name: [runlevel]} of the services that some
+ * runlevel has (`enabled`), and of the others with an empty list (`disabled`). NEW, or NULL with *err. */
 static json_t *
 openrc_services(call_ctx_t *ctx, bool enabled, bool disabled, fail_t *err)
 {
@@ -73,7 +74,7 @@ openrc_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return found != NULL ? 0 : err->code;
 }
 
-/* Every script can be enabled. */
+/* Every script can be enabled, so none is static. */
 static int
 openrc_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -96,6 +97,7 @@ openrc_missing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return service_not(openrc_available, ctx, args, ret_value, err);
 }
 
+/* True for a service that no runlevel has; False for one that is not there: it is neither. */
 static int
 openrc_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -107,6 +109,8 @@ openrc_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- scripts ---------------------------------------------------------------------------------------- */
 
+/* Runs a script of /etc/init.d with an action; *ret_done: its exit code was 0. With TOOL_QUIET (a question)
+ * a script that is not there counts as not running. 0, or negative with *err. */
 static int
 service_openrc_act(call_ctx_t *ctx, const char *name, const char *action, unsigned flags, bool *ret_done,
                    fail_t *err)
@@ -130,7 +134,7 @@ service_openrc_act(call_ctx_t *ctx, const char *name, const char *action, unsign
     return rc;
 }
 
-/* The script's own verdict. */
+/* The script's own verdict, True or False. */
 static int
 openrc_script(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +163,7 @@ openrc_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
     return service_openrc_act(ctx, name, "status", TOOL_QUIET, ret_running, err);
 }
 
+/* With a glob in the name {name: bool}; `sig` looks for a process instead. */
 static int
 openrc_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -172,6 +177,8 @@ openrc_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                           err);
 }
 
+/* Each script is asked by `status`, one after another: OpenRC's own list (rc-status) leaves out what no
+ * runlevel has. */
 static int
 openrc_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -216,7 +223,7 @@ runlevels_of(const json_t *args)
     return value_sorted_texts(texts);
 }
 
-/* NEW: what `a` lists and `b` does not (`same`: what both do). */
+/* The elements of `a` that `b` does not list, or with `same` those that both list. NEW. */
 static json_t *
 levels_of(const json_t *a, const json_t *b, bool same)
 {
@@ -230,7 +237,8 @@ levels_of(const json_t *a, const json_t *b, bool same)
     return out;
 }
 
-/* rc-update VERB NAME LEVEL...; *ret_done tells whether it could. */
+/* Runs rc-update VERB NAME LEVEL...; without levels it takes the present one. *ret_done tells whether it
+ * could. 0, or negative with *err. */
 static int
 rc_update(call_ctx_t *ctx, const char *verb, const char *name, const json_t *levels, bool *ret_done,
           fail_t *err)
@@ -249,6 +257,7 @@ rc_update(call_ctx_t *ctx, const char *verb, const char *name, const json_t *lev
     return rc;
 }
 
+/* With `runlevels` the service is in these and no others afterwards. */
 static int
 openrc_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -263,6 +272,7 @@ openrc_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_auto_t *found = openrc_services(ctx, true, false, err);
         if (found == NULL)
             return err->code;
+        /* Nothing is run for levels that are right already. */
         json_auto_t *more = levels_of(wanted, value_get(found, name), false),
                     *less = levels_of(value_get(found, name), wanted, false);
         if (json_array_size(less) > 0)
@@ -274,6 +284,7 @@ openrc_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* `runlevels`: taken out of these only, as far as it is in them. */
 static int
 openrc_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -294,6 +305,7 @@ openrc_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* `runlevels`: True when it is in all of them. */
 static int
 openrc_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

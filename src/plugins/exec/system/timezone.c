@@ -1,5 +1,6 @@
 /* timezone.c - execution module `timezone`: the host's zone and whether its hardware clock keeps UTC, by
- * timedatectl where it is, else by /etc/localtime and the files of the family. */
+ * timedatectl where it is, else by /etc/localtime and the files of the family (adjtime(5)). A zone is its
+ * path below /usr/share/zoneinfo. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -23,6 +24,7 @@ family_of(call_ctx_t *ctx)
     return value_str(ctx_grains(ctx), "os_family", "");
 }
 
+/* True when there is such a program, as in Salt, which does not ask whether systemd runs. */
 static bool
 has_timedatectl(void)
 {
@@ -66,11 +68,13 @@ timedatectl_value(call_ctx_t *ctx, const char *const *labels, fail_t *err)
                 return xstrdup(value);
         }
     }
+    /* Salt's text, its advice included. */
     fop_failed(err, "Failed to parse timedatectl output: %s\nPlease file an issue with SaltStack",
                value_str(out, "stdout", ""));
     return NULL;
 }
 
+/* Runs timedatectl VERB OPERAND; *ret_code is its exit code. 0, or negative with *err. */
 static int
 timedatectl_does(call_ctx_t *ctx, const char *verb, const char *operand, int *ret_code, fail_t *err)
 {
@@ -123,6 +127,7 @@ linked_zone(fail_t *err)
     return NULL;
 }
 
+/* The zone that a file with its name holds, as Debian's /etc/timezone. NEW, or NULL with *err. */
 static char *
 zone_of_file(const char *path, fail_t *err)
 {
@@ -138,6 +143,7 @@ zone_of_file(const char *path, fail_t *err)
     return xstrdup(copy != NULL ? str_trim(copy) : "");
 }
 
+/* The zone, by timedatectl or as the family has it. NEW, or NULL with *err. */
 static char *
 zone_by_files(call_ctx_t *ctx, fail_t *err)
 {
@@ -149,6 +155,7 @@ zone_by_files(call_ctx_t *ctx, fail_t *err)
         AUTO_FREE char *value = timedatectl_value(ctx, labels, err);
         return value != NULL ? xstrndup(value, strcspn(value, " \t")) : NULL;
     }
+    /* CentOS counts as RedHat below, and no longer has that family's file. */
     if (strcasecmp(value_str(ctx_grains(ctx), "os", ""), "centos") == 0 || strcmp(family, "Slackware") == 0)
         return linked_zone(err);
     if (strstr(family, "Debian") != NULL || strstr(family, "Gentoo") != NULL)
@@ -161,6 +168,7 @@ zone_by_files(call_ctx_t *ctx, fail_t *err)
         return NULL;
     if (zone == NULL)
         fop_failed(err, "Unable to get timezone from /etc/sysconfig/clock");
+    /* An empty value stands for UTC, as in Salt. */
     return zone != NULL && *zone == '\0' ? (free(zone), xstrdup("UTC")) : zone;
 }
 
@@ -179,6 +187,8 @@ static const zone_line_t clock_lines[] = {
     { "Slackware", "/etc/hardwareclock", "^(UTC|localtime)", "%s" },
 };
 
+/* Puts the value into the line of the row for the host's family; a family without a row, or a host without
+ * the file, has none to write. 0, or negative with *err. */
 static int
 timezone_write_line(call_ctx_t *ctx, const zone_line_t *rows, size_t n, const char *value, fail_t *err)
 {
@@ -193,7 +203,8 @@ timezone_write_line(call_ctx_t *ctx, const zone_line_t *rows, size_t n, const ch
     return 0;
 }
 
-/* Points /etc/localtime at the file, at once. */
+/* Points /etc/localtime at the file, at once: a program that looks at the clock meanwhile finds the old
+ * zone or the new one. 0, or negative with *err. */
 static int
 link_zone(const char *file, fail_t *err)
 {
@@ -229,6 +240,7 @@ timezone_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc == 0 ? tool_text(ctx, &prog, ret_value, err) : rc;
 }
 
+/* A zone without a file is a text and not an error, as in Salt. */
 static int
 timezone_set_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -240,6 +252,8 @@ timezone_set_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         *ret_value = value_fmt("Zone does not exist: " ZONES "%s", ZONE(args));
     if (there <= 0)
         return there;
+    /* Its exit code is not looked at: the link is made below in any case, also where systemd does not
+     * run. */
     if (has_timedatectl() && timedatectl_does(ctx, "set-timezone", ZONE(args), &code, err) < 0)
         return err->code;
     if (link_zone(file, err) < 0 ||
@@ -252,6 +266,7 @@ timezone_set_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* True when /etc/localtime has the same bytes as the zone's file: aliases (UTC and Etc/UTC) are equal. */
 static int
 timezone_zone_compare(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -259,6 +274,7 @@ timezone_zone_compare(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     buf_auto_t wanted = BUF_INIT, now = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
 
+    /* Arch may be without the file; then the names are compared. */
     if (strstr(family_of(ctx), "Arch") != NULL && fs_look_file(LOCALTIME, err) == 0) {
         AUTO_FREE char *zone = zone_by_files(ctx, err);
         *ret_value = zone != NULL ? json_boolean(strcmp(zone, ZONE(args)) == 0) : NULL;
@@ -275,7 +291,8 @@ timezone_zone_compare(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
-/* The last line of /etc/adjtime; None where there is no hardware clock. */
+/* The third line of /etc/adjtime, UTC or LOCAL, which is its last. None where there is neither the file nor
+ * a hardware clock. */
 static int
 clock_of_adjtime(json_t **ret_value, fail_t *err)
 {
@@ -296,6 +313,8 @@ clock_of_adjtime(json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Whether the hardware clock keeps UTC or local time, as the family's files tell, in the family's own word.
+ * 0, or negative with *err. */
 static int
 clock_by_files(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
 {
@@ -317,6 +336,7 @@ clock_by_files(call_ctx_t *ctx, json_t **ret_value, fail_t *err)
     return rc < 0 || *ret_value != NULL ? rc : clock_of_adjtime(ret_value, err);
 }
 
+/* "UTC" or "localtime"; timedatectl answers "RTC in local TZ: yes" or "no". */
 static int
 timezone_get_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -346,6 +366,7 @@ timezone_set_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
         *ret_value = rc == 0 ? json_boolean(code == 0) : NULL;
         return rc;
     }
+    /* Each family has a word of its own for the same thing: Debian's is the answer to "UTC=". */
     const char *value = strstr(family, "Debian") != NULL            ? local ? "no" : "yes"
                         : local && strstr(family, "Gentoo") != NULL ? "local"
                                                                     : clock;
@@ -354,6 +375,7 @@ timezone_set_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
         return err->code;
     if (file == NULL || fs_absent(file))
         return fop_failed(err, "Zone '" ZONES "%s' does not exist", zone);
+    /* The zone is written anew, as in Salt: some families have it in the same file. */
     if (link_zone(file, err) < 0 || timezone_write_line(ctx, zone_lines, NELEMS(zone_lines), zone, err) < 0 ||
         timezone_write_line(ctx, clock_lines, NELEMS(clock_lines), value, err) < 0)
         return err->code;
