@@ -1,5 +1,6 @@
-/* alternatives.c - execution module `alternatives`: which of several programs a name stands for, by
- * update-alternatives. */
+/* alternatives.c - execution module `alternatives`: the links of /etc/alternatives, by
+ * update-alternatives(1), or alternatives(8) of Red Hat. Links are read from the folder itself, as in Salt;
+ * "auto", priorities and slaves are the program's affair. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -11,8 +12,8 @@
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* An option and the values of the arguments behind it; `names` end with NULL, one that the function does not
- * have is left out. NEW answer, or NULL with *err. */
+/* Runs an option and the values of the arguments behind it; `names` end with NULL, one that the function
+ * does not have is left out. NEW as cmd.run_all, or NULL with *err. */
 static json_t *
 exec_alternatives_run(call_ctx_t *ctx, const char *option, const json_t *args, const char *const *names,
                       fail_t *err)
@@ -33,7 +34,7 @@ exec_alternatives_run(call_ctx_t *ctx, const char *option, const json_t *args, c
     return out;
 }
 
-/* Runs update-alternatives and returns its output, or its errors when it failed. */
+/* Runs the program and returns its output, or its errors when it failed: a text in both cases. */
 static int
 exec_alternatives_tell(call_ctx_t *ctx, const char *option, const json_t *args, const char *const *names,
                        json_t **ret_value, fail_t *err)
@@ -47,7 +48,7 @@ exec_alternatives_tell(call_ctx_t *ctx, const char *option, const json_t *args, 
     return 0;
 }
 
-/* "Link: /usr/bin/editor" of the first paragraph. NEW text, or NULL. */
+/* The path behind "Link:" in the first paragraph of `--query`. NEW text, or NULL. */
 static char *
 link_of(const char *text)
 {
@@ -60,7 +61,8 @@ link_of(const char *text)
     return link;
 }
 
-/* The target of the name's link, NEW, or NULL where there is none. */
+/* The target of the name's link in *ret_target. NEW, NULL where there is none; a name with a slash is none.
+ * 0, or negative with *err. */
 static int
 exec_alternatives_current(const char *name, char **ret_target, fail_t *err)
 {
@@ -84,6 +86,7 @@ exec_alternatives_current(const char *name, char **ret_target, fail_t *err)
 
 static const char *const name_only[] = { "name", NULL };
 
+/* auto, remove and set: the row has the option, and the arguments say how many words follow. */
 static int
 alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -92,6 +95,7 @@ alternatives_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return exec_alternatives_tell(ctx, ctx_row(ctx)->data.text, args, names, ret_value, err);
 }
 
+/* The link that the alternatives stand behind (/usr/bin/editor); False for a name without any. */
 static int
 alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -104,6 +108,7 @@ alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* The path in force, read from the link, so that a broken one is shown as well. */
 static int
 alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -116,6 +121,7 @@ alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* True when the path is one of those that the name may have: lines of `--display` begin with them. */
 static int
 alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +138,7 @@ alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* True when the path is the one in force. */
 static int
 alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
-/* at.c - execution module `at`: jobs that run once at a later time, by at(1). A tag is a comment at the head
- * of a job. */
+/* at.c - execution module `at`: jobs that run once at a later time, by at(1), atq and atrm's option -d. A
+ * tag is a comment at the head of a job's script, so that it survives in the queue; atq does not show it,
+ * so each job is printed (at -c) to find its tag. */
 #include <ctype.h>
 #include <limits.h>
 #include <time.h>
@@ -17,7 +18,8 @@ enum { AT_TIMEOUT_S = 60 };
 
 /* ---- the queue ---------------------------------------------------------------------------------- */
 
-/* The tag in a job's script, letters, digits and _; "" for none. NEW. */
+/* The tag in a job's script, letters, digits and _; "" for none. The last one counts, as in Salt: the
+ * script before it is the environment. NEW. */
 static char *
 tag_of(const char *script)
 {
@@ -57,6 +59,7 @@ job_of(const char *line)
         char day[64], clock[32];
         if (strptime(when, "%b %d %H:%M:%S %Y", &tm) != NULL) {
             strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+            /* at knows minutes alone; seconds are shown as 00, as in Salt. */
             strftime(clock, sizeof(clock), "%H:%M:00", &tm);
             job = json_pack("{s:I, s:s, s:s, s:s, s:s}", "job", (json_int_t) number, "date", day, "time",
                             clock, "queue", word[6], "user", word[7]);
@@ -70,6 +73,7 @@ job_of(const char *line)
 static json_t *
 queued_jobs(call_ctx_t *ctx, const char *wanted, fail_t *err)
 {
+    /* Red Hat's at has the same list under an option. */
     bool redhat = str_eq(value_str(ctx_grains(ctx), "os_family", ""), "RedHat");
     json_auto_t *list = redhat ? json_pack("[s, s]", "at", "-l") : json_pack("[s]", "atq");
     json_auto_t *ran = tool_words(ctx, list, NULL, NULL, 0, AT_TIMEOUT_S, err), *jobs = json_array();
@@ -78,6 +82,7 @@ queued_jobs(call_ctx_t *ctx, const char *wanted, fail_t *err)
     for (size_t i = 0; lines != NULL && lines[i] != NULL && err->code == 0; i++) {
         json_auto_t *job = job_of(lines[i]);
         if (job == NULL) {
+            /* A job left out would be one that atrm does not remove. */
             (void) fail_kind(err, FAIL_COMMAND, -EPROTO, "atq says '%s', which is no job", lines[i]);
             break;
         }
@@ -107,6 +112,8 @@ at_atq(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- adding and removing ------------------------------------------------------------------------ */
 
+/* Queues the command; the answer has the new job as atq shows it. Too few arguments are an answer without
+ * jobs, as in Salt. */
 static int
 at_at(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -120,10 +127,12 @@ at_at(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     json_array_remove(rest, 0);
     AUTO_FREE char *command = value_joined(rest, " ");
+    /* at reads the commands from its standard input. */
     AUTO_FREE char *script = value_truthy(value_get(args, "tag")) ? xasprintf(TAG_HEAD "%s\n%s", tag, command)
                                                                   : xstrdup(command);
     if (prog_check_operand("timespec", when, err) < 0 || field_check_text("tag", tag, FIELD_LINE, err) < 0)
         return err->code;
+    /* `runas`: at takes the user who calls it for the job's owner. */
     json_auto_t *ran = sub_call(ctx, err, "cmd.run_all", "{s:[s, s], s:s, s:O, s:b, s:b, s:i}", "cmd", "at",
                                 when, "stdin", script, "runas", runas, "python_shell", 0, "redirect_stderr",
                                 1, "timeout", (int) AT_TIMEOUT_S);
@@ -147,6 +156,8 @@ at_at(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Removes jobs by their numbers, all of them ("all"), or all with a tag ("all TAG"). The answer names those
+ * that were found. */
 static int
 at_atrm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -185,6 +196,7 @@ at_atrm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
+/* The script of a job, environment and all. */
 static int
 at_atc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -237,6 +249,8 @@ job_fits(const json_t *job, const json_t *asked)
     return true;
 }
 
+/* The jobs that have all of what is asked for. The error's text for a call without a condition is Salt's,
+ * word by word. */
 static int
 at_jobcheck(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

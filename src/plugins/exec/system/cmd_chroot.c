@@ -39,14 +39,16 @@ typedef struct mounts {
     size_t n;
 } mounts_t;
 
-/* Logs a failed mount and goes on, as Salt does. Refuses a link as mount point: its owner would choose which
- * folder of the host is hidden. */
+/* Mounts `source` at a place below the root. A failed mount is logged and the call goes on, as in Salt: the
+ * command may do without it. A link as mount point is refused, as its owner would choose which folder of
+ * the host is hidden. 0, or negative with *err. */
 static int
 mount_at(mounts_t *self, const char *below, const char *source, const char *type, unsigned long flags,
          fail_t *err)
 {
     AUTO_FREE char *path = fs_join(self->root, below);
     AUTO_FD fd = self->fd < 0 ? self->fd : beneath_open(self->fd, below, BENEATH_NO_LINKS, O_PATH, 0);
+    /* The descriptor's own path: no name is looked up again between the check and mount(2). */
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
     int rc = fd < 0 ? fd : mount(source, at, type, flags, NULL) != 0 ? -errno : 0;
 
@@ -64,7 +66,8 @@ mount_at(mounts_t *self, const char *below, const char *source, const char *type
     return 0;
 }
 
-/* In the reverse order. What can't be unmounted is logged. */
+/* Unmounts in the reverse order, and closes the root. Nothing is unmounted lazily: a mount that is still
+ * used stays, and the log names it. */
 static void
 unmount_all(mounts_t *self)
 {
@@ -143,7 +146,8 @@ command_text(const json_t *cmd)
     return xstrdup(buf_str(&text));
 }
 
-/* Users and groups are looked up inside the root, by chroot(1). NEW. */
+/* The command line of chroot(1), which looks users and groups up inside the root: the host's numbers may be
+ * others. NEW. */
 static char *
 chroot_command(const json_t *args, const char *root)
 {
@@ -199,6 +203,7 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = NULL;
 
     for (size_t i = 0; i < NELEMS(passed); i++)
+        /* runas and group are chroot's, not those of cmd.run_all. */
         json_object_set(kwargs, passed[i], value_get(args, passed[i]));
 
     /* Mounts in order; on failure the caller still calls unmount_all for those that succeeded. */
@@ -224,6 +229,7 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc == 0) {
         rc = ctx_call(ctx, "cmd.run_all", NULL, kwargs, &ret, err);
+        /* Before the mounts go: a process that remains would keep them busy. */
         end_below(root);
     }
     unmount_all(&mounts);

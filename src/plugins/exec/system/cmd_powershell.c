@@ -6,6 +6,7 @@
 
 #include "plugins/lib/call/cmdrows.h"
 
+/* 0 for a name that Salt accepts, else negative with its error. */
 static int
 check_shell(const char *shell, fail_t *err)
 {
@@ -15,6 +16,7 @@ check_shell(const char *shell, fail_t *err)
     return 0;
 }
 
+/* Python's KeyError of Salt, which reads the version out of an empty answer. */
 static int
 cmd_powershell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

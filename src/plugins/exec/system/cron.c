@@ -1,6 +1,6 @@
-/* cron.c - execution module `cron`: crontabs of this host's users. A tab is read by `crontab -l`, parsed into
- * entries, variables and untouched lines (crontab.h), changed, and written by `crontab`. An entry is known by
- * its identifier, else by its command. */
+/* cron.c - execution module `cron`: crontabs of this host's users (crontab(5)). A tab is read by `crontab
+ * -l`, parsed into entries, variables and untouched lines (crontab.h), changed, and written by `crontab`.
+ * An entry is known by its identifier, which is a comment before it, else by its command. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
@@ -48,6 +48,7 @@ exec_cron_store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const ch
     return 0;
 }
 
+/* The tab as text, without the heading that some programs print above it. */
 static int
 cron_raw_cron(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -62,6 +63,7 @@ cron_list_tab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The entry with that identifier or that command, False when there is none. */
 static int
 cron_get_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -87,10 +89,11 @@ cron_get_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- set ------------------------------------------------------------------------------------- */
 
-/* The fields that an entry of this call has: times, or the spec. */
+/* The fields by which an entry of "@daily" and the like differs from one with times. */
 static const char *const special_fields[] = { "spec", NULL };
 
-/* BORROWED list of the tab with the entry's place in it; NULL: no such entry. */
+/* The list of the tab that has the entry, BORROWED, and the entry's place in it; NULL: no such entry. Both
+ * kinds are looked through, so that an entry may turn from the one into the other. */
 static json_t *
 exec_cron_find_entry(const json_t *tab, const char *cmd, const char *identifier, size_t *ret_i)
 {
@@ -108,7 +111,8 @@ exec_cron_find_entry(const json_t *tab, const char *cmd, const char *identifier,
     return NULL;
 }
 
-/* Copies the fields that the call leaves unset from the present entry. */
+/* Copies the fields that the call leaves unset from the present entry into `wish`. True when the entry has
+ * to change. */
 static bool
 exec_cron_keep(const json_t *old, json_t *wish, const char *const *fields)
 {
@@ -128,7 +132,8 @@ exec_cron_keep(const json_t *old, json_t *wish, const char *const *fields)
     return change;
 }
 
-/* `wish` is the entry that shall be there; it is changed. */
+/* Brings the entry `wish`, which is changed, into the tab: "new", "updated" or "present", or what crontab
+ * says against it. `fields` tells the kind. 0, or negative with *err. */
 static int
 set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *fields, json_t **ret_value,
           fail_t *err)
@@ -141,6 +146,7 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
         return err->code;
     json_t *list = exec_cron_find_entry(tab, value_str(wish, "cmd", ""), value_str(wish, "identifier", NULL),
                                         &i);
+    /* "random" agrees with any number that stands there already, so a second run changes nothing. */
     bool change = list == NULL || exec_cron_keep(json_array_get(list, i), wish, fields);
     if (!change) {
         *ret_value = json_string("present");
@@ -151,6 +157,7 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
     if (!special) {
         /* Replaces "random" by a number within the field's bounds. */
         const char *month;
+        /* The month before the day, which it bounds: the 31st is not in every month. */
         for (size_t j = CRONTAB_TIMES; j-- > 0;) {
             /* The month before the day, which it bounds. */
             const char *field = crontab_times[j];
@@ -163,7 +170,7 @@ set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *
     return exec_cron_store(ctx, args, tab, list != NULL ? "updated" : "new", ret_value, err);
 }
 
-/* NEW entry of what every kind has. */
+/* The fields that entries of both kinds have, from the arguments. None and False are None. NEW. */
 static json_t *
 exec_cron_wish_of(const json_t *args)
 {
@@ -185,6 +192,7 @@ cron_set_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     for (size_t i = 0; i < CRONTAB_TIMES; i++) {
         AUTO_FREE char *text = value_pystr(value_get(args, crontab_times[i]));
+        /* cron knows names of months and days in any case; small letters compare. */
         for (char *c = text; *c != '\0'; c++)
             *c = *c >= 'A' && *c <= 'Z' ? (char) (*c + 32) : *c;
         json_object_set_new(wish, crontab_times[i], json_string(text));
@@ -203,7 +211,7 @@ cron_set_special(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remove ---------------------------------------------------------------------------------- */
 
-/* True when the entry has the times that cron.rm names; None fits all. */
+/* True when the entry has the times that cron.rm names. None fits all, and "random" any number. */
 static bool
 times_fit(const json_t *entry, const json_t *args)
 {
@@ -219,6 +227,7 @@ times_fit(const json_t *entry, const json_t *args)
     return true;
 }
 
+/* Removes one entry of the row's kind: "removed" or "absent". */
 static int
 cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -242,7 +251,7 @@ cron_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
-/* Index of a variable in `list`, or the list's length. */
+/* The index of a variable in `list`, or the list's length. */
 static size_t
 exec_cron_find_env(const json_t *list, const json_t *name)
 {
@@ -256,6 +265,8 @@ exec_cron_find_env(const json_t *list, const json_t *name)
     return json_array_size(list);
 }
 
+/* Sets a variable, which is in force for the entries below it: it is moved to the end of the variables when
+ * it changes. */
 static int
 cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -298,7 +309,7 @@ cron_rm_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- whole files ----------------------------------------------------------------------------- */
 
-/* NEW {"retcode", "stderr"} of installing the file. */
+/* Installs a whole file as the user's tab. NEW as cmd.run_all, without a pid; NULL with *err. */
 static json_t *
 exec_cron_install(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {

@@ -1,12 +1,14 @@
 /* environ.c - execution module `environ`: environment variables of this job, and of the minion where asked
- * for. */
+ * for. A job is a process of its own, so a variable that is set here ends with it; update_minion asks the
+ * running minion, whose later jobs inherit it. `permanent` is Windows' registry alone. */
 #include "salt/plugin.h"
 
 #include "salt/log.h"
 
 extern char **environ;
 
-/* Looks a variable up as os.environ.get does. NEW. */
+/* A variable's value, or the default for one that is not set and for a name that is no text, as
+ * os.environ.get does. NEW. */
 static json_t *
 lookup(const json_t *key, json_t *dflt)
 {
@@ -15,7 +17,8 @@ lookup(const json_t *key, json_t *dflt)
     return v != NULL ? value_utf8(v, strlen(v)) : json_incref(dflt);
 }
 
-/* NEW: the new value, None when unset, False when that is not possible. */
+/* Sets or removes a variable. NEW: the new value, None when unset, False when that is not possible. The
+ * value False is the text "", or with false_unsets removes the variable. */
 static json_t *
 exec_environ_set_one(const char *name, const json_t *val, bool false_unsets)
 {
@@ -30,6 +33,7 @@ exec_environ_set_one(const char *name, const json_t *val, bool false_unsets)
     return setenv(name, text, 1) == 0 ? json_string(text) : json_false();
 }
 
+/* A name or a value that is no text is False, and nothing is changed. */
 static int
 environ_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -55,7 +59,7 @@ exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     }
     ret = json_object();
     if (value_bool(args, "clear_all", false)) {
-        /* Lists the variables that are not asked for, for clear_all. */
+        /* Variables that the call does not name go, but not while the list is walked, which they are in. */
         json_auto_t *gone = json_object();
         for (char **line = environ; line != NULL && *line != NULL; line++) {
             AUTO_FREE char *named = xstrndup(*line, strcspn(*line, "="));
@@ -91,6 +95,7 @@ exec_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* False for a key that is no text. */
 static int
 environ_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -112,6 +117,7 @@ environ_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* {key: value} of a key or a list; those that are not set have the default. */
 static int
 environ_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
-/* incron.c - execution module `incron`: tables of incron, a user's by `incrontab` and the system's of Salt,
- * /etc/incron.d/salt. */
+/* incron.c - execution module `incron`: tables of incron (incrontab(5)): a user's by incrontab(1), and for
+ * the user "system" the file /etc/incron.d/salt. An entry is PATH MASK COMMAND; it is known by path and
+ * command, and its mask may change. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -12,11 +13,12 @@
 #define SYSTEM_FOLDER "/etc/incron.d"
 #define SYSTEM_TAB    SYSTEM_FOLDER "/salt"
 
+/* Seconds that incrontab may take; users may come from a directory that is slow. */
 enum { INCRON_TIMEOUT_S = 300 };
 
 /* ---- reading and writing ------------------------------------------------------------------------ */
 
-/* {retcode, stdout, stderr} of incrontab as the user. NEW, or NULL with *err. */
+/* Runs incrontab as the user: {retcode, stdout, stderr}. `more` may be NULL. NEW, or NULL with *err. */
 static json_t *
 run_incrontab(call_ctx_t *ctx, const char *user, const char *word, const char *more, fail_t *err)
 {
@@ -27,7 +29,7 @@ run_incrontab(call_ctx_t *ctx, const char *user, const char *word, const char *m
     return tool_words(ctx, line, NULL, user, more != NULL ? TOOL_RAW : 0, INCRON_TIMEOUT_S, err);
 }
 
-/* The user's table as text, "" where he has none. NEW, or NULL with *err. */
+/* The user's table as text, "" for a user without one. NEW, or NULL with *err. */
 static char *
 incron_text(call_ctx_t *ctx, const char *user, fail_t *err)
 {
@@ -39,7 +41,8 @@ incron_text(call_ctx_t *ctx, const char *user, fail_t *err)
     return ran != NULL ? xstrdup(value_str(ran, "stdout", "")) : NULL;
 }
 
-/* incrontab reads a file that the user must be able to read. {retcode, stderr}: NEW, or NULL with *err. */
+/* Hands the table to incrontab by a file, which it reads as the user, who therefore owns it. {retcode,
+ * stderr}: NEW, or NULL with *err. The file is removed in any case. */
 static json_t *
 incron_install(call_ctx_t *ctx, const char *user, const char *text, fail_t *err)
 {
@@ -62,7 +65,8 @@ incron_install(call_ctx_t *ctx, const char *user, const char *text, fail_t *err)
     return ran != NULL ? json_incref(ran) : NULL;
 }
 
-/* Writes the table. 0 with *ret_value NEW: `done`, or what incrontab says against it. */
+/* Writes the table, the system's over its file whole or not at all. 0 with *ret_value NEW: `done`, or what
+ * incrontab says against it; negative with *err. */
 static int
 incron_store(call_ctx_t *ctx, const char *user, const json_t *tab, const char *done, json_t **ret_value,
              fail_t *err)
@@ -110,6 +114,7 @@ incron_list_tab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Installs a file as the table; the row says whether the answer is cmd.run_all's or True and False. */
 static int
 incron_write_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,7 +130,8 @@ incron_write_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* set_job; and with the row's number rm_job: an entry goes that agrees in all three. */
+/* set_job, and with the row's number rm_job, by which an entry goes that agrees in all three fields. "new",
+ * "updated", "present", "removed", "absent", or what is wrong with the mask. */
 static int
 incron_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -149,6 +155,7 @@ incron_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_string("present");
         return 0;
     }
+    /* set_job takes out every entry that it replaces, rm_job the first that fits. */
     for (size_t i = 0; i < json_array_size(crons) && (sets || n_gone == 0);) {
         one = json_array_get(crons, i);
         bool same = strcmp(value_str(one, "path", ""), path) == 0 &&

@@ -1,5 +1,6 @@
-/* keyboard.c - execution module `keyboard`: the layout of the console, by localectl or the family's file, and
- * of X, by setxkbmap. */
+/* keyboard.c - execution module `keyboard`: the layout of the console, by localectl or the family's file,
+ * and of X, by setxkbmap. A layout's name is not checked against a list: the console and X have different
+ * ones. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -9,7 +10,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "salt/plugin.h"
 
-/* Where a family without localectl keeps the layout. */
+/* Where a family without localectl keeps the layout: the file, and the variable in it. */
 static const struct keyboard_file {
     const char *family, *file, *key;
 } keyboard_files[] = {
@@ -18,6 +19,7 @@ static const struct keyboard_file {
     { "Gentoo", "/etc/conf.d/keymaps", "keymap" },
 };
 
+/* The row of the host's family; NULL: it has none. A constant. */
 static const struct keyboard_file *
 keyboard_file(call_ctx_t *ctx)
 {
@@ -30,6 +32,7 @@ keyboard_file(call_ctx_t *ctx)
     return NULL;
 }
 
+/* True when there is such a program, as in Salt, which does not ask whether systemd runs. */
 static bool
 has_localectl(void)
 {
@@ -38,7 +41,8 @@ has_localectl(void)
     return path != NULL;
 }
 
-/* The value behind the first line that has `word` and is no comment. NEW, or NULL with *err. */
+/* The value behind the first line that has `word` and is no comment; `between` parts the two. `text` is
+ * cut. NEW, or NULL with *err. */
 static json_t *
 layout_in(char *text, const char *word, char between, fail_t *err)
 {
@@ -53,7 +57,8 @@ layout_in(char *text, const char *word, char between, fail_t *err)
     return NULL;
 }
 
-/* NEW layout that a program prints, or NULL with *err. */
+/* The layout that a program prints on the line with `word`. `option` may be NULL. NEW, or NULL with
+ * *err. */
 static json_t *
 layout_of_program(call_ctx_t *ctx, const char *program, const char *option, const char *word, fail_t *err)
 {
@@ -70,6 +75,7 @@ layout_of_program(call_ctx_t *ctx, const char *program, const char *option, cons
     return layout_in(text, word, ':', err);
 }
 
+/* The console's layout, by localectl ("VC Keymap: us") or from the family's file. */
 static int
 keyboard_get_sys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -92,7 +98,8 @@ keyboard_get_x(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Runs the program, whose failure is in the log and in the job's exit code, as Salt's. */
+/* Sets the layout by a program, and returns it in any case: a failure is in the log and in the job's exit
+ * code, as Salt's. */
 static int
 layout_by(call_ctx_t *ctx, json_t *args, const char *program, const char *verb, json_t **ret_value,
           fail_t *err)
@@ -109,6 +116,7 @@ layout_by(call_ctx_t *ctx, json_t *args, const char *program, const char *verb, 
     return rc;
 }
 
+/* By localectl, else in the family's file, whose line must be there: file.sed adds none. */
 static int
 keyboard_set_sys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +140,7 @@ keyboard_set_x(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return layout_by(ctx, args, "setxkbmap", NULL, ret_value, err);
 }
 
+/* Salt's condition: a family with a file, or localectl. */
 static const char *
 exec_keyboard_unavailable(call_ctx_t *ctx)
 {

@@ -1,6 +1,7 @@
 /* kmod.c - execution module `kmod`: kernel modules, by lsmod, modprobe and rmmod, and the file that names
- * those to be loaded at the next start: /etc/modules-load.d/salt_managed.conf with systemd, else
- * /etc/modules. */
+ * those to be loaded at the next start: /etc/modules-load.d/salt_managed.conf with systemd
+ * (modules-load.d(5)), else /etc/modules. A module's name has underscores where its file may have hyphens.
+ * Answers to changes are lists of names, since one module brings others. */
 #include <sys/utsname.h>
 
 #include "common/base/fs.h"
@@ -20,13 +21,14 @@
 
 enum { MODULES_DEPTH = 16 };
 
+/* The file that names the modules of the next start. A constant. */
 static const char *
 conf_file(call_ctx_t *ctx)
 {
     return value_get(ctx_grains(ctx), "systemd") != NULL ? SYSTEMD_CONF : MODULES_CONF;
 }
 
-/* "bonding mode=4" is the module bonding. NEW. */
+/* The first word: "bonding mode=4" is the module bonding with an option. NEW. */
 static char *
 kmod_name(const char *mod)
 {
@@ -37,7 +39,8 @@ kmod_name(const char *mod)
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
-/* Names of all files NAME.ko* below a folder. */
+/* Adds the names of all files NAME.ko, NAME.ko.xz and the like below a folder. Links (build, source) are
+ * not followed: they lead to the kernel's source. 0, or negative with *err. */
 static int
 collect_modules(const char *folder, int depth, json_t *into, fail_t *err)
 {
@@ -59,7 +62,8 @@ collect_modules(const char *folder, int depth, json_t *into, fail_t *err)
     return rc;
 }
 
-/* All modules of the running kernel, sorted. NEW, or NULL with *err. */
+/* All modules of the running kernel, sorted, also those that are part of it (modules.builtin). NEW, or NULL
+ * with *err. */
 static json_t *
 available_modules(fail_t *err)
 {
@@ -111,7 +115,7 @@ loaded_modules(call_ctx_t *ctx, fail_t *err)
     return list;
 }
 
-/* Sorted, each once. NEW. */
+/* The names sorted, each once. NEW. */
 static json_t *
 sorted_once(const json_t *names)
 {
@@ -158,7 +162,8 @@ kept_names(call_ctx_t *ctx, fail_t *err)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* 1 when the file now names the module and did not before, 0, or negative with *err. */
+/* Names the module in the file: 1 when it does now and did not before, 0, or negative with *err. A module
+ * that the kernel does not have is not named; a line that is a comment is taken back into use. */
 static int
 keep_module(call_ctx_t *ctx, const char *mod, fail_t *err)
 {
@@ -184,7 +189,8 @@ keep_module(call_ctx_t *ctx, const char *mod, fail_t *err)
     return done != NULL ? 1 : err->code;
 }
 
-/* The same for one that it no longer names. */
+/* Takes the module out of the file, by a "#" before its line or (not `comment`) with its name: 1, 0, or
+ * negative with *err. */
 static int
 drop_module(call_ctx_t *ctx, const char *mod, bool comment, fail_t *err)
 {
@@ -245,7 +251,7 @@ kmod_is_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return names != NULL ? 0 : err->code;
 }
 
-/* What is in one list and not in the other, added to `into`. */
+/* Adds to `into` the names of one list that are not in the other. */
 static void
 kmod_difference(const json_t *in, const json_t *not_in, json_t *into)
 {
@@ -258,7 +264,8 @@ kmod_difference(const json_t *in, const json_t *not_in, json_t *into)
     }
 }
 
-/* Runs the program with the words of `mod`: "bonding mode=4". NEW, or NULL with *err. */
+/* Runs the program with the words of `mod`, of which the first is the module and the others its options.
+ * NEW as cmd.run_all, or NULL with *err. */
 static json_t *
 kmod_run(call_ctx_t *ctx, const char *program, const char *mod, fail_t *err)
 {
@@ -274,8 +281,9 @@ kmod_run(call_ctx_t *ctx, const char *program, const char *mod, fail_t *err)
     return err->code == 0 ? tool_run(ctx, &prog, 0, err) : NULL;
 }
 
-/* The row's program: modprobe adds modules, rmmod takes them away. The answer names them, sorted, with the
- * one that the file has, or no longer has. */
+/* Loads by modprobe, or takes away by rmmod, as the row says. The answer names what has come or gone,
+ * sorted, with the module that the file has, or no longer has. A program that fails is a text, as in
+ * Salt. */
 static int
 kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -293,6 +301,7 @@ kmod_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *after = loaded_names(ctx, err);
     if (after == NULL)
         return err->code;
+    /* The difference of two looks, not the program's word: it also shows what came along. */
     kmod_difference(load ? after : before, load ? before : after, all);
     int kept = !persist ? 0
                : load   ? keep_module(ctx, MOD(args), err)

@@ -1,5 +1,6 @@
-/* mount_auto.c - execution module `mount`: a map of automount with the entries of Salt, "/..POINT
- * -fstype=TYPE,OPTS TYPE:DEVICE". */
+/* mount_auto.c - execution module `mount`: a map of automount (autofs(5)) with the entries of Salt,
+ * "/..POINT -fstype=TYPE,OPTS TYPE:DEVICE". The names of the files and the key "/.." are those of macOS'
+ * automounter, and Salt uses them everywhere. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -43,6 +44,8 @@ map_device(const char *field)
     return colon != NULL ? xstrndup(colon + 1, strcspn(colon + 1, ":")) : xstrdup("");
 }
 
+/* {point: {device, fstype, opts}}; {} without a file. fstype is the whole first word, "-fstype=ext4", as in
+ * Salt. */
 static int
 mount_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -70,6 +73,7 @@ mount_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Reads the whole file. 0, or negative with an error in Salt's words. */
 static int
 map_read(const char *config, buf_t *out, fail_t *err)
 {
@@ -82,7 +86,8 @@ map_read(const char *config, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* Copies what is not the entry of this point (and device, unless that is ""). */
+/* Copies what is not the entry of this point (and device, unless that is ""). True when there was such an
+ * entry. */
 static bool
 map_without(const char *text, const char *name, const char *device, buf_t *out)
 {
@@ -103,6 +108,8 @@ map_without(const char *text, const char *name, const char *device, buf_t *out)
     return found;
 }
 
+/* Takes an entry out of the map and has automount read it again. True also when there was none: then
+ * nothing is run. */
 static int
 mount_rm_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -126,7 +133,8 @@ mount_rm_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return tool_retcode(ctx, &prog, TOOL_MERGE, &code, err);
 }
 
-/* Copies the map with the entry as it should be. "present", "change", or "new" when it was not there. */
+/* Copies the map with the entry as it should be: "present", "change", or "new" when it was not there. An
+ * entry with the same point or the same device is the one that is meant; `keep` leaves it. */
 static const char *
 map_edit(const char *text, char *const *want, bool keep, buf_t *out)
 {
@@ -146,13 +154,14 @@ map_edit(const char *text, char *const *want, bool keep, buf_t *out)
         strv_free(words);
         line += whole;
     }
+    /* A last line without its end would otherwise swallow the new one. */
     if (!present)
         buf_printf(out, "%s%s\t%s\t%s\n", out->len > 0 && out->data[out->len - 1] != '\n' ? "\n" : "",
                    want[0], want[1], want[2]);
     return change ? "change" : present ? "present" : "new";
 }
 
-/* A map that is new is made known to the master map. */
+/* Makes the map and names it in the master map, as a direct one ("/-"). 0, or negative with *err. */
 static int
 map_announce(call_ctx_t *ctx, const char *config, fail_t *err)
 {

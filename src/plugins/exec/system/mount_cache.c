@@ -1,5 +1,7 @@
 /* mount_cache.c - execution module `mount`: what the minion has mounted itself, with the options it asked
- * for, kept in cachedir/mounts as YAML: {"mounts": {point: {device, fstype, mkmnt, opts}}}. */
+ * for, kept in cachedir/mounts as YAML: {"mounts": {point: {device, fstype, mkmnt, opts}}}, Salt's own
+ * file. The kernel shows other options than those that a mount was made with, so the state compares with
+ * these. */
 #include "common/base/fs.h"
 #include "common/data/yaml.h"
 #include "plugins/lib/file/partfile.h"
@@ -7,6 +9,7 @@
 
 #define CACHE_INDENT 2
 
+/* The file's path. NEW. */
 static char *
 mount_cache_path(call_ctx_t *ctx)
 {
@@ -28,6 +31,8 @@ cache_read(call_ctx_t *ctx, fail_t *err)
     return all == NULL ? NULL : json_is_object(mounts) ? json_incref(mounts) : json_object();
 }
 
+/* Writes the mounts over the file, whole or not at all, for root alone: options may hold passwords. True,
+ * or negative with *err. */
 static int
 cache_write(call_ctx_t *ctx, json_t *mounts, json_t **ret_value, fail_t *err)
 {
@@ -42,6 +47,7 @@ cache_write(call_ctx_t *ctx, json_t *mounts, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {} for a mount point that the minion has not mounted. */
 static int
 mount_read_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -68,6 +74,7 @@ mount_write_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return cache_write(ctx, mounts, ret_value, err);
 }
 
+/* True also when there was nothing to forget: then the file is left alone. */
 static int
 mount_delete_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* mount_swap.c - execution module `mount`: swap in use (/proc/swaps), swapon and swapoff. */
+/* mount_swap.c - execution module `mount`: swap in use (/proc/swaps, proc(5)), swapon(8) and swapoff(8).
+ * Sizes are texts, in kibibytes. Whether it has worked is read from /proc/swaps, not from the programs'
+ * exit codes. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -36,7 +38,7 @@ mount_swaps(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Runs the program; what it says is in the log. */
+/* Runs the program; what it says is in the log. 0, also when it failed; negative with *err. */
 static int
 swap_run(call_ctx_t *ctx, const char *program, const char *name, const json_t *priority, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* quota.c - execution module `quota`: limits of disk space, by the programs of quota(1). */
+/* quota.c - execution module `quota`: limits of disk space, by the programs of quota(1): repquota,
+ * setquota, quotaon. Blocks are kibibytes; figures are texts, as repquota prints them. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -9,7 +10,8 @@
 /* Counting the files of a large disk takes its time. */
 #define QUOTA_MS (30 * 60 * 1000)
 
-/* Runs a program with up to two words; NEW {retcode, stdout, stderr}, or NULL with *err. */
+/* Runs a program with up to two words and a device, each of which may be NULL. NEW {retcode, stdout,
+ * stderr}, or NULL with *err. */
 static json_t *
 quota_ran(call_ctx_t *ctx, const char *program, const char *option, const char *more, const char *device,
           unsigned flags, fail_t *err)
@@ -26,7 +28,8 @@ quota_ran(call_ctx_t *ctx, const char *program, const char *option, const char *
     return rc == 0 ? tool_run(ctx, &prog, flags, err) : NULL;
 }
 
-/* Adds "ann -- 20 100 200 0 5 10 20 0", whose second word tells what is exceeded. */
+/* Adds a line "ann -- 20 100 200 0 5 10 20 0" of the table; the second word ("+-") tells what is exceeded,
+ * and is left out, as in Salt. */
 static void
 add_quota(const char *line, json_t *into)
 {
@@ -42,8 +45,8 @@ add_quota(const char *line, json_t *into)
     strv_free(words);
 }
 
-/* `repquota -vp`, of users ("-u") or groups ("-g"): NEW {"Users": {name: limits}, "Block Grace Time": [...],
- * ...}, or NULL with *err. */
+/* Reads `repquota -vp`, of users ("-u") or groups ("-g"): {"Users": {name: limits}, "Block Grace Time":
+ * [...], ...}. -p: the end of a grace time in seconds since 1970. NEW, or NULL with *err. */
 static json_t *
 quotas_of(call_ctx_t *ctx, const char *mount, const char *option, fail_t *err)
 {
@@ -66,6 +69,7 @@ quotas_of(call_ctx_t *ctx, const char *mount, const char *option, fail_t *err)
             json_object_set_new(out, "Inode Grace Time",
                                 json_pack("[s]", inode != NULL ? inode + 2 : semicolon + 1));
         } else {
+            /* A line of hyphens ends the heading; the table goes on to the end. */
             table = *line == '-';
         }
     }
@@ -85,6 +89,8 @@ quota_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return groups != NULL ? 0 : err->code;
 }
 
+/* Sets limits of a user or a group; those that are not given stay. Returns all of them under "User:
+ * ann". */
 static int
 quota_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,6 +116,7 @@ quota_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     rc = rc == 0 ? prog_operand(&prog, user != NULL ? "user" : "group", name, err) : rc;
     for (size_t i = 0; i < NELEMS(limits); i++) {
         json_t *limit = value_get(given, limits[i]);
+        /* setquota wants all four: 0 is no limit. */
         if (limit != NULL || value_get(now, limits[i]) == NULL)
             json_object_set_new(now, limits[i], limit != NULL ? json_incref(limit) : json_integer(0));
         AUTO_FREE char *text = value_pystr(value_get(now, limits[i]));
@@ -128,7 +135,8 @@ quota_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The row's text is the program; what it says is in the log only, as with Salt. */
+/* quotaon, quotaoff and quotawarn: the row's text is the program; what it says is in the log only, as with
+ * Salt, and so the answer is True in any case. */
 static int
 quota_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -140,6 +148,7 @@ quota_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ran != NULL ? 0 : err->code;
 }
 
+/* The lines "NAME: COUNT" of quotastats, counts of the kernel since boot. */
 static int
 quota_stats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,8 +168,8 @@ quota_stats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* "user quota on /home (/dev/sda3) is on (accounting)". The words from "quotaon:" on tell that there is
- * none. */
+/* {mount point: {device, user: on, group: off}} of lines "user quota on /home (/dev/sda3) is on
+ * (accounting)". Lines that begin with "quotaon:" tell that there is none. */
 static int
 quota_get_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

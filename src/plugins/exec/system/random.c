@@ -1,5 +1,6 @@
 /* random.c - execution module `random`: passwords, hashes, and numbers that are the same for the same seed.
- * Secrets come from getrandom(2); the numbers are Python's Mersenne twister, so that they equal Salt's. */
+ * Secrets come from getrandom(2); the numbers are Python's Mersenne twister, so that they equal Salt's and
+ * a minion's place in a row (splay) stays where it was. Numbers of the twister are no secrets. */
 #include "salt/plugin.h"
 
 #include <crypt.h>
@@ -12,6 +13,7 @@
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 
+/* Python's string constants. */
 #define LOWER       "abcdefghijklmnopqrstuvwxyz"
 #define UPPER       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS      "0123456789"
@@ -19,11 +21,13 @@
 #define WHITESPACE  " \t\n\r\x0b\x0c"
 #define SALT_CHARS  LOWER UPPER DIGITS "./"
 
+/* Characters of a password that is asked for, and of one of our own; of the salt of SHA crypt. */
 enum { PASSWORD_LIMIT = 1024 * 1024, SHADOW_SALT_LEN = 16, PASSWORD_LEN = 20 };
 
 /* ---- secrets ------------------------------------------------------------------------------ */
 
-/* A number below n, each as likely as the others. */
+/* A number below n, each as likely as the others: numbers above the last whole multiple of n are drawn
+ * again. */
 static uint32_t
 secret_below(uint32_t n)
 {
@@ -52,7 +56,8 @@ secret_text(const char *chars, size_t length)
     return buf_steal(&out);
 }
 
-/* Characters are given, or chosen by classes. Length is at most PASSWORD_LIMIT. */
+/* A secret text. Characters are given, or chosen by classes, which `chars` and `printable` overrule. Length
+ * is at most PASSWORD_LIMIT; a negative one is 0. */
 static int
 random_get_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -82,6 +87,7 @@ random_get_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The methods of crypt(3) by Salt's names, with the text that a setting of each begins with. */
 static const struct {
     const char *name, *prefix;
     size_t salt_len; /* of a salt of our own */
@@ -92,7 +98,8 @@ static const struct {
     { "crypt", "", 2 },
 };
 
-/* Missing password and salt are chosen at random. None when crypt(3) refuses the setting. */
+/* A hash for /etc/shadow. Missing password and salt are chosen at random, so that no password that is known
+ * opens the account. None when crypt(3) refuses the setting, as it does to old methods on new systems. */
 static int
 random_shadow_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -114,11 +121,13 @@ random_shadow_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
                                        : xstrdup(password);
     AUTO_FREE char *setting = xasprintf("%s%s", methods[i].prefix, own_salt);
     AUTO_FREE struct crypt_data *data = xcalloc(1, sizeof(*data));
+    /* "*0" and "*1" are its way to tell of a failure. */
     const char *hash = crypt_r(own_password, setting, data);
     *ret_value = hash != NULL && *hash != '*' ? json_string(hash) : json_null();
     return 0;
 }
 
+/* The hash of a value's text in hexadecimal digits; the algorithm is one of hashlib's names. */
 static int
 random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,7 +141,7 @@ random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Salt encodes text to bytes first, so every encoder but base64 fails. */
+/* Salt encodes text to bytes first, so every encoder but base64 fails: the same error for all of them. */
 static int
 random_str_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -147,6 +156,7 @@ random_str_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- Python's numbers --------------------------------------------------------------------- */
 
+/* `start` and `end` are both possible, as in Python's randint(). */
 static int
 random_rand_int(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,11 +169,14 @@ random_rand_int(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A number below `range` that is always the same on one minion: the seed is the minion's id unless `hash`
+ * is given. */
 static int
 random_seed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_int_t range = value_int(args, "range", 10);
     json_t *hash = value_get(args, "hash");
+    /* Salt takes the id from the grains. */
     json_auto_t *id = json_string(value_str(ctx_grains(ctx), "id", ctx_id(ctx)));
     AUTO(pyrandom) r = pyrandom_new(json_is_null(hash) ? id : hash, err);
 
@@ -175,7 +188,8 @@ random_seed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Salt seeds with the SHA-512 of the seed. */
+/* Python's random.sample(): `size` elements in a random order, each at most once. Salt seeds with the
+ * SHA-512 of the seed's text; without a seed the order differs each time. */
 static int
 sample(json_t *args, int64_t size, json_t **ret_value, fail_t *err)
 {
@@ -202,6 +216,7 @@ random_sample(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return sample(args, value_int(args, "size", 0), ret_value, err);
 }
 
+/* A sample of all elements. */
 static int
 random_shuffle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* selinux_context.c - execution module `selinux`: contexts of files and ports, by semanage and restorecon. */
+/* selinux_context.c - execution module `selinux`: contexts of files and ports, by semanage and restorecon.
+ * The lists of `semanage fcontext -l` and `semanage port -l` are searched by the expressions that Salt
+ * uses; answers to changes are cmd.run_all's dicts, which the state reads. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -31,7 +33,7 @@ semanage_list(call_ctx_t *ctx, const char *what, fail_t *err)
 
 /* ---- contexts of files ------------------------------------------------------------------------- */
 
-/* semanage's word for a type of a file, or NULL with *err. BORROWED. */
+/* semanage's word for a type of a file, as its list has it, or NULL with *err. BORROWED. */
 static const char *
 filetype_word(const char *type, fail_t *err)
 {
@@ -72,7 +74,8 @@ first_line(rx_t *rx, const char *text, fail_t *err)
     return NULL;
 }
 
-/* An argument of a pattern: it is one, as in Salt; any part of a context when it is not given. BORROWED. */
+/* An argument of a pattern: an expression itself, as in Salt; any part of a context when it is not given.
+ * BORROWED. */
 static const char *
 pattern_of(const json_t *args, const char *name)
 {
@@ -81,12 +84,15 @@ pattern_of(const json_t *args, const char *name)
     return *given != '\0' ? given : "[^:]+";
 }
 
+/* {filespec, filetype, sel_user, sel_role, sel_type, sel_level} of a path's policy, None when there is
+ * none. `name` is a file specification, an expression, of which the very text is looked for. */
 static int
 se_fcontext_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *type = value_str(args, "filetype", "");
     const char *word = *type != '\0' ? filetype_word(type, err) : "[[:alpha:] ]+";
     AUTO_FREE char *escaped = rx_escape(name);
+    /* Columns are parted by blanks: specification, type of file (words with blanks), context. */
     AUTO_FREE char *pattern = xasprintf("^(%s)[ ]+(%s)[ ]+((?:%s):[^:]+:(?:%s):(?:%s))[ ]*$", escaped,
                                         word != NULL ? word : "", pattern_of(args, "sel_user"),
                                         pattern_of(args, "sel_type"), pattern_of(args, "sel_level"));
@@ -123,6 +129,7 @@ se_fcontext_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (filetype_word(type, err) == NULL || tool_begin(&prog, "semanage", err) < 0)
         return err->code;
     prog_adds(&prog, "fcontext", ctx_row(ctx)->data.text, NULL);
+    /* All files is semanage's default. */
     if (strcmp(type, "a") != 0)
         prog_adds(&prog, "--ftype", type, NULL);
     for (size_t i = 0; i < NELEMS(options); i++) {
@@ -135,7 +142,8 @@ se_fcontext_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Runs restorecon, for real or to tell what it would do. NEW, or NULL with *err. */
+/* Runs restorecon with "-n", which tells what it would do, or "-F", which does it. NEW as cmd.run_all, or
+ * NULL with *err. */
 static json_t *
 restorecon(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
 {
@@ -153,6 +161,7 @@ restorecon(call_ctx_t *ctx, const json_t *args, const char *option, fail_t *err)
     return context_run(ctx, &prog, 0, err);
 }
 
+/* What restorecon would change, a text: empty when everything is as the policy says. */
 static int
 se_fcontext_is_applied(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -162,7 +171,7 @@ se_fcontext_is_applied(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return out != NULL ? 0 : err->code;
 }
 
-/* restorecon's answer, with what it changed. */
+/* restorecon's answer, with `changes` {file: {old, new}}, which the run without changes has told. */
 static int
 se_fcontext_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -175,6 +184,7 @@ se_fcontext_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         json_auto_t *changes = secontext_relabels(value_str(told, "stdout", ""), err);
         if (err->code != 0)
             return err->code;
+        /* A line of another shape: what has been done can't be told, so it counts as a failure. */
         if (changes == NULL) {
             json_object_set_new(did, "retcode", json_integer(1));
             json_object_set_new(did, "error", json_string("Unrecognized response from restorecon command."));
@@ -188,7 +198,8 @@ se_fcontext_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- contexts of ports ------------------------------------------------------------------------- */
 
-/* Protocol and port of "tcp/8080", or else of their own arguments. NEW texts. */
+/* Protocol and port of "tcp/8080", or else of their own arguments; a port may be a range. NEW texts. 0, or
+ * negative with *err. */
 static int
 port_of(const json_t *args, char **ret_protocol, char **ret_port, fail_t *err)
 {
@@ -223,6 +234,7 @@ se_port_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (port_of(args, &protocol, &port, err) != 0)
         return err->code;
+    /* A port is one word of a list "80, 443, 8000-8010": a comma or the end of the line follows it. */
     AUTO_FREE char *pattern = xasprintf("^(%s)[ ]+(%s)[ ]+(?=.*(?<![^ ])%s($|,))([0-9, -]+)",
                                         *type != '\0' ? type : "\\w+", protocol, port);
     rx_t *rx = rx_new(pattern, 0, err);

@@ -1,5 +1,5 @@
-/* service_none.c - execution module `service` where no init runs, as in most containers: what the files tell,
- * what systemctl changes in them, scripts that act by themselves,
+/* service_none.c - execution module `service` where no init runs, as in most containers and in a root that
+ * an image is made of: what the files tell, what systemctl changes in them, scripts that act by themselves,
  * and for the rest the reason and a way out. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -16,6 +16,7 @@ service_none_unavailable(call_ctx_t *ctx)
 
 /* ---- what acts, or needs an init ----------------------------------------------------------------------- */
 
+/* The error of what can't be done here: it names process 1, and a way out (`advice`). Always negative. */
 static int
 service_none_refuse(const char *name, const char *advice, fail_t *err)
 {
@@ -25,8 +26,9 @@ service_none_refuse(const char *name, const char *advice, fail_t *err)
                      name, *name != '\0' ? ": " : "", init, advice);
 }
 
-/* Images are built without an init that runs: the script acts itself, and systemctl has nothing to do for a
- * unit in a folder that is some system's root. *ret_code is theirs. */
+/* Lets a script or systemctl act. Images are built without an init that runs: the script acts itself, and
+ * systemctl has nothing to do for a unit in a folder that is some system's root. *ret_code is theirs. 0, or
+ * negative with *err. */
 static int
 act_without(call_ctx_t *ctx, const char *name, const char *script_action, const char *unit_action,
             unsigned flags, int *ret_code, fail_t *err)
@@ -47,6 +49,7 @@ act_without(call_ctx_t *ctx, const char *name, const char *script_action, const 
     return ran != NULL ? 0 : err->code;
 }
 
+/* The program's verdict, True or False. */
 static int
 none_act(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -68,6 +71,7 @@ NONE_ACTION(restart, "restart")
 NONE_ACTION(reload, "reload")
 NONE_ACTION(force_reload, "force-reload")
 
+/* Whether a service runs, by its script or systemctl. 0, or negative with *err. */
 static int
 none_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
@@ -77,6 +81,7 @@ none_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
     return rc;
 }
 
+/* With a glob in the name {name: bool}; `sig` looks for a process instead. */
 static int
 none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -94,7 +99,7 @@ none_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return service_none_refuse("", "Use ps.top or status.procs for the processes that run", err);
 }
 
-/* Unit files are read when systemd boots. */
+/* True: unit files are read when systemd boots, so nothing is due. */
 static int
 none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -111,7 +116,8 @@ none_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
-/* systemctl is-enabled's word; an init script's links for what has no unit. A constant, NULL for neither. */
+/* systemctl is-enabled's word; an init script's links for what has no unit. *ret_state: a constant, NULL
+ * for neither. 0, or negative with *err. */
 static int
 state_of(const char *root, const char *name, const char **ret_state, fail_t *err)
 {
@@ -126,6 +132,7 @@ state_of(const char *root, const char *name, const char **ret_state, fail_t *err
     return enabled != NULL ? 0 : -EIO;
 }
 
+/* All names in a state, sorted. 0, or negative with *err. */
 static int
 names_in_state(json_t *args, const char *state, json_t **ret_value, fail_t *err)
 {
@@ -164,6 +171,7 @@ none_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return names_in_state(args, "static", ret_value, err);
 }
 
+/* True for a unit or script of that name, masked or not. */
 static int
 none_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -181,7 +189,7 @@ none_missing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return service_not(none_available, ctx, args, ret_value, err);
 }
 
-/* Words with which systemctl is-enabled succeeds. */
+/* True for the words with which systemctl is-enabled succeeds. */
 static int
 none_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -214,6 +222,7 @@ none_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The unit file's own settings: what systemd would add to them by itself is not there. */
 static int
 none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -227,6 +236,7 @@ none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* {name: path of the program that its unit file starts}. */
 static int
 none_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -248,6 +258,7 @@ none_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* True where systemctl is: it works on the files alone, which it calls offline. */
 static int
 none_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -259,8 +270,8 @@ none_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what systemctl changes in the files ------------------------------------------------------ */
 
-/* systemctl makes and removes links without a running systemd, too: images are built like that. NEW run, or
- * NULL with *err. */
+/* Runs systemctl, which makes and removes links without a running systemd, too: images are built like that.
+ * NEW run, or NULL with *err. */
 static json_t *
 change_files(call_ctx_t *ctx, json_t *args, const char *action, fail_t *err)
 {
@@ -273,7 +284,7 @@ change_files(call_ctx_t *ctx, json_t *args, const char *action, fail_t *err)
     return NULL;
 }
 
-/* True, or what systemctl complained about. */
+/* True, or an error with what systemctl complained about. */
 static int
 must_change_files(call_ctx_t *ctx, json_t *args, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -282,7 +293,8 @@ must_change_files(call_ctx_t *ctx, json_t *args, const char *action, json_t **re
     return ret != NULL ? systemctl_verdict(ret, ret_value, err) : -EIO;
 }
 
-/* The links of an init script, by the host's own program. */
+/* Sets or removes the links of an init script by the host's own program, inside `root` when that is
+ * given. */
 static int
 service_none_change_links(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
 {
@@ -325,6 +337,7 @@ none_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                   : must_change_files(ctx, args, "enable", ret_value, err);
 }
 
+/* False instead of an error, as in the module for systemd. */
 static int
 none_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -346,6 +359,7 @@ none_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              ret_value, err);
 }
 
+/* True also for what is not masked: nothing is run then. */
 static int
 none_unmask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

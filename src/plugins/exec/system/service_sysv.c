@@ -1,5 +1,6 @@
 /* service_sysv.c - execution module `service` where an init other than systemd runs: the scripts of
- * /etc/init.d, and the links of /etc/rc*.d that start them. */
+ * /etc/init.d, and the links of /etc/rc*.d that start them ("S20cron" in the folder of a run level). Below
+ * `root` the links alone tell; no script is run there. */
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -17,14 +18,16 @@ service_sysv_unavailable(call_ctx_t *ctx)
 
 /* ---- lists ---------------------------------------------------------------------------------------- */
 
-/* NEW, or NULL with *err. */
+/* Names of the scripts that the present run level starts, and of those that every boot starts (rcS.d). NEW,
+ * or NULL with *err. */
 static json_t *
 enabled_services(const char *root, fail_t *err)
 {
     return svc_scripts_enabled(root, svc_runlevel(root, err), err);
 }
 
-/* Scripts, and what is enabled without one. NEW, or NULL with *err. */
+/* Scripts, and what is enabled without one. README and hidden files are no scripts. NEW, or NULL with
+ * *err. */
 static json_t *
 all_services(const char *root, fail_t *err)
 {
@@ -68,7 +71,7 @@ sysv_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Every script can be enabled. */
+/* Every script can be enabled, so none is static. */
 static int
 sysv_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -76,7 +79,7 @@ sysv_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Looks the name up in the list that `fn` makes. */
+/* Looks the name up in the list that `fn` makes. True or False. */
 static int
 listed_by(func_fn *fn, call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -114,6 +117,7 @@ sysv_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- scripts ---------------------------------------------------------------------------------------- */
 
+/* Runs the script by service(8), which gives it a clean environment. True or False by its exit code. */
 static int
 service_sysv_act(call_ctx_t *ctx, const char *name, const char *action, json_t **ret_value, fail_t *err)
 {
@@ -135,12 +139,14 @@ ACTION(restart, "restart")
 ACTION(reload, "reload")
 ACTION(force_reload, "force-reload")
 
+/* An action of the script's own; service(8) refuses what looks like an option. */
 static int
 sysv_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return service_sysv_act(ctx, service_name(args), value_str(args, "action", ""), ret_value, err);
 }
 
+/* Whether a service runs, as its script says (LSB: status ends with 0). 0, or negative with *err. */
 static int
 service_sysv_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *err)
 {
@@ -150,6 +156,7 @@ service_sysv_runs(call_ctx_t *ctx, const char *name, bool *ret_running, fail_t *
     return rc;
 }
 
+/* With a glob in the name {name: bool}; `sig` looks for a process instead. */
 static int
 sysv_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -193,6 +200,8 @@ sysv_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* Programs that make the links, in the order of preference; NULL ends the words, NAME stands for the name. */
 #define NAME ((const char *) 1)
 enum { STEP_WORDS = 5, STEPS = 2 };
+/* Programs that make the links, in the order of preference. Debian's "enable" does not make links that are
+ * missing, thus "defaults" before it. NULL ends the words, NAME stands for the name. */
 static const struct manager {
     const char *program;
     const char *enable[STEPS][STEP_WORDS];
@@ -205,7 +214,8 @@ static const struct manager {
     { "rc-update", { { "rc-update", "add", NAME, "default" } }, { { "rc-update", "delete", NAME } } },
 };
 
-/* Below another root the program of that root does it. */
+/* Runs one step. Below another root the program of that root does it, by chroot(8). *ret_code is its exit
+ * code. 0, or negative with *err. */
 static int
 service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STEP_WORDS], const char *name,
                   int *ret_code, fail_t *err)
@@ -219,6 +229,8 @@ service_sysv_step(call_ctx_t *ctx, const char *root, const char *const words[STE
     return tool_retcode(ctx, &prog, 0, ret_code, err);
 }
 
+/* Makes the links, or removes them, by the first of the programs that is there: True or False by its exit
+ * code; a step that fails ends it. */
 static int
 service_sysv_at_boot(call_ctx_t *ctx, json_t *args, bool enable, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
 /* supervisord.c - execution module `supervisord`: processes that supervisord keeps, by supervisorctl, which
- * is found on PATH or in a virtual environment when it is called. */
+ * is found on PATH or in a virtual environment when it is called. Most functions return the text that it
+ * prints, which the state reads for "ERROR"; a failed run without that word gets it. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -13,6 +14,7 @@
 
 /* How a command's name of a process is written: "web:*" is a group. */
 typedef enum ctl_name { CTL_PROCESS, CTL_GROUP, CTL_NONE } ctl_name_t;
+/* A command of supervisorctl, to which a function's row points. */
 typedef struct ctl_command {
     const char *word;
     ctl_name_t name;
@@ -25,8 +27,8 @@ static const ctl_command_t ctl_remove = { "remove", CTL_GROUP };
 static const ctl_command_t ctl_update = { "update", CTL_GROUP };
 static const ctl_command_t ctl_reread = { "reread", CTL_NONE };
 
-/* The path of supervisorctl: on PATH, in the folder of an environment, or bin_env itself. NEW, or NULL with
- * *err. */
+/* The path of supervisorctl: on PATH, in the folder of an environment (bin_env), or bin_env itself, which
+ * is then the program. NEW, or NULL with *err. */
 static char *
 ctl_path(const json_t *args, fail_t *err)
 {
@@ -71,6 +73,7 @@ ctl_run(call_ctx_t *ctx, const json_t *args, const char *command, const char *na
     return marked ? xstrdup(said) : xasprintf("ERROR: %s", said);
 }
 
+/* The row's command, on the process or group of the call, or on all. */
 static int
 supervisord_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -78,6 +81,7 @@ supervisord_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     AUTO_FREE char *name = xstrdup(command->name != CTL_NONE ? value_str(args, "name", "") : "");
     size_t n = strlen(name);
 
+    /* "web:*" is what users write for a group; start takes "web:", add takes "web". */
     if (str_ends(name, ":*"))
         name[n - (command->name == CTL_GROUP ? 2 : 1)] = '\0';
     else if (command->name == CTL_GROUP && str_ends(name, ":"))
@@ -87,6 +91,7 @@ supervisord_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return said != NULL ? 0 : err->code;
 }
 
+/* Any command of supervisorctl, a text. */
 static int
 supervisord_custom(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -126,6 +131,7 @@ processes_of(char *text)
     return all;
 }
 
+/* {process: {state, reason}}; `reason` is the pid and uptime of one that runs. */
 static int
 supervisord_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -135,7 +141,7 @@ supervisord_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return said != NULL ? 0 : err->code;
 }
 
-/* Whether the process is there, and in that state. */
+/* Whether the process is there, and in that state when one is given. */
 static int
 supervisord_status_bool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,6 +152,7 @@ supervisord_status_bool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
         return err->code;
     json_auto_t *all = processes_of(said);
     json_t *one = value_get(all, name);
+    /* supervisorctl lists an unknown name too, with an error where others have the pid. */
     bool there = one != NULL && strcmp(value_str(one, "reason", ""), "(no such process)") != 0;
     *ret_value = json_boolean(there && (expected == NULL || str_eq(value_str(one, "state", ""), expected)));
     return 0;
@@ -153,7 +160,7 @@ supervisord_status_bool(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- the configuration -------------------------------------------------------------------------- */
 
-/* The given file, or the first of the usual ones. BORROWED; NULL with *err. */
+/* The file that the call names, or the first of the usual ones. BORROWED; NULL with *err. */
 static const char *
 config_path(const json_t *args, fail_t *err)
 {
@@ -173,7 +180,7 @@ config_path(const json_t *args, fail_t *err)
     return NULL;
 }
 
-/* A value without its comment: a number, True or False where it is one. NEW. */
+/* A value without its comment (behind ";"): a number, True or False where it is one. NEW. */
 static json_t *
 option_value(const char *text)
 {
@@ -192,6 +199,7 @@ option_value(const char *text)
     return json_string(bare);
 }
 
+/* The section [program:NAME] of the configuration. Files that it includes are not read, as in Salt. */
 static int
 supervisord_options(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
-/* sysctl.c - execution module `sysctl`: the kernel's settings now (/proc/sys, read and written directly) and
- * after the next start (a configuration file, changed line by line). */
+/* sysctl.c - execution module `sysctl`: the kernel's settings now (/proc/sys, read and written directly, as
+ * sysctl(8) does) and after the next start (a configuration file of sysctl.d(5), changed line by line:
+ * comments and order stay). Names have dots between their parts. */
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #define CONF_FILE   "/etc/sysctl.conf"
 #define CONF_FOLDER "/etc/sysctl.d/99-salt.conf"
 
+/* Folders within folders below /proc/sys: there are six at most, and no circle may keep the walk going. */
 enum { TREE_DEPTH = 16 };
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -37,7 +39,8 @@ proc_path(const char *name, fail_t *err)
     return xasprintf("%s/%s", PROC_SYS, below);
 }
 
-/* NEW text without the line end; NULL: there is none, or it can't be read. */
+/* The text of a setting without the line end. NEW; NULL: there is none, or it can't be read, as some are
+ * only written. */
 static char *
 read_setting(const char *path)
 {
@@ -51,7 +54,8 @@ read_setting(const char *path)
     return buf_steal(&text);
 }
 
-/* -ENOENT for a setting that the kernel does not have. */
+/* Sets a value for the running kernel. 0; -ENOENT for a setting that it does not have; else negative with
+ * *err. */
 static int
 write_setting(const char *name, const char *value, fail_t *err)
 {
@@ -70,7 +74,8 @@ write_setting(const char *name, const char *value, fail_t *err)
     return 0;
 }
 
-/* All settings below a folder, by their names. */
+/* Adds all settings below a folder, {name: text}. `prefix`: the folder's own name. 0, or negative with
+ * *err. */
 static int
 exec_sysctl_collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t *err)
 {
@@ -98,7 +103,8 @@ exec_sysctl_collect(const char *folder, const char *prefix, int depth, json_t *i
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* NULL with *err while nobody can say whether systemd runs. */
+/* The file that sysctl.persist writes: systemd reads a folder of files. A constant; NULL with *err while it
+ * is not known whether systemd runs. */
 static const char *
 default_config(fail_t *err)
 {
@@ -107,7 +113,7 @@ default_config(fail_t *err)
     return systemd < 0 ? NULL : systemd > 0 ? CONF_FOLDER : CONF_FILE;
 }
 
-/* Every run of blanks is one tab. NEW. */
+/* Every run of blanks as one tab, since the kernel shows "4096\t16384" where a file has blanks. NEW. */
 static char *
 squeezed(const char *value)
 {
@@ -142,7 +148,8 @@ split_line(const char *line, size_t len, char **ret_key, char **ret_value)
 
 typedef enum found { FOUND_NOTHING, FOUND_OTHER, FOUND_SAME } found_t;
 
-/* `text` with the setting in it goes to `out`. */
+/* Copies `text` with the setting in it to `out`. FOUND_SAME: a line has this very value, and `out` is not
+ * complete. Every line of that name is changed, as the last one is in force. */
 static found_t
 edit(const char *text, const char *name, const char *value, buf_t *out)
 {
@@ -169,6 +176,8 @@ edit(const char *text, const char *name, const char *value, buf_t *out)
     return found;
 }
 
+/* Reads the file; one that is not there begins with a heading, and its folder is made. 0, or negative with
+ * an error in Salt's words. */
 static int
 read_config(const char *path, buf_t *out, fail_t *err)
 {
@@ -198,6 +207,7 @@ sysctl_default_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return file != NULL ? 0 : err->code;
 }
 
+/* "" for a setting that is not there, as in Salt. */
 static int
 sysctl_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -243,6 +253,7 @@ sysctl_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The running kernel alone: {name: value}. */
 static int
 sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -255,7 +266,7 @@ sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* "Already set" only when file and kernel both have the value. */
+/* Sets a value in the file and in the kernel: "Updated", or "Already set" only when both have it. */
 static int
 sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +289,8 @@ sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool written = edit(buf_str(&before), name, value, &after) == FOUND_SAME;
     AUTO_FREE char *now = read_setting(path), *is = squeezed(now != NULL ? now : ""),
                    *wanted = squeezed(value);
+    /* The file first: a value that the kernel refuses stays there for the next start, and the error says
+     * so. */
     if (!written && partfile_put(file, after.data, after.len, 0644, &why) < 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "Could not write to file: %s", file);
     if (written && strcmp(is, wanted) == 0) {

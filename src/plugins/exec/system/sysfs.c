@@ -1,4 +1,6 @@
-/* sysfs.c - execution module `sysfs`: the kernel's attributes below /sys. */
+/* sysfs.c - execution module `sysfs`: the kernel's attributes below /sys (sysfs(5)). Keys are paths below
+ * /sys with or without that folder; a key that leads out of it by a link, or is not there, is False, as is
+ * all that can't be read: Salt's answers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +16,8 @@
 
 enum { ATTRIBUTE_MAX = 1024 * 1024, FOLDERS_DEPTH = 32 };
 
-/* The path below /sys that a key leads to, links resolved; NULL: none there. NEW. */
+/* The path below /sys that a key leads to, links resolved, so that none leads elsewhere; NULL: there is
+ * none. NEW. */
 static char *
 target_of(const char *key)
 {
@@ -24,7 +27,8 @@ target_of(const char *key)
     return real != NULL && (strcmp(real, "/sys") == 0 || str_starts(real, "/sys/")) ? STEAL(real) : NULL;
 }
 
-/* The text as a number where it is one; False for "". NEW. */
+/* The text as a number where it is one; False for "", as in Salt. NEW. strtod() would also take hexadecimal
+ * digits, infinity and "nan", which stay texts. */
 static json_t *
 attribute_value(char *text)
 {
@@ -42,7 +46,8 @@ attribute_value(char *text)
     return value_utf8(trimmed, strlen(trimmed));
 }
 
-/* An attribute's value; False when it can't be read. Some are pipes, so that nothing waits. NEW. */
+/* An attribute's value; False when it can't be read. Some are pipes, which are opened so that nothing
+ * waits. NEW. */
 static json_t *
 sysfs_read_one(const char *path)
 {
@@ -56,7 +61,9 @@ sysfs_read_one(const char *path)
     return rc >= 0 ? attribute_value(copy) : json_false();
 }
 
-/* Adds the files below a folder to {"r", "w", "rw"}: its own first, then those of its folders. */
+/* Adds the files below a folder to the lists "r", "w" and "rw" by the rights of their owner: its own first,
+ * then those of its folders. Links to other folders are not followed: they lead in circles. 0, or negative
+ * with *err. */
 static int
 add_interfaces(const char *path, const char *below, int depth, json_t *out, fail_t *err)
 {
@@ -84,7 +91,7 @@ add_interfaces(const char *path, const char *below, int depth, json_t *out, fail
     return rc;
 }
 
-/* Puts a value at "a/b/c" of the tree. */
+/* Puts a value at "a/b/c" of the tree, which grows as needed. */
 static void
 put_below(json_t *tree, const char *path, json_t *value)
 {
@@ -97,7 +104,8 @@ put_below(json_t *tree, const char *path, json_t *value)
     json_object_set(tree, path, value);
 }
 
-/* The tree of a folder's attributes that can be read. NEW, or NULL with *err. */
+/* The tree of a folder's attributes that can be read; those without a value are left out. NEW, or NULL with
+ * *err. */
 static json_t *
 sysfs_read_folder(const char *path, fail_t *err)
 {
@@ -119,7 +127,8 @@ sysfs_read_folder(const char *path, fail_t *err)
     return STEAL(tree);
 }
 
-/* The value or the tree of a key; False when there is none. NEW, or NULL with *err. */
+/* The value or the tree of a key; False when there is none. `root` stands before a key that is no whole
+ * path. NEW, or NULL with *err. */
 static json_t *
 read_key(const char *root, const char *key, fail_t *err)
 {
@@ -131,6 +140,7 @@ read_key(const char *root, const char *key, fail_t *err)
                              : sysfs_read_one(path);
 }
 
+/* A list of keys gives {key: value} of those that are there. */
 static int
 sysfs_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -156,7 +166,8 @@ sysfs_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Writes a value and a line break in one go, as the kernel takes it. */
+/* Writes a value and a line break in one go, as the kernel takes it: each write(2) is a command of its own.
+ * True or False. NEW. */
 static json_t *
 write_attribute(const char *path, const json_t *value)
 {
@@ -178,6 +189,7 @@ sysfs_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Reads, or with a value writes, an attribute; the path itself for a folder. */
 static int
 sysfs_attr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -191,6 +203,7 @@ sysfs_attr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The name of what the key leads to, or with `full` its path. */
 static int
 sysfs_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -201,6 +214,7 @@ sysfs_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {"r": [...], "w": [...], "rw": [...]} of the attributes below `root`. */
 static int
 sysfs_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

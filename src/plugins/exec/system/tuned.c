@@ -1,11 +1,12 @@
-/* tuned.c - execution module `tuned`: profiles of the machine's settings, by tuned-adm. */
+/* tuned.c - execution module `tuned`: profiles of the machine's settings, by tuned-adm(8). The daemon has
+ * to run for most verbs; tuned-adm says so in its text, which goes to the log. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
-/* NEW {retcode, stdout}, or NULL with *err. */
+/* Runs tuned-adm with a verb. NEW {retcode, stdout, stderr}, or NULL with *err. */
 static json_t *
 tuned_ran(call_ctx_t *ctx, const char *verb, unsigned flags, fail_t *err)
 {
@@ -17,7 +18,8 @@ tuned_ran(call_ctx_t *ctx, const char *verb, unsigned flags, fail_t *err)
     return rc == 0 ? tool_run(ctx, &prog, flags, err) : NULL;
 }
 
-/* "- balanced      - General non-specialized tuned profile" between the head and the line of the active one. */
+/* Names of the lines "- balanced      - General non-specialized tuned profile" between the heading and the
+ * line of the active one; a name may have hyphens, so the separator is "- ". */
 static int
 tuned_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -41,6 +43,7 @@ tuned_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The active profile; "none" where tuned-adm ends with an exit code for that. */
 static int
 tuned_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -69,6 +72,7 @@ tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ran != NULL ? 0 : err->code;
 }
 
+/* The profile's name when it could be made the active one, else False. */
 static int
 tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
