@@ -172,9 +172,10 @@ ps_kill_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_false();
         return 0;
     }
-    if (kill((pid_t) pid, (int) value_int(args, "signal", SIGTERM)) != 0 && errno != ESRCH)
+    bool sent = kill((pid_t) pid, (int) value_int(args, "signal", SIGTERM)) == 0;
+    if (!sent && errno != ESRCH)
         return fail_set(err, -errno, "(pid=%d): %s", (int) pid, strerror(errno));
-    *ret_value = json_boolean(errno != ESRCH || kill((pid_t) pid, 0) == 0);
+    *ret_value = json_boolean(sent);
     return 0;
 }
 
