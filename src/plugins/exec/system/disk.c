@@ -155,8 +155,8 @@ disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- block devices --------------------------------------------------------------------------- */
 
-/* The KEY="value" words behind "/dev/sda1:". NEW. blkid writes a quote within a value as an escape of its
- * own, so the next quote ends it. */
+/* The KEY="value" words behind "/dev/sda1:". NEW. blkid writes a backslash before a quote and before a
+ * backslash of the value, which are undone. */
 static json_t *
 blkid_attributes(const char *p)
 {
@@ -169,9 +169,13 @@ blkid_attributes(const char *p)
             break;
         AUTO_FREE char *key = xstrndup(p, n);
         p += n + 2;
-        size_t len = strcspn(p, "\"");
-        json_object_set_new(out, key, value_utf8(p, len));
-        p += len + (p[len] == '"');
+        buf_auto_t value = BUF_INIT;
+        for (; *p != '\0' && *p != '"'; p++) {
+            p += p[0] == '\\' && p[1] != '\0';
+            buf_putc(&value, *p);
+        }
+        json_object_set_new(out, key, value_utf8(buf_str(&value), value.len));
+        p += *p == '"';
     }
     return out;
 }
@@ -477,13 +481,18 @@ hdparm_line(char *line, json_t *out)
     for (char *p = name; *p != '\0'; p++)
         *p = (char) tolower((unsigned char) *p);
 
-    /* "16 (on)": [16, "on"]; "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one
-     * value alone. Several shapes may be in one line: "121601/255/63, sectors = 1953525168" is the three
-     * numbers and a dict. */
-    char *text = str_trim(sep + 1);
+    /* "16 (on)": [16, "on"], and no more than the first word in the parentheses: "3 (32-bit w/sync)" is
+     * [3, "32-bit"], as in Salt. "255/63/121601": [255, 63, 121601]; "a=1, b=2": {"a": "1", "b": "2"}; one value
+     * alone. Several shapes may be in one line: "121601/255/63, sectors = 1953525168" is the three numbers and a
+     * dict. */
+    char *text = str_trim(sep + 1), *inside = text + strspn(text, "0123456789");
+    bool noted = inside > text && str_starts(inside, " (") && strchr(inside, ')') != NULL;
     json_auto_t *list = json_array(), *named = json_object();
-    char **parts = str_split(text, strchr(text, '(') != NULL ? " ()" : "/,", true);
-
+    if (noted) {
+        *inside = '\0';
+        inside[2 + strcspn(inside + 2, " )")] = '\0';
+    }
+    char **parts = str_split(text, "/,", true);
     for (size_t i = 0; parts[i] != NULL; i++) {
         char *part = str_trim(parts[i]), *eq = strchr(part, '=');
         long long n;
@@ -491,13 +500,15 @@ hdparm_line(char *line, json_t *out)
             continue;
         if (str_to_int(part, INT64_MIN, INT64_MAX, &n)) {
             json_array_append_new(list, json_integer(n));
-        } else if (eq != NULL) {
+        } else if (eq == NULL) {
+            json_array_append_new(list, value_utf8(part, strlen(part)));
+        } else if (*str_trim(eq + 1) != '\0') {
             *eq = '\0';
             json_object_set_new(named, str_trim(part), json_string(str_trim(eq + 1)));
-        } else {
-            json_array_append_new(list, value_utf8(part, strlen(part)));
         }
     }
+    if (noted)
+        json_array_append_new(list, value_utf8(inside + 2, strlen(inside + 2)));
     strv_free(parts);
     if (json_object_size(named) > 0)
         json_array_append(list, named);
