@@ -56,25 +56,6 @@ access_reopen(access_t *self)
     self->fd = fd;
 }
 
-/* The functions that a request asks for, "local test.ping, runner jobs.active": the first ones. NEW; "" for
- * none. */
-static char *
-access_funs(const request_t *request)
-{
-    buf_auto_t out = BUF_INIT;
-    const json_t *chunk = request->data;
-
-    for (size_t i = 0; i < 8; i++) {
-        const json_t *one = json_is_array(chunk) ? json_array_get(chunk, i) : i == 0 ? chunk : NULL;
-        const char *client = value_str(one, "client", ""), *fun = value_str(one, "fun", "");
-        if (one == NULL)
-            break;
-        if (*client != '\0' || *fun != '\0')
-            buf_printf(&out, "%s%.40s %.80s", out.len > 0 ? ", " : "", client, fun);
-    }
-    return buf_steal(&out);
-}
-
 /* Whatever bytes a client sends, the line is written: a text cut within a character, too. NEW. */
 static json_t *
 access_text(const char *text)
@@ -86,7 +67,19 @@ void
 access_write(access_t *self, const request_t *request, int64_t took_ms)
 {
     char stamp[CLOCK_STAMP_LEN];
-    AUTO_FREE char *funs = access_funs(request);
+    /* The first functions that the request asks for, as "local test.ping, runner jobs.active". */
+    buf_auto_t out = BUF_INIT;
+    const json_t *chunk = request->data;
+
+    for (size_t i = 0; i < 8; i++) {
+        const json_t *one = json_is_array(chunk) ? json_array_get(chunk, i) : i == 0 ? chunk : NULL;
+        const char *client = value_str(one, "client", ""), *fun = value_str(one, "fun", "");
+        if (one == NULL)
+            break;
+        if (*client != '\0' || *fun != '\0')
+            buf_printf(&out, "%s%.40s %.80s", out.len > 0 ? ", " : "", client, fun);
+    }
+    AUTO_FREE char *funs = buf_steal(&out);
 
     if (self->fd < 0 && !log_wants(LEVEL_INFO))
         return;

@@ -13,19 +13,12 @@
 #include "common/base/utf8.h"
 #include "salt/value.h"
 
-/* A body that is too large to be read and dropped: the connection ends with the answer. */
-static bool
-has_large_body(const request_t *request)
-{
-    const char *length = request_header(request, "Content-Length");
-
-    return length != NULL ? strtoull(length, NULL, 10) > HTTP_DROPPED : false;
-}
-
 static void
 admit_refuse(request_t *request, unsigned status, const char *text)
 {
-    request->early = has_large_body(request);
+    /* A body that is too large to be read and dropped: the connection ends with the answer. */
+    const char *length = request_header(request, "Content-Length");
+    request->early = length != NULL ? strtoull(length, NULL, 10) > HTTP_DROPPED : false;
     reply_error(request, status, text);
 }
 
@@ -56,17 +49,6 @@ admit_count_length(void *cookie, const char *name, const char *value)
 
     *n += coded || strcasecmp(name, "Content-Length") == 0;
     *n += coded && strcasecmp(value, "chunked") != 0;
-}
-
-/* True when more than one header says how long the body is, or one says it in a way that isn't read here:
- * proxies in front may see another request than we do. */
-static bool
-is_ambiguous(const request_t *request)
-{
-    int n = 0;
-
-    request_headers_each(request, admit_count_length, &n);
-    return n > 1;
 }
 
 static void
@@ -151,7 +133,11 @@ admit_request(request_t *request)
     const route_t *app = route_app(request->api), *page = route_page(request->api);
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
-    if (is_ambiguous(request)) {
+    /* Where several headers give the body's length, or one gives it in a form that isn't read here, a proxy in
+     * front may see another request than we do. */
+    int n = 0;
+    request_headers_each(request, admit_count_length, &n);
+    if (n > 1) {
         admit_refuse(request, MHD_HTTP_BAD_REQUEST, "How long the request is, is said twice or is not clear");
         request->early = true; /* which ends the connection */
         return;

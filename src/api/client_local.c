@@ -35,21 +35,6 @@ local_nodegroup(low_t *low, json_t *request)
     return true;
 }
 
-/* The arguments, and behind them those by keyword as a minion takes them. NEW. */
-static json_t *
-local_arg(const json_t *chunk)
-{
-    json_t *arg = value_get(chunk, "arg"), *kwarg = value_get(chunk, "kwarg");
-    json_t *all = json_is_array(arg) ? json_copy(arg) : json_array();
-
-    if (json_object_size(kwarg) > 0) {
-        json_t *marked = json_copy(kwarg);
-        json_object_set_new(marked, "__kwarg__", json_true());
-        json_array_append_new(all, marked);
-    }
-    return all;
-}
-
 static bool
 local_bad(low_t *low, const char *text)
 {
@@ -74,8 +59,17 @@ local_request(low_t *low, bool follow)
         local_bad(low, "fun is wanted: a function, as \"test.ping\"");
         return NULL;
     }
+    /* Behind the arguments those by keyword stand, marked as a minion takes them. */
+    json_t *arg = value_get(chunk, "arg"), *kwarg = value_get(chunk, "kwarg");
+    json_t *all = json_is_array(arg) ? json_copy(arg) : json_array();
+
+    if (json_object_size(kwarg) > 0) {
+        json_t *marked = json_copy(kwarg);
+        json_object_set_new(marked, "__kwarg__", json_true());
+        json_array_append_new(all, marked);
+    }
     json_t *request = json_pack("{s:s, s:O, s:s, s:O, s:o}", "op", "publish", "tgt", tgt, "tgt_type", type,
-                                "fun", fun, "arg", local_arg(chunk));
+                                "fun", fun, "arg", all);
     for (size_t i = 0; i < NELEMS(copied); i++)
         if (value_truthy(value_get(chunk, copied[i])))
             json_object_set(request, copied[i], value_get(chunk, copied[i]));

@@ -159,23 +159,6 @@ hubs_end(hubs_t *self)
 
 /* ---- the master's line ---------------------------------------------------------------------------- */
 
-/* Ends those who have not read what is about to be overwritten. */
-static void
-hub_cut(hub_t *self)
-{
-    ear_t *next;
-
-    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-        next = ear->next;
-        if (ear->at > self->first)
-            continue;
-        log_info("a stream of events is too slow and ends");
-        self->hubs->api->stats->streams_cut++;
-        ear_off(ear);
-        ear->news(ear);
-    }
-}
-
 /* Those who read events, or those who read views. */
 static void
 hub_tell(const hub_t *self, bool views)
@@ -209,7 +192,17 @@ hub_add(hub_t *self, const json_t *push)
     self->busy++;
     while (self->first < self->end &&
            (self->end - self->first == HUB_EVENTS || self->bytes + event.len > HUB_BYTES)) {
-        hub_cut(self);
+        /* End the streams whose reader has not taken the event that is about to be overwritten. */
+        ear_t *next;
+        for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+            next = ear->next;
+            if (ear->at > self->first)
+                continue;
+            log_info("a stream of events is too slow and ends");
+            self->hubs->api->stats->streams_cut++;
+            ear_off(ear);
+            ear->news(ear);
+        }
         hub_drop_first(self);
     }
     self->ring[self->end++ % HUB_EVENTS] = event;
@@ -219,21 +212,6 @@ hub_add(hub_t *self, const json_t *push)
         self->view_due = true;
     }
     hub_tell(self, false);
-    self->busy--;
-    hub_rest(self);
-}
-
-static void
-hub_begun(hub_t *self)
-{
-    ear_t *next;
-
-    self->busy++;
-    self->ready = true;
-    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-        next = ear->next;
-        ear->begun(ear, true);
-    }
     self->busy--;
     hub_rest(self);
 }
@@ -251,7 +229,17 @@ hub_take(void *cookie, const json_t *msg)
         json_t *request = json_pack("{s:s}", "op", "events");
         self->events_n = line_ask(self->line, &request);
     } else if (n != 0 && n == self->events_n) {
-        hub_begun(self);
+        /* The master's answer to `events`: from here on nothing is missed. `busy` holds off the end of a hub whose
+         * listeners may leave in their callback. */
+        ear_t *next;
+        self->busy++;
+        self->ready = true;
+        for (ear_t *ear = self->ears; ear != NULL; ear = next) {
+            next = ear->next;
+            ear->begun(ear, true);
+        }
+        self->busy--;
+        hub_rest(self);
     } else if (str_eq(value_str(msg, "push", ""), "event")) {
         hub_add(self, msg);
     }

@@ -84,14 +84,6 @@ line_free(line_t *self)
 }
 
 static void
-line_queue(line_t *self)
-{
-    self->prev = lines.last;
-    *(self->prev != NULL ? &self->prev->next : &lines.first) = self;
-    lines.last = self;
-}
-
-static void
 line_unqueue(line_t *self)
 {
     *(self->prev != NULL ? &self->prev->next : &lines.first) = self->next;
@@ -294,7 +286,10 @@ line_new(line_host_t host, const char *who, line_fn *fn, void *cookie, fail_t *e
                       .fn = fn,
                       .cookie = cookie };
     if (lines.first != NULL || !line_has_turn(self)) {
-        line_queue(self);
+        /* Behind those that wait already: lines are opened in the order in which they were asked for. */
+        self->prev = lines.last;
+        *(self->prev != NULL ? &self->prev->next : &lines.first) = self;
+        lines.last = self;
         return self;
     }
     if (line_begin(self, err) == 0)

@@ -103,29 +103,6 @@ low_ask(low_t *self, json_t **request_p)
 
 /* ---- the line ---------------------------------------------------------------------------------- */
 
-/* The master does not know the token, or the password is wrong. */
-static void
-low_unknown_user(low_t *self, const char *text)
-{
-    const char *user = value_str(self->chunk, "username", "");
-
-    if (!refusal_is_denial(text)) { /* the master is busy */
-        low_fail(self,
-                 strstr(text, "too many failed") != NULL ? MHD_HTTP_TOO_MANY_REQUESTS
-                                                         : MHD_HTTP_SERVICE_UNAVAILABLE,
-                 text);
-    } else if (!self->own) {
-        session_leave(self->request->api->sessions, self->request->sid);
-        low_fail(self, MHD_HTTP_UNAUTHORIZED, "No permission -- see authorization schemes");
-    } else if (value_get(self->chunk, "token") != NULL) {
-        low_fail(self, MHD_HTTP_UNAUTHORIZED, "Invalid token");
-    } else {
-        AUTO_FREE char *told = xasprintf("Authentication failure of type \"eauth\" occurred for user %s.",
-                                         user);
-        low_fail(self, MHD_HTTP_UNAUTHORIZED, told);
-    }
-}
-
 static void
 low_refused(low_t *self, const char *text)
 {
@@ -152,7 +129,25 @@ low_take(void *cookie, const json_t *msg)
     } else if (n != 0 && n == self->become_n) {
         self->become_n = 0;
         if (!ok) {
-            low_unknown_user(self, value_str(msg, "error", ""));
+            /* The master does not know the token, or the password is wrong. */
+            const char *text = value_str(msg, "error", "");
+            const char *user = value_str(self->chunk, "username", "");
+
+            if (!refusal_is_denial(text)) { /* the master is busy */
+                low_fail(self,
+                         strstr(text, "too many failed") != NULL ? MHD_HTTP_TOO_MANY_REQUESTS
+                                                                 : MHD_HTTP_SERVICE_UNAVAILABLE,
+                         text);
+            } else if (!self->own) {
+                session_leave(self->request->api->sessions, self->request->sid);
+                low_fail(self, MHD_HTTP_UNAUTHORIZED, "No permission -- see authorization schemes");
+            } else if (value_get(self->chunk, "token") != NULL) {
+                low_fail(self, MHD_HTTP_UNAUTHORIZED, "Invalid token");
+            } else {
+                AUTO_FREE char *told = xasprintf(
+                    "Authentication failure of type \"eauth\" occurred for user %s.", user);
+                low_fail(self, MHD_HTTP_UNAUTHORIZED, told);
+            }
             return;
         }
         if (self->own)

@@ -121,23 +121,6 @@ api_listen(api_t *api, fail_t *err)
     return 0;
 }
 
-/* What both servers share. */
-static void
-program_parts(program_t *self)
-{
-    api_t *api = &self->api;
-
-    api->sessions = sessions_new();
-    api->guesses = guesses_new();
-    api->stats = stats_new();
-    api->hubs = hubs_new(api);
-    self->metrics.poller = api->poller;
-    self->metrics.sessions = api->sessions;
-    self->metrics.guesses = api->guesses;
-    self->metrics.stats = api->stats;
-    self->metrics.hubs = api->hubs;
-}
-
 static void
 program_end(program_t *self)
 {
@@ -163,7 +146,17 @@ program_serve(program_t *self, const conf_t *conf, fail_t *err)
 
     if ((self->api.poller = poller_new(err)) == NULL)
         return err->code;
-    program_parts(self);
+    /* The server of metrics shows the figures of the API: both have the same tables. */
+    api_t *api = &self->api;
+    api->sessions = sessions_new();
+    api->guesses = guesses_new();
+    api->stats = stats_new();
+    api->hubs = hubs_new(api);
+    self->metrics.poller = api->poller;
+    self->metrics.sessions = api->sessions;
+    self->metrics.guesses = api->guesses;
+    self->metrics.stats = api->stats;
+    self->metrics.hubs = api->hubs;
     int rc = api_listen(&self->api, err);
     if (rc == 0)
         rc = api_listen(&self->metrics, err);
@@ -208,13 +201,6 @@ api_overrides(const char *dir, json_t *overrides)
             json_object_set_new(overrides, names[i].option, json_string(conf_str(conf, names[i].own)));
 }
 
-static bool
-conf_has_api(const conf_t *conf)
-{
-    return json_object_size(conf_get(conf, "rest_cherrypy")) > 0 ||
-           json_object_size(conf_get(conf, "rest_tornado")) > 0;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -239,7 +225,8 @@ main(int argc, char **argv)
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     AUTO(settings) figures = conf != NULL ? settings_metrics(conf_opts(conf)) : NULL;
-    bool only_figures = figures != NULL && !conf_has_api(conf);
+    bool only_figures = figures != NULL && !(json_object_size(conf_get(conf, "rest_cherrypy")) > 0 ||
+                                             json_object_size(conf_get(conf, "rest_tornado")) > 0);
     AUTO(settings) set = conf != NULL && !only_figures ? settings_new(conf_opts(conf), warnings, &err) : NULL;
     size_t i;
     json_t *warning;

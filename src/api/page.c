@@ -26,29 +26,6 @@ static const struct {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "      \
     "trusted-types 'none'"
 
-static const char *
-page_type(const char *name)
-{
-    return str_ends(name, ".html")  ? "text/html;charset=utf-8"
-           : str_ends(name, ".css") ? "text/css;charset=utf-8"
-           : str_ends(name, ".js")  ? "text/javascript;charset=utf-8"
-                                    : "image/svg+xml";
-}
-
-/* The file's bytes, with root_prefix in its place. NEW. */
-static char *
-page_text(const request_t *request, const char *text)
-{
-    buf_auto_t out = BUF_INIT;
-
-    for (const char *at; (at = strstr(text, PREFIX)) != NULL; text = at + strlen(PREFIX)) {
-        buf_add(&out, text, (size_t) (at - text));
-        buf_puts(&out, request->api->set->prefix);
-    }
-    buf_puts(&out, text);
-    return buf_steal(&out);
-}
-
 /* TAKES text. */
 static void
 page_send(request_t *request, const char *name, char *text)
@@ -75,7 +52,11 @@ page_send(request_t *request, const char *name, char *text)
         reply_error(request, MHD_HTTP_SERVICE_UNAVAILABLE, "No memory for an answer");
         return;
     }
-    (void) MHD_add_response_header(response, "Content-Type", page_type(name));
+    (void) MHD_add_response_header(response, "Content-Type",
+                                   str_ends(name, ".html")  ? "text/html;charset=utf-8"
+                                   : str_ends(name, ".css") ? "text/css;charset=utf-8"
+                                   : str_ends(name, ".js")  ? "text/javascript;charset=utf-8"
+                                                            : "image/svg+xml");
     (void) MHD_add_response_header(response, "ETag", etag);
     for (size_t i = 0; i < NELEMS(headers); i++)
         (void) MHD_add_response_header(response, headers[i][0], headers[i][1]);
@@ -89,7 +70,15 @@ page_get(request_t *request)
 
     for (size_t i = 0; i < NELEMS(files); i++)
         if (str_eq(files[i].name, name)) {
-            page_send(request, name, page_text(request, files[i].text));
+            /* The file's bytes, with root_prefix in the place that the build left for it. */
+            const char *text = files[i].text;
+            buf_auto_t out = BUF_INIT;
+            for (const char *at; (at = strstr(text, PREFIX)) != NULL; text = at + strlen(PREFIX)) {
+                buf_add(&out, text, (size_t) (at - text));
+                buf_puts(&out, request->api->set->prefix);
+            }
+            buf_puts(&out, text);
+            page_send(request, name, buf_steal(&out));
             return;
         }
     AUTO_FREE char *text = xasprintf("The path '%s' was not found.", request->path);

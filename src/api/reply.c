@@ -29,9 +29,17 @@ put_cors(const request_t *self, struct MHD_Response *response)
     put_header(response, "Access-Control-Allow-Credentials", "true");
 }
 
-static void
-put_headers(const request_t *self, struct MHD_Response *response)
+void
+reply_response(request_t *self, unsigned status, struct MHD_Response **response_p)
 {
+    struct MHD_Response *response = STEAL(*response_p);
+
+    if (response == NULL)
+        return;
+    if (self->response != NULL) {
+        MHD_destroy_response(response);
+        return;
+    }
     put_header(response, "Server", "salt-api");
     put_header(response, "X-Content-Type-Options", "nosniff");
     put_header(response, "Vary", "Accept-Encoding, Origin");
@@ -46,20 +54,6 @@ put_headers(const request_t *self, struct MHD_Response *response)
     if (self->new_cookie != NULL)
         put_header(response, "Set-Cookie", self->new_cookie);
     put_cors(self, response);
-}
-
-void
-reply_response(request_t *self, unsigned status, struct MHD_Response **response_p)
-{
-    struct MHD_Response *response = STEAL(*response_p);
-
-    if (response == NULL)
-        return;
-    if (self->response != NULL) {
-        MHD_destroy_response(response);
-        return;
-    }
-    put_headers(self, response);
     self->status = status;
     self->response = response;
     self->wake(self);

@@ -160,19 +160,6 @@ static const char *const client_names[] = { "local",        "local_async", "loca
                                             "local_subset", "runner",      "runner_async",
                                             "ssh",          "wheel",       "wheel_async" };
 
-static json_t *
-settings_clients(const json_t *opts)
-{
-    const json_t *enabled = value_get(opts, "netapi_enable_clients"),
-                 *disabled = value_get(opts, "netapi_disable_clients");
-    json_t *clients = json_array();
-
-    for (size_t i = 0; i < NELEMS(client_names); i++)
-        if (settings_names(enabled, client_names[i]) && !settings_names(disabled, client_names[i]))
-            json_array_append_new(clients, json_string(client_names[i]));
-    return clients;
-}
-
 static int
 settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t *err)
 {
@@ -195,7 +182,14 @@ settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t 
     json_object_set_new(self->rest, "root_prefix", json_string(prefix));
     self->prefix = settings_str(self, "root_prefix");
     self->body_max = (size_t) value_int(self->rest, "max_request_body_size", 0);
-    self->clients = settings_clients(self->opts);
+    const json_t *enabled = value_get(self->opts, "netapi_enable_clients"),
+                 *disabled = value_get(self->opts, "netapi_disable_clients");
+    json_t *clients = json_array();
+
+    for (size_t i = 0; i < NELEMS(client_names); i++)
+        if (settings_names(enabled, client_names[i]) && !settings_names(disabled, client_names[i]))
+            json_array_append_new(clients, json_string(client_names[i]));
+    self->clients = clients;
     return 0;
 }
 

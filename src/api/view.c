@@ -50,44 +50,6 @@ member(json_t *in, const char *key)
     return one;
 }
 
-static void
-job_new(view_t *self, const json_t *data)
-{
-    static const char *const fields[] = { "fun", "tgt", "tgt_type" };
-    const char *jid = value_str(data, "jid", "");
-    json_t *minions = json_object(), *id, *job;
-    size_t i;
-
-    json_array_foreach (value_get(data, "minions"), i, id)
-        if (json_is_string(id))
-            json_object_set_new(minions, json_string_value(id), json_pack("{s:b}", "success", false));
-    job = json_pack("{s:s, s:O?, s:o}", "jid", jid, "start_time", value_get(data, "_stamp"), "minions",
-                    minions);
-    for (i = 0; i < NELEMS(fields); i++)
-        json_object_set(job, fields[i], value_get(data, fields[i]));
-    json_object_set_new(job, "state", json_string("running"));
-    json_object_set_new(self->jobs, jid, job);
-}
-
-/* A job is complete when all minions have succeeded, as in Salt: one with a failure goes on "running". */
-static void
-job_returned(view_t *self, const char *jid, const char *id, const json_t *data)
-{
-    static const char *const fields[] = { "return", "retcode", "success" };
-    json_t *job = member(self->jobs, jid), *minions = member(job, "minions"), *minion = member(minions, id),
-           *one;
-    bool complete = true;
-    const char *key;
-
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        json_object_set(minion, fields[i], value_get(data, fields[i]));
-    json_object_foreach (minions, key, one)
-        if (!(complete = value_truthy(value_get(one, "success"))))
-            break;
-    if (complete)
-        json_object_set_new(job, "state", json_string("complete"));
-}
-
 /* The oldest leave, a single one that is too large as well: GET /jobs/JID has it. So many do that the next
  * look at the whole is far away. Its length as text is returned. */
 static size_t
@@ -127,11 +89,37 @@ view_job(view_t *self, char **pieces, size_t n, const json_t *data)
     if (n < 4)
         return;
     if (str_eq(pieces[3], "new")) {
-        job_new(self, data);
+        static const char *const fields[] = { "fun", "tgt", "tgt_type" };
+        const char *jid = value_str(data, "jid", "");
+        json_t *minions = json_object(), *id, *job;
+        size_t i;
+
+        json_array_foreach (value_get(data, "minions"), i, id)
+            if (json_is_string(id))
+                json_object_set_new(minions, json_string_value(id), json_pack("{s:b}", "success", false));
+        job = json_pack("{s:s, s:O?, s:o}", "jid", jid, "start_time", value_get(data, "_stamp"), "minions",
+                        minions);
+        for (i = 0; i < NELEMS(fields); i++)
+            json_object_set(job, fields[i], value_get(data, fields[i]));
+        json_object_set_new(job, "state", json_string("running"));
+        json_object_set_new(self->jobs, jid, job);
         if (grains)
             minions_asked(self, data);
     } else if (n == PIECES && str_eq(pieces[3], "ret")) {
-        job_returned(self, pieces[2], pieces[4], data);
+        /* A job is complete when all minions have succeeded, as in Salt: a job with a failure stays "running". */
+        static const char *const fields[] = { "return", "retcode", "success" };
+        json_t *job = member(self->jobs, pieces[2]), *minions = member(job, "minions"),
+               *minion = member(minions, pieces[4]), *one;
+        bool complete = true;
+        const char *key;
+
+        for (size_t i = 0; i < NELEMS(fields); i++)
+            json_object_set(minion, fields[i], value_get(data, fields[i]));
+        json_object_foreach (minions, key, one)
+            if (!(complete = value_truthy(value_get(one, "success"))))
+                break;
+        if (complete)
+            json_object_set_new(job, "state", json_string("complete"));
         if (grains) {
             json_object_set(member(self->minions, pieces[4]), "grains", value_get(data, "return"));
             self->number[VIEW_OF_MINIONS]++;

@@ -8,12 +8,6 @@
 
 enum { FIN = 0x80, RESERVED = 0x70, OPCODE = 0x0f, MASKED = 0x80, LENGTH = 0x7f, SMALL = 125, KEY_LEN = 24 };
 
-static bool
-is_known(unsigned op)
-{
-    return op == WS_TEXT || op == WS_BINARY || op == WS_CLOSE || op == WS_PING || op == WS_PONG;
-}
-
 int
 wsframe_take(buf_t *in, wsop_t *ret_op, buf_t *out)
 {
@@ -25,7 +19,8 @@ wsframe_take(buf_t *in, wsop_t *ret_op, buf_t *out)
     unsigned op = at[0] & OPCODE;
     size_t len = at[1] & LENGTH;
     /* Clients mask what they send, and control frames are short. */
-    if ((at[0] & RESERVED) != 0 || (at[0] & FIN) == 0 || (at[1] & MASKED) == 0 || !is_known(op) ||
+    if ((at[0] & RESERVED) != 0 || (at[0] & FIN) == 0 || (at[1] & MASKED) == 0 ||
+        !(op == WS_TEXT || op == WS_BINARY || op == WS_CLOSE || op == WS_PING || op == WS_PONG) ||
         (op >= WS_CLOSE && len > SMALL))
         return -EPROTO;
     if (len == SMALL + 2)

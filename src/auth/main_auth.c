@@ -209,31 +209,25 @@ auth_reap(int signals)
     return true;
 }
 
-/* Milliseconds until the next deadline; -1: there is none. Ends what is beyond its own. */
-static int
-auth_pause(void)
-{
-    int64_t now = clock_mono_ms(), least = -1;
-
-    for (size_t i = 0; i < NELEMS(children); i++) {
-        int64_t left = children[i].end_ms - now;
-        if (children[i].pid == 0)
-            continue;
-        if (left <= 0)
-            (void) kill(-children[i].pid, SIGKILL);
-        if (left > 0 && (least < 0 || left < least))
-            least = left;
-    }
-    return (int) least;
-}
-
 static void
 auth_serve(int signals)
 {
     for (bool goes_on = true; goes_on;) {
         bool room = auth_free_child() != NULL;
         struct pollfd polled[] = { { signals, POLLIN, 0 }, { room ? AUTH_FD : -1, POLLIN, 0 } };
-        if (poll(polled, NELEMS(polled), auth_pause()) < 0)
+        /* A child beyond its deadline is killed, as its library may hang; the wait is that for the next deadline. */
+        int64_t now = clock_mono_ms(), least = -1;
+
+        for (size_t i = 0; i < NELEMS(children); i++) {
+            int64_t left = children[i].end_ms - now;
+            if (children[i].pid == 0)
+                continue;
+            if (left <= 0)
+                (void) kill(-children[i].pid, SIGKILL);
+            if (left > 0 && (least < 0 || left < least))
+                least = left;
+        }
+        if (poll(polled, NELEMS(polled), (int) least) < 0)
             continue;
         if (polled[0].revents != 0)
             goes_on = auth_reap(signals);

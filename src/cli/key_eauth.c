@@ -64,21 +64,6 @@ eauth_print(key_cli_t *cli, local_client_t *line, const key_verb_t *verb, fail_t
 
 /* ---- changing ---------------------------------------------------------------------------------------- */
 
-/* Which of the ids are, after the change, where it brings them. NEW. */
-static json_t *
-eauth_done(key_act_t act, const json_t *table, const char *from, const json_t *ids)
-{
-    static const key_state_t states[] = { [KEY_ACT_ACCEPT] = KEY_ACCEPTED, [KEY_ACT_REJECT] = KEY_REJECTED };
-    const json_t *now = act == KEY_ACT_DELETE ? NULL : json_object_get(table, key_state_dir(states[act]));
-    json_t *done = json_array(), *id;
-    size_t i;
-
-    json_array_foreach (ids, i, id)
-        if (act == KEY_ACT_DELETE ? !value_has(json_object_get(table, from), id) : value_has(now, id))
-            json_array_append(done, id);
-    return done;
-}
-
 static int
 eauth_apply(key_cli_t *cli, local_client_t *line, key_act_t act, json_t *chosen, fail_t *err)
 {
@@ -98,7 +83,18 @@ eauth_apply(key_cli_t *cli, local_client_t *line, key_act_t act, json_t *chosen,
     if (table == NULL)
         return err->code;
     json_object_foreach (chosen, state, ids) {
-        json_auto_t *done = eauth_done(act, table, state, ids);
+        /* The wheel function names no keys: those count as changed that are now where the change brings them. */
+        static const key_state_t states[] = {
+            [KEY_ACT_ACCEPT] = KEY_ACCEPTED, [KEY_ACT_REJECT] = KEY_REJECTED
+        };
+        const json_t *now = act == KEY_ACT_DELETE ? NULL : json_object_get(table, key_state_dir(states[act]));
+        json_auto_t *done = json_array();
+        json_t *id;
+        size_t i;
+
+        json_array_foreach (ids, i, id)
+            if (act == KEY_ACT_DELETE ? !value_has(json_object_get(table, state), id) : value_has(now, id))
+                json_array_append(done, id);
         failed += key_tell(cli, act, ids, done);
     }
     return failed > 0 ? 1 : 0;

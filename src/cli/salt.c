@@ -194,12 +194,6 @@ run_safely(cmd_t *self, bool *ret_done)
 }
 
 static int
-run_waiting(cmd_t *self)
-{
-    return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
-}
-
-static int
 run_mode(cmd_t *self)
 {
     const json_t *values = self->start.values;
@@ -242,7 +236,9 @@ run_mode(cmd_t *self)
     rc = run_safely(self, &done);
     if (done)
         return rc;
-    return value_bool(values, "async", false) ? salt_run_async(self) : run_waiting(self);
+    return value_bool(values, "async", false) ? salt_run_async(self)
+           : str_eq(self->fun, "sys.doc")     ? doc_run(self)
+                                              : run_plain(self);
 }
 
 static void

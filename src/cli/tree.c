@@ -315,10 +315,21 @@ put_rest(const tree_t *self, const bool *shown, size_t columns, buf_t *out)
     put_branch(self, true, &look, buf_str(&text), columns, out);
 }
 
-/* "Orchestration 2026...: 2 of 5 steps, 12 s". */
-static void
-put_head(const tree_t *self, int64_t now_ms, size_t columns, buf_t *out)
+void
+tree_text(const tree_t *self, int64_t now_ms, size_t columns, size_t rows, buf_t *out)
 {
+    AUTO_FREE bool *shown = NULL;
+    size_t room = rows > HEAD_ROWS ? rows - HEAD_ROWS : 1, n = choose(self, room, &shown), done = 0;
+    size_t id_width = ID_MIN, most = columns / 3;
+    bool all = n == self->n && self->more == 0;
+
+    most = most < ID_MIN ? ID_MIN : most > ID_MAX ? ID_MAX : most;
+    for (size_t i = 0; i < self->n; i++) {
+        size_t width = shown[i] ? term_width(self->steps[i]->id) : 0;
+        id_width = width > id_width ? width : id_width;
+    }
+    id_width = id_width < most ? id_width : most;
+    /* The head: "Orchestration 2026...: 2 of 5 steps, 12 s". */
     size_t over = 0, failed = 0, off = 0;
 
     for (size_t i = 0; i < self->n; i++) {
@@ -335,23 +346,6 @@ put_head(const tree_t *self, int64_t now_ms, size_t columns, buf_t *out)
                                      bad);
     (void) term_put(out, text, columns - 1);
     buf_putc(out, '\n');
-}
-
-void
-tree_text(const tree_t *self, int64_t now_ms, size_t columns, size_t rows, buf_t *out)
-{
-    AUTO_FREE bool *shown = NULL;
-    size_t room = rows > HEAD_ROWS ? rows - HEAD_ROWS : 1, n = choose(self, room, &shown), done = 0;
-    size_t id_width = ID_MIN, most = columns / 3;
-    bool all = n == self->n && self->more == 0;
-
-    most = most < ID_MIN ? ID_MIN : most > ID_MAX ? ID_MAX : most;
-    for (size_t i = 0; i < self->n; i++) {
-        size_t width = shown[i] ? term_width(self->steps[i]->id) : 0;
-        id_width = width > id_width ? width : id_width;
-    }
-    id_width = id_width < most ? id_width : most;
-    put_head(self, now_ms, columns, out);
     for (size_t i = 0; i < self->n; i++)
         if (shown[i])
             (void) put_tree_step(self, self->steps[i], all && ++done == n, id_width, now_ms, columns, out);

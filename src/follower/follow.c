@@ -129,20 +129,6 @@ follow_tell(follow_t *self, const char *failed, bool durable)
     self->told_ms = clock_mono_ms();
 }
 
-static void
-stored(follow_t *self)
-{
-    log_debug("follower %s: what it wants of the events up to %llu is stored", self->spec->name,
-              (unsigned long long) self->reached);
-    json_array_clear(self->writes);
-    self->weight = 0;
-    self->after = self->reached;
-    self->none = false;
-    /* Who takes batches keeps the number itself, or stores the same again: that may be a second's. */
-    if (!self->batch || clock_mono_ms() - self->told_ms >= IDLE_MS)
-        follow_tell(self, NULL, !self->keeps);
-}
-
 /* ---- batches ------------------------------------------------------------------------------------------- */
 
 /* Stores the batch, however long that takes. Only a follower that another one has overtaken ends. One write
@@ -180,7 +166,15 @@ flush(follow_t *self, fail_t *err)
     }
     if (pause_ms != FAILED_MS)
         log_warning("follower %s: the target takes events again", self->spec->name);
-    stored(self);
+    log_debug("follower %s: what it wants of the events up to %llu is stored", self->spec->name,
+              (unsigned long long) self->reached);
+    json_array_clear(self->writes);
+    self->weight = 0;
+    self->after = self->reached;
+    self->none = false;
+    /* Who takes batches keeps the number itself, or stores the same again: that may be a second's. */
+    if (!self->batch || clock_mono_ms() - self->told_ms >= IDLE_MS)
+        follow_tell(self, NULL, !self->keeps);
     return 0;
 }
 

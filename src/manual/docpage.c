@@ -47,16 +47,6 @@ doc_end_table(doc_t *self)
     }
 }
 
-static void
-doc_heading(doc_t *self, const char *text)
-{
-    AUTO_FREE char *title = doc_plain(text, strlen(text));
-
-    for (char *p = title; *p != '\0'; p++)
-        *p = (char) (*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
-    roff_section(self->out, title);
-}
-
 /* "| a | b |": the first row names the columns. */
 static void
 doc_row(doc_t *self, const char *line)
@@ -97,7 +87,13 @@ doc_line(doc_t *self, const char *line)
     if (*line == '#' || *line == '|' || (*line != '\0' && code != self->example))
         doc_flush(self);
     if (str_starts(line, "## ")) {
-        doc_heading(self, line + 3);
+        /* Manual pages have their sections in capitals. */
+        const char *text = line + 3;
+        AUTO_FREE char *title = doc_plain(text, strlen(text));
+
+        for (char *p = title; *p != '\0'; p++)
+            *p = (char) (*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
+        roff_section(self->out, title);
     } else if (*line == '|') {
         doc_row(self, line);
     } else if (*line == '\0' && !self->example) {

@@ -218,20 +218,14 @@ pillar(void *cookie, json_t *ask, fail_t *err)
     return compile_pillar(self, ask, err);
 }
 
-/* True when the call itself was at fault, as the function or its binding says: its documentation is shown.
- * Salt looks at unknown keywords before, and says no more than which. */
-static bool
-call_at_fault(const fail_t *err)
-{
-    return err->kind == FAIL_ARGUMENTS || (err->kind == FAIL_INVOCATION && err->code != -ENOKEY);
-}
-
 /* Prints a failure in Salt's words and returns the exit code. */
 static int
 main_call_failed(const func_t *f, const char *fun, const fail_t *err)
 {
     (void) fflush(stdout);
-    if (call_at_fault(err)) {
+    /* The call itself was at fault, as the function or its binding says: its documentation is shown. Salt looks
+     * at unknown keywords before, and says no more than which. */
+    if (err->kind == FAIL_ARGUMENTS || (err->kind == FAIL_INVOCATION && err->code != -ENOKEY)) {
         (void) fprintf(stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", fail_text(err));
         AUTO_FREE char *doc = f != NULL ? func_docstring(f) : xstrdup("");
         (void) printf("%s\n", doc);

@@ -494,18 +494,6 @@ global_of(call_ctx_t *ctx, const pyfunction_t *f, const char *word)
     return json_null();
 }
 
-/* NEW {word: value} of the globals that a file mentions. */
-static json_t *
-globals_of(call_ctx_t *ctx, const pyfunction_t *f)
-{
-    json_t *globals = json_object(), *word;
-    size_t i;
-
-    json_array_foreach (f->wants, i, word)
-        json_object_set_new(globals, json_string_value(word), global_of(ctx, f, json_string_value(word)));
-    return globals;
-}
-
 /* The argument as the SLS file has it, where JSON can't say it, or as it is bound. NEW. */
 static py_t *
 argument_of(call_ctx_t *ctx, const pyfunction_t *f, const char *name, const py_t *args)
@@ -564,7 +552,12 @@ invoke_task(call_ctx_t *ctx, const pyfunction_t *f, const py_t *args)
         (shape.starstar != NULL &&
          !add_unless_empty(asked, "keywords", py_to_wire(py_dict_gets(args, shape.starstar->name)))))
         return NULL;
-    add_unless_empty(asked, "globals", globals_of(ctx, f));
+    /* Only the globals that the file mentions go along: __pillar__ and __opts__ may be large. */
+    json_t *globals = json_object(), *word;
+    size_t i;
+    json_array_foreach (f->wants, i, word)
+        json_object_set_new(globals, json_string_value(word), global_of(ctx, f, json_string_value(word)));
+    add_unless_empty(asked, "globals", globals);
     return STEAL(task);
 }
 

@@ -115,21 +115,6 @@ userfile_functions(call_ctx_t *ctx, const char *kind, fail_t *err)
     return plain;
 }
 
-/* NEW list of the files' names: what stands in a folder is part of the package of its name. */
-static json_t *
-userfile_stems(const json_t *names)
-{
-    json_t *stems = json_array(), *one;
-    size_t i;
-
-    json_array_foreach ((json_t *) names, i, one) {
-        const char *dot = strchr(json_string_value(one), '.');
-        const char *stem = dot != NULL ? dot + 1 : "";
-        json_array_append_new(stems, json_stringn(stem, strcspn(stem, ".")));
-    }
-    return stems;
-}
-
 void
 userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names)
 {
@@ -139,7 +124,15 @@ userfile_check(call_ctx_t *ctx, const char *kind, const json_t *names)
 
     if (userfile_kind(kind) == PYKINDS)
         return;
-    json_auto_t *task = json_pack("{s:{s:s, s:o}}", "check", "kind", kind, "stems", userfile_stems(names));
+    /* A file in a folder is part of the package of the folder's name, so that is checked. */
+    json_t *stems = json_array(), *one;
+    size_t i;
+    json_array_foreach ((json_t *) names, i, one) {
+        const char *dot = strchr(json_string_value(one), '.');
+        const char *stem = dot != NULL ? dot + 1 : "";
+        json_array_append_new(stems, json_stringn(stem, strcspn(stem, ".")));
+    }
+    json_auto_t *task = json_pack("{s:{s:s, s:o}}", "check", "kind", kind, "stems", stems);
     py_scope_enter(&scope, &limits);
     json_auto_t *last = pyhost_task_in_time(pyhost_of(ctx), task, &err);
     py_scope_leave(&scope);

@@ -286,18 +286,6 @@ jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what runs now --------------------------------------------------------------------------- */
 
-/* NEW [{id: pid}] of {id: pid}. */
-static json_t *
-running_list(json_t *running)
-{
-    json_t *out = json_array(), *pid;
-    const char *id;
-
-    json_object_foreach (running, id, pid)
-        json_array_append_new(out, json_pack("{s:O}", id, pid));
-    return out;
-}
-
 /* Jobs that run on minions now, with those that returned already. */
 static int
 jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -318,7 +306,12 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (json_object_size(running) == 0)
             continue;
         json_t *shape = jobshape_instance(jid, job, false);
-        json_object_set_new(shape, "Running", running_list(running));
+        /* Salt's form: a list of objects {id: pid}. */
+        json_t *out = json_array(), *pid;
+        const char *id;
+        json_object_foreach (running, id, pid)
+            json_array_append_new(out, json_pack("{s:O}", id, pid));
+        json_object_set_new(shape, "Running", out);
         json_object_set_new(shape, "Returned", value_sorted_texts(value_get(job, "returned")));
         json_object_set_new(*ret_value, jid, shape);
     }

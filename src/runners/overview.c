@@ -15,14 +15,6 @@ enum {
 
 /* ---- fleet --------------------------------------------------------------------------------------- */
 
-static const char *
-fleet_state(const json_t *minion)
-{
-    const char *key = value_str(minion, "key", "accepted");
-
-    return !str_eq(key, "accepted") ? key : value_bool(minion, "connected", false) ? "up" : "down";
-}
-
 /* [[id, state, address, release, connected since or gone, ms]], None for what nobody knows. */
 static int
 overview_fleet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -39,7 +31,11 @@ overview_fleet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         id = json_string_value(json_array_get(ids, i));
         minion = value_get(minions, id);
         json_t *since = value_get(minion, "since");
-        json_array_append_new(rows, json_pack("[s, s, O?, O?, O?]", id, fleet_state(minion),
+        const char *key = value_str(minion, "key", "accepted");
+        json_array_append_new(rows, json_pack("[s, s, O?, O?, O?]", id,
+                                              !str_eq(key, "accepted")                 ? key
+                                              : value_bool(minion, "connected", false) ? "up"
+                                                                                       : "down",
                                               value_get(minion, "address"), value_get(minion, "halite"),
                                               since != NULL ? since : value_get(minion, "gone")));
     }

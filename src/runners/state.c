@@ -157,17 +157,6 @@ run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, f
     return 0;
 }
 
-/* Arguments of the first time, but what is given anew. NEW. */
-static json_t *
-again_args(const json_t *doc, const json_t *args)
-{
-    json_t *both = json_copy((json_t *) doc), *v = value_get(args, "max_parallel");
-
-    if (v != NULL && !json_is_null(v))
-        json_object_set(both, "max_parallel", v);
-    return both;
-}
-
 static int
 state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -185,7 +174,11 @@ state_orchestrate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         AUTO(orchrun) run = orchrun_resume(api_of(ctx), name, &ask, &doc, &chunks, err);
         if (run == NULL)
             return -EIO;
-        json_auto_t *both = again_args(doc, args);
+        /* A resumed run has the arguments of the first time; max_parallel may be given anew. */
+        json_auto_t *both = json_copy((json_t *) doc);
+        json_t *v = value_get(args, "max_parallel");
+        if (v != NULL && !json_is_null(v))
+            json_object_set(both, "max_parallel", v);
         if (value_bool(doc, "peer", false))
             api_set_peer(api_of(ctx), true);
         if (read_parallel(ctx, both, &max_parallel, err) < 0)

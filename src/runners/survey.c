@@ -6,27 +6,20 @@
 #include "runners/lib/fleet.h"
 #include "salt/plugin.h"
 
-/* Keywords of survey's own, and Salt's; the rest are the function's. NEW. */
-static json_t *
-survey_passed_on(json_t *kwargs)
-{
-    json_t *kept = json_object(), *v;
-    const char *key;
-
-    json_object_foreach (kwargs, key, v)
-        if (!str_eq(key, "survey_sort") && !str_eq(key, "tgt_type") && key[0] != '_')
-            json_object_set(kept, key, v);
-    return kept;
-}
-
 /* NEW api_execute's answer. */
 static json_t *
 survey_answers(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     json_t *given = value_get(args, "args"), *kwargs = value_get(args, "kwargs");
     const char *type = value_str(kwargs, "tgt_type", "");
-    json_auto_t *plain = json_array(), *passed = survey_passed_on(kwargs);
+    /* survey_sort, tgt_type and Salt's own __ keywords stay here; the rest are the function's. */
+    json_auto_t *plain = json_array(), *passed = json_object();
+    const char *key;
+    json_t *v;
 
+    json_object_foreach (kwargs, key, v)
+        if (!str_eq(key, "survey_sort") && !str_eq(key, "tgt_type") && key[0] != '_')
+            json_object_set(passed, key, v);
     if (json_array_size(given) < 2 || !json_is_string(json_array_get(given, 1))) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "A target and a function are needed");
         return NULL;

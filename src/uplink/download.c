@@ -138,13 +138,6 @@ fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static const char *
-download_name(const download_t *d)
-{
-    const char *slash = strrchr(d->place, '/');
-    return slash != NULL ? slash + 1 : d->place;
-}
-
 /* Finds the destination's folder without creating anything. A path in the cache comes from the master, so it
  * is opened beneath the cache, without links; `dest` is the caller's own path. */
 static void
@@ -184,7 +177,8 @@ static int
 download_open_part(download_t *d, bool make)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, download_name(d));
+    const char *slash = strrchr(d->place, '/');
+    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, slash != NULL ? slash + 1 : d->place);
     d->fd = openat(d->folder, part, flags | O_NONBLOCK | (make ? O_CREAT : 0), 0600);
     if (d->fd >= 0 && download_is_ours(d->fd)) {
         d->part = STEAL(part);

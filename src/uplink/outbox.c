@@ -313,12 +313,6 @@ outbox_send(outbox_t *self, item_t *it)
     return true;
 }
 
-static bool
-may_go(const outbox_t *self, const item_t *it)
-{
-    return !it->under_way && outbox_heard(self, it) && (it->is_ret || !self->events_held);
-}
-
 /* Sends until LIMIT_UNDER_WAY bytes are unacknowledged. An unreadable return is skipped; an unreadable event
  * holds up the events after it, because masters take a minion's events in the order of their numbers. */
 static void
@@ -326,7 +320,8 @@ outbox_pump(outbox_t *self)
 {
     while (self->next != NULL && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
-        if (may_go(self, it) && !outbox_send(self, it)) {
+        if (!it->under_way && outbox_heard(self, it) && (it->is_ret || !self->events_held) &&
+            !outbox_send(self, it)) {
             self->events_held = self->events_held || !it->is_ret;
             self->unread_ms = self->unread_ms ? self->unread_ms : clock_mono_ms() + PATIENCE_MS;
         }

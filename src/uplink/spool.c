@@ -119,19 +119,6 @@ by_time(const void *a, const void *b)
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-/* True for temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the
- * like. */
-static bool
-is_cut_short(const char *file)
-{
-    const char *name = file + 1;
-    size_t n = strcspn(name, ".");
-    AUTO_FREE char *jid = xstrndup(name, n);
-    bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                str_eq(jid, ELSEWHERE) || (number_ok(jid) && str_starts(name + n, EV "."));
-    return file[0] == '.' && ours && name[n] == '.';
-}
-
 static void
 spool_clean(const spool_t *self)
 {
@@ -140,7 +127,13 @@ spool_clean(const spool_t *self)
     int rc = fs_names(self->dir, &names, &err);
     for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(self->dir, names[i]);
-        if (is_cut_short(names[i]) && unlink(path) != 0 && errno != ENOENT)
+        /* Writes that a death cut short (fs_write_quick) leave temporary files: .JID.ret.XXXXXX and the like. */
+        const char *name = names[i] + 1;
+        size_t n = strcspn(name, ".");
+        AUTO_FREE char *jid = xstrndup(name, n);
+        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                    str_eq(jid, ELSEWHERE) || (number_ok(jid) && str_starts(name + n, EV "."));
+        if (names[i][0] == '.' && ours && name[n] == '.' && unlink(path) != 0 && errno != ENOENT)
             rc = fs_fail(&err, -errno, "remove", path);
     }
     if (rc < 0)

@@ -24,19 +24,6 @@ file_field(const json_t *config, const char *name, long long dflt)
     return n >= 1 && n <= 1000 ? (size_t) n - 1 : SIZE_MAX;
 }
 
-/* The texts between separators, which may be longer than one character. NEW. */
-static json_t *
-file_fields(const char *line, const char *separator)
-{
-    json_t *all = json_array();
-    const char *next;
-
-    for (; (next = strstr(line, separator)) != NULL; line = next + strlen(separator))
-        json_array_append_new(all, value_utf8(line, (size_t) (next - line)));
-    json_array_append_new(all, value_utf8(line, strlen(line)));
-    return all;
-}
-
 /* The first line with the user's name decides. */
 static int
 file_text(const login_t *login, char *const *lines, fail_t *err)
@@ -51,7 +38,12 @@ file_text(const login_t *login, char *const *lines, fail_t *err)
     for (; *lines != NULL; lines++) {
         if (**lines == '\0' && lines[1] == NULL)
             break; /* behind the last line's end */
-        json_auto_t *fields = file_fields(str_trim(*lines), separator);
+        /* A separator may be longer than one character. */
+        json_auto_t *fields = json_array();
+        const char *line = str_trim(*lines), *next;
+        for (; (next = strstr(line, separator)) != NULL; line = next + strlen(separator))
+            json_array_append_new(fields, value_utf8(line, (size_t) (next - line)));
+        json_array_append_new(fields, value_utf8(line, strlen(line)));
         const char *user = json_string_value(json_array_get(fields, at_user));
         const char *password = json_string_value(json_array_get(fields, at_password));
         if (user == NULL || password == NULL)

@@ -447,26 +447,6 @@ ldap_computers(ldap_t *self, const char *base)
     return ids;
 }
 
-/* "ldap(OU=web,dc=example)" in the place of a target stands for the computers below that entry. */
-static void
-ldap_add_places(ldap_t *self, json_t *found)
-{
-    json_t *places = json_object(), *place;
-    size_t i;
-
-    json_array_foreach (self->login->places, i, place) {
-        const char *text = json_string_value(place);
-        size_t len = json_string_length(place);
-        if (text == NULL || len < 6 || !str_starts(text, "ldap(") || text[len - 1] != ')')
-            continue;
-        AUTO_FREE char *base = xstrndup(text + 5, len - 6);
-        json_object_set_new(places, text, ldap_computers(self, base));
-    }
-    if (json_object_size(places) > 0)
-        json_object_set(found, "places", places);
-    json_decref(places);
-}
-
 int
 system_ldap(const login_t *login, json_t *found, fail_t *err)
 {
@@ -481,7 +461,21 @@ system_ldap(const login_t *login, json_t *found, fail_t *err)
     int rc = dn == NULL ? err->code : ldap_bind(&self, dn, login->password, err);
     if (rc == 1) {
         ldap_add_groups(&self, found, err);
-        ldap_add_places(&self, found);
+        /* "ldap(OU=web,dc=example)" in the place of a target stands for the computers below that entry. */
+        json_t *places = json_object(), *place;
+        size_t i;
+
+        json_array_foreach (self.login->places, i, place) {
+            const char *text = json_string_value(place);
+            size_t len = json_string_length(place);
+            if (text == NULL || len < 6 || !str_starts(text, "ldap(") || text[len - 1] != ')')
+                continue;
+            AUTO_FREE char *base = xstrndup(text + 5, len - 6);
+            json_object_set_new(places, text, ldap_computers(&self, base));
+        }
+        if (json_object_size(places) > 0)
+            json_object_set(found, "places", places);
+        json_decref(places);
     }
     ldap_close(&self);
     return rc;

@@ -132,24 +132,18 @@ bus_done(front_t *self)
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* JSON's escaping of a tag, which has no control characters. */
-static jtext_t
-bus_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
-{
-    size_t n = 0;
-    for (const char *p = tag; *p && n < 2 * LIMIT_TAG_LEN - 1; p++) {
-        if (*p == '"' || *p == '\\')
-            out[n++] = '\\';
-        out[n++] = *p;
-    }
-    return (jtext_t){ out, n };
-}
-
 uint64_t
 bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
 {
     char quoted[2 * LIMIT_TAG_LEN];
-    bus_put(self, bus_quoted(tag, quoted), (jtext_t){ data, len });
+    /* A tag has no control characters: these two are all that JSON escapes. */
+    size_t n = 0;
+    for (const char *p = tag; *p && n < 2 * LIMIT_TAG_LEN - 1; p++) {
+        if (*p == '"' || *p == '\\')
+            quoted[n++] = '\\';
+        quoted[n++] = *p;
+    }
+    bus_put(self, (jtext_t){ quoted, n }, (jtext_t){ data, len });
     return bus_done(self);
 }
 

@@ -61,19 +61,14 @@ typedef struct shots {
     size_t max_size; /* max_event_size: of one event's data */
 } shots_t;
 
-static bool
-plain_tag(jtext_t tag)
-{
-    return tag.len > 0 && tag.len <= LIMIT_TAG_LEN && memchr(tag.at, 127, tag.len) == NULL;
-}
-
 /* Read an event's tag or data; false when the key is neither, occurs twice, or its value is invalid. */
 static bool
 fire_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
 {
     bool stamped = false, empty = false;
     if (jtext_is(key, "tag") && shot->tag.at == NULL)
-        return plain_string(p, &shot->tag) && plain_tag(shot->tag);
+        return plain_string(p, &shot->tag) && shot->tag.len > 0 && shot->tag.len <= LIMIT_TAG_LEN &&
+               memchr(shot->tag.at, 127, shot->tag.len) == NULL;
     return jtext_is(key, "data") && shot->data.at == NULL &&
            plain_object(p, "_stamp", &shot->data, &stamped, &empty) && !stamped && shot->data.len <= max_size;
 }

@@ -39,20 +39,15 @@ files_work_drop(files_worker_t *w, asking_t **at)
     asking_free(a);
 }
 
-/* Lock held. True when another request, of any minion or of the same one, waits for this one's place. */
-static bool
-files_work_is_wanted(const files_t *files, const asking_t *a)
-{
-    return (files->n_open >= LIMIT_FILE_OPEN && files->n_asking > files->n_open) ||
-           (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open);
-}
-
 /* How long a request may stall. A slow receiver has chunks in flight for long; one without any that grants no
- * credit merely occupies a place, and loses it sooner when others wait. */
+ * credit merely occupies a place, and loses it sooner when another request, of any minion or of the same one,
+ * waits for the place. Lock held. */
 static int64_t
 files_work_patience(const files_t *files, const asking_t *a)
 {
-    return a->state == ASKING_DATA && a->under_way == 0 && files_work_is_wanted(files, a)
+    return a->state == ASKING_DATA && a->under_way == 0 &&
+                   ((files->n_open >= LIMIT_FILE_OPEN && files->n_asking > files->n_open) ||
+                    (a->share->n_open >= LIMIT_FILE_MINION && a->share->n_asking > a->share->n_open))
                ? LIMIT_FILE_STALL_FULL
                : LIMIT_FILE_STALL;
 }

@@ -138,18 +138,6 @@ figures_published(front_t *front, const job_t *job)
     figure->targets += job->n_targets;
 }
 
-/* The same, of a job whose returns come one after the other. */
-static figure_t *
-figure_of_returned(figures_t *self, const job_t *job)
-{
-    if (self->jid == NULL || !str_eq(self->jid, job->jid)) {
-        free(self->jid);
-        self->jid = xstrdup(job->jid);
-        self->of_jid = figure_of_job(self, job);
-    }
-    return self->of_jid;
-}
-
 static heard_t *
 heard_of(figures_t *self, const minion_t *m)
 {
@@ -191,7 +179,13 @@ figures_returned(front_t *front, const minion_t *m, const job_t *job, const ret_
     figure_t *figure;
 
     if (job != NULL) {
-        figure = figure_of_returned(self, job);
+        /* Returns of a job come one after the other: the look-up of the last job is kept. */
+        if (self->jid == NULL || !str_eq(self->jid, job->jid)) {
+            free(self->jid);
+            self->jid = xstrdup(job->jid);
+            self->of_jid = figure_of_job(self, job);
+        }
+        figure = self->of_jid;
         figure_time(figure, job, now_us);
     } else {
         char name[NAME_MAX_LEN + 1] = "other";
@@ -430,29 +424,6 @@ figures_add_one(buf_t *out, const char *name, const char *type, const char *help
     buf_printf(out, "%s %.17g\n", name, value);
 }
 
-static void
-figures_add_verdicts(buf_t *out, const jobs_t *jobs)
-{
-    figures_head(out, "halite_verdicts_total", "counter", "Times that a job's minion got a verdict.");
-    for (verdict_t v = 0; v < VERDICTS; v++)
-        buf_printf(out, "halite_verdicts_total{verdict=\"%s\"} %llu\n", verdict_name(v),
-                   (unsigned long long) jobs_moved(jobs, v));
-    figures_head(out, "halite_jobs_minions", "gauge", "Minions of jobs under way, by what is known of them.");
-    for (verdict_t v = 0; v < VERDICTS; v++)
-        if (!verdict_final(v))
-            buf_printf(out, "halite_jobs_minions{verdict=\"%s\"} %zu\n", verdict_name(v), jobs_at(jobs, v));
-}
-
-static size_t
-open_files(void)
-{
-    char **names = NULL;
-    size_t n = fs_names("/proc/self/fd", &names, NULL) == 0 ? strv_len(names) : 0;
-
-    strv_free(names);
-    return n > 0 ? n - 1 : 0; /* the folder itself is open meanwhile */
-}
-
 /* Numbers of the reply `status`, as halite_PATH; names of ours have only letters and _. */
 static void
 figures_add_status(buf_t *out, const char *prefix, const json_t *value)
@@ -548,12 +519,25 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
                     (double) peers_present(front->peers));
     figures_add_one(&out, "salt_health_minions_total", "gauge", "Minions whose keys are accepted.",
                     (double) peers_count(front->peers, KEY_ACCEPTED));
+    /* The folder itself is open while it is read. */
+    char **names = NULL;
+    size_t n = fs_names("/proc/self/fd", &names, NULL) == 0 ? strv_len(names) : 0;
+    strv_free(names);
     figures_add_one(&out, "salt_process_open_fds", "gauge", "Descriptors of the master.",
-                    (double) open_files());
+                    (double) (n > 0 ? n - 1 : 0));
     figures_add_one(&out, "halite_keys_pending", "gauge", "Keys that wait for acceptance.",
                     (double) peers_count(front->peers, KEY_PENDING));
     figures_add_one(&out, "halite_jobs_active", "gauge", "Jobs under way.", (double) jobs_len(front->jobs));
-    figures_add_verdicts(&out, front->jobs);
+    figures_head(&out, "halite_verdicts_total", "counter", "Times that a job's minion got a verdict.");
+    for (verdict_t v = 0; v < VERDICTS; v++)
+        buf_printf(&out, "halite_verdicts_total{verdict=\"%s\"} %llu\n", verdict_name(v),
+                   (unsigned long long) jobs_moved(front->jobs, v));
+    figures_head(&out, "halite_jobs_minions", "gauge",
+                 "Minions of jobs under way, by what is known of them.");
+    for (verdict_t v = 0; v < VERDICTS; v++)
+        if (!verdict_final(v))
+            buf_printf(&out, "halite_jobs_minions{verdict=\"%s\"} %zu\n", verdict_name(v),
+                       jobs_at(front->jobs, v));
     figures_add_one(&out, "halite_messages_in_total", "counter", "Messages of minions.",
                     (double) front->counters.in);
     figures_add_one(&out, "halite_messages_out_total", "counter", "Messages to minions.",

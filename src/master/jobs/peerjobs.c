@@ -207,38 +207,6 @@ peerjobs_tick(front_t *front, int64_t now_ms)
 
 /* ---- questions -------------------------------------------------------------------------------- */
 
-/* The job's request: fields that the minion may say, and no other. NEW. */
-static json_t *
-peerjobs_request(const json_t *body)
-{
-    static const char *const fields[] = { "fun", "arg", "tgt", "ret" };
-    json_t *request = json_pack("{s:b, s:b}", "peer", true, "pillar_exact", true), *v;
-    const char *type = value_str(body, "tgt_type", "glob");
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if ((v = value_get(body, fields[i])) != NULL)
-            json_object_set(request, fields[i], v);
-    /* As Salt reads it: "node..." is a node group. */
-    json_object_set_new(request, "tgt_type", json_string(str_starts(type, "node") ? "nodegroup" : type));
-    return request;
-}
-
-/* True when the minion may ask once more now. */
-static bool
-peerjobs_has_room(const peerjobs_t *self, minion_t *m, size_t len, fail_t *err)
-{
-    size_t open = 0;
-    for (const question_t *q = self->all; q; q = q->next)
-        open += str_eq(q->id, m->id);
-    if (open >= LIMIT_PEER_EACH || self->n_all >= LIMIT_PEER_ALL)
-        (void) fail_set(err, -EDQUOT, "%zu jobs that %s asked for are under way; wait for one of them",
-                        open >= LIMIT_PEER_EACH ? open : self->n_all,
-                        open >= LIMIT_PEER_EACH ? "this minion" : "minions");
-    else if (!rate_spare(&m->mine, clock_mono_ms()) || !minion_may_tell(m, len, clock_mono_ms()))
-        (void) fail_set(err, -EDQUOT,
-                        "the master has worked much on this minion's questions; ask again in a while");
-    return err->code == 0;
-}
-
 /* Charge what the target finds out of others' pillars. 0, or a negative errno with *err. */
 static int
 peerjobs_guesses(front_t *front, minion_t *m, const json_t *request, fail_t *err)
@@ -258,7 +226,16 @@ static json_t *
 peerjobs_begin(front_t *front, minion_t *m, const json_t *body, bool runs, fail_t *err)
 {
     AUTO_FREE char *user = xasprintf("minion:%s", m->id);
-    json_auto_t *request = peerjobs_request(body);
+    /* The job's request has the fields that a minion may give, and no other. */
+    static const char *const fields[] = { "fun", "arg", "tgt", "ret" };
+    json_auto_t *request = json_pack("{s:b, s:b}", "peer", true, "pillar_exact", true);
+    json_t *v;
+    const char *type = value_str(body, "tgt_type", "glob");
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(body, fields[i])) != NULL)
+            json_object_set(request, fields[i], v);
+    /* As Salt reads it: "node..." is a node group. */
+    json_object_set_new(request, "tgt_type", json_string(str_starts(type, "node") ? "nodegroup" : type));
     json_t *arg = value_get(body, "arg");
     if (arg != NULL && !json_is_array(arg)) {
         (void) fail_set(err, -EINVAL, "'arg' is a list");
@@ -272,26 +249,6 @@ peerjobs_begin(front_t *front, minion_t *m, const json_t *body, bool runs, fail_
                    peerjobs_guesses(front, m, request, err) == 0
                ? publish_job(front, request, user, true, NULL, err)
                : NULL;
-}
-
-/* Keep the question until its answer. */
-static void
-peerjobs_keep(peerjobs_t *self, const peer_t *peer, const json_t *body, const char *jid, bool runs)
-{
-    json_int_t wait = value_int(body, "timeout", 0), least = runs ? RUN_WAIT_S : 0;
-    question_t *q = xcalloc(1, sizeof(*q));
-    wait = wait < least ? least : wait > LIMIT_PEER_WAIT_S ? LIMIT_PEER_WAIT_S : wait;
-    q->jid = xstrdup(jid);
-    q->id = xstrdup(peer->minion->id);
-    memcpy(q->rid, peer->rid, peer->rid_len);
-    q->rid_len = peer->rid_len;
-    q->n = value_int(body, "n", 0);
-    q->until_ms = clock_mono_ms() + wait * 1000;
-    q->full = value_bool(body, "full", false);
-    q->runs = runs;
-    q->next = self->all;
-    self->all = q;
-    self->n_all++;
 }
 
 /* The message peer_ask. The question is kept before its job is sent: a job whose targets are all away ends at
@@ -308,12 +265,35 @@ peerjobs_asked(front_t *front, peer_t *peer, const inbound_t *in)
     int64_t since_us = clock_thread_us();
     if (m == NULL || n < 0)
         return;
-    json_auto_t *begun = peerjobs_has_room(self, m, in->len, &err)
-                             ? peerjobs_begin(front, m, body, runs, &err)
-                             : NULL;
+    /* One minion has few questions under way, all of them together a bounded number; and work has its rate. */
+    size_t open = 0;
+    for (const question_t *q = self->all; q; q = q->next)
+        open += str_eq(q->id, m->id);
+    if (open >= LIMIT_PEER_EACH || self->n_all >= LIMIT_PEER_ALL)
+        (void) fail_set(&err, -EDQUOT, "%zu jobs that %s asked for are under way; wait for one of them",
+                        open >= LIMIT_PEER_EACH ? open : self->n_all,
+                        open >= LIMIT_PEER_EACH ? "this minion" : "minions");
+    else if (!rate_spare(&m->mine, clock_mono_ms()) || !minion_may_tell(m, in->len, clock_mono_ms()))
+        (void) fail_set(&err, -EDQUOT,
+                        "the master has worked much on this minion's questions; ask again in a while");
+    json_auto_t *begun = err.code == 0 ? peerjobs_begin(front, m, body, runs, &err) : NULL;
     const char *jid = value_str(begun, "jid", "");
     if (*jid != '\0') {
-        peerjobs_keep(self, peer, body, jid, runs);
+        /* The question is kept until its answer, for as long as the minion says, within bounds. */
+        json_int_t wait = value_int(body, "timeout", 0), least = runs ? RUN_WAIT_S : 0;
+        question_t *q = xcalloc(1, sizeof(*q));
+        wait = wait < least ? least : wait > LIMIT_PEER_WAIT_S ? LIMIT_PEER_WAIT_S : wait;
+        q->jid = xstrdup(jid);
+        q->id = xstrdup(peer->minion->id);
+        memcpy(q->rid, peer->rid, peer->rid_len);
+        q->rid_len = peer->rid_len;
+        q->n = value_int(body, "n", 0);
+        q->until_ms = clock_mono_ms() + wait * 1000;
+        q->full = value_bool(body, "full", false);
+        q->runs = runs;
+        q->next = self->all;
+        self->all = q;
+        self->n_all++;
         if (!runs)
             publish_start(front, jid);
     } else if (begun != NULL) {

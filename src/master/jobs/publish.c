@@ -403,20 +403,6 @@ resend(front_t *self, job_t *job)
     job->rounds++;
 }
 
-/* True when the job's next round is due. A message is lost with a connection or a full queue, rarely
- * otherwise, while thousands of answers take time that resending would lengthen. So a round waits longer with
- * many unheard targets, while answers still arrive (idle_ms) and while the socket has unread input
- * (`unread`). */
-static bool
-resend_due(const job_t *job, bool unread, int64_t now_ms)
-{
-    int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
-    pause += (int64_t) (job->n_unheard / RESEND_EACH);
-    int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
-    return !job->held && job->n_unheard > 0 && since >= (unread ? pause + RESEND_FLOOD_MS : pause) &&
-           (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
-}
-
 /* Push "busy" to followers once per BUSY_MS while input is unread, so that clients extend their timeouts. */
 static void
 tell_busy(job_t *job, int64_t now_ms)
@@ -478,7 +464,14 @@ publish_tick(front_t *self, int64_t now_ms)
     (void) zmq_getsockopt(self->router, ZMQ_EVENTS, &events, &len);
     bool unread = events & ZMQ_POLLIN;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
-        if (resend_due(job, unread, now_ms))
+        /* When a round is due: a message is lost with a connection or a full queue, rarely otherwise, while
+         * thousands of answers take time that resending would lengthen. So a round waits longer with many
+         * unheard targets, while answers still arrive (idle_ms) and while the socket has unread input. */
+        int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
+        pause += (int64_t) (job->n_unheard / RESEND_EACH);
+        int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
+        if (!job->held && job->n_unheard > 0 && since >= (unread ? pause + RESEND_FLOOD_MS : pause) &&
+            (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS))
             resend(self, job);
         if (job->unended && job->n_open == 0)
             write_end(self, job);

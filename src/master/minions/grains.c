@@ -9,17 +9,6 @@
 #include "master/jobs/targets.h"
 #include "salt/value.h"
 
-/* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing costs a
- * tenth of parsing and storing. */
-static bool
-minions_grains_known_grains(const minion_t *m, const char *text, size_t len)
-{
-    static const char head[] = "{\"m\":\"grains\",\"grains\":";
-    size_t n = sizeof(head) - 1;
-    return len > n && memcmp(text, head, n) == 0 && text[len - 1] == '}' &&
-           miniondata_is(m, STORE_GRAINS, text + n, len - n - 1);
-}
-
 static int
 new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *err)
 {
@@ -58,8 +47,13 @@ minions_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
     if (!message_is_minions(peer) || !may_send_grains(self, peer, in->len))
         return 0;
     int64_t since_us = clock_thread_us();
-    int rc = minions_grains_known_grains(m, in->text, in->len) ? 0
-                                                               : new_grains(self, m, in->text, in->len, err);
+    /* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing costs a
+     * tenth of parsing and storing. */
+    static const char head[] = "{\"m\":\"grains\",\"grains\":";
+    size_t n = sizeof(head) - 1;
+    bool known = in->len > n && memcmp(in->text, head, n) == 0 && in->text[in->len - 1] == '}' &&
+                 miniondata_is(m, STORE_GRAINS, in->text + n, in->len - n - 1);
+    int rc = known ? 0 : new_grains(self, m, in->text, in->len, err);
     rate_owe(&m->grains, (double) (clock_thread_us() - since_us) / 1000 * LIMIT_GRAINS_WORK);
     if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events") ||
         !minion_may_tell(m, 0, clock_mono_ms()))

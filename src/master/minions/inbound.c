@@ -200,13 +200,6 @@ router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return 0;
 }
 
-/* The only valid subscription: to everything. */
-static bool
-is_subscription(zmq_msg_t *frame)
-{
-    return zmq_msg_size(frame) == 1 && *(const uint8_t *) zmq_msg_data(frame) == 1;
-}
-
 /* Read subscriptions: each proves that a minion's SUB connection is up. */
 static int
 inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
@@ -223,7 +216,8 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;
         gate_received(self, fd, zmq_msg_size(&frame));
-        if (fd >= 0 && is_subscription(&frame))
+        /* The only valid subscription is that to everything. */
+        if (fd >= 0 && zmq_msg_size(&frame) == 1 && *(const uint8_t *) zmq_msg_data(&frame) == 1)
             hook_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)
             /* Topics are kept in a tree without a limit: cut peers that add one. */

@@ -64,14 +64,6 @@ mark_lost(peer_t *peer, json_int_t n, bool lost)
         *minionevents_lost(peer) = lost ? n : 0;
 }
 
-/* True for what a minion's beacon fires. */
-static bool
-minionevents_bare(const json_t *body)
-{
-    return value_bool(body, "bare", false) && str_starts(value_str(body, "tag", ""), "salt/beacon/") &&
-           json_is_object(value_get(body, "data"));
-}
-
 /* NEW data of an event of a minion, whose words stand below "data"; what its beacons fire is the data itself,
  * as in Salt, under tags of their own. Either way the id is the master's word. */
 static json_t *
@@ -120,7 +112,9 @@ minionevents_event(front_t *self, peer_t *peer, const inbound_t *in)
         mark_lost(peer, n, true);
         return;
     }
-    bool bare = minionevents_bare(body);
+    /* A minion's beacon fires its data bare, under a tag that begins so. */
+    bool bare = value_bool(body, "bare", false) && str_starts(value_str(body, "tag", ""), "salt/beacon/") &&
+                json_is_object(value_get(body, "data"));
     json_t *data = minionevents_data(peer, body, bare);
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);

@@ -71,14 +71,6 @@ returns_whose(front_t *self, const minion_t *m, const char *jid, const job_t *jo
     return is < 0 ? is : is == 0 ? WHOSE_OTHERS : WHOSE_MINION;
 }
 
-/* True when the return's jid, which the minion made by its own clock, lies so far ahead of this one that it
- * is not a clock's error. While this clock is in doubt nothing is ahead of it. */
-static bool
-is_of_future(front_t *self, const char *jid)
-{
-    return jid_ahead_us(jid) > LIMIT_JID_AHEAD_S * 1000000LL && !clockwatch_doubts(self);
-}
-
 /* Decide what a return is (repeated, not the minion's, or new), and store, push and acknowledge a new one. */
 static void
 take_ret(front_t *self, peer_t *peer, ret_t *ret)
@@ -116,7 +108,10 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if (whose == WHOSE_UNKNOWN && is_of_future(self, jid)) {
+    /* A jid that the minion made by its own clock may lie so far ahead of this one that it is no clock's error.
+     * While this clock is in doubt nothing is ahead of it. */
+    if (whose == WHOSE_UNKNOWN && jid_ahead_us(jid) > LIMIT_JID_AHEAD_S * 1000000LL &&
+        !clockwatch_doubts(self)) {
         refused_tell(
             self, REFUSED_MESSAGE, peer->address,
             "minion %s returns for a job of its own, %s, that begins in %lld s by the master's clock: "

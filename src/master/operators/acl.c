@@ -178,12 +178,6 @@ acl_asker(front_t *self, const char *user, const json_t *as, bool admin)
     return (asker_t){ user, as, admin ? json_array() : acl_rules(self, user, as, NULL), admin, false };
 }
 
-static asker_t
-asker_of(front_t *self, const lconn_t *c)
-{
-    return acl_asker(self, lconn_user(c), lconn_as(c), lconn_is_admin(c));
-}
-
 bool
 acl_may_read(front_t *self, const lconn_t *c)
 {
@@ -237,20 +231,6 @@ covers(void *cookie, const char *target)
 /* Salt's minions report about jobs by this function, which it lets everybody call who may call something. */
 #define ALWAYS "saltutil.find_job"
 
-static bool
-allows(const asker_t *who, const char *fun, const json_t *arg, scope_t *scope, rules_found_t *ret_found)
-{
-    const rules_ask_t ask = { .form = RULES_LOCAL,
-                              .fun = fun,
-                              .arg = arg,
-                              .loose = who->as == NULL && !who->minion,
-                              .unite = conf_bool(scope->front->conf, "auth.enable_expanded_auth_matching"),
-                              .covers = covers,
-                              .cookie = scope,
-                              .work = scope->work };
-    return rules_allow(who->rules, &ask, ret_found);
-}
-
 /* The arguments of the function at this place of the request. BORROWED. */
 static const json_t *
 acl_arguments(const json_t *request, size_t i)
@@ -288,7 +268,15 @@ acl_allows_all(front_t *self, const asker_t *who, const json_t *funs, const json
             return false;
         if (who->as != NULL && str_eq(fun, ALWAYS) && json_array_size(who->rules) > 0)
             continue;
-        if (!allows(who, fun, named ? NULL : acl_arguments(request, i), &scope, NULL))
+        const rules_ask_t ask = { .form = RULES_LOCAL,
+                                  .fun = fun,
+                                  .arg = named ? NULL : acl_arguments(request, i),
+                                  .loose = who->as == NULL && !who->minion,
+                                  .unite = conf_bool(scope.front->conf, "auth.enable_expanded_auth_matching"),
+                                  .covers = covers,
+                                  .cookie = &scope,
+                                  .work = scope.work };
+        if (!rules_allow(who->rules, &ask, NULL))
             return false;
     }
     return true;
@@ -608,7 +596,7 @@ acl_lets(front_t *self, const lconn_t *c, const char *op, acl_access_t access, c
 {
     if (access == ACL_ANY && acl_may_come(self, c))
         return 0;
-    asker_auto_t who = asker_of(self, c);
+    asker_auto_t who = acl_asker(self, lconn_user(c), lconn_as(c), lconn_is_admin(c));
     if (who.as != NULL)
         return acl_lets_become(self, &who, op, request, err);
     if (str_eq(op, "publish"))

@@ -161,10 +161,11 @@ eauth_told(eauth_t *self, const json_t *as)
     return reply;
 }
 
-/* The identity of a login that has succeeded. NEW. */
+/* NEW reply; NULL with *err. */
 static json_t *
-eauth_identity(eauth_t *self, const attempt_t *try, const json_t *answer)
+eauth_success(eauth_t *self, const attempt_t *try, const json_t *answer, fail_t *err)
 {
+    /* The identity: a token keeps it, a connection becomes it. */
     double now = (double) clock_wall_us() / 1e6;
     json_t *groups = value_get(answer, "groups");
     json_t *as = json_pack("{s:s, s:s, s:o, s:f, s:f, s:I, s:s}", "user", try->user, "eauth", try->eauth,
@@ -179,14 +180,6 @@ eauth_identity(eauth_t *self, const attempt_t *try, const json_t *answer)
         json_object_set(as, "places", value_get(answer, "places"));
     if (conf_bool(self->front->conf, "keep_acl_in_token"))
         json_object_set_new(as, "rules", acl_rules(self->front, try->user, as, NULL));
-    return as;
-}
-
-/* NEW reply; NULL with *err. */
-static json_t *
-eauth_success(eauth_t *self, const attempt_t *try, const json_t *answer, fail_t *err)
-{
-    json_t *as = eauth_identity(self, try, answer);
     char text[TOKEN_TEXT + 1];
 
     if (try->become) {
@@ -306,20 +299,6 @@ eauth_places(const json_t *users)
     return places;
 }
 
-/* The question to salt-engine when the system is a file in Python. NEW. */
-static char *
-eauth_host(const front_t *front)
-{
-    static const char *const own[] = { "log_level", "log_file", "log_level_logfile" };
-    json_t *overrides = json_object();
-    json_auto_t *told = json_pack("{s:s, s:s, s:b, s:o}", "conf", value_str(front->opts, "config_dir", ""),
-                                  "side", "master", "login", true, "overrides", overrides);
-
-    for (size_t i = 0; i < NELEMS(own); i++)
-        json_object_set(overrides, own[i], value_get(front->opts, own[i]));
-    return value_dump(told);
-}
-
 /* A system's parameters in external_auth, without ^. NEW. */
 static json_t *
 eauth_config(const front_t *front, const char *system)
@@ -349,7 +328,16 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
     for (size_t i = 0; i < NELEMS(not_his); i++)
         json_object_del(load, not_his[i]);
     json_t *places = eauth_places(value_get(conf_get(self->front->conf, "external_auth"), try->eauth));
-    AUTO_FREE char *host = eauth_host(self->front);
+    /* The argument of salt-engine, which salt-auth starts when the system is a file in Python. */
+    static const char *const own[] = { "log_level", "log_file", "log_level_logfile" };
+    json_t *overrides = json_object();
+    json_auto_t *told = json_pack("{s:s, s:s, s:b, s:o}", "conf",
+                                  value_str(self->front->opts, "config_dir", ""), "side", "master", "login",
+                                  true, "overrides", overrides);
+
+    for (size_t i = 0; i < NELEMS(own); i++)
+        json_object_set(overrides, own[i], value_get(self->front->opts, own[i]));
+    AUTO_FREE char *host = value_dump(told);
     const char *acl = conf_str(self->front->conf, "eauth_acl_module");
     return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:s, s:{s:s, s:o}}", "id", try->id, "system", try->eauth,
                      "config", eauth_config(self->front, try->eauth), "options", options, "load", load,

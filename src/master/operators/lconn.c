@@ -459,13 +459,6 @@ lconn_message(lconn_t *c, const char *text, size_t len, fail_t *err)
     return msg != NULL;
 }
 
-/* User names are only needed for publisher_acl; without it nobody is looked up. */
-static bool
-must_ask(const lconn_t *c)
-{
-    return !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0;
-}
-
 /* Users get one request per turn, over all connections, and none while their answers are unread: a user can
  * occupy neither the loop nor memory. Administrators could do both anyway. */
 static bool
@@ -484,7 +477,8 @@ has_turn(lconn_t *c)
 void
 lconn_frames(lconn_t *c)
 {
-    if (!c->asking && must_ask(c)) {
+    /* User names are only needed for publisher_acl; without it no name is looked up. */
+    if (!c->asking && !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0) {
         /* Marks the connection as one that has asked. */
         c->asking = true;
         lconn_poll(c);

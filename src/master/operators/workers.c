@@ -391,29 +391,14 @@ workers_tick(front_t *front, int64_t now_ms)
         next_queued(self, w);
 }
 
-/* True when a worker's function ends before `until_ms`. */
-static bool
-workers_ends(worker_t *w, int64_t until_ms)
-{
-    int64_t left = until_ms - clock_mono_ms();
-    zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
-    return w->run == NULL || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
-}
-
-/* True for an orchestration whose journal allows it to be resumed. */
-static bool
-resumes(const workers_t *self, const char *jid)
-{
-    json_auto_t *row = store_run(self->front->reader, jid, NULL);
-    return json_is_object(row) && value_int(row, "end_us", 0) == 0;
-}
-
 /* End a function that the master's end cut off: the outcome is unknown. TAKES run. */
 static void
 cut_off(workers_t *self, worker_run_t *run, const char *why)
 {
     const char *jid = value_str(run->task, "jid", "");
-    AUTO_FREE char *hint = resumes(self, jid)
+    /* An orchestration has a journal; one without an end can be resumed. */
+    json_auto_t *row = store_run(self->front->reader, jid, NULL);
+    AUTO_FREE char *hint = json_is_object(row) && value_int(row, "end_us", 0) == 0
                                ? xasprintf(". To go on with it: salt-run state.orchestrate resume=%s", jid)
                                : xstrdup("");
     json_auto_t *text = value_fmt("%s%s", why, hint);
@@ -445,7 +430,10 @@ workers_destroy(front_t *front)
     bool all_ended = true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
-        bool ended = workers_ends(w, until);
+        /* All workers share one wait: each is given what is left of it. */
+        int64_t left = until - clock_mono_ms();
+        zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
+        bool ended = w->run == NULL || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
         if (!ended)
             log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
         if (w->run != NULL)
@@ -639,22 +627,6 @@ tell_progress(workers_t *self, const json_t *request)
         (void) lconn_push(run->who[i], msg);
 }
 
-/* NEW list of running runners: [{jid, fun, arg, user}]. */
-static json_t *
-active_ones(const workers_t *self)
-{
-    json_t *all = json_array();
-    for (size_t i = 0; i < self->n_pool; i++) {
-        const worker_run_t *run = self->pool[i].run;
-        if (run == NULL || value_bool(run->task, "wheel", false))
-            continue;
-        json_t *one = json_copy(run->task);
-        json_object_set_new(one, "arg", arg_told(run->task));
-        json_array_append_new(all, one);
-    }
-    return all;
-}
-
 /* Order does not matter: the last follower fills the gap. */
 static void
 unfollow(worker_run_t *run, const lconn_t *follower)
@@ -683,14 +655,6 @@ workers_run(front_t *front, const json_t *request, const char *user, fail_t *err
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* As in Salt, functions of the reactor run as "Reactor", and the reactor ignores events of that user. */
-static const char *
-workers_user(const lconn_t *c, const json_t *request)
-{
-    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
-    return reacts ? "Reactor" : lconn_user(c);
-}
-
 /* The requests runner and wheel; a known note gets the first reply again and begins nothing. */
 static json_t *
 workers_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
@@ -699,7 +663,10 @@ workers_asked(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *
     int known = notes_find(self, c, request, &reply, err);
     if (known != 0)
         return reply;
-    reply = begin_run(workers_own(self), wheel, request, workers_user(c, request), follow ? c : NULL, err);
+    /* As in Salt, functions of the reactor run as "Reactor", and the reactor ignores events of that user. */
+    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
+    reply = begin_run(workers_own(self), wheel, request, reacts ? "Reactor" : lconn_user(c),
+                      follow ? c : NULL, err);
     if (reply != NULL)
         notes_keep(self, request, reply);
     return reply;
@@ -751,7 +718,18 @@ const request_row_t request_progress = { .fn = workers_progress };
 static void
 workers_active(front_t *front, json_t *reply)
 {
-    json_object_set_new(reply, "runners", active_ones(workers_own(front)));
+    /* [{jid, fun, arg, user}] of the runners that run. */
+    const workers_t *self = workers_own(front);
+    json_t *all = json_array();
+    for (size_t i = 0; i < self->n_pool; i++) {
+        const worker_run_t *run = self->pool[i].run;
+        if (run == NULL || value_bool(run->task, "wheel", false))
+            continue;
+        json_t *one = json_copy(run->task);
+        json_object_set_new(one, "arg", arg_told(run->task));
+        json_array_append_new(all, one);
+    }
+    json_object_set_new(reply, "runners", all);
 }
 static int
 workers_start(front_t *front, fail_t *err)

@@ -27,19 +27,6 @@ struct pillargit {
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Lock held. NEW configuration with the minions' sources added to ext_pillar. */
-static json_t *
-pillargit_all(const pillargit_t *self, json_t *opts)
-{
-    json_t *all = json_copy(opts), *list = value_get(opts, "ext_pillar"), *text;
-    size_t i;
-    list = json_is_array(list) ? json_copy(list) : json_array();
-    json_array_foreach (self->also, i, text)
-        (void) json_array_append_new(list, json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL));
-    (void) json_object_set_new(all, "ext_pillar", list);
-    return all;
-}
-
 /* Take a new configuration, fetch without the lock, sleep; until `stop`. A change during the fetch sets
  * `news`, so the sleep ends at once. */
 static void *
@@ -54,7 +41,14 @@ pillargit_thread(void *arg)
             opts = json_loads(self->fresh_opts, JSON_ALLOW_NUL, NULL);
             free(STEAL(self->fresh_opts));
         }
-        json_auto_t *all = pillargit_all(self, opts);
+        /* The configuration with the minions' sources added to ext_pillar; the lock is held. */
+        json_auto_t *all = json_copy(opts);
+        json_t *list = value_get(opts, "ext_pillar"), *text;
+        size_t i;
+        list = json_is_array(list) ? json_copy(list) : json_array();
+        json_array_foreach (self->also, i, text)
+            (void) json_array_append_new(list, json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL));
+        (void) json_object_set_new(all, "ext_pillar", list);
         self->news = false;
         self->fetching = true;
         (void) pthread_mutex_unlock(&self->lock);

@@ -204,32 +204,6 @@ pillars_refused(void *cookie, json_t *what)
         json_array_append(t->refused, what);
 }
 
-/* Compile for an untrusted minion: its grains and overrides are marked as a peer's (py_peer.h), so values
- * made of them are recognised, and refused where files must not depend on them. NULL with *err, or with a
- * Python error raised. */
-static py_t *
-pillars_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
-{
-    pillar_env_t pe = { .opts = env->opts,
-                        .registry = env->modules,
-                        .id = t->id,
-                        .grains = t->grains,
-                        .reads = reads,
-                        .peer_grains = true,
-                        .peer_override = true,
-                        .refused = pillars_refused,
-                        .cookie = t,
-                        .claims = env->claims };
-    pillar_env_ask(&pe, t->ask);
-    pillargit_also(env->git, pe.ext);
-    int64_t begin_us = clock_mono_us();
-    py_t *pillar = pillar_compile(&pe, err);
-    log_debug("pillar of %s: %s in %.6f s", t->id, pillar != NULL ? "compiled" : "did not compile",
-              (double) (clock_mono_us() - begin_us) / 1e6);
-    py_unref(pe.override);
-    return pillar;
-}
-
 /* Set which minion and job this thread's log lines are about. The jid is the minion's claim. */
 static void
 log_for(const char *id, const json_t *ask)
@@ -258,7 +232,26 @@ pillars_work(const actor_env_t *env, task_t *t)
 
     if (answer_kept(env, t, key))
         return;
-    AUTO(py) pillar = pillars_compile(env, t, reads, &err);
+    /* Compile for an untrusted minion: its grains and overrides are marked as a peer's (py_peer.h), so values
+     * made of them are recognised, and refused where files must not depend on them. A failure leaves `err` or a
+     * Python error raised. */
+    pillar_env_t pe = { .opts = env->opts,
+                        .registry = env->modules,
+                        .id = t->id,
+                        .grains = t->grains,
+                        .reads = reads,
+                        .peer_grains = true,
+                        .peer_override = true,
+                        .refused = pillars_refused,
+                        .cookie = t,
+                        .claims = env->claims };
+    pillar_env_ask(&pe, t->ask);
+    pillargit_also(env->git, pe.ext);
+    int64_t begin_us = clock_mono_us();
+    AUTO(py) pillar = pillar_compile(&pe, &err);
+    log_debug("pillar of %s: %s in %.6f s", t->id, pillar != NULL ? "compiled" : "did not compile",
+              (double) (clock_mono_us() - begin_us) / 1e6);
+    py_unref(pe.override);
     json_auto_t *wire = pillar != NULL ? py_to_wire_peer(pillar) : NULL;
     if (wire == NULL) {
         log_error("%s", err.text != NULL ? fail_text(&err) : py_raised_text());

@@ -155,19 +155,6 @@ child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
 }
 
-/* The pillar that a master compiles for `ask`, through the job server. NEW, or NULL with *err. */
-static py_t *
-child_ask(child_t *self, json_t *ask, fail_t *err)
-{
-    json_auto_t *request = json_pack("{s:s, s:O*}", "op", "pillar", "ask", ask);
-    json_auto_t *answer = NULL;
-    fail_auto_t why = FAIL_INIT;
-    if (child_host(self, request, &answer, &why) == 0)
-        return py_from_wire(answer);
-    (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
-    return NULL;
-}
-
 /* A pillar compiled for `ask`: here, or by a master. NEW, or NULL with *err. */
 static py_t *
 child_compile(child_t *self, json_t *ask, fail_t *err)
@@ -175,7 +162,14 @@ child_compile(child_t *self, json_t *ask, fail_t *err)
     const job_env_t *env = self->env;
     if (pillar_is_local(env->opts))
         return pillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
-    return child_ask(self, ask, err);
+    /* A master compiles it; the job server, which holds the connection, asks for it. */
+    json_auto_t *request = json_pack("{s:s, s:O*}", "op", "pillar", "ask", ask);
+    json_auto_t *answer = NULL;
+    fail_auto_t why = FAIL_INIT;
+    if (child_host(self, request, &answer, &why) == 0)
+        return py_from_wire(answer);
+    (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
+    return NULL;
 }
 
 /* The pillar: without `ask` the one in memory, which is fetched or compiled on first use; with `ask` one
@@ -210,22 +204,6 @@ child_may(void *cookie, const char *fun, fail_t *err)
     return blackout_check(wire, fun, err);
 }
 
-/* NEW object of the __pub_* keywords that Salt passes to functions with **kwargs; __pub_id: the minion that
- * asked for the job. */
-static json_t *
-job_pub(const json_t *job, const char *fun, json_t *arg)
-{
-    static const char asker[] =
-        "minion:"; /* in the name of a user: the master's word, of which no user has one */
-    const char *user = value_str(job, "user", "");
-    bool asked = value_bool(job, "peer", false) && str_starts(user, asker);
-
-    return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*, s:s*}", "__pub_fun", fun, "__pub_arg", arg,
-                     "__pub_tgt", value_get(job, "tgt"), "__pub_jid", value_get(job, "jid"), "__pub_ret",
-                     value_get(job, "ret"), "__pub_tgt_type", value_get(job, "tgt_type"), "__pub_user",
-                     value_get(job, "user"), "__pub_id", asked ? user + strlen(asker) : NULL);
-}
-
 /* Runs one function of a job. `arg`: its arguments. */
 static void
 child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
@@ -237,7 +215,16 @@ child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call
     json_t *last = json_array_get(shown, json_array_size(shown) - 1);
     if (value_get(last, "__kwarg__") != NULL)
         json_object_del(last, "__kwarg__");
-    json_auto_t *pub = job_pub(job, fun, shown);
+    /* The __pub_* keywords that Salt passes to functions with **kwargs; __pub_id: the minion that asked. */
+    static const char asker[] =
+        "minion:"; /* in the name of a user: the master's word, of which no user has one */
+    const char *user = value_str(job, "user", "");
+    bool asked = value_bool(job, "peer", false) && str_starts(user, asker);
+    json_auto_t *pub = json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*, s:s*}", "__pub_fun", fun,
+                                 "__pub_arg", shown, "__pub_tgt", value_get(job, "tgt"), "__pub_jid",
+                                 value_get(job, "jid"), "__pub_ret", value_get(job, "ret"), "__pub_tgt_type",
+                                 value_get(job, "tgt_type"), "__pub_user", value_get(job, "user"), "__pub_id",
+                                 asked ? user + strlen(asker) : NULL);
     call_run(ctx, fun, words, pub, res);
     if (call_absent(ctx) != NULL)
         log_warning("%s: %s", fun, call_absent(ctx));
@@ -358,16 +345,6 @@ soft_limit(__rlimit_resource_t what, rlim_t limit)
     (void) setrlimit(what, &rl);
 }
 
-/* Sets soft limits for the module itself; programs that it runs get the hard ones back (common/host/proc.c),
- * as many of them reserve more memory than they use. */
-static void
-child_limits(const job_env_t *env)
-{
-    if (env->memory_limit > 0)
-        soft_limit(RLIMIT_AS, env->memory_limit);
-    soft_limit(RLIMIT_CORE, 0);
-}
-
 /* Marks a return as based on cached pillar or files, in its metadata. */
 static void
 mark_offline(const json_t *job, json_t *ret)
@@ -445,7 +422,11 @@ job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_
     if (!parting_is_gone())
         proc_end_with(parent);
     /* Inherited descriptors are close-on-exec; they stay open here, as the log's is among them. */
-    child_limits(env);
+    /* Soft limits are for the module itself; programs that it runs get the hard ones back (common/host/proc.c),
+     * as many of them reserve more memory than they use. */
+    if (env->memory_limit > 0)
+        soft_limit(RLIMIT_AS, env->memory_limit);
+    soft_limit(RLIMIT_CORE, 0);
     child_t self = { .fd = fd, .env = env, .job = job };
     log_job(value_str(job, "jid", ""));
     json_auto_t *result = job_child_run(&self, job);

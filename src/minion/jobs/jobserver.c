@@ -419,25 +419,6 @@ signals(jobserver_t *self)
 
 /* ---- the loop --------------------------------------------------------------------------------- */
 
-/* Milliseconds for poll: until the first timer of a part or deadline of a job. */
-static int
-timeout(jobserver_t *self, int64_t now)
-{
-    int64_t next = now + IDLE_MS;
-    for (size_t i = 0; i < self->n_parts; i++) {
-        const minion_part_t *part = self->parts[i].row;
-        if (part->next_ms != NULL)
-            next = part_sooner(next, part->next_ms(self->parts[i].self));
-    }
-    for (const job_proc_t *p = self->jobs; p; p = p->next)
-        if (p->at != NULL && !p->returned && p->at_told_ms + AT_EVERY_MS < next)
-            next = p->at_told_ms + AT_EVERY_MS;
-    for (const job_proc_t *p = self->jobs; p; p = p->next)
-        if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
-            next = p->deadline_ms;
-    return next > now ? (int) (next - now) : 0;
-}
-
 /* Fills in a pollfd per part. `leaving`: only those that still have something to do. */
 static void
 parts_ask(const jobserver_t *self, struct pollfd *fds, bool leaving)
@@ -472,7 +453,21 @@ jobserver_turn(jobserver_t *self)
             fds[first_job + n] = (struct pollfd){ p->fd, POLLIN, 0 };
             who[n++] = p;
         }
-    if (poll(fds, (nfds_t) (first_job + n), timeout(self, clock_mono_ms())) > 0)
+    /* Poll until the first timer of a part, the first deadline of a job, or its next word of where it is. */
+    int64_t now = clock_mono_ms();
+    int64_t next = now + IDLE_MS;
+    for (size_t i = 0; i < self->n_parts; i++) {
+        const minion_part_t *part = self->parts[i].row;
+        if (part->next_ms != NULL)
+            next = part_sooner(next, part->next_ms(self->parts[i].self));
+    }
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->at != NULL && !p->returned && p->at_told_ms + AT_EVERY_MS < next)
+            next = p->at_told_ms + AT_EVERY_MS;
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
+            next = p->deadline_ms;
+    if (poll(fds, (nfds_t) (first_job + n), next > now ? (int) (next - now) : 0) > 0)
         self->busy_ms = clock_mono_ms();
 
     for (size_t i = 0; i < n; i++)

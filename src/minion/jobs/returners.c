@@ -18,20 +18,6 @@ returners_of(const json_t *opts, const json_t *job)
     return xasprintf("%s%s%s", own, *own != '\0' && *all != '\0' ? "," : "", all);
 }
 
-/* NEW what a returner gets: the return, with what Salt's minion adds. */
-static json_t *
-returners_ret(call_ctx_t *ctx, const json_t *job, const json_t *ret)
-{
-    static const char *const more[] = { "ret_config", "ret_kwargs" };
-    json_t *whole = json_copy((json_t *) ret);
-
-    json_object_set_new(whole, "id", json_string(ctx_id(ctx)));
-    for (size_t i = 0; i < NELEMS(more); i++)
-        if (value_get(job, more[i]) != NULL)
-            json_object_set(whole, more[i], value_get(job, more[i]));
-    return whole;
-}
-
 /* Says in the log and by an event that a return has not come to a returner. */
 static void
 returners_failed(call_ctx_t *ctx, const char *name, const json_t *ret, const char *text)
@@ -78,7 +64,14 @@ returners_call(call_ctx_t *ctx, const char *names, const json_t *job, const json
     json_auto_t *called = json_object(), *args = json_array();
     char **list = str_split(names, ",", true);
 
-    json_array_append_new(args, returners_ret(ctx, job, ret));
+    /* A returner gets the return with the members that Salt's minion adds. */
+    static const char *const more[] = { "ret_config", "ret_kwargs" };
+    json_t *whole = json_copy((json_t *) ret);
+    json_object_set_new(whole, "id", json_string(ctx_id(ctx)));
+    for (size_t i = 0; i < NELEMS(more); i++)
+        if (value_get(job, more[i]) != NULL)
+            json_object_set(whole, more[i], value_get(job, more[i]));
+    json_array_append_new(args, whole);
     for (size_t i = 0; list[i] != NULL; i++) {
         const char *name = str_trim(list[i]);
         if (json_object_get(called, name) != NULL)

@@ -16,11 +16,15 @@ typedef struct mcp {
     int64_t next_ms; /* monotonic */
 } mcp_t;
 
-/* True when there is a note; saves the fork when there is none. */
-static bool
-mcp_has_notes(const jobserver_t *js)
+static void
+mcp_tick(void *part, int64_t now_ms)
 {
-    AUTO_FREE char *path = fs_join(value_str(js->opts, "cachedir", ""), "cp_parts");
+    mcp_t *self = part;
+    if (now_ms < self->next_ms)
+        return;
+    self->next_ms = now_ms + AGAIN_MS;
+    /* A look for notes here saves the fork when there is none. */
+    AUTO_FREE char *path = fs_join(value_str(self->js->opts, "cachedir", ""), "cp_parts");
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
     if (fs_names(path, &names, &err) < 0)
@@ -29,17 +33,7 @@ mcp_has_notes(const jobserver_t *js)
     for (size_t i = 0; names != NULL && names[i] != NULL && !any; i++)
         any = *names[i] != '.';
     strv_free(names);
-    return any;
-}
-
-static void
-mcp_tick(void *part, int64_t now_ms)
-{
-    mcp_t *self = part;
-    if (now_ms < self->next_ms)
-        return;
-    self->next_ms = now_ms + AGAIN_MS;
-    if (!mcp_has_notes(self->js))
+    if (!any)
         return;
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);

@@ -142,26 +142,17 @@ mlink_rekey(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 
 /* ---- the networking process ------------------------------------------------------------------ */
 
-/* Counts what waits while no master is there, for the next hello; nothing while one is. True: that is not what
- * the networking process knows. */
-static bool
-mlink_kept(const mlink_t *self, size_t *ret_returns, size_t *ret_events)
-{
-    const outbox_t *outbox = self->js->outbox;
-    bool heard = outbox_is_heard(outbox);
-
-    *ret_returns = heard ? 0 : outbox_returns(outbox);
-    *ret_events = heard ? 0 : outbox_len(outbox) - *ret_returns;
-    return *ret_returns != self->returns || *ret_events != self->events;
-}
-
 /* Tells the networking process, once a second at most. */
 static void
 mlink_tell_kept(mlink_t *self, int64_t now_ms)
 {
-    size_t returns, events;
+    /* The next hello tells what waits while no master is there; nothing does while one is. */
+    const outbox_t *outbox = self->js->outbox;
+    bool heard = outbox_is_heard(outbox);
+    size_t returns = heard ? 0 : outbox_returns(outbox);
+    size_t events = heard ? 0 : outbox_len(outbox) - returns;
 
-    if (!mlink_kept(self, &returns, &events) || !netproc_is_up(self->net)) {
+    if ((returns == self->returns && events == self->events) || !netproc_is_up(self->net)) {
         self->kept_ms = 0;
         return;
     }

@@ -147,28 +147,6 @@ mschedule_metadata(const json_t *item)
     return out;
 }
 
-/* The returners of a job of the schedule, as its return's go. */
-static void
-mschedule_returners(const mschedule_t *self, const json_t *item, json_t *job)
-{
-    static const char *const more[][2] = { { "return_config", "ret_config" },
-                                           { "return_kwargs", "ret_kwargs" } };
-    const json_t *given[] = { value_get(item, "returner"), value_get(self->js->opts, "schedule_returner") };
-    json_auto_t *names = json_array();
-
-    for (size_t i = 0; i < NELEMS(given); i++) {
-        AUTO_FREE char *text = given[i] != NULL ? value_joined(given[i], ",") : xstrdup("");
-        if (*text != '\0')
-            json_array_append_new(names, json_string(text));
-    }
-    AUTO_FREE char *all = value_joined(names, ",");
-    if (*all != '\0')
-        json_object_set_new(job, "ret", json_string(all));
-    for (size_t i = 0; i < NELEMS(more); i++)
-        if (value_get(item, more[i][0]) != NULL)
-            json_object_set(job, more[i][1], value_get(item, more[i][0]));
-}
-
 /* Starts a due job. With return_job false it is internal; with words of other minions its arguments are not
  * trusted ("peer"). */
 static void
@@ -192,7 +170,23 @@ mschedule_run(mschedule_t *self, const json_t *row)
     bool of_pillar = self->said && value_get(self->pillar, value_str(row, "name", "")) != NULL;
     if (of_pillar || value_bool(item, SCHEDULE_PEER, false))
         json_object_set_new(job, "peer", json_true());
-    mschedule_returners(self, item, job);
+    /* Returners: those of the job, then those of the option. */
+    static const char *const more[][2] = { { "return_config", "ret_config" },
+                                           { "return_kwargs", "ret_kwargs" } };
+    const json_t *given[] = { value_get(item, "returner"), value_get(self->js->opts, "schedule_returner") };
+    json_auto_t *names = json_array();
+
+    for (size_t i = 0; i < NELEMS(given); i++) {
+        AUTO_FREE char *text = given[i] != NULL ? value_joined(given[i], ",") : xstrdup("");
+        if (*text != '\0')
+            json_array_append_new(names, json_string(text));
+    }
+    AUTO_FREE char *all = value_joined(names, ",");
+    if (*all != '\0')
+        json_object_set_new(job, "ret", json_string(all));
+    for (size_t i = 0; i < NELEMS(more); i++)
+        if (value_get(item, more[i][0]) != NULL)
+            json_object_set(job, more[i][1], value_get(item, more[i][0]));
     log_info("schedule: job %s: %s with jid %s", value_str(row, "name", ""), value_str(row, "fun", ""), jid);
     jobserver_job(self->js, job, -1);
 }

@@ -54,23 +54,17 @@ short_line(const char *text)
     return json_string(cut);
 }
 
-/* "cmd_|-ID_|-NAME_|-run" to "cmd.run". NEW. */
-static char *
-failures_function_of(const char *tag)
-{
-    const char *first = strstr(tag, "_|-"), *last = NULL;
-
-    for (const char *p = tag; (p = strstr(p, "_|-")) != NULL; p += 3)
-        last = p;
-    return first != NULL && last != NULL && last > first
-               ? xasprintf("%.*s.%s", (int) (first - tag), tag, last + 3)
-               : xstrdup(tag);
-}
-
 static json_t *
 cause(const char *tag, const json_t *one)
 {
-    AUTO_FREE char *fun = failures_function_of(tag), *comment = value_pystr(value_get(one, "comment"));
+    /* "cmd_|-ID_|-NAME_|-run" is the function cmd.run. */
+    const char *first = strstr(tag, "_|-"), *last = NULL;
+    for (const char *p = tag; (p = strstr(p, "_|-")) != NULL; p += 3)
+        last = p;
+    AUTO_FREE char *fun = first != NULL && last != NULL && last > first
+                              ? xasprintf("%.*s.%s", (int) (first - tag), tag, last + 3)
+                              : xstrdup(tag);
+    AUTO_FREE char *comment = value_pystr(value_get(one, "comment"));
     AUTO_FREE char *text = xasprintf("state %s (%s): %s",
                                      value_str(one, "__id__", value_str(one, "name", "?")), fun, comment);
 
