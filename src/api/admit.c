@@ -59,16 +59,6 @@ admit_count_odd(void *cookie, const char *name, const char *value)
     *n += !utf8_valid(name, strlen(name)) || !utf8_valid(value, strlen(value));
 }
 
-/* True when path or query hold bytes that no message to the master can have. */
-static bool
-is_no_text(const request_t *request)
-{
-    int n = 0;
-
-    request_query_each(request, admit_count_odd, &n);
-    return n > 0 || (request->path != NULL && !utf8_valid(request->path, strlen(request->path)));
-}
-
 /* Pages of other sites can make a browser send a request without asking first, as a form does: those get no
  * answer that has an effect. */
 static bool
@@ -142,7 +132,10 @@ admit_request(request_t *request)
         request->early = true; /* which ends the connection */
         return;
     }
-    if (is_no_text(request)) {
+    /* A message to the master is UTF-8, so path and query are too. */
+    int odd = 0;
+    request_query_each(request, admit_count_odd, &odd);
+    if (odd > 0 || (request->path != NULL && !utf8_valid(request->path, strlen(request->path)))) {
         admit_refuse(request, MHD_HTTP_BAD_REQUEST, "Path and query are wanted as UTF-8");
         return;
     }

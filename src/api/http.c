@@ -142,19 +142,6 @@ http_tick(http_t *self, int64_t now_ms)
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static void
-request_address(struct MHD_Connection *link, char *out, size_t cap)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *addr = info != NULL ? info->client_addr : NULL;
-    socklen_t len = addr != NULL && addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                                                : sizeof(struct sockaddr_in);
-
-    out[0] = '\0';
-    if (addr != NULL)
-        (void) getnameinfo(addr, len, out, (socklen_t) cap, NULL, 0, NI_NUMERICHOST);
-}
-
 /* The path behind root_prefix, without slashes at its end; NULL when it is not below the prefix. NEW. */
 static char *
 path_below_prefix(const api_t *api, const char *url)
@@ -183,7 +170,17 @@ request_new(http_t *http, struct MHD_Connection *link, const char *url, const ch
     self->began_ms = clock_mono_ms();
     self->path = path_below_prefix(http->api, url);
     self->rest = "";
-    request_address(link, self->address, sizeof(self->address));
+    /* The client's address as text, by which guesses and connections are counted. */
+    const union MHD_ConnectionInfo *client = MHD_get_connection_info(link,
+                                                                     MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *addr = client != NULL ? client->client_addr : NULL;
+    socklen_t len = addr != NULL && addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                                : sizeof(struct sockaddr_in);
+
+    self->address[0] = '\0';
+    if (addr != NULL)
+        (void) getnameinfo(addr, len, self->address, (socklen_t) sizeof(self->address), NULL, 0,
+                           NI_NUMERICHOST);
     if (self->conn != NULL) {
         json_int_t bytes = 0;
         const char *length = request_header(self, "Content-Length");

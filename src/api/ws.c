@@ -135,23 +135,6 @@ ws_pump(ws_t *self)
     return true;
 }
 
-/* One message of the client. False: it has ended. */
-static bool
-ws_message(ws_t *self, wsop_t op, const buf_t *message)
-{
-    if (op == WS_CLOSE) {
-        ws_close(self, 1000);
-        return false;
-    }
-    if (op == WS_PING && self->out.len < READ_MAX) {
-        wsframe_head(&self->out, WS_PONG, message->len);
-        buf_add(&self->out, buf_str(message), message->len);
-    }
-    if (op == WS_TEXT && str_eq(buf_str(message), READY))
-        self->ready = true;
-    return ws_pump(self);
-}
-
 /* Takes the frames that lie in `in`. False: it has ended. */
 static bool
 ws_take(ws_t *self)
@@ -166,7 +149,18 @@ ws_take(ws_t *self)
             ws_close(self, rc == -EMSGSIZE ? CLOSE_LARGE : CLOSE_PROTOCOL);
             return false;
         }
-        if (!ws_message(self, op, &message))
+        /* The client closes, pings, or says that it is ready for events; other texts have no meaning. */
+        if (op == WS_CLOSE) {
+            ws_close(self, 1000);
+            return false;
+        }
+        if (op == WS_PING && self->out.len < READ_MAX) {
+            wsframe_head(&self->out, WS_PONG, message.len);
+            buf_add(&self->out, buf_str(&message), message.len);
+        }
+        if (op == WS_TEXT && str_eq(buf_str(&message), READY))
+            self->ready = true;
+        if (!ws_pump(self))
             return false;
     }
 }

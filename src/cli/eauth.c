@@ -115,18 +115,6 @@ eauth_kept(void)
     return kept;
 }
 
-static void
-eauth_keep(const char *token)
-{
-    AUTO_FREE char *path = eauth_token_path();
-    fail_auto_t err = FAIL_INIT;
-
-    if (*path == '\0')
-        log_error("the token is not kept: there is no HOME");
-    else if (fs_write_atomic(path, token, strlen(token), 0600, &err) < 0)
-        log_error("the token is not kept: %s", fail_text(&err));
-}
-
 /* ---- the line ------------------------------------------------------------------------------------------ */
 
 /* Root, and who owns the master's socket. */
@@ -152,7 +140,15 @@ eauth_make_token(local_client_t *line, fail_t *err)
         return rc;
     json_decref(login);
     login = json_pack("{s:s}", "token", value_str(reply, "token", ""));
-    eauth_keep(value_str(reply, "token", ""));
+    /* The login has succeeded: that its token can't be kept for the next command is logged, and no failure. */
+    const char *token = value_str(reply, "token", "");
+    AUTO_FREE char *path = eauth_token_path();
+    fail_auto_t why = FAIL_INIT;
+
+    if (*path == '\0')
+        log_error("the token is not kept: there is no HOME");
+    else if (fs_write_atomic(path, token, strlen(token), 0600, &why) < 0)
+        log_error("the token is not kept: %s", fail_text(&why));
     return 0;
 }
 

@@ -72,24 +72,6 @@ write_done(follow_t *self)
     json_array_remove(self->writes, 0);
 }
 
-/* Calls the function of Salt's interface for one write. */
-static int
-give_one(follow_t *self, json_t *write, fail_t *err)
-{
-    json_t *ret = value_get(write, "ret"); /* a load beside it is for those that have none */
-    json_t *event = value_get(write, "event");
-    json_auto_t *args = event != NULL ? json_pack("[[O]]", event)
-                        : ret != NULL ? json_pack("[O]", ret)
-                                      : json_pack("[O, O, O?]", value_get(write, "jid"),
-                                                  value_get(write, "load"), value_get(write, "minions"));
-
-    return follow_call(self,
-                       event != NULL ? "event_return"
-                       : ret != NULL ? "returner"
-                                     : "save_load",
-                       args, NULL, err);
-}
-
 /* Calls the functions of Salt's interface; writes that are stored leave the batch. Events go one by one where
  * that costs little: of several in one call nobody knows how many were stored before it failed, and those
  * would come twice. */
@@ -108,7 +90,19 @@ give_apart(follow_t *self, fail_t *err)
         return follow_call(self, "event_return", args, NULL, err);
     while (json_array_size(self->writes) > 0) {
         write = json_array_get(self->writes, 0);
-        int rc = give_one(self, write, err);
+        /* Salt's interface has a function per kind of write: event_return, returner, save_load. */
+        json_t *ret = value_get(write, "ret"); /* a load beside it is for those that have none */
+        json_t *event = value_get(write, "event");
+        json_auto_t *load_args = event != NULL ? json_pack("[[O]]", event)
+                                 : ret != NULL
+                                     ? json_pack("[O]", ret)
+                                     : json_pack("[O, O, O?]", value_get(write, "jid"),
+                                                 value_get(write, "load"), value_get(write, "minions"));
+        int rc = follow_call(self,
+                             event != NULL ? "event_return"
+                             : ret != NULL ? "returner"
+                                           : "save_load",
+                             load_args, NULL, err);
         if (rc < 0)
             return rc;
         write_done(self);

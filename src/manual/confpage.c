@@ -10,21 +10,6 @@ typedef struct printer {
     conf_effect_t wanted;
 } printer_t;
 
-/* "One of a, b." "From 1 to 65535." "" NEW. */
-static char *
-row_bounds(const option_row_t *row)
-{
-    buf_t text = BUF_INIT;
-
-    for (size_t i = 0; row->names != NULL && row->names[i] != NULL; i++)
-        buf_printf(&text, "%s%s", i == 0 ? "Known: " : ", ", row->names[i]);
-    if (row->min != 0 || row->max != 0)
-        buf_printf(&text, "From %.15g to %.15g", row->min, row->max);
-    if (text.len > 0)
-        buf_putc(&text, '.');
-    return buf_steal(&text);
-}
-
 /* Callback of conf_each(): a new section gets its heading. */
 static void
 each_heeded(void *cookie, const char *section, const option_row_t *row)
@@ -37,8 +22,15 @@ each_heeded(void *cookie, const char *section, const option_row_t *row)
         roff_subsection(p->out, section);
     p->last = section;
 
-    /* Prints the option's paragraph. */
-    AUTO_FREE char *bounds = row_bounds(row);
+    /* Behind the option's help its bounds: "Known: a, b." or "From 1 to 65535.", if it has some. */
+    buf_t known = BUF_INIT;
+    for (size_t i = 0; row->names != NULL && row->names[i] != NULL; i++)
+        buf_printf(&known, "%s%s", i == 0 ? "Known: " : ", ", row->names[i]);
+    if (row->min != 0 || row->max != 0)
+        buf_printf(&known, "From %.15g to %.15g", row->min, row->max);
+    if (known.len > 0)
+        buf_putc(&known, '.');
+    AUTO_FREE char *bounds = buf_steal(&known);
     AUTO_FREE char *dflt = conf_default_text(row);
     AUTO_FREE char *text = xasprintf("%s%s%s", row->help, *bounds != '\0' ? "\n" : "", bounds);
     roff_entry(p->out, row->name, text);

@@ -37,24 +37,6 @@ pykind_of(plugin_kind_t kind)
     return i;
 }
 
-/* Append FOLDER/KIND, or FOLDER/_KIND, of each of `module_dirs`: the last one named comes first, as Salt has
- * it. */
-static void
-add_below(const json_t *module_dirs, const char *kind, json_t *into)
-{
-    AUTO_FREE char *under = xasprintf("_%s", kind);
-    const char *const names[] = { under, kind };
-
-    for (size_t i = 0; i < json_array_size(module_dirs); i++) {
-        const char *top = json_string_value(json_array_get(module_dirs, i));
-        for (size_t k = 0; top != NULL && k < NELEMS(names); k++) {
-            AUTO_FREE char *folder = fs_join(top, names[k]);
-            if (fs_look_dir(folder, NULL) > 0)
-                json_array_insert_new(into, 0, json_string(folder));
-        }
-    }
-}
-
 json_t *
 pyfiles_folders(call_ctx_t *ctx)
 {
@@ -63,7 +45,20 @@ pyfiles_folders(call_ctx_t *ctx)
     for (pykind_t i = 0; i < PYKINDS; i++) {
         json_t *folders = json_array();
         AUTO_FREE char *synced = extmods_dir(ctx, kinds[i].name);
-        add_below(value_get(opts, "module_dirs"), kinds[i].name, folders);
+        /* FOLDER/KIND and FOLDER/_KIND of each of module_dirs; the last one named comes first, as Salt has it. */
+        const json_t *module_dirs = value_get(opts, "module_dirs");
+        const char *kind = kinds[i].name;
+        AUTO_FREE char *under = xasprintf("_%s", kind);
+        const char *const names[] = { under, kind };
+
+        for (size_t d = 0; d < json_array_size(module_dirs); d++) {
+            const char *top = json_string_value(json_array_get(module_dirs, d));
+            for (size_t k = 0; top != NULL && k < NELEMS(names); k++) {
+                AUTO_FREE char *folder = fs_join(top, names[k]);
+                if (fs_look_dir(folder, NULL) > 0)
+                    json_array_insert_new(folders, 0, json_string(folder));
+            }
+        }
         json_array_extend(folders, value_get(opts, kinds[i].option));
         json_array_append_new(folders, json_string(synced));
         json_object_set_new(all, kinds[i].name, folders);

@@ -70,26 +70,6 @@ add_row(pyplugin_t *self, arg_t **at, json_t *row)
     *(*at)++ = (arg_t){ json_string_value(json_array_get(row, 0)), ARG_ANY, default_of(self, row), "", NULL };
 }
 
-/* The rows of a function: those that may be given by position, *args, those by keyword only, **kwargs. NEW. */
-static arg_t *
-args_of(pyplugin_t *self, json_t *said)
-{
-    json_t *pos = value_get(said, "pos"), *only = value_get(said, "only"), *row;
-    const char *star = value_str(said, "star", NULL), *starstar = value_str(said, "starstar", NULL);
-    arg_t *args = xcalloc(json_array_size(pos) + json_array_size(only) + 3, sizeof(*args)), *at = args;
-    size_t i;
-
-    json_array_foreach (pos, i, row)
-        add_row(self, &at, row);
-    if (star != NULL || json_array_size(only) > 0)
-        *at++ = (arg_t){ star != NULL ? star : "*", ARG_ANY, ARG_STAR, "", NULL };
-    json_array_foreach (only, i, row)
-        add_row(self, &at, row);
-    if (starstar != NULL)
-        *at++ = (arg_t){ starstar, ARG_ANY, ARG_STARSTAR, "", NULL };
-    return args;
-}
-
 static void
 add_functions(pyplugin_t *self, pykind_t kind)
 {
@@ -105,7 +85,21 @@ add_functions(pyplugin_t *self, pykind_t kind)
         flags |= value_get(one, "starstar") != NULL && !json_is_null(value_get(one, "starstar"))
                      ? FN_RAW_KWARGS
                      : 0;
-        self->args[i] = args_of(self, one);
+        /* Rows of arguments: those that may be given by position, *args, those by keyword only, **kwargs. */
+        json_t *pos = value_get(one, "pos"), *only = value_get(one, "only"), *row;
+        const char *star = value_str(one, "star", NULL), *starstar = value_str(one, "starstar", NULL);
+        arg_t *args = xcalloc(json_array_size(pos) + json_array_size(only) + 3, sizeof(*args)), *at = args;
+        size_t k;
+
+        json_array_foreach (pos, k, row)
+            add_row(self, &at, row);
+        if (star != NULL || json_array_size(only) > 0)
+            *at++ = (arg_t){ star != NULL ? star : "*", ARG_ANY, ARG_STAR, "", NULL };
+        json_array_foreach (only, k, row)
+            add_row(self, &at, row);
+        if (starstar != NULL)
+            *at++ = (arg_t){ starstar, ARG_ANY, ARG_STARSTAR, "", NULL };
+        self->args[i] = args;
         self->functions[i] = (pyfunction_t){ kind, value_str(self->said, "stem", ""), name,
                                              self->origin == PYORIGIN_SALT, value_get(self->said, "wants") };
         self->funcs[i] = (func_t){ .name = name,

@@ -102,28 +102,22 @@ newest_goes(const json_t *steps)
 
 /* ---- one run ------------------------------------------------------------------------------- */
 
-/* The jids that a step has published or begun, in their order. NEW. */
-static json_t *
-jids_of(const json_t *notes, const char *tag)
-{
-    AUTO_FREE char *prefix = orchrun_part_of(tag);
-    json_auto_t *jids = json_array();
-    const char *part;
-    json_t *jid;
-
-    json_object_foreach ((json_t *) notes, part, jid) {
-        if (str_starts(part, prefix))
-            json_array_append(jids, jid);
-    }
-    return value_sorted_texts(jids);
-}
-
 /* {jid: {minions, returned, failed}} NEW, or NULL with *err. The jobs' rows have it: what was returned may
  * be much. */
 static json_t *
 jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
 {
-    json_auto_t *jids = jids_of(notes, tag);
+    /* The jids that the step has published or begun, in their order. */
+    AUTO_FREE char *prefix = orchrun_part_of(tag);
+    json_auto_t *all = json_array();
+    const char *part;
+    json_t *one;
+
+    json_object_foreach ((json_t *) notes, part, one) {
+        if (str_starts(part, prefix))
+            json_array_append(all, one);
+    }
+    json_auto_t *jids = value_sorted_texts(all);
     json_t *out = json_object(), *jid;
     size_t i;
 
@@ -152,18 +146,6 @@ step_result(const json_t *go, const json_t *ended)
     if (ret == NULL)
         return last != NULL ? json_incref((json_t *) last) : json_string("not run");
     return value_get(ret, "result") != NULL ? json_incref(value_get(ret, "result")) : json_null();
-}
-
-/* The run's arguments: its row without the columns that are shown apart. NEW. */
-static json_t *
-orchestrate_arguments_of(const json_t *row)
-{
-    static const char *const ours[] = { "run", "start_us", "end_us", "result", "plan", "mods" };
-    json_t *out = json_copy((json_t *) row);
-
-    for (size_t i = 0; i < NELEMS(ours); i++)
-        json_object_del(out, ours[i]);
-    return out;
 }
 
 /* Steps in the order of the plan, each with its newest go. */
@@ -210,10 +192,15 @@ orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             return -EIO;
         json_array_append_new(steps, step);
     }
-    *ret_value = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "Run", run, "Mods", mods_of(row), "Arguments",
-        orchestrate_arguments_of(row), "Start", orchestrate_stamp(value_int(row, "start_us", 0)), "End",
-        orchestrate_stamp(value_int(row, "end_us", 0)), "Result", orchestrate_result_of(row), "Steps", steps);
+    /* The arguments are what remains of the run's row without the columns that are shown apart. */
+    static const char *const ours[] = { "run", "start_us", "end_us", "result", "plan", "mods" };
+    json_t *out = json_copy((json_t *) row);
+    for (size_t k = 0; k < NELEMS(ours); k++)
+        json_object_del(out, ours[k]);
+    *ret_value = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:O}", "Run", run, "Mods", mods_of(row),
+                           "Arguments", out, "Start", orchestrate_stamp(value_int(row, "start_us", 0)), "End",
+                           orchestrate_stamp(value_int(row, "end_us", 0)), "Result",
+                           orchestrate_result_of(row), "Steps", steps);
     json_t *stopped = value_get(value_get(row, "result"), "stopped");
     if (stopped != NULL)
         json_object_set(*ret_value, "Stopped", stopped);

@@ -104,15 +104,6 @@ options_path(const remote_t *self)
     return fs_join(self->cachedir, "master_options");
 }
 
-static void
-keep_options(const remote_t *self, const json_t *told)
-{
-    AUTO_FREE char *path = options_path(self), *text = value_dump(told);
-    fail_auto_t err = FAIL_INIT;
-    if (fs_write_quick(path, text, strlen(text), MODE_OPTIONS, &err) < 0)
-        log_warning("the master's options are not kept for when it is away: %s", fail_text(&err));
-}
-
 /* ---- with one --------------------------------------------------------------------------------- */
 
 static int
@@ -277,7 +268,11 @@ options(void *cookie, json_t **ret_told, fail_t *err)
     }
     if (rc < 0)
         return fail_set(err, rc, "the master does not tell its options for state runs: %s", fail_text(&why));
-    keep_options(cookie, *ret_told);
+    /* Kept for when no master is there; that this fails harms only then. */
+    AUTO_FREE char *path = options_path(cookie), *text = value_dump(*ret_told);
+    fail_auto_t unkept = FAIL_INIT;
+    if (fs_write_quick(path, text, strlen(text), MODE_OPTIONS, &unkept) < 0)
+        log_warning("the master's options are not kept for when it is away: %s", fail_text(&unkept));
     return 0;
 }
 

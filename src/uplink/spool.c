@@ -119,28 +119,6 @@ by_time(const void *a, const void *b)
     return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
 }
 
-static void
-spool_clean(const spool_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    char **names = NULL;
-    int rc = fs_names(self->dir, &names, &err);
-    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-        AUTO_FREE char *path = fs_join(self->dir, names[i]);
-        /* Writes that a death cut short (fs_write_quick) leave temporary files: .JID.ret.XXXXXX and the like. */
-        const char *name = names[i] + 1;
-        size_t n = strcspn(name, ".");
-        AUTO_FREE char *jid = xstrndup(name, n);
-        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                    str_eq(jid, ELSEWHERE) || (number_ok(jid) && str_starts(name + n, EV "."));
-        if (names[i][0] == '.' && ours && name[n] == '.' && unlink(path) != 0 && errno != ENOENT)
-            rc = fs_fail(&err, -errno, "remove", path);
-    }
-    if (rc < 0)
-        log_warning("spool: files of writes that were cut short stay: %s", fail_text(&err));
-    strv_free(names);
-}
-
 spool_t *
 spool_new(const char *dir, fail_t *err)
 {
@@ -150,7 +128,24 @@ spool_new(const char *dir, fail_t *err)
     self->dir = xstrdup(dir);
     self->left = json_array();
     self->landed = json_array();
-    spool_clean(self);
+    /* Clean up first; files that stay are harmless. */
+    fail_auto_t unclean = FAIL_INIT;
+    char **names = NULL;
+    int rc = fs_names(self->dir, &names, &unclean);
+    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(self->dir, names[i]);
+        /* Writes that a death cut short (fs_write_quick) leave temporary files: .JID.ret.XXXXXX and the like. */
+        const char *name = names[i] + 1;
+        size_t n = strcspn(name, ".");
+        AUTO_FREE char *jid = xstrndup(name, n);
+        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                    str_eq(jid, ELSEWHERE) || (number_ok(jid) && str_starts(name + n, EV "."));
+        if (names[i][0] == '.' && ours && name[n] == '.' && unlink(path) != 0 && errno != ENOENT)
+            rc = fs_fail(&unclean, -errno, "remove", path);
+    }
+    if (rc < 0)
+        log_warning("spool: files of writes that were cut short stay: %s", fail_text(&unclean));
+    strv_free(names);
     json_auto_t *rets = spool_list(self, RET, clock_is_jid, err);
     json_auto_t *events = rets != NULL ? spool_list(self, EV, number_ok, err) : NULL;
     self->marks = events != NULL ? spool_list(self, RUN, clock_is_jid, err) : NULL;

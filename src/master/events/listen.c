@@ -302,19 +302,6 @@ listen_tell_missed(listener_t *self, buf_t *out)
     frame_add(out, msg);
 }
 
-/* Count events missing before the first frame: they have expired from the journal. A listener from the
- * beginning expects that, and numbers before the event that reports a gap were never used. */
-static void
-gap(listener_t *self, const buf_t *frames)
-{
-    eframe_t frame;
-    bool some = eframe_read(buf_str(frames), frames->len, &frame);
-    bool told = some && frame.tag_len == strlen(EVENT_GAP) &&
-                memcmp(frame.tag, EVENT_GAP, frame.tag_len) == 0;
-    if (some && !told && frame.seq > self->after + 1 && self->after > 0)
-        miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
-}
-
 /* Add one block of the journal. False when nothing can be read now: the next event is not committed yet, or a
  * read failed. */
 static bool
@@ -328,7 +315,14 @@ from_journal(listener_t *self, buf_t *out, size_t *budget)
         log_error("the journal of events can't be read: %s", fail_text(&err));
     if (rc <= 0)
         return false;
-    gap(self, &block);
+    /* Events missing before the first frame have expired from the journal. A listener from the beginning expects
+     * that, and numbers before the event that reports a gap were never used. */
+    eframe_t first;
+    bool some = eframe_read(buf_str(&block), block.len, &first);
+    bool reported = some && first.tag_len == strlen(EVENT_GAP) &&
+                    memcmp(first.tag, EVENT_GAP, first.tag_len) == 0;
+    if (some && !reported && first.seq > self->after + 1 && self->after > 0)
+        miss(self, self->after + 1, first.seq - 1, first.seq - 1 - self->after);
     listen_tell_missed(self, out);
 
     /* Adds those frames of the block that the listener wants. */

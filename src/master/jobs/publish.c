@@ -660,18 +660,6 @@ publish_by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sort and drop doubles, in place; jobs_add demands both. */
-static size_t
-unique(uint32_t *slots, size_t n)
-{
-    size_t kept = 0;
-    qsort(slots, n, sizeof(*slots), publish_by_number);
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || slots[i] != slots[kept - 1])
-            slots[kept++] = slots[i];
-    return kept;
-}
-
 /* Take up a job of an earlier run: row as in store_add_job, `returned` the ids whose returns are stored. NULL
  * when the jid is in the table. Minions whose keys are gone are left out. */
 static job_t *
@@ -686,7 +674,13 @@ restore_one(front_t *self, const json_t *row, const json_t *returned)
         if (m != NULL && m->state == KEY_ACCEPTED)
             slots[n++] = m->slot;
     }
-    n = unique(slots, n);
+    /* jobs_add demands that slots are sorted and occur once. */
+    size_t kept = 0;
+    qsort(slots, n, sizeof(*slots), publish_by_number);
+    for (size_t k = 0; k < n; k++)
+        if (kept == 0 || slots[k] != slots[kept - 1])
+            slots[kept++] = slots[k];
+    n = kept;
     json_t *info = publish_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
     int64_t start_us = value_int(row, "start_us", 0), age_us = clock_wall_us() - start_us;

@@ -109,23 +109,6 @@ tallies_forgotten(front_t *front, const char *id)
 }
 
 static void
-tallies_add_beacons(buf_t *out, const map_t *beacons)
-{
-    const char *name;
-    void *value;
-
-    figures_head(out, "halite_beacon_events_total", "counter", "Events of beacons that came.");
-    for (size_t i = 0; map_next(beacons, &i, &name, &value);)
-        buf_printf(out, "halite_beacon_events_total{beacon=\"%s\"} %llu\n", name,
-                   (unsigned long long) ((const tally_t *) value)->events);
-    figures_head(out, "halite_beacon_merged_total", "counter",
-                 "Events that beacons merged, because they came faster than a beacon may fire.");
-    for (size_t i = 0; map_next(beacons, &i, &name, &value);)
-        buf_printf(out, "halite_beacon_merged_total{beacon=\"%s\"} %llu\n", name,
-                   (unsigned long long) ((const tally_t *) value)->merged);
-}
-
-static void
 tallies_figures(front_t *front, buf_t *out, bool minions)
 {
     const tallies_t *self = front->own[PART_tallies];
@@ -136,7 +119,17 @@ tallies_figures(front_t *front, buf_t *out, bool minions)
                     "Returns that minions had kept when they connected.", (double) self->all.returns);
     figures_add_one(out, "halite_spool_events_total", "counter",
                     "Events that minions had kept when they connected.", (double) self->all.events);
-    tallies_add_beacons(out, self->beacons);
+    const char *name;
+    void *counted;
+    figures_head(out, "halite_beacon_events_total", "counter", "Events of beacons that came.");
+    for (size_t i = 0; map_next(self->beacons, &i, &name, &counted);)
+        buf_printf(out, "halite_beacon_events_total{beacon=\"%s\"} %llu\n", name,
+                   (unsigned long long) ((const tally_t *) counted)->events);
+    figures_head(out, "halite_beacon_merged_total", "counter",
+                 "Events that beacons merged, because they came faster than a beacon may fire.");
+    for (size_t i = 0; map_next(self->beacons, &i, &name, &counted);)
+        buf_printf(out, "halite_beacon_merged_total{beacon=\"%s\"} %llu\n", name,
+                   (unsigned long long) ((const tally_t *) counted)->merged);
     if (!minions)
         return;
     figures_head(out, "halite_spool_kept", "gauge", "What a minion had kept when it last connected.");

@@ -282,23 +282,6 @@ eauth_answered(void *cookie, const json_t *answer)
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
-/* Targets of the system's rules that stand for minions which the system knows: "ldap(OU=web,dc=example)".
- * NEW. */
-static json_t *
-eauth_places(const json_t *users)
-{
-    json_t *places = json_array(), *rules, *rule, *calls;
-    const char *user, *tgt;
-    size_t i;
-
-    json_object_foreach ((json_t *) users, user, rules)
-        json_array_foreach (rules, i, rule)
-            json_object_foreach (rule, tgt, calls)
-                if (str_starts(tgt, ACL_PLACE) && !value_lists(places, tgt))
-                    json_array_append_new(places, json_string(tgt));
-    return places;
-}
-
 /* A system's parameters in external_auth, without ^. NEW. */
 static json_t *
 eauth_config(const front_t *front, const char *system)
@@ -327,7 +310,16 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
             json_object_set(options, key, one);
     for (size_t i = 0; i < NELEMS(not_his); i++)
         json_object_del(load, not_his[i]);
-    json_t *places = eauth_places(value_get(conf_get(self->front->conf, "external_auth"), try->eauth));
+    /* A target such as "ldap(OU=web,dc=example)" stands for minions that the system knows: it is asked for them. */
+    json_t *places = json_array(), *rules, *rule, *calls;
+    const char *user, *tgt;
+    size_t k;
+
+    json_object_foreach (value_get(conf_get(self->front->conf, "external_auth"), try->eauth), user, rules)
+        json_array_foreach (rules, k, rule)
+            json_object_foreach (rule, tgt, calls)
+                if (str_starts(tgt, ACL_PLACE) && !value_lists(places, tgt))
+                    json_array_append_new(places, json_string(tgt));
     /* The argument of salt-engine, which salt-auth starts when the system is a file in Python. */
     static const char *const own[] = { "log_level", "log_file", "log_level_logfile" };
     json_t *overrides = json_object();

@@ -240,19 +240,6 @@ workers_keep_job(workers_t *self, json_t **row_p, fail_t *err)
     return 0;
 }
 
-/* Push the end to the followers; only they get a secret return. */
-static void
-tell_end(const worker_run_t *run, const ending_t *end)
-{
-    json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
-    size_t len;
-    if (run->secret)
-        json_object_set_new(msg, "secret", json_true());
-    AUTO_FREE char *text = with_return(msg, end->ret, end->head, &len);
-    for (size_t i = 0; i < run->n_who; i++)
-        (void) lconn_push_text(run->who[i], text, len);
-}
-
 /* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already. The
  * return is the master's own, under its id. A large one that its caller was given is not kept once more:
  * nobody will ask for it. */
@@ -313,7 +300,14 @@ workers_over(workers_t *self, worker_run_t *run, const ending_t *end)
         value_bool(end->head, "success", false), "retcode", value_int(end->head, "retcode", 1));
     audit_write(self->front->audit, &line);
 
-    tell_end(run, end);
+    /* Followers get the end with the return; a secret one goes to them alone. */
+    json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
+    size_t push_len;
+    if (run->secret)
+        json_object_set_new(msg, "secret", json_true());
+    AUTO_FREE char *text = with_return(msg, end->ret, end->head, &push_len);
+    for (size_t i = 0; i < run->n_who; i++)
+        (void) lconn_push_text(run->who[i], text, push_len);
     hook_run_ended(self->front, value_str(run->task, "jid", ""), end->ret);
 
     json_decref(run->task);

@@ -210,20 +210,6 @@ reactor_render_assign(rloop_t *self, rworker_t *w, const char *file, rtask_t *ta
     reactor_render_pass(w->actor, batch);
 }
 
-/* Detach up to BATCH tasks from a file's queue. NEW chain. */
-static rtask_t *
-reactor_render_cut(rloop_t *self, rfile_t *file)
-{
-    rtask_t *first = file->head, **end = &file->head;
-    for (int i = 0; *end && i < BATCH; i++, self->n_waiting--)
-        end = &(*end)->next;
-    file->head = *end;
-    *end = NULL;
-    if (file->head == NULL)
-        file->tail = &file->head;
-    return first;
-}
-
 /* Start a batch for each file that waits and is not being rendered, as long as actors are idle. Files without
  * tasks leave the map here. */
 void
@@ -244,7 +230,15 @@ rrender_turn(rloop_t *self)
         if (w == NULL)
             continue;
         file->busy = true;
-        reactor_render_assign(self, w, name, reactor_render_cut(self, file));
+        /* Up to BATCH tasks leave the file's queue, as one chain. */
+        rtask_t *first = file->head, **end = &file->head;
+        for (int k = 0; *end && k < BATCH; k++, self->n_waiting--)
+            end = &(*end)->next;
+        file->head = *end;
+        *end = NULL;
+        if (file->head == NULL)
+            file->tail = &file->head;
+        reactor_render_assign(self, w, name, first);
     }
 }
 

@@ -18,20 +18,6 @@ returners_of(const json_t *opts, const json_t *job)
     return xasprintf("%s%s%s", own, *own != '\0' && *all != '\0' ? "," : "", all);
 }
 
-/* Says in the log and by an event that a return has not come to a returner. */
-static void
-returners_failed(call_ctx_t *ctx, const char *name, const json_t *ret, const char *text)
-{
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *tag = xasprintf("salt/minion/%s/returner/%s/failed", ctx_id(ctx), name);
-    json_auto_t *data = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "returner", name, "id", ctx_id(ctx), "jid",
-                                  value_str(ret, "jid", ""), "fun", value_get(ret, "fun"), "error", text);
-
-    log_error("%s", text);
-    if (ctx_fire(ctx, tag, data, &err) < 0)
-        log_debug("no event tells that the returner %s failed: %s", name, fail_text(&err));
-}
-
 static void
 returners_one(call_ctx_t *ctx, const char *name, const json_t *ret, json_t *args)
 {
@@ -55,7 +41,15 @@ returners_one(call_ctx_t *ctx, const char *name, const json_t *ret, json_t *args
                          fail_text(&err));
     else
         text = xasprintf("Returner %s could not be loaded: '%s.returner' is not available.", name, name);
-    returners_failed(ctx, name, ret, text);
+    /* An event tells the master as well as the log: the return itself may be lost. */
+    fail_auto_t unsent = FAIL_INIT;
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/returner/%s/failed", ctx_id(ctx), name);
+    json_auto_t *data = json_pack("{s:s, s:s, s:s, s:O?, s:s}", "returner", name, "id", ctx_id(ctx), "jid",
+                                  value_str(ret, "jid", ""), "fun", value_get(ret, "fun"), "error", text);
+
+    log_error("%s", text);
+    if (ctx_fire(ctx, tag, data, &unsent) < 0)
+        log_debug("no event tells that the returner %s failed: %s", name, fail_text(&unsent));
 }
 
 void

@@ -15,28 +15,6 @@ typedef struct mrecover {
     int64_t next_ms; /* monotonic: when open marks are examined again; 0: none is open */
 } mrecover_t;
 
-/* Queues the returns that parted jobs have left. */
-static void
-mrecover_landed(outbox_t *outbox)
-{
-    json_auto_t *jids = spool_landed(outbox_spool(outbox));
-    size_t i, size;
-    json_t *jid;
-    json_array_foreach (jids, i, jid) {
-        fail_auto_t err = FAIL_INIT;
-        AUTO_FREE char *asker = NULL;
-        json_t *value = spool_load(outbox_spool(outbox), json_string_value(jid), &asker, &size, &err);
-        AUTO(jobret) ret = jobret_make(&value);
-        if (ret == NULL) {
-            log_error("%s", fail_text(&err));
-            continue;
-        }
-        log_info("job %s: it went on while the minion was started again, and has returned",
-                 json_string_value(jid));
-        outbox_return(outbox, &ret, asker);
-    }
-}
-
 /* Examines the marks that are not settled. The log mentions the open ones once. */
 static void
 mrecover_look(mrecover_t *self)
@@ -57,7 +35,23 @@ mrecover_look(mrecover_t *self)
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));
-    mrecover_landed(outbox);
+    /* Jobs that parted from the former job server have left their returns in the spool. */
+    json_auto_t *jids = spool_landed(outbox_spool(outbox));
+    size_t k, size;
+    json_t *jid;
+    json_array_foreach (jids, k, jid) {
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *asker = NULL;
+        json_t *value = spool_load(outbox_spool(outbox), json_string_value(jid), &asker, &size, &err);
+        AUTO(jobret) ret = jobret_make(&value);
+        if (ret == NULL) {
+            log_error("%s", fail_text(&err));
+            continue;
+        }
+        log_info("job %s: it went on while the minion was started again, and has returned",
+                 json_string_value(jid));
+        outbox_return(outbox, &ret, asker);
+    }
 
     size_t run = spool_parted(spool), left = json_array_size(spool_marks(spool)) - run;
     if (left > 0 && first)

@@ -96,25 +96,6 @@ tell_news(void *cookie, size_t returned, size_t of)
     orchrun_at(self->ctx, before + returned, self->of > 0 ? self->of : of);
 }
 
-static json_t *
-request_for(const fleet_t *self, const json_t *tgt, const char *tgt_type)
-{
-    const fleet_ask_t *ask = self->ask;
-    json_t *request = json_pack("{s:O, s:s, s:s, s:O}", "tgt", tgt, "tgt_type", tgt_type, "fun", ask->fun,
-                                "arg", ask->arg);
-
-    if (fleet_given(ask->ret))
-        json_object_set(request, "ret", (json_t *) ask->ret);
-    if (fleet_given(ask->ret_config))
-        json_object_set(request, "ret_config", (json_t *) ask->ret_config);
-    if (fleet_given(ask->ret_kwargs))
-        json_object_set(request, "ret_kwargs", (json_t *) ask->ret_kwargs);
-    json_t *note = orchrun_note(self->ctx);
-    if (note != NULL)
-        json_object_set_new(request, "note", note);
-    return request;
-}
-
 /* Records a minion's return, or that it can't return. */
 static void
 fleet_take_entry(fleet_t *self, const char *id, json_t *entry)
@@ -141,7 +122,19 @@ take_missing(fleet_t *self, const json_t *missing)
 static int
 run_wave(fleet_t *self, const json_t *tgt, const char *tgt_type, fail_t *err)
 {
-    json_t *request = request_for(self, tgt, tgt_type), *entry;
+    const fleet_ask_t *ask = self->ask;
+    json_t *request = json_pack("{s:O, s:s, s:s, s:O}", "tgt", tgt, "tgt_type", tgt_type, "fun", ask->fun,
+                                "arg", ask->arg);
+    if (fleet_given(ask->ret))
+        json_object_set(request, "ret", (json_t *) ask->ret);
+    if (fleet_given(ask->ret_config))
+        json_object_set(request, "ret_config", (json_t *) ask->ret_config);
+    if (fleet_given(ask->ret_kwargs))
+        json_object_set(request, "ret_kwargs", (json_t *) ask->ret_kwargs);
+    json_t *note = orchrun_note(self->ctx);
+    if (note != NULL)
+        json_object_set_new(request, "note", note);
+    json_t *entry;
     json_auto_t *answer = NULL;
     int rc = api_publish(api_of(self->ctx), &request, &self->wait, &answer, err);
     const char *id, *jid = value_str(answer, "jid", "");

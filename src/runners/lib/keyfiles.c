@@ -16,10 +16,11 @@ pki_dir(call_ctx_t *ctx)
     return value_str(ctx_opts(ctx), "pki_dir", "");
 }
 
-/* Ours before tar writes into it, and for nobody else to read. */
-static int
-keyfiles_begin(const char *part, fail_t *err)
+int
+keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
 {
+    AUTO_FREE char *part = xasprintf("%s.part", to);
+    /* Ours before tar writes into it, and for nobody else to read. */
     (void) unlink(part);
     int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -27,17 +28,7 @@ keyfiles_begin(const char *part, fail_t *err)
         return fail_set(err, -errno, "%s: %s; the master's user must be able to write into the folder", part,
                         strerror(errno));
     close(fd);
-    return 0;
-}
-
-int
-keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
-{
-    AUTO_FREE char *part = xasprintf("%s.part", to);
-    int rc = keyfiles_begin(part, err);
-
-    if (rc < 0)
-        return rc;
+    int rc = 0;
 
     /* Runs tar on the folder. */
     const char *const argv[] = { "tar", "--create", "--file", part, "--directory", pki_dir(ctx), ".", NULL };
