@@ -70,18 +70,6 @@ is_foreign(const request_t *request)
            !origin_admitted(request, origin);
 }
 
-static void
-admit_check_body(request_t *request)
-{
-    const char *length = request_header(request, "Content-Length");
-    size_t max = request->token != NULL || request->api->set->body_max < HTTP_OPEN_BODY
-                     ? request->api->set->body_max
-                     : HTTP_OPEN_BODY;
-
-    if (length != NULL && strtoull(length, NULL, 10) > max)
-        admit_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, "The body is larger than max_request_body_size");
-}
-
 /* The request's session and its sender's address are checked against what the route asks for. */
 static void
 admit_check_user(request_t *request)
@@ -123,8 +111,8 @@ admit_request(request_t *request)
     const route_t *app = route_app(request->api), *page = route_page(request->api);
 
     request->route = request->path != NULL ? route_find(request->api, request->path, &request->rest) : NULL;
-    /* Where several headers give the body's length, or one gives it in a form that isn't read here, a proxy in
-     * front may see another request than we do. */
+    /* Where several headers give the body's length, or one gives it in a form that isn't read here, a proxy
+     * in front may see another request than we do. */
     int n = 0;
     request_headers_each(request, admit_count_length, &n);
     if (n > 1) {
@@ -164,7 +152,15 @@ admit_request(request_t *request)
         admit_refuse(request, MHD_HTTP_FORBIDDEN, "Pages of this origin are not in cors_origin");
     } else {
         admit_check_user(request);
-        if (request->response == NULL)
-            admit_check_body(request);
+        if (request->response == NULL) {
+            const char *length = request_header(request, "Content-Length");
+            size_t max = request->token != NULL || request->api->set->body_max < HTTP_OPEN_BODY
+                             ? request->api->set->body_max
+                             : HTTP_OPEN_BODY;
+
+            if (length != NULL && strtoull(length, NULL, 10) > max)
+                admit_refuse(request, MHD_HTTP_CONTENT_TOO_LARGE,
+                             "The body is larger than max_request_body_size");
+        }
     }
 }

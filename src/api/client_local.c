@@ -147,19 +147,6 @@ local_shape(const low_t *low, const json_t *push)
     return json_pack("{s:O, s:O, s:s}", "ret", ret, "retcode", code, "jid", low->jid);
 }
 
-/* Minions that are silent are false, as in Salt. */
-static void
-local_end(low_t *low)
-{
-    json_t *ret = json_incref(low->ret), *id;
-    size_t i;
-
-    json_array_foreach (low->targets, i, id)
-        if (json_is_string(id) && json_object_get(ret, json_string_value(id)) == NULL)
-            json_object_set_new(ret, json_string_value(id), json_false());
-    low_return(low, &ret);
-}
-
 /* `push` NULL: silence has lasted too long. */
 static void
 local_push(low_t *low, const json_t *push)
@@ -170,8 +157,16 @@ local_push(low_t *low, const json_t *push)
         return;
     if (push != NULL && follow_push(low->job, push, now))
         json_object_set_new(low->ret, value_str(push, "id", ""), local_shape(low, push));
-    if (push == NULL || follow_over(low->job, low->timeout_ms, now))
-        local_end(low);
+    if (push == NULL || follow_over(low->job, low->timeout_ms, now)) {
+        /* Minions that are silent are false, as in Salt. */
+        json_t *ret = json_incref(low->ret), *id;
+        size_t i;
+
+        json_array_foreach (low->targets, i, id)
+            if (json_is_string(id) && json_object_get(ret, json_string_value(id)) == NULL)
+                json_object_set_new(ret, json_string_value(id), json_false());
+        low_return(low, &ret);
+    }
 }
 
 /* ---- local_batch: an entry of the list for each return ------------------------------------------ */

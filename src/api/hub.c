@@ -229,8 +229,8 @@ hub_take(void *cookie, const json_t *msg)
         json_t *request = json_pack("{s:s}", "op", "events");
         self->events_n = line_ask(self->line, &request);
     } else if (n != 0 && n == self->events_n) {
-        /* The master's answer to `events`: from here on nothing is missed. `busy` holds off the end of a hub whose
-         * listeners may leave in their callback. */
+        /* The master's answer to `events`: from here on nothing is missed. `busy` holds off the end of a hub
+         * whose listeners may leave in their callback. */
         ear_t *next;
         self->busy++;
         self->ready = true;

@@ -106,7 +106,8 @@ view_job(view_t *self, char **pieces, size_t n, const json_t *data)
         if (grains)
             minions_asked(self, data);
     } else if (n == PIECES && str_eq(pieces[3], "ret")) {
-        /* A job is complete when all minions have succeeded, as in Salt: a job with a failure stays "running". */
+        /* A job is complete when all minions have succeeded, as in Salt: a job with a failure stays
+         * "running". */
         static const char *const fields[] = { "return", "retcode", "success" };
         json_t *job = member(self->jobs, pieces[2]), *minions = member(job, "minions"),
                *minion = member(minions, pieces[4]), *one;
@@ -132,42 +133,6 @@ view_job(view_t *self, char **pieces, size_t n, const json_t *data)
     self->number[VIEW_OF_JOBS]++;
 }
 
-static void
-view_key(view_t *self, const json_t *data)
-{
-    const char *act = value_str(data, "act", ""), *id = value_str(data, "id", "");
-
-    if (str_eq(act, "delete"))
-        (void) json_object_del(self->minions, id);
-    else if (str_eq(act, "accept"))
-        (void) member(self->minions, id);
-    self->bytes[VIEW_OF_MINIONS] += strlen(id);
-    self->number[VIEW_OF_MINIONS]++;
-}
-
-/* Those who are there; the others leave. Salt asks those who are new for their grains, by a job of the
- * stream's user for each stream, which makes it forget all others; a stream that is read begins no jobs
- * here. */
-static void
-view_presence(view_t *self, const json_t *present)
-{
-    json_t *left = json_object(), *one;
-    bool changed = false;
-    size_t i;
-
-    json_array_foreach (present, i, one) {
-        if (!json_is_string(one))
-            continue;
-        changed = changed || value_get(self->minions, json_string_value(one)) == NULL;
-        json_object_set(left, json_string_value(one), member(self->minions, json_string_value(one)));
-    }
-    changed = changed || json_object_size(left) != json_object_size(self->minions);
-    json_decref(self->minions);
-    self->minions = left;
-    self->bytes[VIEW_OF_MINIONS] += changed ? json_dumpb(present, NULL, 0, 0) : 0;
-    self->number[VIEW_OF_MINIONS] += changed;
-}
-
 void
 view_take(view_t *self, const char *tag, const json_t *data)
 {
@@ -176,10 +141,36 @@ view_take(view_t *self, const char *tag, const json_t *data)
 
     if (n > 1 && str_eq(pieces[1], "job"))
         view_job(self, pieces, n, data);
-    else if (n > 1 && str_eq(pieces[1], "key"))
-        view_key(self, data);
-    else if (n > 1 && str_eq(pieces[1], "presence") && json_is_array(value_get(data, "present")))
-        view_presence(self, value_get(data, "present"));
+    else if (n > 1 && str_eq(pieces[1], "key")) {
+        const char *act = value_str(data, "act", ""), *id = value_str(data, "id", "");
+
+        if (str_eq(act, "delete"))
+            (void) json_object_del(self->minions, id);
+        else if (str_eq(act, "accept"))
+            (void) member(self->minions, id);
+        self->bytes[VIEW_OF_MINIONS] += strlen(id);
+        self->number[VIEW_OF_MINIONS]++;
+    } else if (n > 1 && str_eq(pieces[1], "presence") && json_is_array(value_get(data, "present"))) {
+        /* Minions that are not present leave. Salt asks new ones for their grains, by a job of the stream's
+         * user for each stream, which makes it forget all others; a stream that is read begins no jobs here.
+         */
+        const json_t *present = value_get(data, "present");
+        json_t *left = json_object(), *one;
+        bool changed = false;
+        size_t i;
+
+        json_array_foreach (present, i, one) {
+            if (!json_is_string(one))
+                continue;
+            changed = changed || value_get(self->minions, json_string_value(one)) == NULL;
+            json_object_set(left, json_string_value(one), member(self->minions, json_string_value(one)));
+        }
+        changed = changed || json_object_size(left) != json_object_size(self->minions);
+        json_decref(self->minions);
+        self->minions = left;
+        self->bytes[VIEW_OF_MINIONS] += changed ? json_dumpb(present, NULL, 0, 0) : 0;
+        self->number[VIEW_OF_MINIONS] += changed;
+    }
     while (json_object_size(self->jobs) > VIEW_JOBS)
         (void) json_object_del(self->jobs, json_object_iter_key(json_object_iter(self->jobs)));
     if (self->bytes[VIEW_OF_JOBS] > VIEW_BYTES)

@@ -242,21 +242,6 @@ ws_begun(ear_t *ear, bool lets)
     reply_response(request, MHD_HTTP_SWITCHING_PROTOCOLS, &response);
 }
 
-/* NEW Sec-WebSocket-Accept, or NULL: this is no handshake. */
-static char *
-ws_handshake(const request_t *request)
-{
-    const char *upgrade = request_header(request, "Upgrade"),
-               *connection = request_header(request, "Connection"),
-               *version = request_header(request, "Sec-WebSocket-Version"),
-               *key = request_header(request, "Sec-WebSocket-Key");
-
-    if (upgrade == NULL || strcasecmp(upgrade, "websocket") != 0 || connection == NULL ||
-        strcasestr(connection, "upgrade") == NULL || version == NULL || !str_eq(version, "13") || key == NULL)
-        return NULL;
-    return wsframe_accept(key);
-}
-
 /* request_each_fn: *cookie becomes true. */
 static void
 ws_argument(void *cookie, const char *name, const char *value)
@@ -271,7 +256,16 @@ void
 ws_get(request_t *request)
 {
     const char *token = stream_token(request, *request->rest != '\0' ? request->rest : NULL);
-    AUTO_FREE char *accept = ws_handshake(request);
+    /* A handshake, by RFC 6455, has these four; NULL: this is none. */
+    const char *upgrade = request_header(request, "Upgrade"),
+               *connection = request_header(request, "Connection"),
+               *version = request_header(request, "Sec-WebSocket-Version"),
+               *key = request_header(request, "Sec-WebSocket-Key");
+    AUTO_FREE char *accept = upgrade == NULL || strcasecmp(upgrade, "websocket") != 0 || connection == NULL ||
+                                     strcasestr(connection, "upgrade") == NULL || version == NULL ||
+                                     !str_eq(version, "13") || key == NULL
+                                 ? NULL
+                                 : wsframe_accept(key);
     const char *origin = request_header(request, "Origin");
 
     if (origin != NULL && !origin_admitted(request, origin)) {

@@ -93,8 +93,8 @@ auth_system(const char *name)
     return NULL;
 }
 
-/* eauth_acl_module: another system than the one of the login says what the user may do. Of those that are built
- * in only `rest` says anything. 1, or negative with *err. */
+/* eauth_acl_module: another system than the one of the login says what the user may do. Of those that are
+ * built in only `rest` says anything. 1, or negative with *err. */
 static int
 auth_rules(const json_t *question, const login_t *login, json_t *found, fail_t *err)
 {
@@ -140,33 +140,7 @@ auth_check(const json_t *question)
     return json_incref(found);
 }
 
-static void
-auth_child(const json_t *question, pid_t parent)
-{
-    proc_fresh_signals(NULL);
-    proc_end_with(parent);
-    (void) setpgid(0, 0);
-    auth_answer(auth_check(question));
-    _exit(0);
-}
-
 /* ---- in the parent ----------------------------------------------------------------------------------- */
-
-static void
-auth_begin(const json_t *question)
-{
-    child_t *child = auth_free_child();
-    pid_t parent = getpid(), pid = fork();
-
-    if (pid == 0)
-        auth_child(question, parent);
-    if (pid > 0)
-        (void) setpgid(pid, pid);
-    *child = (child_t){ pid < 0 ? 0 : pid, value_int(question, "id", 0),
-                        clock_mono_ms() + DEADLINE_S * 1000 };
-    if (pid < 0)
-        auth_answer(auth_no(child->id, "fork has failed"));
-}
 
 /* False when the master has ended. */
 static bool
@@ -180,9 +154,25 @@ auth_take(void)
         return n < 0 && errno == EINTR;
     json_auto_t *question = value_parse(text, (size_t) n, sizeof(text), "the master", &err);
     explicit_bzero(text, (size_t) n);
-    if (question != NULL)
-        auth_begin(question);
-    else
+    if (question != NULL) {
+        /* A child per login, in a process group of its own: a library may block, crash or fork. */
+        child_t *child = auth_free_child();
+        pid_t parent = getpid(), pid = fork();
+
+        if (pid == 0) {
+            proc_fresh_signals(NULL);
+            proc_end_with(parent);
+            (void) setpgid(0, 0);
+            auth_answer(auth_check(question));
+            _exit(0);
+        }
+        if (pid > 0)
+            (void) setpgid(pid, pid);
+        *child = (child_t){ pid < 0 ? 0 : pid, value_int(question, "id", 0),
+                            clock_mono_ms() + DEADLINE_S * 1000 };
+        if (pid < 0)
+            auth_answer(auth_no(child->id, "fork has failed"));
+    } else
         log_error("%s", fail_text(&err));
     return true;
 }
@@ -215,7 +205,8 @@ auth_serve(int signals)
     for (bool goes_on = true; goes_on;) {
         bool room = auth_free_child() != NULL;
         struct pollfd polled[] = { { signals, POLLIN, 0 }, { room ? AUTH_FD : -1, POLLIN, 0 } };
-        /* A child beyond its deadline is killed, as its library may hang; the wait is that for the next deadline. */
+        /* A child beyond its deadline is killed, as its library may hang; the wait is that for the next
+         * deadline. */
         int64_t now = clock_mono_ms(), least = -1;
 
         for (size_t i = 0; i < NELEMS(children); i++) {

@@ -1,5 +1,5 @@
-/* completion.c - see completion.h: shell completion. The position of the cursor decides what is offered; names come
- * from the running master within PATIENCE_MS, else from the configuration and file roots. */
+/* completion.c - see completion.h: shell completion. The position of the cursor decides what is offered;
+ * names come from the running master within PATIENCE_MS, else from the configuration and file roots. */
 #include "cli/completion.h"
 
 #include "cli/opts.h"
@@ -100,21 +100,6 @@ static void
 offer_pillarenvs(completion_t *self)
 {
     offer_keys_of(self, "pillar_roots");
-}
-
-/* ---- targets --------------------------------------------------------------------------------- */
-
-static void
-offer_target(completion_t *self)
-{
-    const char *type = value_str(self->c.values, "tgt_type", "glob");
-
-    if (str_eq(type, "nodegroup"))
-        offer_keys_of(self, "nodegroups");
-    if (str_eq(type, "list"))
-        complete_split(&self->c, ',');
-    if (str_eq(type, "list") || str_eq(type, "glob"))
-        offer_minions(self);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -230,9 +215,16 @@ offer(completion_t *self, const opt_spec_t *spec, completion_value_fn *value)
             value(self, option);
     } else if (value != NULL)
         return; /* options alone */
-    else if (n < before)
-        offer_target(self);
-    else if (n == before && spec == &opts_run)
+    else if (n < before) {
+        const char *type = value_str(self->c.values, "tgt_type", "glob");
+
+        if (str_eq(type, "nodegroup"))
+            offer_keys_of(self, "nodegroups");
+        if (str_eq(type, "list"))
+            complete_split(&self->c, ',');
+        if (str_eq(type, "list") || str_eq(type, "glob"))
+            offer_minions(self);
+    } else if (n == before && spec == &opts_run)
         offer_runners(self);
     else if (n == before && spec == &opts_salt)
         completion_offer_functions(self);

@@ -1,12 +1,11 @@
-/* completion.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command
- * lines. Minions, functions, runners, jobs, keys, state files and environments are asked of the master. While
- * none runs, the last two are the configuration's and its folders'.
+/* completion.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their
+ * command lines. Minions, functions, runners, jobs, keys, state files and environments are asked of the
+ * master. While none runs, the last two are the configuration's and its folders'.
  *
  * Layer      cli
  * Threads    one
  * Errors     none: who can't be asked has no names
- * Tests      tests/t/0320-completion.bats
- */
+ * Tests      tests/t/0320-completion.bats */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 

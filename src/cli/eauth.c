@@ -140,7 +140,8 @@ eauth_make_token(local_client_t *line, fail_t *err)
         return rc;
     json_decref(login);
     login = json_pack("{s:s}", "token", value_str(reply, "token", ""));
-    /* The login has succeeded: that its token can't be kept for the next command is logged, and no failure. */
+    /* The login has succeeded: that its token can't be kept for the next command is logged, and no failure.
+     */
     const char *token = value_str(reply, "token", "");
     AUTO_FREE char *path = eauth_token_path();
     fail_auto_t why = FAIL_INIT;

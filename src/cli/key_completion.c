@@ -1,5 +1,5 @@
-/* key_completion.c - completion of salt-key: keys in the states from which the action takes them, as the master
- * lists them. */
+/* key_completion.c - completion of salt-key: keys in the states from which the action takes them, as the
+ * master lists them. */
 #include "cli/completion.h"
 #include "common/base/str.h"
 #include "keyring/keyselect.h"

@@ -83,7 +83,8 @@ eauth_apply(key_cli_t *cli, local_client_t *line, key_act_t act, json_t *chosen,
     if (table == NULL)
         return err->code;
     json_object_foreach (chosen, state, ids) {
-        /* The wheel function names no keys: those count as changed that are now where the change brings them. */
+        /* The wheel function names no keys: those count as changed that are now where the change brings them.
+         */
         static const key_state_t states[] = {
             [KEY_ACT_ACCEPT] = KEY_ACCEPTED, [KEY_ACT_REJECT] = KEY_REJECTED
         };

@@ -4,21 +4,15 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-/* A leading ~ as the shell would have it: the option is often written as --gen-keys-dir=~/keys. */
-static char *
-key_gen_expand_home(const char *path)
-{
-    const char *home = getenv("HOME");
-
-    if (home == NULL || path[0] != '~' || (path[1] != '/' && path[1] != '\0'))
-        return xstrdup(path);
-    return xasprintf("%s%s", home, path + 1);
-}
-
 int
 key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb)
 {
-    AUTO_FREE char *dir = key_gen_expand_home(value_str(cli->values, "gen_keys_dir", "."));
+    /* A leading ~ as the shell would have it: the option is often written as --gen-keys-dir=~/keys. */
+    const char *path = value_str(cli->values, "gen_keys_dir", ".");
+    const char *home = getenv("HOME");
+    AUTO_FREE char *dir = home == NULL || path[0] != '~' || (path[1] != '/' && path[1] != '\0')
+                              ? xstrdup(path)
+                              : xasprintf("%s%s", home, path + 1);
     fail_auto_t err = FAIL_INIT;
     char finger[FINGER_LEN];
 

@@ -93,22 +93,6 @@ cli_run_broken(salt_run_t *self, const fail_t *err)
     return EXIT_NO_MASTER;
 }
 
-/* An orchestration's name in the journal: the run that it resumes, or its own jid. NULL: it is none. NEW. */
-static char *
-orchestration(const char *fun, const json_t *arg, const char *jid)
-{
-    static const char *const funs[] = { "state.orchestrate", "state.orch", "state.sls",
-                                        "state.orchestrate_high", "state.orchestrate_single" };
-    const json_t *resume = value_get(json_array_get(arg, json_array_size(arg) - 1), "resume");
-    size_t i = 0;
-
-    while (i < NELEMS(funs) && !str_eq(fun, funs[i]))
-        i++;
-    if (i == NELEMS(funs))
-        return NULL;
-    return resume != NULL && !json_is_null(resume) ? value_pystr(resume) : xstrdup(jid);
-}
-
 /* Start it; its jid is self->jid then. 0, or the exit code. */
 static int
 cli_run_start(salt_run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
@@ -127,7 +111,17 @@ cli_run_start(salt_run_t *self, const char *fun, json_t *arg, bool follow, fail_
         return EXIT_FAILURE;
     }
     self->jid = xstrdup(value_str(reply, "jid", ""));
-    AUTO_FREE char *run = orchestration(fun, arg, self->jid);
+    /* An orchestration's name in the journal is the run that it resumes, or its own jid; others have none. */
+    static const char *const funs[] = { "state.orchestrate", "state.orch", "state.sls",
+                                        "state.orchestrate_high", "state.orchestrate_single" };
+    const json_t *resume = value_get(json_array_get(arg, json_array_size(arg) - 1), "resume");
+    size_t i = 0;
+
+    while (i < NELEMS(funs) && !str_eq(fun, funs[i]))
+        i++;
+    AUTO_FREE char *run = i == NELEMS(funs)                         ? NULL
+                          : resume != NULL && !json_is_null(resume) ? value_pystr(resume)
+                                                                    : xstrdup(self->jid);
     if (run != NULL)
         interrupt_orchestration(self->jid, run);
     else

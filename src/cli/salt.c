@@ -253,21 +253,6 @@ print_help(void)
     (void) fflush(stdout);
 }
 
-/* Refuses a target and a function that are both names of files here. 0, or the exit code. */
-static int
-salt_check_expanded(const cmd_t *self)
-{
-    char *const *args = self->start.res.args;
-
-    if (self->start.res.n_args < 2 || !cmd_is_file_here(args[0]) || !cmd_is_file_here(args[1]))
-        return 0;
-    return optparse_error(
-        &opts_salt,
-        "'%s' and '%s' are files of this folder: the shell expanded the target's `*`; write '*' "
-        "in quotes",
-        args[0], args[1]);
-}
-
 /* Builds the request. 0, or the exit code of a command line that does not make one. */
 static int
 salt_build(cmd_t *self)
@@ -283,7 +268,16 @@ salt_build(cmd_t *self)
     }
     if (res->n_args <= 1 && !value_bool(res->values, "doc", false) && !preview)
         print_help();
-    int rc = salt_check_expanded(self);
+    /* A target and a function that are both names of files here are a `*` that the shell has expanded. */
+    char *const *args = self->start.res.args;
+    int rc =
+        self->start.res.n_args < 2 || !cmd_is_file_here(args[0]) || !cmd_is_file_here(args[1])
+            ? 0
+            : optparse_error(
+                  &opts_salt,
+                  "'%s' and '%s' are files of this folder: the shell expanded the target's `*`; write '*' "
+                  "in quotes",
+                  args[0], args[1]);
     if (rc != 0)
         return rc;
     rc = request_build(res->values, res->args, res->n_args, &self->request, &err);

@@ -144,15 +144,6 @@ show_flush(show_t *self)
         show_unwritten(self, "Standard output");
 }
 
-static void
-show_write_file(show_t *self, const buf_t *text)
-{
-    AUTO_FILE f = fopen(self->file, "ae");
-
-    if (f == NULL || !ttyguard_write(f, text))
-        show_unwritten(self, self->file);
-}
-
 /* Formats and writes; the progress line is cleared first. */
 static void
 show_as(show_t *self, const json_t *data, const char *out, int retcode)
@@ -171,9 +162,12 @@ show_as(show_t *self, const json_t *data, const char *out, int retcode)
     progress_clear(self->progress);
     if (text.len == 0)
         return;
-    if (self->file != NULL)
-        show_write_file(self, &text);
-    else
+    if (self->file != NULL) {
+        AUTO_FILE f = fopen(self->file, "ae");
+
+        if (f == NULL || !ttyguard_write(f, &text))
+            show_unwritten(self, self->file);
+    } else
         write_stdout(self, &text);
 }
 

@@ -195,15 +195,6 @@ time_text(int64_t ms)
                      (long long) ms / MS_PER_S % S_PER_MIN);
 }
 
-/* The place where a step's time stands. NEW. */
-static char *
-step_time(const tree_step_t *step, int64_t now_ms)
-{
-    if (looks[step->stage].word != NULL)
-        return xstrdup(looks[step->stage].word);
-    return time_text((step->stage == AT_WORK ? now_ms : step->end_ms) - step->begin_ms);
-}
-
 static void
 paint_on(const tree_t *self, colour_t colour, buf_t *out)
 {
@@ -241,7 +232,10 @@ put_tree_step(const tree_t *self, const tree_step_t *step, bool last, size_t id_
               size_t columns, buf_t *out)
 {
     buf_auto_t text = BUF_INIT;
-    AUTO_FREE char *time = step_time(step, now_ms);
+    /* Where the time stands, a step that has not begun or was left out has a word. */
+    AUTO_FREE char *time = looks[step->stage].word != NULL
+                               ? xstrdup(looks[step->stage].word)
+                               : time_text((step->stage == AT_WORK ? now_ms : step->end_ms) - step->begin_ms);
     AUTO_FREE char *counts = step->of > 0 ? xasprintf("%lld of %lld minion%s", (long long) step->done,
                                                       (long long) step->of, step->of == 1 ? "" : "s")
                                           : xstrdup("");

@@ -64,22 +64,13 @@ writes_load(const json_t *data)
     return load;
 }
 
-/* "salt/job/JID/new" or "salt/job/JID/ret/ID": which of both, 'n' or 'r'; 0 for another tag. */
-static char
-writes_part(const char *tag)
-{
-    const char *jid = str_starts(tag, "salt/job/") ? tag + strlen("salt/job/") : "";
-    const char *rest = strchr(jid, '/');
-
-    if (rest == NULL)
-        return 0;
-    return str_eq(rest, "/new") ? 'n' : str_starts(rest, "/ret/") ? 'r' : 0;
-}
-
 json_t *
 writes_of(const char *kind, const char *tag, json_t *data, json_t **load_p)
 {
-    char part = writes_part(tag);
+    /* "salt/job/JID/new" is 'n', "salt/job/JID/ret/ID" 'r', another tag 0. */
+    const char *jid = str_starts(tag, "salt/job/") ? tag + strlen("salt/job/") : "";
+    const char *rest = strchr(jid, '/');
+    char part = rest == NULL ? 0 : str_eq(rest, "/new") ? 'n' : str_starts(rest, "/ret/") ? 'r' : 0;
 
     if (str_eq(kind, "event_return"))
         return json_pack("{s:{s:s, s:O}}", "event", "tag", tag, "data", data);

@@ -1,6 +1,6 @@
-/* docpage.c - the manual page of a document in docs: headings, paragraphs, indented examples and tables of its
- * Markdown, and nothing else of it. A table's row becomes an entry: its first cell, and below that the others
- * with the names of their columns. */
+/* docpage.c - the manual page of a document in docs: headings, paragraphs, indented examples and tables of
+ * its Markdown, and nothing else of it. A table's row becomes an entry: its first cell, and below that the
+ * others with the names of their columns. */
 #include "common/base/str.h"
 #include "manual/manual.h"
 

@@ -46,30 +46,22 @@ print_named(const char *wanted, const char *date, buf_t *out)
     return true;
 }
 
-/* False: the document can't be read. */
-static bool
-print_document(const char *wanted, const char *date, const char *path, buf_t *out)
-{
-    buf_auto_t text = BUF_INIT;
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *name = xstrndup(wanted, strcspn(wanted, "."));
-
-    if (fs_read(path, DOCUMENT_MAX, &text, &err) < 0) {
-        (void) fprintf(stderr, "%s\n", fail_text(&err));
-        return false;
-    }
-    docpage_print(name, date, buf_str(&text), out);
-    return true;
-}
-
 int
 main(int argc, char **argv)
 {
     buf_auto_t out = BUF_INIT;
 
     if (argc == 4) {
-        if (!print_document(argv[1], argv[2], argv[3], &out))
+        /* A document: its name, the date, and the file. */
+        buf_auto_t text = BUF_INIT;
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *name = xstrndup(argv[1], strcspn(argv[1], "."));
+
+        if (fs_read(argv[3], DOCUMENT_MAX, &text, &err) < 0) {
+            (void) fprintf(stderr, "%s\n", fail_text(&err));
             return 1;
+        }
+        docpage_print(name, argv[2], buf_str(&text), &out);
         return fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0;
     }
     if (argc < 2 || argc > 3 || !print_named(argv[1], argc == 3 ? argv[2] : "", &out)) {

@@ -1,10 +1,10 @@
-/* callcompletion.h - shell completion for salt-call: names of built-in functions, and state files of this host.
+/* callcompletion.h - shell completion for salt-call: names of built-in functions, and state files of this
+ * host.
  *
  * Layer      minion
  * Threads    one
  * Errors     none: a configuration that can't be read offers no names
- * Tests      tests/t/0320-completion.bats
- */
+ * Tests      tests/t/0320-completion.bats */
 #ifndef MINION_CALLCOMPLETION_H
 #define MINION_CALLCOMPLETION_H
 

@@ -1,11 +1,10 @@
 /* main_call.c - salt-call: runs one function in this process with the minion's modules; with a master unless
  * --local.
  *
- * salt-call stands in for the job server while its function runs: main_call_host() answers the requests that a
- * minion's parts would, from the connection to the master (callsession.h) or through the bus of a minion that
- * runs here (callbus.h). Grains and
- * pillar are gathered on first use. The return is printed, and sent to the master unless --no-return-event.
- */
+ * salt-call stands in for the job server while its function runs: main_call_host() answers the requests that
+ * a minion's parts would, from the connection to the master (callsession.h) or through the bus of a minion
+ * that runs here (callbus.h). Grains and pillar are gathered on first use. The return is printed, and sent to
+ * the master unless --no-return-event. */
 #include <unistd.h>
 
 #include "cli/show.h"
@@ -223,8 +222,8 @@ static int
 main_call_failed(const func_t *f, const char *fun, const fail_t *err)
 {
     (void) fflush(stdout);
-    /* The call itself was at fault, as the function or its binding says: its documentation is shown. Salt looks
-     * at unknown keywords before, and says no more than which. */
+    /* The call itself was at fault, as the function or its binding says: its documentation is shown. Salt
+     * looks at unknown keywords before, and says no more than which. */
     if (err->kind == FAIL_ARGUMENTS || (err->kind == FAIL_INVOCATION && err->code != -ENOKEY)) {
         (void) fprintf(stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", fail_text(err));
         AUTO_FREE char *doc = f != NULL ? func_docstring(f) : xstrdup("");

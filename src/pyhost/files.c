@@ -45,7 +45,8 @@ pyfiles_folders(call_ctx_t *ctx)
     for (pykind_t i = 0; i < PYKINDS; i++) {
         json_t *folders = json_array();
         AUTO_FREE char *synced = extmods_dir(ctx, kinds[i].name);
-        /* FOLDER/KIND and FOLDER/_KIND of each of module_dirs; the last one named comes first, as Salt has it. */
+        /* FOLDER/KIND and FOLDER/_KIND of each of module_dirs; the last one named comes first, as Salt has
+         * it. */
         const json_t *module_dirs = value_get(opts, "module_dirs");
         const char *kind = kinds[i].name;
         AUTO_FREE char *under = xasprintf("_%s", kind);
@@ -143,7 +144,8 @@ find_salt(const char *pattern)
     return folder;
 }
 
-/* NEW list of patterns of the folders that have the interpreter's packages: beside one of the user's choice. */
+/* NEW list of patterns of the folders that have the interpreter's packages: beside one of the user's choice.
+ */
 static json_t *
 package_patterns(const json_t *opts)
 {

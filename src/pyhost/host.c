@@ -74,28 +74,23 @@ pyhost_of(call_ctx_t *ctx)
     return self;
 }
 
-/* Adds the folders of installed distributions, which only an interpreter knows. */
-static void
-add_extensions(pyloader_t *self)
-{
-    json_auto_t *task = json_pack("{s:{s:o}}", "extensions", "options", pyfiles_options());
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *last = pyhost_task(self, task, &err);
-
-    if (last == NULL)
-        log_error("installed extensions are not used: %s", fail_text(&err));
-    else if (self->folders != NULL)
-        json_object_update(self->folders, value_get(last, "done"));
-    forget_stems(self); /* the start has looked at some */
-}
-
 bool
 pyhost_has(pyloader_t *self, pykind_t kind, const char *stem)
 {
     if (self->folders == NULL) {
         self->folders = pyfiles_folders(self->ctx);
-        if (userfile_extended(ctx_opts(self->ctx)))
-            add_extensions(self);
+        if (userfile_extended(ctx_opts(self->ctx))) {
+            /* Only an interpreter knows the folders of installed distributions. */
+            json_auto_t *task = json_pack("{s:{s:o}}", "extensions", "options", pyfiles_options());
+            fail_auto_t err = FAIL_INIT;
+            json_auto_t *last = pyhost_task(self, task, &err);
+
+            if (last == NULL)
+                log_error("installed extensions are not used: %s", fail_text(&err));
+            else if (self->folders != NULL)
+                json_object_update(self->folders, value_get(last, "done"));
+            forget_stems(self); /* the start has looked at some */
+        }
     }
     if (self->stems[kind] == NULL)
         self->stems[kind] = pyfiles_stems(json_object_get(self->folders, pykind_name(kind)));

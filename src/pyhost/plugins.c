@@ -1,4 +1,5 @@
-/* plugins.c - the functions of custom modules as plug-ins: rows made of what the interpreter says of a file. */
+/* plugins.c - the functions of custom modules as plug-ins: rows made of what the interpreter says of a file.
+ */
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
@@ -248,7 +249,8 @@ userfile_load_all(call_ctx_t *ctx, plugin_kind_t kind)
         pyplugins_describe(ctx, pykind_of(kind), NULL, true);
 }
 
-/* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL. */
+/* The plug-ins that pyplugins() is asked for, of those whose files are known. NEW list that ends with NULL.
+ */
 static const plugin_t **
 gather(const pyplugins_t *self, pykind_t kind, const char *module, pyorigin_t origin)
 {

@@ -101,18 +101,6 @@ zygote_watch_door(const zygote_t *self)
     zygote_watch(self, self->theirs);
 }
 
-static void
-zygote_ended(zygote_t *self)
-{
-    zygote_watch_door(self);
-    zygote_ignore(self, python_fd(self->python));
-    python_destroy(&self->python);
-    for (json_t *one; clock_mono_ms() - self->since_ms < YOUNG_MS && (one = zygote_peek(self)) != NULL;) {
-        json_decref(one);
-        zygote_drop(self);
-    }
-}
-
 /* What an interpreter said, beside answers to its tasks. */
 typedef enum zygote_word { SAID_NOTHING, SAID_LEFT, SAID_END } zygote_word_t;
 
@@ -128,17 +116,6 @@ zygote_said(const python_t *python)
     if (n <= 0)
         return SAID_END;
     return memmem(answers, (size_t) n, left, sizeof(left) - 1) != NULL ? SAID_LEFT : SAID_NOTHING;
-}
-
-static void
-zygote_left(zygote_t *self)
-{
-    leaving_t *one = xcalloc(1, sizeof(*one));
-
-    one->python = STEAL(self->python);
-    one->next = self->leaving;
-    self->leaving = one;
-    zygote_watch_door(self);
 }
 
 /* Takes leave of those that have ended, or of `all`. */
@@ -166,10 +143,25 @@ zygote_ready(zygote_t *self)
     zygote_part(self, false);
     if (self->python != NULL) {
         zygote_word_t said = zygote_said(self->python);
-        if (said == SAID_END)
-            zygote_ended(self);
-        else if (said == SAID_LEFT)
-            zygote_left(self);
+        if (said == SAID_END) {
+            /* One that ended as soon as it had begun would end again at each task: those that wait are
+             * dropped. */
+            zygote_watch_door(self);
+            zygote_ignore(self, python_fd(self->python));
+            python_destroy(&self->python);
+            for (json_t *one;
+                 clock_mono_ms() - self->since_ms < YOUNG_MS && (one = zygote_peek(self)) != NULL;) {
+                json_decref(one);
+                zygote_drop(self);
+            }
+        } else if (said == SAID_LEFT) {
+            leaving_t *one = xcalloc(1, sizeof(*one));
+
+            one->python = STEAL(self->python);
+            one->next = self->leaving;
+            self->leaving = one;
+            zygote_watch_door(self);
+        }
         return;
     }
     json_auto_t *message = zygote_peek(self);

@@ -89,7 +89,8 @@ overview_note_return(void *cookie, const char *id, const char *text, size_t len)
     return true;
 }
 
-/* {id: [verdict, retcode]} of a job's targets: those of the store, and of the master while it is under way. */
+/* {id: [verdict, retcode]} of a job's targets: those of the store, and of the master while it is under way.
+ */
 static int
 overview_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,8 +130,8 @@ typedef struct matrix {
     size_t left_out;   /* states beyond COLUMNS_MAX */
 } matrix_t;
 
-/* A cell's letters from best to worst. One column has all states of an ID and a function: a list of names makes
- * several. */
+/* A cell's letters from best to worst. One column has all states of an ID and a function: a list of names
+ * makes several. */
 static const char ranks[] = ".oscxf";
 
 static char
@@ -174,27 +175,6 @@ matrix_column(matrix_t *self, const char *tag, const json_t *ret)
     return (json_int_t) at;
 }
 
-/* A minion's states as letters, one a column. NEW. */
-static char *
-matrix_cells(matrix_t *self, const json_t *states)
-{
-    buf_auto_t cells = BUF_INIT;
-    const char *tag;
-    json_t *ret;
-
-    json_object_foreach ((json_t *) states, tag, ret) {
-        json_int_t at = matrix_column(self, tag, ret);
-        if (at < 0)
-            continue;
-        while (cells.len <= (size_t) at)
-            buf_putc(&cells, '.');
-        char letter = matrix_letter(ret);
-        if (strchr(ranks, letter) > strchr(ranks, cells.data[at]))
-            cells.data[at] = letter;
-    }
-    return buf_steal(&cells);
-}
-
 static bool
 matrix_take(void *cookie, const char *id, const char *text, size_t len)
 {
@@ -206,7 +186,22 @@ matrix_take(void *cookie, const char *id, const char *text, size_t len)
     const json_t *states = value_get(ret, "return");
     json_t *row = json_pack("[O?, O?]", value_get(self->job, "jid"), value_get(self->job, "start_us"));
     if (json_is_object(states)) {
-        AUTO_FREE char *cells = matrix_cells(self, states);
+        /* The row has a letter for each state, at its column; of several the worst. */
+        buf_auto_t row_text = BUF_INIT;
+        const char *tag;
+        json_t *one;
+
+        json_object_foreach ((json_t *) states, tag, one) {
+            json_int_t at = matrix_column(self, tag, one);
+            if (at < 0)
+                continue;
+            while (row_text.len <= (size_t) at)
+                buf_putc(&row_text, '.');
+            char letter = matrix_letter(one);
+            if (strchr(ranks, letter) > strchr(ranks, row_text.data[at]))
+                row_text.data[at] = letter;
+        }
+        AUTO_FREE char *cells = buf_steal(&row_text);
         json_array_append_new(row, json_string(cells != NULL ? cells : ""));
         json_array_append_new(row, json_null());
     } else {

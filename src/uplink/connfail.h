@@ -1,13 +1,12 @@
 /* connfail.h - why a minion has no connection: turns facts into one sentence that says what to do about it.
  *
- * The sentences are a table in connfail.c; the log of salt-minion, the error of salt-call and whatever shows the
- * state of a connection take their words from it.
+ * The sentences are a table in connfail.c; the log of salt-minion, the error of salt-call and whatever shows
+ * the state of a connection take their words from it.
  *
  * Layer      uplink; pure
  * Threads    any; a connfail_log_t is one thread's
  * Ownership  texts of connfail_facts_t are BORROWED for the call
- * Tests      tests/unit/uplink/test_connfail.c
- */
+ * Tests      tests/unit/uplink/test_connfail.c */
 #ifndef UPLINK_CONNFAIL_H
 #define UPLINK_CONNFAIL_H
 

@@ -2,9 +2,8 @@
  * cache on -EHOSTUNREACH. A file in the cache is current when its digest equals the master's; only then it is
  * not fetched again.
  *
- * A file that another minion sent (the master's backend minionfs) is noted by files_note_sent(), and its copy has the mode
- * FILES_SENT_MODE, by which it is known without a master, too.
- */
+ * A file that another minion sent (the master's backend minionfs) is noted by files_note_sent(), and its copy
+ * has the mode FILES_SENT_MODE, by which it is known without a master, too. */
 #include "uplink/remotefiles.h"
 
 #include <dirent.h>

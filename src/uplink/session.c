@@ -3,8 +3,8 @@
  * The states and the transitions that are allowed between them are the table `states`; session_move() is the
  * only writer and asserts them. Three things drive it: messages of the DEALER and the SUB socket, libzmq's
  * monitor events (connects, disconnects, handshake failures) and the timers in `session_t`, each a monotonic
- * time in ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in connfail.c.
- */
+ * time in ms with 0 for "not set". Trust in keys is decided in trust.c, the wording of failures in
+ * connfail.c. */
 #include "uplink/session.h"
 
 #include <arpa/inet.h>

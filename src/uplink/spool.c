@@ -134,7 +134,8 @@ spool_new(const char *dir, fail_t *err)
     int rc = fs_names(self->dir, &names, &unclean);
     for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(self->dir, names[i]);
-        /* Writes that a death cut short (fs_write_quick) leave temporary files: .JID.ret.XXXXXX and the like. */
+        /* Writes that a death cut short (fs_write_quick) leave temporary files: .JID.ret.XXXXXX and the like.
+         */
         const char *name = names[i] + 1;
         size_t n = strcspn(name, ".");
         AUTO_FREE char *jid = xstrndup(name, n);

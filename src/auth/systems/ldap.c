@@ -129,18 +129,6 @@ ldap_fail(const ldap_t *self, const char *step, int code, fail_t *err)
     return fail_set(err, -EIO, "ldap: %s: %s", step, self->err2string(code));
 }
 
-static char *
-ldap_url(const ldap_t *self)
-{
-    const char *uri = ldap_text(self, "uri");
-    AUTO_FREE char *port = value_pystr(ldap_option(self, "port"));
-
-    if (*uri != '\0')
-        return xstrdup(uri);
-    return xasprintf("%s://%s:%s", ldap_flag(self, "tls") ? "ldaps" : "ldap", ldap_text(self, "server"),
-                     port);
-}
-
 static void
 ldap_close(ldap_t *self)
 {
@@ -155,7 +143,11 @@ ldap_open(ldap_t *self, fail_t *err)
 {
     const int version = 3, never = 0, client = 0;
     const struct timeval patience = { LDAP_S, 0 };
-    AUTO_FREE char *url = ldap_url(self);
+    const char *uri = ldap_text(self, "uri");
+    AUTO_FREE char *port = value_pystr(ldap_option(self, "port"));
+    AUTO_FREE char *url = *uri != '\0' ? xstrdup(uri)
+                                       : xasprintf("%s://%s:%s", ldap_flag(self, "tls") ? "ldaps" : "ldap",
+                                                   ldap_text(self, "server"), port);
 
     ldap_close(self);
     if (ldap_flag(self, "starttls") && ldap_flag(self, "tls"))

@@ -97,8 +97,8 @@ json_t *conf_get(const conf_t *self, const char *name); /* BORROWED */
 
 /* The options that a master sends its minions for their state runs. NEW object. */
 json_t *conf_master_opts(const json_t *opts);
-/* Apply a master's options over a minion's own; only those of conf_master_opts() count. The minion's state_aggregate
- * stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
+/* Apply a master's options over a minion's own; only those of conf_master_opts() count. The minion's
+ * state_aggregate stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
 int conf_apply_master_opts(json_t *opts, const json_t *told, fail_t *err);
 
 /* Every option of a side in the order of options.def, and the heading that it stands below. */

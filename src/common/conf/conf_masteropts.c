@@ -1,5 +1,6 @@
-/* conf_masteropts.c - the options that a master sends its minions for their state runs, and how a minion applies
- * them: values are checked as if they stood in its own file, and nothing changes if one is invalid. */
+/* conf_masteropts.c - the options that a master sends its minions for their state runs, and how a minion
+ * applies them: values are checked as if they stood in its own file, and nothing changes if one is invalid.
+ */
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "salt/value.h"

@@ -51,7 +51,8 @@ int destpath_find(destpath_t *self, const char *path, int flags);
 /* Make the missing folders of `path`. Behind strangers' links they can only be those strangers': else -EPERM,
  * before any is made. Sets *err itself. */
 int destpath_make_folder(const char *path, int flags, const destpath_made_t *made, fail_t *err);
-/* True when `rc` of destpath_find means that root does not follow a link; then *err says so, as FAIL_COMMAND. */
+/* True when `rc` of destpath_find means that root does not follow a link; then *err says so, as FAIL_COMMAND.
+ */
 bool destpath_refused(const destpath_t *self, int rc, fail_t *err);
 /* True when strangers' links led to something that is not theirs. */
 bool destpath_astray(const destpath_t *self, const struct stat *there);

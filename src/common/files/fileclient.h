@@ -30,7 +30,8 @@ typedef struct fileclient_class {
     int (*hash)(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
                 fail_t *err);
     json_t *(*envs)(void *self, fail_t *err);
-    /* The options that the master sends minions for their state runs (conf_master_opts); NULL without a master. */
+    /* The options that the master sends minions for their state runs (conf_master_opts); NULL without a
+     * master. */
     int (*options)(void *self, json_t **ret_told, fail_t *err);
     /* Send a local file to the server as `path`; NULL where that is impossible. */
     int (*put)(void *self, const char *local, const char *path, fail_t *err);

@@ -1,5 +1,5 @@
-/* putfile.c - see putfile.h. The content is written to a temporary name in the target's folder and renamed; the
- * folder is held open by destpath.h, so that no other user can redirect the rename. */
+/* putfile.c - see putfile.h. The content is written to a temporary name in the target's folder and renamed;
+ * the folder is held open by destpath.h, so that no other user can redirect the rename. */
 #include "common/files/putfile.h"
 
 #include <fcntl.h>

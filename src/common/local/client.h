@@ -21,7 +21,8 @@
 
 #define LOCAL_SOCKET_NAME       "master.sock" /* in sock_dir */
 #define MINION_SOCKET_NAME      "minion.sock"
-/* The minion's bus shows {complete: bool} under this tag, which is Salt's, when a pillar refresh has ended. */
+/* The minion's bus shows {complete: bool} under this tag, which is Salt's, when a pillar refresh has ended.
+ */
 #define MINION_PILLAR_REFRESHED "/salt/minion/minion_pillar_refresh_complete"
 
 typedef struct local_client local_client_t;

@@ -133,8 +133,8 @@ void call_note(call_ctx_t *ctx, const char *what);
 void *call_attached(const call_ctx_t *ctx, const void *key);
 void call_attach(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
 
-/* The return for an unknown function, of which *err tells: the documentation of all functions whose names begin
- * so, and the error's text under its own; or else that text. NEW. */
+/* The return for an unknown function, of which *err tells: the documentation of all functions whose names
+ * begin so, and the error's text under its own; or else that text. NEW. */
 json_t *call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err);
 
 /* Make the context look for functions again: files or programs have changed. A failure is logged. */
@@ -144,7 +144,8 @@ void call_refresh_modules(call_ctx_t *ctx);
 char *call_missing(call_ctx_t *ctx, const char *fun);
 /* The same of a state function. */
 char *call_missing_state(call_ctx_t *ctx, const char *fun);
-/* The text of `err`, which says that a function that a user typed is not there, with what may be meant. NEW. */
+/* The text of `err`, which says that a function that a user typed is not there, with what may be meant. NEW.
+ */
 char *call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's

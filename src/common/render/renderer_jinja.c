@@ -36,8 +36,8 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
     return 0;
 }
 
-/* Puts a template's path on this machine in *ret_local (NEW), through the file client; a path from the root is
- * itself, but not for other machines: the name could be theirs. 0, or a negative errno. */
+/* Puts a template's path on this machine in *ret_local (NEW), through the file client; a path from the root
+ * is itself, but not for other machines: the name could be theirs. 0, or a negative errno. */
 static int
 template_place(const render_t *self, const char *path, char **ret_local, fail_t *err)
 {

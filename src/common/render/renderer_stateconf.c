@@ -135,7 +135,8 @@ take_settings(const py_t *args, py_t *conf)
     }
 }
 
-/* An extension precedes; what both require is required. The extension's own list grows by that, as in Salt. */
+/* An extension precedes; what both require is required. The extension's own list grows by that, as in Salt.
+ */
 static void
 put_extension(py_t *conf, py_t *extension)
 {

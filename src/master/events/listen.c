@@ -315,8 +315,8 @@ from_journal(listener_t *self, buf_t *out, size_t *budget)
         log_error("the journal of events can't be read: %s", fail_text(&err));
     if (rc <= 0)
         return false;
-    /* Events missing before the first frame have expired from the journal. A listener from the beginning expects
-     * that, and numbers before the event that reports a gap were never used. */
+    /* Events missing before the first frame have expired from the journal. A listener from the beginning
+     * expects that, and numbers before the event that reports a gap were never used. */
     eframe_t first;
     bool some = eframe_read(buf_str(&block), block.len, &first);
     bool reported = some && first.tag_len == strlen(EVENT_GAP) &&

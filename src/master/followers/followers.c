@@ -132,24 +132,18 @@ followers_look(const front_t *front, const char *name, const json_t *wanted)
                      "failed", value_get(kept, "failed"));
 }
 
-/* The word for how one fares: "failed", "behind" or "". */
-static const char *
-followers_word(const json_t *found, const char *before)
-{
-    json_int_t behind = value_int(found, "behind", 0);
-
-    if (value_get(found, "failed") != NULL)
-        return "failed";
-    return behind > BEHIND || (behind > CAUGHT_UP && str_eq(before, "behind")) ? "behind" : "";
-}
-
 /* Fires salt/follower/NAME/{failed,behind,recovered} when that has changed. */
 static void
 followers_tell(front_t *front, const char *name, json_t *wanted)
 {
     json_auto_t *found = followers_look(front, name, wanted);
     AUTO_FREE char *before = xstrdup(value_str(wanted, "told", ""));
-    const char *word = followers_word(found, before);
+    /* Once behind, a follower must come closer than BEHIND to have caught up: no events at each step across
+     * it. */
+    json_int_t behind = value_int(found, "behind", 0);
+    const char *word = value_get(found, "failed") != NULL                                    ? "failed"
+                       : behind > BEHIND || (behind > CAUGHT_UP && str_eq(before, "behind")) ? "behind"
+                                                                                             : "";
 
     if (str_eq(word, before))
         return;

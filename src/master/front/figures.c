@@ -284,7 +284,8 @@ static const struct family {
     { "salt_scheduled_job_return_total", "", false, true, ",success=\"false\"", count_scheduled_failed },
 };
 
-/* Sums up what differs only in the SLS, which the names of Salt 3008 do not have. NEW map; rows are its own. */
+/* Sums up what differs only in the SLS, which the names of Salt 3008 do not have. NEW map; rows are its own.
+ */
 static map_t *
 figures_by_function(const figures_t *self)
 {

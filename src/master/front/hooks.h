@@ -28,7 +28,8 @@ struct ret;
 void hook_published(front_t *front, const job_t *job);
 void hook_returned(front_t *front, const minion_t *m, const job_t *job, const struct ret *ret);
 void hook_minion_event(front_t *front, const minion_t *m, const char *tag, const json_t *data, bool bare);
-/* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends. */
+/* The store and the bus: rows are on the disk, the store began a new file, events are settled, a turn ends.
+ */
 void hook_committed(front_t *front);
 void hook_renewed(front_t *front);
 uint64_t hook_settled(const front_t *front); /* the lowest of all; UINT64_MAX: no part reads events */
@@ -36,7 +37,8 @@ void hook_turn_ended(front_t *front, bool events);
 /* Work: a job has no open target any more, a runner or wheel function has returned `ret` (JSON). */
 void hook_job_ended(front_t *front, const char *jid);
 void hook_run_ended(front_t *front, const char *jid, const char *ret);
-/* Operators: a connection closes, a function caused something, and replies to which each part adds its own. */
+/* Operators: a connection closes, a function caused something, and replies to which each part adds its own.
+ */
 void hook_line_closed(front_t *front, lconn_t *c);
 void hook_caused(front_t *front, const char *within, const char *jid, uint64_t first, uint64_t last);
 void hook_status(front_t *front, json_t *reply);

@@ -62,7 +62,8 @@ typedef struct front_part {
     void (*dismissed)(front_t *front, minion_t *m);
     /* Delete all that is kept of this id; called between store_together and store_apart, so in one commit. */
     void (*forgotten)(front_t *front, const char *id);
-    /* Each target of a job has a final verdict, or the job was given up; returns may wait for their commit. */
+    /* Each target of a job has a final verdict, or the job was given up; returns may wait for their commit.
+     */
     void (*job_ended)(front_t *front, const char *jid);
     /* A runner or wheel function has ended; `ret` is the JSON of its return, secret or not. */
     void (*run_ended)(front_t *front, const char *jid, const char *ret);

@@ -221,7 +221,8 @@ peerjobs_guesses(front_t *front, minion_t *m, const json_t *request, fail_t *err
     return rc;
 }
 
-/* Begin what is asked for: NEW {jid, ...}, jid "" when no minion matched; NULL with *err, -EACCES: no rule. */
+/* Begin what is asked for: NEW {jid, ...}, jid "" when no minion matched; NULL with *err, -EACCES: no rule.
+ */
 static json_t *
 peerjobs_begin(front_t *front, minion_t *m, const json_t *body, bool runs, fail_t *err)
 {
@@ -265,7 +266,8 @@ peerjobs_asked(front_t *front, peer_t *peer, const inbound_t *in)
     int64_t since_us = clock_thread_us();
     if (m == NULL || n < 0)
         return;
-    /* One minion has few questions under way, all of them together a bounded number; and work has its rate. */
+    /* One minion has few questions under way, all of them together a bounded number; and work has its rate.
+     */
     size_t open = 0;
     for (const question_t *q = self->all; q; q = q->next)
         open += str_eq(q->id, m->id);

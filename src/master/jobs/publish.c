@@ -4,8 +4,8 @@
  * minion is a target, else by unicast on each one's connection. PUB drops silently, so a target that says
  * nothing gets the job again by unicast: the minion drops a jid that it has had. Up to RESEND_MAX sends, then
  * the target is NOT_DELIVERED. When a minion connects, its hello lists its pending jobs, from which
- * publish_connected decides for each open job whether it runs, is lost or must be sent. After a restart of the
- * master, unfinished jobs are read from the store as delivered, and the hellos correct that. */
+ * publish_connected decides for each open job whether it runs, is lost or must be sent. After a restart of
+ * the master, unfinished jobs are read from the store as delivered, and the hellos correct that. */
 #include "master/jobs/publish.h"
 
 #include "common/base/clock.h"
@@ -269,8 +269,8 @@ may_be_back(const minion_t *m)
     return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
 }
 
-/* The job's message, made once; a restored job's when it is first sent. BORROWED; NULL when no message can hold
- * it, as of a store with larger limits. */
+/* The job's message, made once; a restored job's when it is first sent. BORROWED; NULL when no message can
+ * hold it, as of a store with larger limits. */
 static const char *
 publish_wire(job_t *job, size_t *ret_len)
 {
@@ -513,23 +513,6 @@ publish_is_ours(const job_target_t *t)
     return t->tries > 0 || t->verdict == VERDICT_RUNNING;
 }
 
-/* The connected minion lacks a job that counted as delivered. A job that is ours is LOST. A restored one may
- * never have left the earlier master: it is sent now, unless its begin_until_ms has passed, when a late start
- * would surprise (NOT_DELIVERED). */
-static void
-publish_not_there(front_t *self, job_t *job, job_target_t *t)
-{
-    if (publish_is_ours(t)) {
-        (void) jobs_move(self->jobs, job, t, VERDICT_LOST, 0);
-    } else if (!job->wanted && clock_mono_ms() > job->begin_until_ms) {
-        (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
-    } else {
-        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
-        job->sent_ms = clock_mono_ms();
-        send_one(self, job, t);
-    }
-}
-
 /* The minion said that another master has its return. */
 static void
 is_elsewhere(front_t *self, const minion_t *m, const char *jid)
@@ -566,9 +549,20 @@ publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
         } else if (had_it && (rebooted || (job->wanted && !publish_is_ours(t)) ||
-                              (all_named && t->verdict == VERDICT_RUNNING)))
-            publish_not_there(self, job, t);
-        else if (!had_it || t->verdict == VERDICT_DELIVERED) {
+                              (all_named && t->verdict == VERDICT_RUNNING))) {
+            /* The connected minion lacks a job that counted as delivered. A job that is ours is LOST. A
+             * restored one may never have left the earlier master: it is sent now, unless its begin_until_ms
+             * has passed, when a late start would surprise (NOT_DELIVERED). */
+            if (publish_is_ours(t)) {
+                (void) jobs_move(self->jobs, job, t, VERDICT_LOST, 0);
+            } else if (!job->wanted && clock_mono_ms() > job->begin_until_ms) {
+                (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+            } else {
+                (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+                job->sent_ms = clock_mono_ms();
+                send_one(self, job, t);
+            }
+        } else if (!had_it || t->verdict == VERDICT_DELIVERED) {
             /* The minion's networking process acknowledged it and died before its job server had it: send
              * again. */
             (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);

@@ -69,7 +69,8 @@ targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
 }
 
 /* Limits the comparisons with a pillar of a sender who may not read it: whole values only, and few in one
- * target, as else all values of a short secret fit into one question. Adds them to `work`. False with *err. */
+ * target, as else all values of a short secret fit into one question. Adds them to `work`. False with *err.
+ */
 static bool
 targets_guesses(target_t *target, match_work_t *work, fail_t *err)
 {

@@ -59,15 +59,6 @@ is_expected(front_t *self, const minion_t *but, const char *z85)
     return false;
 }
 
-/* Why this can't be the minion's next key; NULL: it can. */
-static const char *
-rekey_problem(front_t *self, const minion_t *m, const char *z85)
-{
-    if (str_eq(m->z85, z85))
-        return "it is the present key";
-    return peers_by_key(self->peers, z85) != NULL ? ANOTHERS : NULL;
-}
-
 /* Rate limit per minion, charged before the shared one, so that one minion that names key after key delays
  * only itself. */
 static bool
@@ -95,7 +86,10 @@ rekey(front_t *self, peer_t *peer, const inbound_t *in)
         return;
     }
     key_to_z85(key, z85);
-    const char *problem = rekey_problem(self, m, z85);
+    /* Why this can't be the minion's next key; NULL: it can. */
+    const char *problem = str_eq(m->z85, z85)                      ? "it is the present key"
+                          : peers_by_key(self->peers, z85) != NULL ? ANOTHERS
+                                                                   : NULL;
     if (problem != NULL || str_eq(m->next_z85, z85)) {
         rekey_answer(self, peer, pem, problem, false);
         return;

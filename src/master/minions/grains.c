@@ -47,8 +47,8 @@ minions_grains(front_t *self, peer_t *peer, const inbound_t *in, fail_t *err)
     if (!message_is_minions(peer) || !may_send_grains(self, peer, in->len))
         return 0;
     int64_t since_us = clock_thread_us();
-    /* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing costs a
-     * tenth of parsing and storing. */
+    /* Compare with the known text first: a fleet that reconnects sends what it sent before, and comparing
+     * costs a tenth of parsing and storing. */
     static const char head[] = "{\"m\":\"grains\",\"grains\":";
     size_t n = sizeof(head) - 1;
     bool known = in->len > n && memcmp(in->text, head, n) == 0 && in->text[in->len - 1] == '}' &&

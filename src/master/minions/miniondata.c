@@ -1,6 +1,6 @@
-/* miniondata.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the stored
- * texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's queue
- * refused is repeated by the tick. */
+/* miniondata.c - grains, pillar and mine of each minion in memory, backed by the store. After a start the
+ * stored texts are taken over unparsed, and parsed on use or in slices of a tick. A write that the store's
+ * queue refused is repeated by the tick. */
 #include "master/minions/miniondata.h"
 
 #include "common/base/clock.h"
@@ -29,25 +29,20 @@ static const char *const names[STORE_DOCS] = {
     [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
 };
 
-/* A claimed `id` that differs is corrected and reported: targets rely on it. */
-static void
-keep_grains(front_t *front, minion_t *m, json_t *grains)
-{
-    const char *claimed = value_str(grains, "id", NULL);
-    if (claimed != NULL && !grains_are_of(grains, m->id))
-        noise_warn(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
-                   m->id, claimed);
-    grains_set_id(grains, m->id);
-    m->known.grains = valuepool_keep(miniondata_own(front)->pool, grains);
-}
-
 static void
 miniondata_own_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     miniondoc_t *self = &m->known;
-    if (what == STORE_GRAINS)
-        keep_grains(front, m, value);
-    else if (what == STORE_PILLAR)
+    if (what == STORE_GRAINS) {
+        /* A claimed `id` that differs is corrected and reported: targets rely on it. */
+        const char *claimed = value_str(value, "id", NULL);
+        if (claimed != NULL && !grains_are_of(value, m->id))
+            noise_warn(front,
+                       "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
+                       m->id, claimed);
+        grains_set_id(value, m->id);
+        m->known.grains = valuepool_keep(miniondata_own(front)->pool, value);
+    } else if (what == STORE_PILLAR)
         self->pillar = json_incref(value);
     else
         self->mine = json_incref(value);

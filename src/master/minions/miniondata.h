@@ -1,5 +1,5 @@
-/* miniondata.h - what the master knows of a minion besides its key: grains, pillar as last compiled, values in the
- * mine. The store has a copy.
+/* miniondata.h - what the master knows of a minion besides its key: grains, pillar as last compiled, values
+ * in the mine. The store has a copy.
  *
  * A starting master takes the stored texts over unparsed and parses each when it is needed, or when there is
  * time: parsing all first would keep the ports of a large fleet's master closed for seconds.
@@ -10,8 +10,7 @@
  * Layer      master
  * Threads    the front loop's
  * Ownership  values are BORROWED until miniondata_set
- * Tests      tests/unit/master/test_front.c, tests/unit/master/test_full_store.c
- */
+ * Tests      tests/unit/master/test_front.c, tests/unit/master/test_full_store.c */
 #ifndef MASTER_MINIONS_MINIONDATA_H
 #define MASTER_MINIONS_MINIONDATA_H
 

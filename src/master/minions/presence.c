@@ -95,23 +95,6 @@ presence_one(const front_t *self, const minion_t *m)
     return away;
 }
 
-/* Who waits for acceptance is no minion's connection yet. */
-static void
-presence_add_waiting(const front_t *self, json_t *all)
-{
-    peer_t *peer;
-
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
-        if (peer->state != KEY_PENDING || peer->minion == NULL || peer->is_call)
-            continue;
-        json_t *one = json_object_get(all, peer->minion->id);
-        json_object_set_new(one, "connected", json_true());
-        json_object_set_new(one, "address", json_string(peer->address));
-        json_object_set_new(one, "since", json_integer(peer->since_ms));
-        json_object_set_new(one, "halite", json_string(peer->release));
-    }
-}
-
 static json_t *
 presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -129,8 +112,20 @@ presence_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
                                                                       : "rejected"));
         json_object_set_new(all, m->id, one);
     }
-    if (keys)
-        presence_add_waiting(self, all);
+    if (keys) {
+        /* A connection that waits for acceptance is no minion's yet: it is found among the peers. */
+        peer_t *peer;
+
+        for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+            if (peer->state != KEY_PENDING || peer->minion == NULL || peer->is_call)
+                continue;
+            json_t *one = json_object_get(all, peer->minion->id);
+            json_object_set_new(one, "connected", json_true());
+            json_object_set_new(one, "address", json_string(peer->address));
+            json_object_set_new(one, "since", json_integer(peer->since_ms));
+            json_object_set_new(one, "halite", json_string(peer->release));
+        }
+    }
     return json_pack("{s:o}", "minions", all);
 }
 

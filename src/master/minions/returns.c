@@ -108,8 +108,8 @@ take_ret(front_t *self, peer_t *peer, ret_t *ret)
         acks_jid(self, peer, jid, strlen(jid));
         return;
     }
-    /* A jid that the minion made by its own clock may lie so far ahead of this one that it is no clock's error.
-     * While this clock is in doubt nothing is ahead of it. */
+    /* A jid that the minion made by its own clock may lie so far ahead of this one that it is no clock's
+     * error. While this clock is in doubt nothing is ahead of it. */
     if (whose == WHOSE_UNKNOWN && jid_ahead_us(jid) > LIMIT_JID_AHEAD_S * 1000000LL &&
         !clockwatch_doubts(self)) {
         refused_tell(

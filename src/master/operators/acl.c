@@ -122,8 +122,8 @@ acl_with_places(json_t *rules, const json_t *places)
 }
 
 /* The rules that a system itself has given at the log-in: as in Salt they stand in the place of those of the
- * configuration. What `rest` says is added to the user's own entry; both being empty, it has said nothing. NEW;
- * NULL: none were given. */
+ * configuration. What `rest` says is added to the user's own entry; both being empty, it has said nothing.
+ * NEW; NULL: none were given. */
 static json_t *
 acl_granted(const front_t *self, const char *user, const json_t *as, json_t *by)
 {
@@ -349,8 +349,8 @@ acl_reaches(const front_t *self, const json_t *funs)
     return false;
 }
 
-/* The request whose minions must be allowed what the arguments name: where one of the functions calls on other
- * minions (FN_REACHES), which ones is in the arguments too, so it is all. NEW. */
+/* The request whose minions must be allowed what the arguments name: where one of the functions calls on
+ * other minions (FN_REACHES), which ones is in the arguments too, so it is all. NEW. */
 static json_t *
 acl_inner_request(const front_t *self, const json_t *request, const json_t *asked, const json_t *named)
 {

@@ -310,7 +310,8 @@ eauth_question(eauth_t *self, const attempt_t *try, const json_t *request)
             json_object_set(options, key, one);
     for (size_t i = 0; i < NELEMS(not_his); i++)
         json_object_del(load, not_his[i]);
-    /* A target such as "ldap(OU=web,dc=example)" stands for minions that the system knows: it is asked for them. */
+    /* A target such as "ldap(OU=web,dc=example)" stands for minions that the system knows: it is asked for
+     * them. */
     json_t *places = json_array(), *rules, *rule, *calls;
     const char *user, *tgt;
     size_t k;

@@ -130,17 +130,6 @@ run_key(const json_t *task)
     return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
 }
 
-/* Limit of running functions at which this one may begin. A runner waits for those it began, so these may use
- * places that others can't, or both would wait for ever. Reactions leave places to operators. */
-static size_t
-workers_places(const json_t *task)
-{
-    if (value_int(task, "depth", 0) > 0)
-        return LIMIT_RUNNER_NESTED;
-    return str_eq(value_str(value_get(task, "note"), "kind", ""), "react") ? LIMIT_RUNNER_REACTIONS
-                                                                           : LIMIT_RUNNER_WORKERS;
-}
-
 /* NEW. */
 static worker_run_t *
 new_run(const workers_t *self, json_t *task, const char *within)
@@ -152,7 +141,11 @@ new_run(const workers_t *self, json_t *task, const char *within)
     run->within = xstrdup(within);
     run->secret = registry_any(registry, value_str(task, "fun", ""), FN_SECRET);
     run->history = registry_all(registry, value_str(task, "fun", ""), FN_HISTORY);
-    run->places = workers_places(task);
+    /* The function begins while fewer than `places` run. A runner waits for those it began, so these may use
+     * places that others can't, or both would wait for ever. Reactions leave places to operators. */
+    run->places = value_int(task, "depth", 0) > 0                                   ? LIMIT_RUNNER_NESTED
+                  : str_eq(value_str(value_get(task, "note"), "kind", ""), "react") ? LIMIT_RUNNER_REACTIONS
+                                                                                    : LIMIT_RUNNER_WORKERS;
     run->quick = run->places == LIMIT_RUNNER_WORKERS &&
                  registry_all(registry, value_str(task, "fun", ""), FN_READONLY);
     return run;
@@ -240,33 +233,6 @@ workers_keep_job(workers_t *self, json_t **row_p, fail_t *err)
     return 0;
 }
 
-/* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already. The
- * return is the master's own, under its id. A large one that its caller was given is not kept once more:
- * nobody will ask for it. */
-static void
-keep_run(workers_t *self, const worker_run_t *run, const ending_t *end, const char *ret)
-{
-    const json_t *task = run->task;
-    const char *jid = value_str(task, "jid", "");
-    bool noted = value_get(task, "note");
-    json_t *row = workers_row(self, task);
-    json_t *answer = json_pack("{s:s, s:O, s:s, s:o}", "jid", jid, "fun", value_get(row, "fun"), "user",
-                               value_str(task, "user", ""), "fun_args", arg_shown(task));
-    if (noted)
-        json_decref(row);
-    else
-        (void) workers_keep_job(self, &row, NULL);
-    bool once = !noted && run->n_who > 0 &&
-                strlen(ret) > (size_t) conf_int(self->front->conf, "max_event_size");
-    size_t size;
-    char *raw = with_return(answer, once ? TRIMMED : ret, end->head, &size);
-    uint64_t ticket = store_add_return(self->front->store, jid, conf_str(self->front->conf, "id"), &raw,
-                                       (int) value_int(end->head, "retcode", 0),
-                                       value_bool(end->head, "success", false));
-    if (ticket > 0)
-        self->front->row_ticket = ticket;
-}
-
 /* End a function: event, return and removal of its key in one transaction, then audit and push. TAKES run. */
 static void
 workers_over(workers_t *self, worker_run_t *run, const ending_t *end)
@@ -287,8 +253,30 @@ workers_over(workers_t *self, worker_run_t *run, const ending_t *end)
                                        &len);
     bus_fire_text(self->front, tag, data, len);
 
-    if (!run->history || run->n_who == 0)
-        keep_run(self, run, end, ret);
+    if (!run->history || run->n_who == 0) {
+        /* Keep the run as a job, for jobs.list_jobs and jobs.lookup_jid; one with a note has its row already.
+         * The return is the master's own, under its id. A large one that its caller was given is not kept
+         * once more. */
+        const json_t *task = run->task;
+        const char *jid = value_str(task, "jid", "");
+        bool noted = value_get(task, "note");
+        json_t *row = workers_row(self, task);
+        json_t *answer = json_pack("{s:s, s:O, s:s, s:o}", "jid", jid, "fun", value_get(row, "fun"), "user",
+                                   value_str(task, "user", ""), "fun_args", arg_shown(task));
+        if (noted)
+            json_decref(row);
+        else
+            (void) workers_keep_job(self, &row, NULL);
+        bool once = !noted && run->n_who > 0 &&
+                    strlen(ret) > (size_t) conf_int(self->front->conf, "max_event_size");
+        size_t size;
+        char *raw = with_return(answer, once ? TRIMMED : ret, end->head, &size);
+        uint64_t ticket = store_add_return(self->front->store, jid, conf_str(self->front->conf, "id"), &raw,
+                                           (int) value_int(end->head, "retcode", 0),
+                                           value_bool(end->head, "success", false));
+        if (ticket > 0)
+            self->front->row_ticket = ticket;
+    }
 
     (void) store_del_meta(self->front->store, key);
     bus_apart(self->front);
@@ -402,19 +390,6 @@ cut_off(workers_t *self, worker_run_t *run, const char *why)
     free_ending(&end);
 }
 
-/* A failure may be due to the master's end, so only a success is taken as the outcome. */
-static void
-end_run(worker_t *w, bool ended)
-{
-    worker_run_t *run = STEAL(w->run);
-    ending_t end = { 0 };
-    if (ended && workers_receive(w, &end) && value_bool(end.head, "success", false))
-        workers_over(w->owner, run, &end);
-    else
-        cut_off(w->owner, run, CUT_OFF);
-    free_ending(&end);
-}
-
 /* Wait END_WAIT_MS for running functions, record each one's outcome, and cut off queued ones. */
 static bool
 workers_destroy(front_t *front)
@@ -430,8 +405,16 @@ workers_destroy(front_t *front)
         bool ended = w->run == NULL || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
         if (!ended)
             log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
-        if (w->run != NULL)
-            end_run(w, ended);
+        if (w->run != NULL) {
+            /* A failure may be due to the master's end, so only a success is taken as the outcome. */
+            worker_run_t *run = STEAL(w->run);
+            ending_t end = { 0 };
+            if (ended && workers_receive(w, &end) && value_bool(end.head, "success", false))
+                workers_over(w->owner, run, &end);
+            else
+                cut_off(w->owner, run, CUT_OFF);
+            free_ending(&end);
+        }
         if (ended)
             zactor_destroy(&w->actor);
         all_ended = all_ended && ended;

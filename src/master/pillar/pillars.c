@@ -233,8 +233,8 @@ pillars_work(const actor_env_t *env, task_t *t)
     if (answer_kept(env, t, key))
         return;
     /* Compile for an untrusted minion: its grains and overrides are marked as a peer's (py_peer.h), so values
-     * made of them are recognised, and refused where files must not depend on them. A failure leaves `err` or a
-     * Python error raised. */
+     * made of them are recognised, and refused where files must not depend on them. A failure leaves `err` or
+     * a Python error raised. */
     pillar_env_t pe = { .opts = env->opts,
                         .registry = env->modules,
                         .id = t->id,

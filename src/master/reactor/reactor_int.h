@@ -150,7 +150,7 @@ typedef struct rloop {
     map_t *asked;                       /* request number -> react_t */
     map_t *begun;                       /* jid -> react_t */
     map_t *warned;                      /* warnings already logged */
-    struct ancestry *kin;
+    struct ancestry *ancestry;
 } rloop_t;
 
 /* reactor_loop.c */
@@ -187,8 +187,7 @@ void ancestry_destroy(ancestry_t **self_p);
 json_t *ancestry_jids(uint64_t seq, const char *tag, const json_t *data);
 /* The highest count of `part` among the ancestors of these jids; negative with *err when the store can't be
  * read. */
-int ancestry_count(ancestry_t *self, store_reader_t *reader, const json_t *jids, const char *part,
-                   fail_t *err);
+int ancestry_count(ancestry_t *self, store_reader_t *r, const json_t *jids, const char *part, fail_t *err);
 /* Child to parent, written by the front loop and read by the thread; locked. */
 typedef struct parents parents_t;
 parents_t *parents_new(void);
@@ -196,7 +195,6 @@ void parents_destroy(parents_t **self_p);
 void parents_add(parents_t *self, const char *child, const char *parent);
 void parents_event(char out[32], uint64_t seq); /* an event's name as a child */
 /* Record that `part` began `jid` in reaction to an event about `jids`. */
-void ancestry_add(ancestry_t *self, store_reader_t *reader, const char *jid, const json_t *jids,
-                  const char *part);
+void ancestry_add(ancestry_t *self, store_reader_t *r, const char *jid, const json_t *jids, const char *part);
 
 #endif

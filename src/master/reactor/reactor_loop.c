@@ -632,7 +632,7 @@ reactor_loop_end(rloop_t *self)
     map_destroy(&self->asked);
     map_destroy(&self->begun);
     map_destroy(&self->warned);
-    ancestry_destroy(&self->kin);
+    ancestry_destroy(&self->ancestry);
     store_reader_destroy(&self->reader);
     rules_destroy(&self->rules);
     while (self->changes != NULL) {
@@ -657,7 +657,7 @@ reactor_actor(zsock_t *pipe, void *arg)
     self.asked = map_new(NULL);
     self.begun = map_new(NULL);
     self.warned = map_new(NULL);
-    self.kin = ancestry_new(self.shared->parents);
+    self.ancestry = ancestry_new(self.shared->parents);
     for (int i = 0; i < 2; i++)
         self.ready_tail[i] = &self.ready[i];
 

@@ -267,7 +267,7 @@ static bool
 is_no_loop(rloop_t *self, react_t *r)
 {
     fail_auto_t err = FAIL_INIT;
-    int n = ancestry_count(self->kin, self->reader, r->task->jids, value_str(r->what, "part", ""), &err);
+    int n = ancestry_count(self->ancestry, self->reader, r->task->jids, value_str(r->what, "part", ""), &err);
     if (n < 0) {
         reactor_work_over(self, r, xasprintf("whether it is a loop can't be known: %s", fail_text(&err)));
         return false;
@@ -461,7 +461,7 @@ work_heard(rloop_t *self, const json_t *msg)
             atomic_fetch_add(&self->shared->begun, !value_bool(msg, "again", false));
             if (!value_bool(msg, "again", false))
                 rstats_begun(self->shared->stats, r->task->file);
-            ancestry_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
+            ancestry_add(self->ancestry, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
         }
         self->dirty = true;
         if (value_bool(msg, "forgotten", false)) {

@@ -345,20 +345,8 @@ soft_limit(__rlimit_resource_t what, rlim_t limit)
     (void) setrlimit(what, &rl);
 }
 
-/* Marks a return as based on cached pillar or files, in its metadata. */
-static void
-mark_offline(const json_t *job, json_t *ret)
-{
-    json_t *metadata = value_get(ret, "metadata");
-    metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
-    json_object_set_new(metadata, "offline", json_true());
-    json_object_set_new(ret, "metadata", metadata);
-    log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
-                value_str(job, "jid", ""));
-}
-
-/* NEW return of a job that ran to its end; NULL for the minion's own affair, which has no jid and no function:
- * nobody waits for what it returns. */
+/* NEW return of a job that ran to its end; NULL for the minion's own affair, which has no jid and no
+ * function: nobody waits for what it returns. */
 static jobret_t *
 child_return(const child_t *self, const json_t *job, const json_t *result)
 {
@@ -368,8 +356,15 @@ child_return(const child_t *self, const json_t *job, const json_t *result)
         return NULL;
     if (out != NULL)
         json_object_set_new(ret, "out", json_string(out));
-    if (self->offline)
-        mark_offline(job, ret);
+    if (self->offline) {
+        /* The return's metadata says that it is based on cached pillar or files. */
+        json_t *metadata = value_get(ret, "metadata");
+        metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
+        json_object_set_new(metadata, "offline", json_true());
+        json_object_set_new(ret, "metadata", metadata);
+        log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
+                    value_str(job, "jid", ""));
+    }
     return jobret_make(&ret);
 }
 
@@ -422,8 +417,8 @@ job_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_
     if (!parting_is_gone())
         proc_end_with(parent);
     /* Inherited descriptors are close-on-exec; they stay open here, as the log's is among them. */
-    /* Soft limits are for the module itself; programs that it runs get the hard ones back (common/host/proc.c),
-     * as many of them reserve more memory than they use. */
+    /* Soft limits are for the module itself; programs that it runs get the hard ones back
+     * (common/host/proc.c), as many of them reserve more memory than they use. */
     if (env->memory_limit > 0)
         soft_limit(RLIMIT_AS, env->memory_limit);
     soft_limit(RLIMIT_CORE, 0);

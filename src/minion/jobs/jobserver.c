@@ -346,25 +346,6 @@ jobserver_sweep(jobserver_t *self)
 
 /* ---- signals ---------------------------------------------------------------------------------- */
 
-/* Reaps all children. Of those that are not jobs the networking process and grains are known by their
- * descriptors' EOF; parts hear of the others. */
-static void
-jobserver_reap(jobserver_t *self)
-{
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        bool is_job = false;
-        for (job_proc_t *p = self->jobs; p; p = p->next)
-            if (p->pid == pid) {
-                is_job = p->exited = true;
-                p->status = status;
-            }
-        if (!is_job)
-            EACH_PART(self, child_over, (int) pid, status);
-    }
-}
-
 /* Derives opts and the jobs' environment from the configuration. */
 static void
 take_conf(jobserver_t *self)
@@ -406,9 +387,22 @@ signals(jobserver_t *self)
 {
     int sig;
     while ((sig = daemon_next_signal(self->signal_fd)) != 0) {
-        if (sig == SIGCHLD)
-            jobserver_reap(self);
-        else if (sig == SIGHUP)
+        if (sig == SIGCHLD) {
+            /* All children are reaped. Of those that are not jobs the networking process and grains are known
+             * by their descriptors' EOF; parts hear of the others. */
+            int status;
+            pid_t pid;
+            while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                bool is_job = false;
+                for (job_proc_t *p = self->jobs; p; p = p->next)
+                    if (p->pid == pid) {
+                        is_job = p->exited = true;
+                        p->status = status;
+                    }
+                if (!is_job)
+                    EACH_PART(self, child_over, (int) pid, status);
+            }
+        } else if (sig == SIGHUP)
             jobserver_reload(self);
         else if (sig == SIGTERM || sig == SIGINT) {
             notify_stopping();

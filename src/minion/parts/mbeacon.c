@@ -254,27 +254,6 @@ mbeacon_here(mbeacon_t *self, beacon_t *beacon, int64_t now_ms)
     mbeacon_await(self, beacon, opened ? EPOLL_CTL_ADD : EPOLL_CTL_MOD);
 }
 
-static void mbeacon_python(mbeacon_t *self, int64_t now_ms);
-
-static void
-mbeacon_look(mbeacon_t *self, beacon_t *beacon, int64_t now_ms)
-{
-    work_t *work = mbeacon_work(beacon);
-    if (beacon->quiet_in_states && mbeacon_in_states(self)) {
-        mbeacon_close(self, beacon);
-        work->closed = beacon->row == NULL && work->validated;
-        work->in_python |= work->closed;
-        beacon->due_ms = now_ms + STATE_MS;
-    } else if (beacon->row == NULL)
-        work->in_python = true;
-    else if (beacon->row->calls && work->job == NULL)
-        mbeacon_child(self, beacon, now_ms);
-    else if (!beacon->row->calls)
-        mbeacon_here(self, beacon, now_ms);
-    if (work->in_python)
-        mbeacon_python(self, now_ms);
-}
-
 /* ---- Python ------------------------------------------------------------------------------------------- */
 
 /* Ends the interpreter; the next look starts another one. */
@@ -398,25 +377,20 @@ mbeacon_job_returned(void *part, json_t *job, const jobret_t *ret)
     mbeacon_found(self, work->beacon, json_incref(value_get(did, "events")), value_str(did, "error", NULL));
 }
 
-/* A state run is over: those that kept quiet look again. */
-static void
-mbeacon_wake(mbeacon_t *self)
-{
-    for (size_t i = 0; i < beacons_count(self->engine); i++) {
-        beacon_t *beacon = beacons_at(self->engine, i);
-        const work_t *work = beacon->work;
-        if (beacon->quiet_in_states && beacon->row != NULL && beacon->row->open != NULL &&
-            (work == NULL || work->own == NULL))
-            beacon->due_ms = clock_mono_ms();
-    }
-}
-
 static void
 mbeacon_job_over(void *part, json_t *job, const job_proc_t *proc)
 {
     mbeacon_t *self = part;
-    if (mbeacon_is_states(job) && !mbeacon_in_states(self))
-        mbeacon_wake(self);
+    if (mbeacon_is_states(job) && !mbeacon_in_states(self)) {
+        /* A state run is over: those that kept quiet look again. */
+        for (size_t i = 0; i < beacons_count(self->engine); i++) {
+            beacon_t *beacon = beacons_at(self->engine, i);
+            const work_t *work = beacon->work;
+            if (beacon->quiet_in_states && beacon->row != NULL && beacon->row->open != NULL &&
+                (work == NULL || work->own == NULL))
+                beacon->due_ms = clock_mono_ms();
+        }
+    }
     if (value_get(job, "look") == NULL)
         return;
     work_t *work = mbeacon_of_job(self, job);
@@ -460,8 +434,22 @@ mbeacon_tick(void *part, int64_t now_ms)
     if (!self->begun || self->js->stop)
         return;
     for (size_t n = beacons_count(self->engine); n > 0; n--)
-        if ((beacon = beacons_due(self->engine, now_ms)) != NULL)
-            mbeacon_look(self, beacon, now_ms);
+        if ((beacon = beacons_due(self->engine, now_ms)) != NULL) {
+            work_t *work = mbeacon_work(beacon);
+            if (beacon->quiet_in_states && mbeacon_in_states(self)) {
+                mbeacon_close(self, beacon);
+                work->closed = beacon->row == NULL && work->validated;
+                work->in_python |= work->closed;
+                beacon->due_ms = now_ms + STATE_MS;
+            } else if (beacon->row == NULL)
+                work->in_python = true;
+            else if (beacon->row->calls && work->job == NULL)
+                mbeacon_child(self, beacon, now_ms);
+            else if (!beacon->row->calls)
+                mbeacon_here(self, beacon, now_ms);
+            if (work->in_python)
+                mbeacon_python(self, now_ms);
+        }
     for (size_t i = 0; i < beacons_count(self->engine); i++) {
         json_auto_t *news = beacon_merged(beacons_at(self->engine, i), self->js->env.id, now_ms);
         if (news != NULL)

@@ -262,22 +262,6 @@ orchrun_name(const orchrun_t *self)
     return self->run;
 }
 
-/* Summary for the operator at the end: {ID: comment} of steps that failed by themselves. NEW. */
-static json_t *
-orchrun_failures(const json_t *running)
-{
-    json_t *out = json_object(), *ret;
-    const char *tag;
-
-    json_object_foreach ((json_t *) running, tag, ret) {
-        const char *comment = value_str(ret, "comment", "");
-        if (json_is_false(value_get(ret, "result")) && !str_starts(comment, "One or more requisite failed") &&
-            json_object_size(out) < FAILURES_MAX)
-            json_object_set_new(out, value_str(ret, "__id__", tag), json_string(comment));
-    }
-    return out;
-}
-
 /* Writes the result unless the master is ending: a run that fails only because its master stops stays
  * unfinished and can be resumed. */
 void
@@ -303,9 +287,18 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
     /* Writes the end into the list of runs before followers are notified of it. */
     if (api_journal(self->api, row, true, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
+    /* The operator's summary at the end: {ID: comment} of steps that failed by themselves. */
+    json_t *out = json_object(), *one;
+    const char *state;
+
+    json_object_foreach ((json_t *) running, state, one) {
+        const char *comment = value_str(one, "comment", "");
+        if (json_is_false(value_get(one, "result")) && !str_starts(comment, "One or more requisite failed") &&
+            json_object_size(out) < FAILURES_MAX)
+            json_object_set_new(out, value_str(one, "__id__", state), json_string(comment));
+    }
     orchrun_tell(self->api, NULL, "over",
-                 json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed",
-                           orchrun_failures(running)));
+                 json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", out));
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */

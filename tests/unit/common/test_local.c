@@ -80,7 +80,8 @@ test_garbage(void **state)
     }
 }
 
-/* A frame holds what a peer may send; what goes on to peers and into the store may not be deeper than that. */
+/* A frame holds what a peer may send; what goes on to peers and into the store may not be deeper than that.
+ */
 static void
 test_deep(void **state)
 {

@@ -1,4 +1,5 @@
-/* test_full_store.c - what the front loop does while the store takes no more rows. Its limits are small here. */
+/* test_full_store.c - what the front loop does while the store takes no more rows. Its limits are small here.
+ */
 #include "salt/limits.h"
 #undef LIMIT_STORE_BYTES
 #define LIMIT_STORE_BYTES 65536UL

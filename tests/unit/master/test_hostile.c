@@ -62,7 +62,8 @@ said(const char *name)
     return value_utf8(name, strlen(name));
 }
 
-/* ---- the master ------------------------------------------------------------------------------------------ */
+/* ---- the master ------------------------------------------------------------------------------------------
+ */
 
 static void
 at_keystore(fixture_t *f, const char *name)
@@ -184,7 +185,8 @@ at_bank(fixture_t *f, const char *name)
     (void) bank_flush(dir, name, NULL, NULL);
 }
 
-/* ---- the minion ------------------------------------------------------------------------------------------ */
+/* ---- the minion ------------------------------------------------------------------------------------------
+ */
 
 static int
 sent(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
@@ -343,7 +345,8 @@ at_url(fixture_t *f, const char *name)
     }
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *name, *below; /* what makes paths of names, and the folder that they are below */

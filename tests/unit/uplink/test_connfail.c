@@ -1,4 +1,5 @@
-/* test_connfail.c - from facts to the sentence that says why there is no connection, and how often it is said. */
+/* test_connfail.c - from facts to the sentence that says why there is no connection, and how often it is
+ * said. */
 #include <netdb.h>
 
 #include "uplink/connfail.h"

@@ -151,7 +151,7 @@ int fop_copy_xattrs(int from, int to);
 /* The folder `path`, held for what is done below it: O_PATH, or a negative errno. A stranger's link leads
  * to one of the stranger's own only. */
 int fop_hold_folder(const char *path, fail_t *err);
-/* rm -rf of a path of any bytes, found by the rules of destpath.h, as file.remove words its errors. 1 removed,
+/* rm -rf of a path of any bytes, found by the rules of destpath.h, with the errors of file.remove. 1 removed,
  * 0 nothing was there, or negative. */
 int fop_remove(const char *path, fail_t *err);
 /* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it

@@ -1,16 +1,15 @@
 /* partfile.h - a file that is changed where its links lead: edits and what is managed, whole or in part, such
  * as authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
  *
- * The file is found by the rules of common/files/destpath.h, and held open itself: it is read and replaced by way of
- * what is held, so nobody can put another one in its place meanwhile. Its owner, mode and extended attributes
- * stay, and it is replaced whole.
+ * The file is found by the rules of common/files/destpath.h, and held open itself: it is read and replaced by
+ * way of what is held, so nobody can put another one in its place meanwhile. Its owner, mode and extended
+ * attributes stay, and it is replaced whole.
  *
  * Layer      plugins/lib/file
  * Threads    one at a time per partfile_t
  * Ownership  partfile_close frees what was found; the path is BORROWED until then
  * Errors     negative errno with Python's OSError text
- * Tests      tests/unit/plugins/test_partfile.c
- */
+ * Tests      tests/unit/plugins/test_partfile.c */
 #ifndef PLUGINS_LIB_FILE_PARTFILE_H
 #define PLUGINS_LIB_FILE_PARTFILE_H
 

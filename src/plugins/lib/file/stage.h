@@ -1,12 +1,12 @@
 /* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name
- * is what it was. Where that is is found by the rules of common/files/destpath.h, and held: who owns the folder
- * may give the one in which it is made another name, and not have anything else made or given to him by that.
+ * is what it was. Where that is is found by the rules of common/files/destpath.h, and held: who owns the
+ * folder may give the one in which it is made another name, and not have anything else made or given to him
+ * by that.
  *
  * Layer      plugins/lib/file
  * Threads    a job's child
  * Errors     negative errno with Python's OSError text
- * Tests      tests/unit/plugins/test_stage.c, tests/t/4210-full-disk.bats
- */
+ * Tests      tests/unit/plugins/test_stage.c, tests/t/4210-full-disk.bats */
 #ifndef PLUGINS_LIB_FILE_STAGE_H
 #define PLUGINS_LIB_FILE_STAGE_H
 

@@ -1,6 +1,6 @@
 /* tree.c - file's functions that make, link, move, copy and remove whole objects. Root often works in folders
- * that other users may write to, so every change goes through a held descriptor (destpath.h, partfile.h) and never
- * through a path that could be redirected by a link between check and use. */
+ * that other users may write to, so every change goes through a held descriptor (destpath.h, partfile.h) and
+ * never through a path that could be redirected by a link between check and use. */
 #include "plugins/lib/file/tree.h"
 
 #include <dirent.h>
@@ -251,8 +251,8 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The "/." makes the lookup end at the folder itself, with links on the way checked as destpath.h says. Returns a
- * descriptor that the caller closes, or a negative errno. */
+/* The "/." makes the lookup end at the folder itself, with links on the way checked as destpath.h says.
+ * Returns a descriptor that the caller closes, or a negative errno. */
 int
 fop_hold_folder(const char *path, fail_t *err)
 {

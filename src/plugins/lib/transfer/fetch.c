@@ -63,8 +63,8 @@ climbs(const char *path)
     return found;
 }
 
-/* The host of a URL, as a folder's name: without the colons of one that has a port, as apt takes no path with a
- * colon for a package. NEW. */
+/* The host of a URL, as a folder's name: without the colons of one that has a port, as apt takes no path with
+ * a colon for a package. NEW. */
 static char *
 host_folder(const char *netloc)
 {
