@@ -92,6 +92,8 @@ conn_look_for_end(conn_t *self, struct MHD_Connection *link)
     self->watched = self->watch.fd >= 0 && poller_add(self->http->api->poller, &self->watch, EPOLLRDHUP) == 0;
 }
 
+/* libmicrohttpd's notice that a connection begins or ends. Its entry lives as long as the connection, and so
+ * over several requests. */
 static void
 conn_changes(void *cookie, struct MHD_Connection *link, void **context,
              enum MHD_ConnectionNotificationCode code)
@@ -193,6 +195,8 @@ request_new(http_t *http, struct MHD_Connection *link, const char *url, const ch
     return self;
 }
 
+/* Passwords and tokens are wiped, not only freed. A connection that stays gets a new deadline for its next
+ * request. */
 static void
 request_free(http_t *http, request_t *self)
 {
@@ -221,6 +225,7 @@ request_free(http_t *http, request_t *self)
     free(self);
 }
 
+/* The end of a request, whether it was answered or its client has gone: counted and logged in both cases. */
 static void
 http_completed(void *cookie, struct MHD_Connection *link, void **context,
                enum MHD_RequestTerminationCode code)
@@ -235,6 +240,8 @@ http_completed(void *cookie, struct MHD_Connection *link, void **context,
     request_free(http, request);
 }
 
+/* request->wake: an answer is there. A suspended connection is resumed, and the daemon run again, as it does
+ * not notice by itself. */
 void
 http_answered(request_t *self)
 {
@@ -253,6 +260,7 @@ http_due(http_t *self)
     self->again = AGAIN;
 }
 
+/* A stream has no deadline; its client's end is seen by the descriptor, as nothing is read from it. */
 void
 http_streams(request_t *self)
 {
@@ -264,6 +272,7 @@ http_streams(request_t *self)
         conn_look_for_end(self->conn, self->link);
 }
 
+/* After an upgrade the descriptor is the web socket's: neither deadline nor poller act on it here. */
 void
 http_hands_over(request_t *self)
 {
@@ -346,6 +355,7 @@ http_take(void *cookie, struct MHD_Connection *link, const char *url, const char
         return MHD_YES;
     }
     if (*upload_len > 0) {
+        /* A piece of the body: all of it is taken, so that *upload_len is 0, or the connection ends. */
         bool goes_on = http_take_body(http, request, upload, *upload_len);
         *upload_len = 0;
         return goes_on ? MHD_YES : MHD_NO;
@@ -387,6 +397,8 @@ http_ready(void *cookie, uint32_t events)
     self->due = true;
 }
 
+/* Run the daemon while it has work, a bounded number of times, so that the poller's other descriptors have
+ * their turn. The milliseconds until it wants to run again; -1: at an event. */
 int
 http_turn(http_t *self)
 {
@@ -407,6 +419,8 @@ http_connections(const http_t *self)
     return self->n_conns;
 }
 
+/* An own socket instead of libmicrohttpd's: `host` may be a name or either family, and an error names the
+ * address. */
 static int
 listen_at(const api_t *api, fail_t *err)
 {
@@ -442,6 +456,7 @@ http_start(http_t *self, int fd, fail_t *err)
     const json_t *rest = self->api->set->rest;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
                      (self->api->set->tls ? MHD_USE_TLS : 0);
+    /* Certificates come by a callback, so that a reload changes them without a restart. */
     struct MHD_OptionItem tls[] = {
         { MHD_OPTION_HTTPS_CERT_CALLBACK, 0, cert_callback() },
         { MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2" },
@@ -488,6 +503,7 @@ http_new(api_t *api, fail_t *err)
     return NULL;
 }
 
+/* A log that was rotated is opened anew; a certificate that can't be read leaves the former one in force. */
 void
 http_reload(http_t *self)
 {

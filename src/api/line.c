@@ -54,6 +54,8 @@ lines_of_user(const char *who)
     return n;
 }
 
+/* Non-blocking: the local socket accepts at once, or the master's queue of connections is full and the line
+ * fails. */
 static int
 line_connect(const char *sock_dir, fail_t *err)
 {
@@ -73,6 +75,7 @@ line_connect(const char *sock_dir, fail_t *err)
     return connected;
 }
 
+/* `who` is a token or a login's words: it is wiped. */
 static void
 line_free(line_t *self)
 {
@@ -111,6 +114,7 @@ line_disconnect(line_t *self)
         (void) map_del(lines.by_who, self->who);
 }
 
+/* May be called from the line's own callback: then the last line_ready() on the stack frees it. */
 void
 line_destroy(line_t **self_p)
 {
@@ -127,6 +131,7 @@ line_destroy(line_t **self_p)
         line_free(self);
 }
 
+/* Tells the owner once, with NULL; the owner destroys the line. */
 static void
 line_break(line_t *self)
 {
@@ -169,6 +174,7 @@ line_take(line_t *self)
         line_break(self);
 }
 
+/* Reads until the socket is empty. The callback may destroy or break the line, which ends the loop. */
 static void
 line_read(line_t *self)
 {
@@ -309,6 +315,8 @@ lines_next(void)
     return line;
 }
 
+/* Begins lines that have waited for a place. Their owners have the line already, so a failure is told by the
+ * callback. */
 void
 lines_turn(void)
 {
@@ -331,6 +339,8 @@ lines_end(void)
     free(STEAL(lines.why));
 }
 
+/* Returns the request's number, which its answer repeats. Before the line is open the frame waits in `out`.
+ */
 json_int_t
 line_ask(line_t *self, json_t **request_p)
 {

@@ -50,6 +50,8 @@ low_leave(low_t *self)
     return request;
 }
 
+/* Ends the whole request at its first failure: earlier chunks have run, and their returns are dropped, as in
+ * Salt. */
 void
 low_fail(low_t *self, unsigned status, const char *text)
 {
@@ -59,6 +61,8 @@ low_fail(low_t *self, unsigned status, const char *text)
     low_free(self);
 }
 
+/* A number, or a text that is one, as forms have only texts. -1: it is neither, negative, or absurdly large.
+ */
 double
 low_number(const json_t *value)
 {
@@ -73,6 +77,8 @@ low_number(const json_t *value)
 
 static void low_begin(low_t *self);
 
+/* The next chunk of the list, with nothing of the last one's left. A chunk with a login of its own has a line
+ * of its own. */
 void
 low_next(low_t *self)
 {
@@ -103,6 +109,7 @@ low_ask(low_t *self, json_t **request_p)
 
 /* ---- the line ---------------------------------------------------------------------------------- */
 
+/* The master's refusal in Salt's words: which login it concerns depends on whether the chunk brought one. */
 static void
 low_refused(low_t *self, const char *text)
 {
@@ -127,6 +134,7 @@ low_take(void *cookie, const json_t *msg)
     if (msg == NULL) {
         low_fail(self, MHD_HTTP_SERVICE_UNAVAILABLE, "The master has closed the connection");
     } else if (n != 0 && n == self->become_n) {
+        /* The answer to `become`: the line speaks for the user now, or the login has failed. */
         self->become_n = 0;
         if (!ok) {
             /* The master does not know the token, or the password is wrong. */
@@ -264,6 +272,8 @@ low_check(low_t *self)
     return true;
 }
 
+/* Checks and begins the chunk at `at`; behind the last one the request is done. `done` gets the returns after
+ * the state is freed, as it may begin another. */
 static void
 low_begin(low_t *self)
 {
@@ -284,6 +294,7 @@ low_begin(low_t *self)
         (void) self->client->begin(self);
 }
 
+/* TAKES *chunks_p. The list of all requests is for low_tick(); `drop` is called when the client goes away. */
 void
 low_start(request_t *request, json_t **chunks_p, bool own, low_done_fn *done)
 {
@@ -311,6 +322,8 @@ low_answer(request_t *request, json_t *returns)
     reply_return(request, &list);
 }
 
+/* Only requests with a job or a deadline need time; *ret_wait is lowered for them. The next one is kept, as
+ * either call may free this one. */
 void
 low_tick(int64_t now_ms, int *ret_wait)
 {

@@ -27,6 +27,8 @@ struct master_api {
     registry_t *runners, *wheels;
 };
 
+/* The connection and the reader belong to one function's run: an actor has them, never the front loop. NEW,
+ * or NULL with *err. */
 master_api_t *
 api_new(const char *sock_dir, const char *store_path, fail_t *err)
 {
@@ -201,6 +203,8 @@ api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 
 /* ---- publish and wait ------------------------------------------------------------------------ */
 
+/* Pushes of a followed job; true ends the wait. A return replaces the minion's verdict with what it returned.
+ */
 static bool
 api_take_return(json_t *minions, const json_t *push)
 {
@@ -303,6 +307,8 @@ api_gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *
     }
 }
 
+/* Every target begins as not delivered, and pushes change that: a minion that is never heard of has a
+ * verdict, too. */
 int
 api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json_t **ret_value, fail_t *err)
 {
@@ -388,6 +394,7 @@ api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_t *e
     }
 }
 
+/* Any answer means that the master serves. A runner asks before it takes a lost connection for a failure. */
 bool
 api_alive(master_api_t *self)
 {
@@ -400,6 +407,7 @@ api_alive(master_api_t *self)
 
 /* ---- the store ------------------------------------------------------------------------------- */
 
+/* The row and the returns are two reads: a return that comes between them may be in one of them only. */
 json_t *
 api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err)
 {

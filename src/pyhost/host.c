@@ -60,6 +60,7 @@ pyhost_free(void *value)
     free(self);
 }
 
+/* A context has at most one host, made on first use: a job without Python modules starts no interpreter. */
 pyloader_t *
 pyhost_of(call_ctx_t *ctx)
 {
@@ -74,6 +75,7 @@ pyhost_of(call_ctx_t *ctx)
     return self;
 }
 
+/* Looks at folders once and keeps their names, so that a job that calls only functions in C pays one look. */
 bool
 pyhost_has(pyloader_t *self, pykind_t kind, const char *stem)
 {
@@ -139,6 +141,8 @@ registry_for(const pyloader_t *self, const char *kind)
     return NULL;
 }
 
+/* Question "find": [file, name, whether Salt's own] of a function in Python, which the interpreter then calls
+ * itself; true for one in C; null: no such function. */
 static json_t *
 on_find(void *cookie, const json_t *asked)
 {
@@ -183,6 +187,8 @@ call_state(const pyloader_t *self, const char *name, py_t *args, py_t *kwargs)
     return json_pack("{s:o}", "value", python_wire_of_json(ret));
 }
 
+/* Question "call": runs a function for Python code, with values of Python's kinds kept (py_from_wire). A
+ * failure becomes the exception of its kind there. */
 static json_t *
 on_call(void *cookie, const json_t *asked)
 {
@@ -232,6 +238,7 @@ on_pillar(void *cookie, const json_t *asked)
     return json_pack("{s:o}", "value", python_wire_of(ctx_native_pillar(self->ctx)));
 }
 
+/* Question "fire": the data must be plain JSON, as an event goes to the master. */
 static json_t *
 on_fire(void *cookie, const json_t *asked)
 {
@@ -266,6 +273,7 @@ on_jid_event(void *cookie, const json_t *asked)
     return json_incref(fired);
 }
 
+/* Question of PyDSL's include(): only a state run's renderer has SLS files to include. */
 static json_t *
 on_include(void *cookie, const json_t *asked)
 {
@@ -397,6 +405,8 @@ failed_kind(const char *word)
     return FAIL_GENERIC;
 }
 
+/* NEW last message of the task, or NULL with *err: the interpreter did not start, died, or the code raised.
+ */
 json_t *
 pyhost_task(pyloader_t *self, const json_t *task, fail_t *err)
 {
@@ -429,6 +439,8 @@ pyhost_forget(pyloader_t *self)
         log_debug("modules in Python are loaded in another interpreter: %s", fail_text(&err));
 }
 
+/* Within this call the deadline of the py scope holds, too: code of users that should only be looked at may
+ * not run for ever. */
 json_t *
 pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err)
 {
@@ -438,6 +450,8 @@ pyhost_task_in_time(pyloader_t *self, const json_t *task, fail_t *err)
     return last;
 }
 
+/* A task of a user's file, which may lead to another one's before it ends: the outer one is in force again
+ * afterwards. */
 json_t *
 pyhost_user(pyloader_t *self, const userfile_t *what, const json_t *task, fail_t *err)
 {

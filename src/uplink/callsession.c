@@ -85,6 +85,8 @@ is_acked(const json_t *one, const json_t *jids, const json_t *events)
     return false;
 }
 
+/* session_host_t: the master has stored these; whatever has no acknowledgement is sent again after a
+ * reconnect. */
 static void
 callsession_on_ack(void *cookie, json_t *jids, json_t *events)
 {
@@ -94,6 +96,8 @@ callsession_on_ack(void *cookie, json_t *jids, json_t *events)
             (void) json_array_remove(self->unsettled, i);
 }
 
+/* session_host_t: pieces of files go to the downloads; a pillar is taken only when it answers the question of
+ * now. */
 static void
 callsession_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
@@ -224,6 +228,7 @@ callsession_open(const conf_t *conf, const json_t *grains, int timeout_ms, fail_
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
+    /* The keys are the minion's own, which may be made here when salt-call is the first to run. */
     self->keys = masters != NULL && fs_own_dir(pki, 0700, err) == 0 && set_aside(pki, err) == 0
                      ? key_pair_open(pki, "minion", NULL, err)
                      : NULL;
@@ -233,6 +238,7 @@ callsession_open(const conf_t *conf, const json_t *grains, int timeout_ms, fail_
     size_t i;
     json_t *one;
     int rc = self->zctx != NULL ? -ETIMEDOUT : -EINVAL;
+    /* Masters are tried in their order; the first one that serves is used, and the last error is told. */
     json_array_foreach (masters, i, one) {
         if (self->zctx == NULL || rc == 0)
             break;
@@ -315,6 +321,8 @@ callsession_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *
                     PILLAR_WAIT_MS / 1000);
 }
 
+/* NEW pillar, or NULL with *err. The number keeps a late answer to an earlier question apart from this one's.
+ */
 json_t *
 callsession_pillar(callsession_t *self, json_t *ask, json_t *grains, fail_t *err)
 {
@@ -351,6 +359,8 @@ callsession_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
     return fail_set(err, -(int) value_int(answer, "code", EIO), "%s", value_str(answer, "error", ""));
 }
 
+/* Events and returns are on the way when the function ends; the process may only end when the master has
+ * them. */
 int
 callsession_settle(callsession_t *self, int timeout_ms, fail_t *err)
 {

@@ -103,6 +103,7 @@ eauth_who(const eauth_t *self, const lconn_t *c, const json_t *request, const ch
     return who;
 }
 
+/* True, with *err, while the name or address has failed too often of late. */
 static bool
 eauth_must_wait(eauth_t *self, const char *who, fail_t *err)
 {
@@ -115,6 +116,8 @@ eauth_must_wait(eauth_t *self, const char *who, fail_t *err)
     return left > 0;
 }
 
+/* A success forgives all failures; after TRIES_FREE failures each further one doubles the wait, up to
+ * TRIES_MAX. */
 static void
 eauth_count(eauth_t *self, const char *who, bool ok)
 {
@@ -130,6 +133,7 @@ eauth_count(eauth_t *self, const char *who, bool ok)
 
 /* ---- what came of it -------------------------------------------------------------------------------- */
 
+/* Failures are written as far as there is room (audit_write_spare): guessing must not fill the disk. */
 static void
 eauth_audit(eauth_t *self, lconn_t *c, const char *op, const char *eauth, const char *user, bool ok)
 {
@@ -218,6 +222,7 @@ eauth_free(attempt_t *try)
     free(try);
 }
 
+/* The same words for an unknown user, a wrong password and a broken system: a guesser learns nothing. */
 static void
 eauth_refuse(attempt_t *try)
 {
@@ -230,6 +235,8 @@ eauth_refuse(attempt_t *try)
     eauth_free(try);
 }
 
+/* The answer is put off by a time that is partly random, so that its delay does not tell which check failed.
+ * The log has the reason. */
 static void
 eauth_failed(eauth_t *self, attempt_t *try, const char *why)
 {
@@ -244,6 +251,7 @@ eauth_failed(eauth_t *self, attempt_t *try, const char *why)
     eauth_audit(self, try->c, try->become ? "become" : "login", try->eauth, try->user, false);
 }
 
+/* TAKES try. A connection that has gone meanwhile gets neither a token nor an entry in the audit log. */
 static void
 eauth_succeeded(eauth_t *self, attempt_t *try, const json_t *answer)
 {
@@ -481,6 +489,8 @@ const request_row_t request_explain = { .fn = eauth_explain };
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
+/* salt-auth may hang with its system: a login without an answer in time has failed. Late failures are
+ * answered when their time has come. */
 static void
 eauth_tick(front_t *front, int64_t now_ms)
 {
@@ -501,6 +511,8 @@ eauth_tick(front_t *front, int64_t now_ms)
     tokens_expire(self->tokens);
 }
 
+/* salt-api is known by its user: requests that come from that user bring the address of the client that they
+ * are for. */
 static int
 eauth_start(front_t *front, fail_t *err)
 {

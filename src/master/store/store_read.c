@@ -260,6 +260,7 @@ stored_json(const char *text, size_t len)
     return v != NULL ? v : value_utf8(text, len);
 }
 
+/* A column's JSON. NEW; without memory "" instead of a failure, as the query's end reports the lack. */
 static json_t *
 col_json(sqlite3_stmt *stmt, int col)
 {
@@ -283,6 +284,8 @@ collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
+/* Columns that every reader of a job shows. They are kept beside the document, which is written once, because
+ * returns change them. */
 static void
 add_numbers(sqlite3_stmt *stmt, json_t *job)
 {
@@ -301,6 +304,8 @@ job_bytes(sqlite3_stmt *stmt, int doc, int minions)
            (size_t) sqlite3_column_bytes(stmt, minions);
 }
 
+/* A job without its minions. A document that is damaged reads as an empty one: the columns still tell what
+ * the job was. */
 static json_t *
 job_doc(sqlite3_stmt *stmt)
 {
@@ -329,6 +334,8 @@ whole_job(sqlite3_stmt *stmt)
     return job;
 }
 
+/* A job without its document, which may be large: only its size, so that a caller can decide whether to ask
+ * for the whole. */
 static json_t *
 job_head(sqlite3_stmt *stmt)
 {
@@ -340,6 +347,7 @@ job_head(sqlite3_stmt *stmt)
     return job;
 }
 
+/* One job by its jid, as `read` makes it of the row. NEW; null when there is no such job, NULL with *err. */
 static json_t *
 query_job(store_reader_t *self, const char *jid, json_t *(*read)(sqlite3_stmt *stmt), fail_t *err)
 {
@@ -483,6 +491,8 @@ typedef struct wanted {
     bool too_much;
 } wanted_t;
 
+/* store_return_fn: keeps the returns of the wanted minions, and ends the reading once they no longer fit a
+ * message. */
 static bool
 take_wanted(void *cookie, const char *id, const char *text, size_t len)
 {
@@ -654,6 +664,7 @@ store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
     return jobs != NULL ? store_read_reversed(jobs) : NULL;
 }
 
+/* Rows come newest first, so that the bound leaves out the oldest; the answer is in the order of the jobs. */
 json_t *
 store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_t *ret_left, fail_t *err)
 {
@@ -677,6 +688,7 @@ store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_
     return jids != NULL ? store_read_reversed(jids) : NULL;
 }
 
+/* "" for a store without jobs, unlike NULL with *err. */
 json_t *
 store_last_jid(store_reader_t *self, fail_t *err)
 {
@@ -757,6 +769,7 @@ store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err
     return end_query(self, NULL, rc < 0 ? rc : 0, events, err);
 }
 
+/* *ret_after stays as the caller has set it when all events are older. */
 int
 store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fail_t *err)
 {
@@ -805,6 +818,7 @@ static const struct {
                               [STORE_PILLAR] = { Q_PILLAR, Q_PILLAR_OF },
                               [STORE_MINE] = { Q_MINE, Q_MINE_OF } };
 
+/* One minion's document, or all by id. The loop over `all` is a walk over an object of one or of all. */
 json_t *
 store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
 {
@@ -823,6 +837,8 @@ store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
     return all;
 }
 
+/* Texts are passed on unparsed and one at a time: parsing a fleet's grains would hold up a start. A row that
+ * lacks memory is skipped here and reported by end_rows. */
 int
 store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *cookie, fail_t *err)
 {
@@ -851,6 +867,7 @@ store_meta(store_reader_t *self, const char *key, fail_t *err)
     return end_query(self, stmt, rc, value, err);
 }
 
+/* Keys have a prefix per owner ("run/"), so an owner reads its own alone. */
 json_t *
 store_metas(store_reader_t *self, const char *prefix, fail_t *err)
 {
@@ -871,6 +888,7 @@ query_note(store_reader_t *self, int which, const char *kind, const char *ref, f
     return store_read_bind_text(self, query_text(self, which, kind, err), 2, ref, err);
 }
 
+/* null: no job has this note; the caller may begin one. */
 json_t *
 store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err)
 {
@@ -909,6 +927,8 @@ doc_with(sqlite3_stmt *stmt, int col)
     return json_object();
 }
 
+/* A run of an orchestration. One that has not ended has no result: what the column holds then is of no use.
+ */
 static json_t *
 run_doc(sqlite3_stmt *stmt)
 {
@@ -952,6 +972,7 @@ store_run(store_reader_t *self, const char *run, fail_t *err)
     return end_query(self, stmt, rc, found, err);
 }
 
+/* A step may have begun more than once, as after a restart: each time is a row, with a higher `go`. */
 json_t *
 store_steps(store_reader_t *self, const char *run, fail_t *err)
 {

@@ -60,6 +60,7 @@ mbeacon_row(void *cookie, const char *module)
     return beacon_run_row(js->tables.beacon_plugins, js->tables.n_beacon_plugins, module);
 }
 
+/* State of a look beside the engine's own; freed with the beacon. */
 static work_t *
 mbeacon_work(beacon_t *beacon)
 {
@@ -73,6 +74,7 @@ mbeacon_work(beacon_t *beacon)
 
 /* ---- descriptors -------------------------------------------------------------------------------------- */
 
+/* In a forked session (in_session) the epoll set is the parent's: it must stay as it is. */
 static void
 mbeacon_close(mbeacon_t *self, beacon_t *beacon)
 {
@@ -114,6 +116,7 @@ mbeacon_gone(void *cookie, beacon_t *beacon)
 
 /* ---- what a look found -------------------------------------------------------------------------------- */
 
+/* The reactor and other parts hear of the event at once, as in Salt; the outbox keeps it for the masters. */
 static void
 mbeacon_fire(mbeacon_t *self, const json_t *event)
 {
@@ -346,6 +349,7 @@ mbeacon_next(void *part, job_proc_t *asker, json_t *request, fail_t *err)
 
 /* ---- hooks -------------------------------------------------------------------------------------------- */
 
+/* The beacon for which this job looks, or NULL: the configuration may have dropped it while the child ran. */
 static work_t *
 mbeacon_of_job(const mbeacon_t *self, const json_t *job)
 {
@@ -357,6 +361,7 @@ mbeacon_of_job(const mbeacon_t *self, const json_t *job)
     return NULL;
 }
 
+/* A child's look: it returns the events and the beacon's context, which is kept for the next look. */
 static void
 mbeacon_job_returned(void *part, json_t *job, const jobret_t *ret)
 {
