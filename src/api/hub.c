@@ -45,6 +45,7 @@ hub_drop_first(hub_t *self)
     self->first++;
 }
 
+/* map_free_fn: the token is wiped. Streams are not told; hub_end() has done that. */
 static void
 hub_free(void *p)
 {
@@ -88,6 +89,7 @@ hubs_ears(const hubs_t *self)
 
 /* ---- ears ---------------------------------------------------------------------------------------- */
 
+/* Takes a stream off its hub. The caller rests the hub (hub_rest) once it does not walk over the list. */
 static void
 ear_off(ear_t *ear)
 {
@@ -113,6 +115,7 @@ hub_rest(hub_t *self)
         (void) map_del(self->hubs->by_token, self->token);
 }
 
+/* A stream ends by itself; the last one ends the hub, and with it the line to the master. */
 void
 hub_leave(ear_t *ear)
 {
@@ -147,6 +150,7 @@ hub_end(hub_t *self)
     }
 }
 
+/* The program ends: each stream gets an orderly end. */
 void
 hubs_end(hubs_t *self)
 {
@@ -172,6 +176,7 @@ hub_tell(const hub_t *self, bool views)
     }
 }
 
+/* An event is formatted once, as Salt's /events has it, and shared by all streams of the token. */
 static void
 hub_add(hub_t *self, const json_t *push)
 {
@@ -245,6 +250,8 @@ hub_take(void *cookie, const json_t *msg)
     }
 }
 
+/* The line becomes the token's user at the master, so that a stream shows what that user may see. NULL: the
+ * master can't be asked. */
 static hub_t *
 hub_new(hubs_t *hubs, const char *token)
 {
@@ -265,6 +272,8 @@ hub_new(hubs_t *hubs, const char *token)
     return self;
 }
 
+/* False: there are as many hubs or views as may be, or no master. `begun` is called at once when the master
+ * has already agreed. */
 bool
 hub_join(hubs_t *self, const char *token, ear_t *ear)
 {
@@ -293,6 +302,7 @@ hub_join(hubs_t *self, const char *token, ear_t *ear)
     return true;
 }
 
+/* The rest of the event that the stream is at, BORROWED until the next event comes; NULL: it has read all. */
 const char *
 hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data)
 {
@@ -306,6 +316,7 @@ hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data)
     return event->text + ear->off;
 }
 
+/* The stream has written n bytes; a socket may take a part of an event. */
 void
 hub_took(ear_t *ear, size_t n)
 {
@@ -325,6 +336,8 @@ hub_view(const ear_t *ear)
     return ear->hub != NULL ? ear->hub->view : NULL;
 }
 
+/* Views are told at most once in VIEW_MS, with whatever has changed by then: states may change with every
+ * event. */
 void
 hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait)
 {

@@ -15,6 +15,7 @@
 #define NO_MASTER         "Salt request timed out. The master is not responding."
 #define TOO_MANY          "Too many failed log-ins from this address; wait a second"
 
+/* Salt's list of clients, which includes `ssh`: pages read it, whatever is enabled here. */
 void
 root_get(request_t *request)
 {
@@ -75,6 +76,7 @@ login_get(request_t *request)
     reply_value(request, MHD_HTTP_OK, &value);
 }
 
+/* The client gets the id of a session, as Salt calls it a token; the master's own token stays in this process. */
 static void
 login_answer(request_t *request, const json_t *reply, void *cookie)
 {
@@ -98,6 +100,7 @@ login_answer(request_t *request, const json_t *reply, void *cookie)
     reply_return(request, &list);
 }
 
+/* Guesses are counted by address before the master is asked, which counts them by name. */
 void
 login_post(request_t *request)
 {
@@ -128,6 +131,7 @@ logout_answer(request_t *request, const json_t *reply, void *cookie)
     reply_value(request, MHD_HTTP_OK, &value);
 }
 
+/* The session ends here at once, also when the master can't be asked to revoke the token. */
 void
 logout_post(request_t *request)
 {
@@ -157,6 +161,7 @@ tokens_free(void *cookie)
 
 static void tokens_next(request_t *request, tokens_t *self);
 
+/* One token of several is made; the count of those made says whose turn is next. */
 static void
 tokens_answer(request_t *request, const json_t *reply, void *cookie)
 {
@@ -176,6 +181,7 @@ tokens_answer(request_t *request, const json_t *reply, void *cookie)
     tokens_next(request, self);
 }
 
+/* Logins one after the other: several at once would be guesses for the price of one request. */
 static void
 tokens_next(request_t *request, tokens_t *self)
 {

@@ -50,8 +50,7 @@ low_leave(low_t *self)
     return request;
 }
 
-/* Ends the whole request at its first failure: earlier chunks have run, and their returns are dropped, as in
- * Salt. */
+/* Ends the whole request at its first failure: earlier chunks have run, and their returns are dropped. */
 void
 low_fail(low_t *self, unsigned status, const char *text)
 {

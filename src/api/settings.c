@@ -120,6 +120,7 @@ setting_take(json_t *rest, const char *name, json_t *value, json_t *warnings, fa
     return json_object_set_new(rest, name, kept);
 }
 
+/* Without TLS only this host may be served, or a proxy on it. */
 bool
 settings_loopback(const char *host)
 {
@@ -160,6 +161,7 @@ static const char *const client_names[] = { "local",        "local_async", "loca
                                             "local_subset", "runner",      "runner_async",
                                             "ssh",          "wheel",       "wheel_async" };
 
+/* Defaults of all names first, so that readers never meet a missing one. */
 static int
 settings_read(settings_t *self, const json_t *section, json_t *warnings, fail_t *err)
 {

@@ -111,6 +111,7 @@ step_named(tree_t *self, const json_t *row)
     return step;
 }
 
+/* A plan begins the tree anew: a resumed orchestration sends another one. */
 static void
 take_plan(tree_t *self, const json_t *push, int64_t now_ms)
 {
@@ -127,6 +128,7 @@ take_plan(tree_t *self, const json_t *push, int64_t now_ms)
     self->more = (size_t) value_int(push, "more", 0);
 }
 
+/* Only steps on minions have counts; 0 of 0 shows nothing. */
 static void
 take_counts(tree_step_t *step, const json_t *push)
 {
@@ -136,6 +138,8 @@ take_counts(tree_step_t *step, const json_t *push)
     step->of = value_int(push, "of", 0);
 }
 
+/* `kept`: taken from the journal of an earlier run. A result of null is that of test mode: it would change
+ * something. */
 static stage_t
 stage_of(const json_t *push)
 {
@@ -309,6 +313,8 @@ put_rest(const tree_t *self, const bool *shown, size_t columns, buf_t *out)
     put_branch(self, true, &look, buf_str(&text), columns, out);
 }
 
+/* Widths of all shown steps are found before the first line, so that columns stand below each other; the ids
+ * take a third at most. */
 void
 tree_text(const tree_t *self, int64_t now_ms, size_t columns, size_t rows, buf_t *out)
 {

@@ -166,6 +166,7 @@ cache_known_minions(call_ctx_t *ctx, fail_t *err)
     return value_sorted_texts(list);
 }
 
+/* Three levels: banks of files, ids below "minions", and below an id the names of what is known of it. */
 static int
 cache_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -189,6 +190,7 @@ cache_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {} where nothing is kept, as Salt's cache says. */
 static int
 cache_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -218,6 +220,7 @@ cache_store(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return bank_store(cache_cachedir(ctx), bank, value_str(args, "key", ""), value_get(args, "data"), err);
 }
 
+/* *ret_value tells whether something was there. */
 static int
 cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

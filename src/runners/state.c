@@ -114,6 +114,8 @@ document(const json_t *args)
     return doc;
 }
 
+/* Arguments of a resumed run: from which step on, and what becomes of a step of which it is not known whether
+ * it ran. */
 static int
 read_ask(const json_t *args, orchrun_ask_t *ask, fail_t *err)
 {
@@ -259,6 +261,7 @@ state_orchestrate_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return rc == 0 ? runners_state_plain(ctx, whole, ret_value, err) : rc;
 }
 
+/* state.show_sls of the master's own context: the same compiler as for a run, nothing executed. */
 static int
 state_orchestrate_show_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -77,6 +77,8 @@ mineask_send(mineasks_t *self, mineask_t *q)
     return rc != -EMSGSIZE;
 }
 
+/* A question that can't be sent for want of a connection waits; one that no message can hold fails at once.
+ */
 void
 mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask)
 {
@@ -111,6 +113,7 @@ mineasks_ready(mineasks_t *self)
         (void) mineask_send(self, q);
 }
 
+/* Only questions about other minions' jobs fail: sent twice, they would run twice. */
 void
 mineasks_lost(mineasks_t *self)
 {
@@ -125,6 +128,7 @@ mineasks_lost(mineasks_t *self)
     }
 }
 
+/* Another session takes over the open questions, when a minion changes its master. */
 void
 mineasks_take(mineasks_t *self, mineasks_t *from)
 {
@@ -136,6 +140,7 @@ mineasks_take(mineasks_t *self, mineasks_t *from)
     }
 }
 
+/* Answers to unknown numbers are ignored: the asker has given up, or the question was sent twice. */
 void
 mineasks_message(mineasks_t *self, const json_t *body)
 {
@@ -155,6 +160,7 @@ mineasks_message(mineasks_t *self, const json_t *body)
     }
 }
 
+/* Milliseconds until the next question's time is over. */
 int
 mineasks_step(mineasks_t *self)
 {

@@ -127,6 +127,7 @@ outbox_remove(outbox_t *self, item_t *it)
     outbox_free(it);
 }
 
+/* The cursor stays unless it was at the end: an item is sent in its turn. */
 static void
 outbox_append(outbox_t *self, item_t *it)
 {
@@ -215,6 +216,8 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     return self;
 }
 
+/* Events that wait have numbers of an earlier process's series, which therefore goes on: masters take a
+ * minion's events in their order. */
 int
 outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
 {
@@ -239,6 +242,8 @@ outbox_index(const outbox_t *self, const char *asker)
     return asker != NULL ? (int) value_int(self->masters, asker, -1) : -1;
 }
 
+/* The configuration of masters may have changed: an asker that is no longer among them has no index, and its
+ * return goes to any. */
 void
 outbox_masters(outbox_t *self, json_t *masters)
 {
@@ -540,6 +545,7 @@ outbox_beacon(outbox_t *self, const char *tag, json_t *data)
     return outbox_put_event(self, tag, data, NULL, json_true());
 }
 
+/* A master that acknowledges works, so the pause between repetitions is short again. */
 void
 outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
 {
@@ -566,6 +572,8 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
+/* Four timers: a full disk, masters that are given up, repetition of what has no acknowledgement, files that
+ * could not be read. */
 void
 outbox_tick(outbox_t *self, int64_t now_ms)
 {
@@ -607,6 +615,7 @@ outbox_next_ms(const outbox_t *self)
 
 /* ---- questions -------------------------------------------------------------------------------- */
 
+/* {jid: its asker, or null}: the hello tells the masters which returns are still to come. */
 json_t *
 outbox_pending(const outbox_t *self)
 {

@@ -220,6 +220,7 @@ spool_begin(spool_t *self, const json_t *job, fail_t *err)
     return 0;
 }
 
+/* The mark gets the process's start time, as its number alone may be another's after a reboot. */
 int
 spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 {
@@ -264,6 +265,8 @@ spool_leave(const char *dir, const jobret_t *ret, const char *asker, fail_t *err
     return spool_put(dir, ret, asker, err);
 }
 
+/* The return is on the disk before the mark goes: killed between both, the job has a mark and a return, and
+ * the return counts. */
 int
 spool_end(spool_t *self, const jobret_t *ret, const char *asker, fail_t *err)
 {
@@ -292,6 +295,8 @@ spool_own_forget(spool_t *self, const char *jid)
     return (was || errno == ENOENT) && (unlink(mark) == 0 || errno == ENOENT);
 }
 
+/* A file that can't be removed now would be sent again after a restart, so it is tried again with each later
+ * one. */
 void
 spool_forget(spool_t *self, const char *jid)
 {
@@ -352,6 +357,8 @@ spool_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const
     return NULL;
 }
 
+/* The asker is beside the return in the file, and no part of what the master gets. A file that is damaged has
+ * been moved aside and no longer counts. */
 json_t *
 spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, fail_t *err)
 {
@@ -422,6 +429,7 @@ interrupted(spool_t *self, const char *jid, fail_t *err)
     return json_incref(job);
 }
 
+/* -EAGAIN: it can't be told yet, and -EINPROGRESS: a parted job still runs. Both stay marks. */
 json_t *
 spool_interrupted(spool_t *self, json_t *damaged)
 {
@@ -515,6 +523,7 @@ read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
     return rc == -ENOENT || rc == -EFBIG ? 0 : fail_set(err, rc, "spool: %s", fail_text(&why));
 }
 
+/* 0: there is no note, or a damaged one: then a new series of event numbers begins. */
 int
 spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto, fail_t *err)
 {

@@ -64,6 +64,7 @@ hook_forgotten(front_t *front, const char *id)
     TELL(front, forgotten, front, id);
 }
 
+/* Ends at the first failure: then nothing is committed, as the caller's transaction is given up. */
 int
 hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 {
@@ -105,6 +106,7 @@ hook_renewed(front_t *front)
     TELL(front, renewed, front);
 }
 
+/* The least of all parts, as an event that one of them will read again must stay in the journal. */
 uint64_t
 hook_settled(const front_t *front)
 {
@@ -166,6 +168,7 @@ hook_figures(front_t *front, buf_t *out, bool minions)
     TELL(front, figures, front, out, minions);
 }
 
+/* The first part that knows the kind of names answers or takes the request. */
 int
 hook_names(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
 {

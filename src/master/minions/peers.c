@@ -90,6 +90,8 @@ fit_fd(peers_t *self, int fd)
     self->n_fds = n;
 }
 
+/* A slot is the minion's number in bit sets and jobs. Freed ones are used again, so the arrays stay as small
+ * as the fleet. */
 static uint32_t
 new_slot(peers_t *self)
 {
@@ -103,6 +105,7 @@ new_slot(peers_t *self)
     return self->n_slots++;
 }
 
+/* Each rate has a bucket of its own, so that a minion which floods one kind of message keeps the others. */
 static minion_t *
 new_minion(peers_t *self, const char *id)
 {
@@ -121,6 +124,7 @@ new_minion(peers_t *self, const char *id)
     return m;
 }
 
+/* The message that crosses the bound is taken and charged: what it owes delays the next ones. */
 bool
 minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
 {
@@ -208,6 +212,7 @@ peers_count(const peers_t *self, key_state_t state)
     return self->counts[state];
 }
 
+/* Routing ids are any bytes, and the maps' keys are texts. */
 static void
 rid_hex(const void *rid, size_t len, char out[2 * RID_MAX + 1])
 {
@@ -261,6 +266,8 @@ add_ended(peers_t *self, peer_t *peer)
     self->ended = peer;
 }
 
+/* The descriptor may be another connection's at once, so only the entry is kept, until all messages of it are
+ * read. */
 void
 peers_end(peers_t *self, int fd)
 {
@@ -315,6 +322,7 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
     return peer;
 }
 
+/* A connection speaks for one minion at a time; the former one must not point to it any longer. */
 void
 peers_bind(peer_t *peer, minion_t *m)
 {
@@ -370,6 +378,7 @@ peers_drop_sub(peers_t *self, int fd)
             m->sub_fd = i;
 }
 
+/* A minion that reconnects has two connections to the publish port for a while; the newest one counts. */
 void
 peers_add_sub(peers_t *self, minion_t *m, int fd)
 {
@@ -410,6 +419,8 @@ peers_there(const peers_t *self, uint32_t slot)
     return m != NULL && m->state == KEY_ACCEPTED && m->peer != NULL ? m : NULL;
 }
 
+/* Counts slots instead of keeping a number, which would have to follow each of the ways in which a minion
+ * leaves. */
 size_t
 peers_present(const peers_t *self)
 {

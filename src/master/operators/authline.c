@@ -41,6 +41,7 @@ typedef struct auth_plan {
     pid_t parent;
 } auth_plan_t;
 
+/* The program is started by the first question: a master without external logins never runs it. */
 authline_t *
 authline_new(zloop_t *loop, authline_fn *fn, void *cookie)
 {
@@ -76,6 +77,8 @@ authline_close(authline_t *self)
     *authline_room(self) = (ending_t){ self->pid, clock_mono_ms() + END_MS };
 }
 
+/* Reaps programs that were given up, and kills those that do not end in time, as a system's library may hang.
+ */
 void
 authline_tick(authline_t *self, int64_t now_ms)
 {
@@ -105,6 +108,8 @@ authline_destroy(authline_t **self_p)
     free(self);
 }
 
+/* One packet is one answer. An end, or what is no answer, fails all logins under way: `fn` is told so by
+ * NULL. */
 static int
 authline_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -127,6 +132,8 @@ authline_readable(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 
 /* ---- starting it ---------------------------------------------------------------------------------- */
 
+/* In the forked child, where only async-signal-safe calls are allowed: no output, AUTH_FD, and an end with
+ * the master's. */
 static void
 authline_child(const void *cookie)
 {
@@ -160,6 +167,7 @@ authline_program(void)
     return NULL;
 }
 
+/* SOCK_SEQPACKET keeps questions apart, so that neither side needs frames. */
 static int
 authline_start(authline_t *self, fail_t *err)
 {
@@ -187,6 +195,8 @@ authline_start(authline_t *self, fail_t *err)
     return fail_set(err, -code, "salt-auth can't be started: %s", strerror(code));
 }
 
+/* The text is wiped: it has the password. MSG_DONTWAIT: a program that does not read must not hold up the
+ * front loop. */
 int
 authline_ask(authline_t *self, const json_t *question, fail_t *err)
 {

@@ -27,6 +27,8 @@ tokens_forget(tokens_t *self, const char *hash)
     (void) store_del_meta(self->front->store, key);
 }
 
+/* Tokens survive a restart. Those that are over, or whose row is damaged, are dropped now. NULL with *err
+ * when the store can't be read. */
 tokens_t *
 tokens_new(front_t *front, fail_t *err)
 {
@@ -71,6 +73,8 @@ tokens_hash(const char *text, char out[KEY_HEX_MAX])
     salt_assert(rc == 0);
 }
 
+/* TAKES row; BORROWED token. Only the hash is kept: who reads the store has no token. A store that is full
+ * does not refuse the login. */
 const json_t *
 tokens_add(tokens_t *self, json_t *row, char out[TOKEN_TEXT + 1], fail_t *err)
 {
