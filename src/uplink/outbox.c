@@ -51,7 +51,7 @@ struct outbox {
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
     unsigned listening;                     /* bits of masters */
-    int64_t deaf_ms[LIMIT_MASTERS];         /* monotonic: since when a master is away */
+    int64_t lost_ms[LIMIT_MASTERS];         /* monotonic: since when a master is away */
     int64_t away_ms;                        /* how long a return waits for its own master; 0: for ever */
     char *series;                           /* the name of the numbers; NULL: none is kept */
     json_int_t upto;                        /* reserved in it */
@@ -374,7 +374,7 @@ given_up_ms(const outbox_t *self, const item_t *it)
 {
     if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || !self->listening || outbox_heard(self, it))
         return 0;
-    int64_t since = self->deaf_ms[it->master];
+    int64_t since = self->lost_ms[it->master];
     return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
 }
 
@@ -410,7 +410,7 @@ outbox_patience(outbox_t *self, int64_t away_ms)
 }
 
 void
-outbox_listens(outbox_t *self, int master)
+outbox_connected(outbox_t *self, int master)
 {
     self->listening |= 1u << master;
     self->patience_ms = PATIENCE_MS;
@@ -420,13 +420,13 @@ outbox_listens(outbox_t *self, int master)
 }
 
 void
-outbox_deaf(outbox_t *self, int master)
+outbox_disconnected(outbox_t *self, int master)
 {
     unsigned gone = self->listening & (master < 0 ? ~0u : 1u << master);
     self->listening &= ~gone;
     for (int i = 0; i < LIMIT_MASTERS; i++)
         if (gone >> i & 1)
-            self->deaf_ms[i] = clock_mono_ms();
+            self->lost_ms[i] = clock_mono_ms();
     if (gone)
         outbox_give_up(self, clock_mono_ms());
     if (self->listening)

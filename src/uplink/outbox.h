@@ -54,9 +54,9 @@ bool outbox_beacon(outbox_t *self, const char *tag, json_t *data);
 void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 
 /* Master `master` (an index) is connected: everything it may take is sent again from the first. */
-void outbox_listens(outbox_t *self, int master);
+void outbox_connected(outbox_t *self, int master);
 /* Master `master` is disconnected; -1: all are. */
-void outbox_deaf(outbox_t *self, int master);
+void outbox_disconnected(outbox_t *self, int master);
 bool outbox_is_heard(const outbox_t *self);   /* at least one is connected */
 int64_t outbox_deaf_ms(const outbox_t *self); /* monotonic: since when none is connected; 0: one is */
 /* Sends again what stayed unacknowledged, redirects returns, and retries the disk. */

@@ -88,14 +88,14 @@ mlink_state(void *part, json_t *frame)
     jobserver_t *js = self->js;
     int master = (int) value_int(frame, "master", 0);
     if (!str_eq(value_str(frame, "state", ""), "ready")) {
-        outbox_deaf(js->outbox, master);
+        outbox_disconnected(js->outbox, master);
         EACH_PART(js, master_down, master);
         return;
     }
     EACH_PART(js, master_up, master);
     json_t *again = json_pack("{s:s, s:i}", "t", "again", "master", master);
     jobserver_down(js, &again);
-    outbox_listens(js->outbox, master);
+    outbox_connected(js->outbox, master);
 }
 
 /* Fires an event salt/minion/ID/... for the networking process. */
@@ -220,7 +220,7 @@ static void
 mlink_down(void *cookie)
 {
     const mlink_t *self = cookie;
-    outbox_deaf(self->js->outbox, -1);
+    outbox_disconnected(self->js->outbox, -1);
     EACH_PART(self->js, master_down, -1);
     EACH_PART(self->js, link_down);
     if (!self->js->stop)

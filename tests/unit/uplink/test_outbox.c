@@ -149,7 +149,7 @@ test_at_once(void **state)
     add(f, 1, 10, 0);
     event(f, true);
     assert_int_equal(sent(f), 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_string_equal(json_string_value(json_array_get(f->sent, 0)), "20261120100000000001");
     assert_int_equal(json_integer_value(json_array_get(f->sent, 1)), 1);
     assert_int_equal(sent(f), 2);
@@ -180,7 +180,7 @@ test_oldest_event(void **state)
 {
     fixture_t *f = *state;
 
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     event(f, true);
     assert_int_equal(f->oldest, 1);
     add(f, 1, 10, 0);
@@ -203,7 +203,7 @@ test_odd_acknowledgements(void **state)
 {
     fixture_t *f = *state;
 
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     add(f, 1, 10, -1);
     event(f, true);
     json_auto_t *odd = json_pack("[i, n, s, s, {}, [], s]", 1, "#1", "", "../../etc/passwd");
@@ -218,15 +218,15 @@ test_master_goes_and_comes(void **state)
 {
     fixture_t *f = *state;
 
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     add(f, 1, 10, 0);
     add(f, 2, 10, 0);
     assert_int_equal(sent(f), 2);
     ack(f, 1);
-    outbox_deaf(f->box, 0);
+    outbox_disconnected(f->box, 0);
     add(f, 3, 10, 0);
     assert_int_equal(sent(f), 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     /* What was not acknowledged, and what came since. */
     assert_int_equal(sent(f), 2);
 }
@@ -236,19 +236,19 @@ test_two_masters(void **state)
 {
     fixture_t *f = *state;
 
-    outbox_listens(f->box, 1);
+    outbox_connected(f->box, 1);
     add(f, 1, 10, 0);
     add(f, 2, 10, 1);
     add(f, 3, 10, -1);
     /* The one for a master that is away does not hold up the others. */
     assert_int_equal(sent(f), 2);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_int_equal(sent(f), 3);
-    outbox_deaf(f->box, 1);
+    outbox_disconnected(f->box, 1);
     add(f, 4, 10, 0);
     add(f, 5, 10, 1);
     assert_int_equal(sent(f), 1);
-    outbox_deaf(f->box, -1);
+    outbox_disconnected(f->box, -1);
     add(f, 6, 10, 0);
     assert_int_equal(sent(f), 0);
 }
@@ -271,7 +271,7 @@ test_restart(void **state)
     assert_int_equal(json_object_size(pending), 4);
     assert_string_equal(json_object_iter_key(json_object_iter(pending)), "20261120100000000005");
     assert_string_equal(value_str(pending, "20261120100000000005", ""), "m0");
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     /* The damaged ones are moved aside, the others go. */
     assert_int_equal(sent(f), 3);
     assert_int_equal(outbox_len(f->box), 3);
@@ -288,7 +288,7 @@ test_return_that_fits_no_message(void **state)
     add(f, 2, 10, 0);
     outbox_destroy(&f->box);
     open_box(f);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_in_range(f->bytes, 100, 1000);
     assert_int_equal(sent(f), 2);
     assert_int_equal(outbox_len(f->box), 2);
@@ -304,11 +304,11 @@ test_restart_with_events(void **state)
     char boot[LIMIT_BOOT] = "first";
 
     assert_int_equal(outbox_series(f->box, boot, NULL), 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     event(f, true);
     event(f, true);
     ack_event(f, 1);
-    outbox_deaf(f->box, 0);
+    outbox_disconnected(f->box, 0);
     add(f, 9, 10, -1);
     event(f, true);
     add(f, 8, 10, -1);
@@ -319,7 +319,7 @@ test_restart_with_events(void **state)
     (void) str_copy(boot, sizeof(boot), "second");
     assert_int_equal(outbox_series(f->box, boot, NULL), 0);
     assert_string_equal(boot, "first");
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     AUTO_FREE char *order = value_dump(f->sent);
     assert_string_equal(order, "[2,\"20261120100000000009\",3,\"20261120100000000008\"]");
     (void) sent(f);
@@ -387,7 +387,7 @@ test_unreadable_at_start(void **state)
     event(f, true);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(outbox_len(f->box), 4);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     AUTO_FREE char *order = value_dump(f->sent);
     assert_string_equal(order, "[1,\"20261120100000000001\",2,3]");
     for (int n = 1; n <= 3; n++)
@@ -431,7 +431,7 @@ test_unreadable_for_long(void **state)
     for (size_t i = 0; i < NELEMS(names); i++)
         hide(f, names[i], true);
     open_box(f);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     event(f, true);
     AUTO_FREE char *some = value_dump(f->sent);
     assert_string_equal(some, "[1,\"20261120100000000002\"]");
@@ -459,11 +459,11 @@ test_other_master(void **state)
     fixture_t *f = *state;
 
     outbox_patience(f->box, 5000);
-    outbox_listens(f->box, 0);
-    outbox_listens(f->box, 1);
+    outbox_connected(f->box, 0);
+    outbox_connected(f->box, 1);
     add(f, 1, 10, 0);
     assert_int_equal(sent(f), 1);
-    outbox_deaf(f->box, 0); /* before it acknowledged */
+    outbox_disconnected(f->box, 0); /* before it acknowledged */
     add(f, 2, 10, 0);
     add(f, 3, 10, 1);
     ack(f, 3);
@@ -472,9 +472,9 @@ test_other_master(void **state)
     assert_in_range(next, now, now + 5001);
     outbox_tick(f->box, next - 1);
     assert_int_equal(sent(f), 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_int_equal(sent(f), 2);
-    outbox_deaf(f->box, 0);
+    outbox_disconnected(f->box, 0);
     outbox_tick(f->box, clock_mono_ms() + 5001);
     assert_int_equal(sent(f), 2);
     ack(f, 1);
@@ -482,13 +482,13 @@ test_other_master(void **state)
     assert_int_equal(outbox_len(f->box), 0);
     /* With nobody there is no other one; the first who comes is, when the time is up. */
     outbox_patience(f->box, 1);
-    outbox_deaf(f->box, 1);
+    outbox_disconnected(f->box, 1);
     add(f, 4, 10, 0);
     assert_int_equal(outbox_next_ms(f->box), 0);
     int64_t until = clock_mono_ms() + 2;
     while (clock_mono_ms() < until)
         continue;
-    outbox_listens(f->box, 1);
+    outbox_connected(f->box, 1);
     assert_int_equal(sent(f), 1);
 }
 
@@ -506,16 +506,16 @@ test_asker_after_restart(void **state)
     outbox_destroy(&f->box);
     open_box(f);
     outbox_patience(f->box, 5000);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     AUTO_FREE char *first = value_dump(f->sent);
     assert_string_equal(first,
                         "[\"20261120100000000001\",\"20261120100000000003\",\"20261120100000000004\"]");
     (void) sent(f);
     int64_t next = outbox_next_ms(f->box), now = clock_mono_ms();
     assert_in_range(next, now, now + 5001);
-    outbox_listens(f->box, 1);
+    outbox_connected(f->box, 1);
     assert_int_equal(sent(f), 4);
-    outbox_deaf(f->box, 1);
+    outbox_disconnected(f->box, 1);
     outbox_tick(f->box, clock_mono_ms() + 5001);
     AUTO_FREE char *last = value_dump(f->sent);
     assert_string_equal(last, "[\"20261120100000000002\"]");
@@ -527,9 +527,9 @@ test_other_patience(void **state)
 {
     fixture_t *f = *state;
 
-    outbox_listens(f->box, 0);
-    outbox_listens(f->box, 1);
-    outbox_deaf(f->box, 0);
+    outbox_connected(f->box, 0);
+    outbox_connected(f->box, 1);
+    outbox_disconnected(f->box, 0);
     add(f, 1, 10, 0);
     assert_int_equal(outbox_next_ms(f->box), 0);
     outbox_patience(f->box, 5000);
@@ -552,7 +552,7 @@ test_window(void **state)
 
     for (int i = 0; i < N; i++)
         add(f, i, SIZE, 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_true(f->bytes <= LIMIT_UNDER_WAY + 2 * SIZE);
     size_t n = json_array_size(f->sent);
     assert_in_range(n, LIMIT_UNDER_WAY / SIZE - 1, LIMIT_UNDER_WAY / SIZE + 1);
@@ -573,7 +573,7 @@ test_patience(void **state)
     fixture_t *f = *state;
     int64_t now = clock_mono_ms(), first, second;
 
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     add(f, 1, 10, 0);
     event(f, true);
     assert_int_equal(sent(f), 2);
@@ -602,7 +602,7 @@ test_event_of_too_many_values(void **state)
     json_object_set(data, "a", list);
     for (int i = 0; i < LIMIT_WIRE_VALUES - 20; i++)
         json_array_append_new(list, json_integer(i % 10));
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_true(outbox_event(f->box, "t", data, NULL));
     for (int i = 0; i < 20; i++)
         json_array_append_new(list, json_integer(i));
@@ -655,7 +655,7 @@ test_full_disk(void **state)
     while (!outbox_full(f->box) && n < 100)
         add(f, n++, SIZE, 0);
     assert_in_range(n, LIMIT_UNSPOOLED / SIZE, LIMIT_UNSPOOLED / SIZE + 1);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     assert_true(sent(f) > 0);
     /* Still full. */
     int64_t disk = outbox_next_ms(f->box);
@@ -692,7 +692,7 @@ test_event_before_a_return(void **state)
     char boot[LIMIT_BOOT] = "first";
 
     assert_int_equal(outbox_series(f->box, boot, NULL), 0);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     event(f, true);
     event(f, true);
     ack_event(f, 1);
@@ -701,7 +701,7 @@ test_event_before_a_return(void **state)
     assert_int_equal(sent(f), 4);
     outbox_destroy(&f->box);
     open_box(f);
-    outbox_listens(f->box, 0);
+    outbox_connected(f->box, 0);
     AUTO_FREE char *order = value_dump(f->sent);
     assert_string_equal(order, "[2,\"20261120100000000001\"]");
     ack_event(f, 2);
