@@ -19,8 +19,8 @@ struct hub {
     line_t *line;
     json_int_t become_n, events_n;
     bool ready;
-    int busy; /* ears are being told: it must not go meanwhile */
-    ear_t *ears;
+    int busy; /* listeners are being told: it must not go meanwhile */
+    listener_t *listeners;
     event_t ring[HUB_EVENTS];
     uint64_t first, end; /* numbers of the events that are there: first <= n < end */
     size_t bytes;
@@ -32,7 +32,7 @@ struct hub {
 struct hubs {
     api_t *api;
     map_t *by_token;
-    size_t n_ears, n_views;
+    size_t n_listeners, n_views;
 };
 
 static void
@@ -82,71 +82,71 @@ hubs_destroy(hubs_t **self_p)
 }
 
 size_t
-hubs_ears(const hubs_t *self)
+hubs_listeners(const hubs_t *self)
 {
-    return self->n_ears;
+    return self->n_listeners;
 }
 
-/* ---- ears ---------------------------------------------------------------------------------------- */
+/* ---- listeners ---------------------------------------------------------------------------------------- */
 
 /* Takes a stream off its hub. The caller rests the hub (hub_rest) once it does not walk over the list. */
 static void
-ear_off(ear_t *ear)
+listener_off(listener_t *listener)
 {
-    hub_t *hub = ear->hub;
+    hub_t *hub = listener->hub;
 
-    if (ear->prev != NULL)
-        ear->prev->next = ear->next;
+    if (listener->prev != NULL)
+        listener->prev->next = listener->next;
     else
-        hub->ears = ear->next;
-    if (ear->next != NULL)
-        ear->next->prev = ear->prev;
-    ear->next = ear->prev = NULL;
-    ear->hub = NULL;
-    hub->hubs->n_ears--;
-    hub->hubs->n_views -= ear->views;
+        hub->listeners = listener->next;
+    if (listener->next != NULL)
+        listener->next->prev = listener->prev;
+    listener->next = listener->prev = NULL;
+    listener->hub = NULL;
+    hub->hubs->n_listeners--;
+    hub->hubs->n_views -= listener->views;
 }
 
-/* Without ears it goes. */
+/* Without listeners it goes. */
 static void
 hub_rest(hub_t *self)
 {
-    if (self->ears == NULL && self->busy == 0)
+    if (self->listeners == NULL && self->busy == 0)
         (void) map_del(self->hubs->by_token, self->token);
 }
 
 /* A stream ends by itself; the last one ends the hub, and with it the line to the master. */
 void
-hub_leave(ear_t *ear)
+hub_leave(listener_t *listener)
 {
-    hub_t *hub = ear->hub;
+    hub_t *hub = listener->hub;
 
     if (hub == NULL)
         return;
-    ear_off(ear);
+    listener_off(listener);
     hub_rest(hub);
 }
 
-/* All ears end: the token holds no more, or the master has gone. */
+/* All listeners end: the token holds no more, or the master has gone. */
 static void
 hub_end(hub_t *self)
 {
     bool ready = self->ready;
-    ear_t *ears = NULL, *ear;
+    listener_t *listeners = NULL, *listener;
 
-    while ((ear = self->ears) != NULL) {
-        ear_off(ear);
-        ear->next = ears;
-        ears = ear;
+    while ((listener = self->listeners) != NULL) {
+        listener_off(listener);
+        listener->next = listeners;
+        listeners = listener;
     }
     (void) map_del(self->hubs->by_token, self->token);
-    while ((ear = ears) != NULL) {
-        ears = ear->next;
-        ear->next = NULL;
+    while ((listener = listeners) != NULL) {
+        listeners = listener->next;
+        listener->next = NULL;
         if (ready)
-            ear->news(ear);
+            listener->news(listener);
         else
-            ear->begun(ear, false);
+            listener->begun(listener, false);
     }
 }
 
@@ -167,12 +167,12 @@ hubs_end(hubs_t *self)
 static void
 hub_tell(const hub_t *self, bool views)
 {
-    ear_t *next;
+    listener_t *next;
 
-    for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-        next = ear->next;
-        if (ear->views == views)
-            ear->news(ear);
+    for (listener_t *listener = self->listeners; listener != NULL; listener = next) {
+        next = listener->next;
+        if (listener->views == views)
+            listener->news(listener);
     }
 }
 
@@ -198,15 +198,15 @@ hub_add(hub_t *self, const json_t *push)
     while (self->first < self->end &&
            (self->end - self->first == HUB_EVENTS || self->bytes + event.len > HUB_BYTES)) {
         /* End the streams whose reader has not taken the event that is about to be overwritten. */
-        ear_t *next;
-        for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-            next = ear->next;
-            if (ear->at > self->first)
+        listener_t *next;
+        for (listener_t *listener = self->listeners; listener != NULL; listener = next) {
+            next = listener->next;
+            if (listener->at > self->first)
                 continue;
             log_info("a stream of events is too slow and ends");
             self->hubs->api->stats->streams_cut++;
-            ear_off(ear);
-            ear->news(ear);
+            listener_off(listener);
+            listener->news(listener);
         }
         hub_drop_first(self);
     }
@@ -236,12 +236,12 @@ hub_take(void *cookie, const json_t *msg)
     } else if (n != 0 && n == self->events_n) {
         /* The master's answer to `events`: from here on nothing is missed. `busy` holds off the end of a hub
          * whose listeners may leave in their callback. */
-        ear_t *next;
+        listener_t *next;
         self->busy++;
         self->ready = true;
-        for (ear_t *ear = self->ears; ear != NULL; ear = next) {
-            next = ear->next;
-            ear->begun(ear, true);
+        for (listener_t *listener = self->listeners; listener != NULL; listener = next) {
+            next = listener->next;
+            listener->begun(listener, true);
         }
         self->busy--;
         hub_rest(self);
@@ -275,65 +275,65 @@ hub_new(hubs_t *hubs, const char *token)
 /* False: there are as many hubs or views as may be, or no master. `begun` is called at once when the master
  * has already agreed. */
 bool
-hub_join(hubs_t *self, const char *token, ear_t *ear)
+hub_join(hubs_t *self, const char *token, listener_t *listener)
 {
     hub_t *hub = map_get(self->by_token, token);
 
-    if (ear->views && self->n_views == HUB_VIEWS)
+    if (listener->views && self->n_views == HUB_VIEWS)
         return false;
     if (hub == NULL && map_len(self->by_token) < HUBS)
         hub = hub_new(self, token);
     if (hub == NULL)
         return false;
-    if (ear->views && hub->view == NULL)
+    if (listener->views && hub->view == NULL)
         hub->view = view_new();
-    self->n_views += ear->views;
-    ear->hub = hub;
-    ear->at = ear->views ? UINT64_MAX : hub->end; /* a view is as it is: nobody falls behind */
-    ear->off = 0;
-    ear->prev = NULL;
-    ear->next = hub->ears;
-    if (ear->next != NULL)
-        ear->next->prev = ear;
-    hub->ears = ear;
-    self->n_ears++;
+    self->n_views += listener->views;
+    listener->hub = hub;
+    listener->at = listener->views ? UINT64_MAX : hub->end; /* a view is as it is: nobody falls behind */
+    listener->off = 0;
+    listener->prev = NULL;
+    listener->next = hub->listeners;
+    if (listener->next != NULL)
+        listener->next->prev = listener;
+    hub->listeners = listener;
+    self->n_listeners++;
     if (hub->ready)
-        ear->begun(ear, true);
+        listener->begun(listener, true);
     return true;
 }
 
 /* The rest of the event that the stream is at, BORROWED until the next event comes; NULL: it has read all. */
 const char *
-hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data)
+hub_read(const listener_t *listener, size_t *ret_len, size_t *ret_data)
 {
-    const hub_t *hub = ear->hub;
+    const hub_t *hub = listener->hub;
 
-    if (hub == NULL || ear->at >= hub->end)
+    if (hub == NULL || listener->at >= hub->end)
         return NULL;
-    const event_t *event = &hub->ring[ear->at % HUB_EVENTS];
-    *ret_len = event->len - ear->off;
+    const event_t *event = &hub->ring[listener->at % HUB_EVENTS];
+    *ret_len = event->len - listener->off;
     *ret_data = event->data;
-    return event->text + ear->off;
+    return event->text + listener->off;
 }
 
 /* The stream has written n bytes; a socket may take a part of an event. */
 void
-hub_took(ear_t *ear, size_t n)
+hub_took(listener_t *listener, size_t n)
 {
-    const event_t *event = &ear->hub->ring[ear->at % HUB_EVENTS];
+    const event_t *event = &listener->hub->ring[listener->at % HUB_EVENTS];
 
-    ear->off += n;
-    if (ear->off < event->len)
+    listener->off += n;
+    if (listener->off < event->len)
         return;
-    ear->off = 0;
-    ear->at++;
-    ear->hub->hubs->api->stats->events_sent++;
+    listener->off = 0;
+    listener->at++;
+    listener->hub->hubs->api->stats->events_sent++;
 }
 
 view_t *
-hub_view(const ear_t *ear)
+hub_view(const listener_t *listener)
 {
-    return ear->hub != NULL ? ear->hub->view : NULL;
+    return listener->hub != NULL ? listener->hub->view : NULL;
 }
 
 /* Views are told at most once in VIEW_MS, with whatever has changed by then: states may change with every
@@ -358,7 +358,7 @@ hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait)
         hub->busy++;
         hub_tell(hub, true);
         hub->busy--;
-        if (hub->ears == NULL) {
+        if (hub->listeners == NULL) {
             hub_rest(hub);
             i = 0; /* the map has changed */
         }

@@ -26,35 +26,36 @@ typedef struct hub hub_t;
 typedef struct hubs hubs_t;
 
 /* Who listens. A listener is part of its user's struct, who takes it off before freeing it. */
-typedef struct ear {
-    struct ear *next, *prev;
-    hub_t *hub;                                 /* NULL: it has ended */
-    uint64_t at;                                /* the event that it reads next, */
-    size_t off;                                 /* and the bytes of it that it has */
-    bool views;                                 /* it reads hub_view() instead; set before it joins */
-    void (*begun)(struct ear *self, bool lets); /* the master takes the token, or not (then it has ended) */
-    void (*news)(struct ear *self);             /* there are events to read, or it has ended */
-} ear_t;
+typedef struct listener {
+    struct listener *next, *prev;
+    hub_t *hub;  /* NULL: it has ended */
+    uint64_t at; /* the event that it reads next, */
+    size_t off;  /* and the bytes of it that it has */
+    bool views;  /* it reads hub_view() instead; set before it joins */
+    void (*begun)(struct listener *self,
+                  bool lets);            /* the master takes the token, or not (then it has ended) */
+    void (*news)(struct listener *self); /* there are events to read, or it has ended */
+} listener_t;
 
 hubs_t *hubs_new(api_t *api);
 void hubs_destroy(hubs_t **self_p);
 /* Listens by this token, from now on. False: there is no master, or no place for one more token or view;
  * nobody is called then. */
-bool hub_join(hubs_t *self, const char *token, ear_t *ear);
+bool hub_join(hubs_t *self, const char *token, listener_t *listener);
 /* Accepts one that has ended or never joined. */
-void hub_leave(ear_t *ear);
-/* The rest of the event that the ear reads, "tag: TAG\ndata: JSON\n\n"; NULL: none is there now. *ret_data:
+void hub_leave(listener_t *listener);
+/* The rest of the event that the listener reads, "tag: TAG\ndata: JSON\n\n"; NULL: none is there now. *ret_data:
  * where "data:" begins, from the event's start. BORROWED until the next turn of the poller. */
-const char *hub_read(const ear_t *ear, size_t *ret_len, size_t *ret_data);
+const char *hub_read(const listener_t *listener, size_t *ret_len, size_t *ret_data);
 /* So many bytes of it are read. */
-void hub_took(ear_t *ear, size_t n);
-/* The picture that events since somebody listened to views make. BORROWED; NULL: the ear has ended. */
-view_t *hub_view(const ear_t *ear);
+void hub_took(listener_t *listener, size_t n);
+/* The picture that events since somebody listened to views make. BORROWED; NULL: the listener has ended. */
+view_t *hub_view(const listener_t *listener);
 /* Tells listeners of views that theirs has changed. In each turn of the loop; *ret_wait gets less when it
  * must turn sooner. */
 void hubs_turn(hubs_t *self, int64_t now_ms, int *ret_wait);
 /* All listeners end: the program does. */
 void hubs_end(hubs_t *self);
-size_t hubs_ears(const hubs_t *self);
+size_t hubs_listeners(const hubs_t *self);
 
 #endif

@@ -72,7 +72,7 @@ program_status(const program_t *self)
     if (!notify_heard())
         return;
     notify_status("%zu connections, %zu log-ins, %zu streams of events; port %d at %s%s",
-                  http_connections(api->http), sessions_count(api->sessions), hubs_ears(api->hubs),
+                  http_connections(api->http), sessions_count(api->sessions), hubs_listeners(api->hubs),
                   (int) value_int(api->set->rest, "port", 0), settings_str(api->set, "host"),
                   api->set->tls ? ", with TLS" : "");
 }

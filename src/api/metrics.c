@@ -39,7 +39,7 @@ metrics_own(const api_t *api, buf_t *out)
            (double) http_connections(api->http));
     metric(out, "halite_api_sessions", "gauge", "Sessions that hold.",
            (double) sessions_count(api->sessions));
-    metric(out, "halite_api_streams", "gauge", "Streams of events.", (double) hubs_ears(api->hubs));
+    metric(out, "halite_api_streams", "gauge", "Streams of events.", (double) hubs_listeners(api->hubs));
     metric(out, "halite_api_events_sent_total", "counter", "Events sent to streams.",
            (double) stats->events_sent);
     metric(out, "halite_api_streams_cut_total", "counter", "Streams that ended because they were too slow.",

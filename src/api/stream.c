@@ -15,16 +15,16 @@
 enum { BLOCK = 1024 };
 
 typedef struct stream {
-    ear_t ear;
+    listener_t listener;
     request_t *request; /* NULL: it has ended */
     size_t head;        /* bytes of RETRY that are sent */
     bool suspended;
 } stream_t;
 
 static stream_t *
-stream_of(ear_t *ear)
+stream_of(listener_t *listener)
 {
-    return (stream_t *) ear; /* its first member */
+    return (stream_t *) listener; /* its first member */
 }
 
 static void
@@ -51,9 +51,9 @@ stream_fill(void *cookie, uint64_t pos, char *room, size_t max)
         self->head += len;
         return (ssize_t) len;
     }
-    if (self->ear.hub == NULL || self->request == NULL)
+    if (self->listener.hub == NULL || self->request == NULL)
         return MHD_CONTENT_READER_END_OF_STREAM;
-    const char *text = hub_read(&self->ear, &len, &data);
+    const char *text = hub_read(&self->listener, &len, &data);
     if (text == NULL) {
         self->suspended = true;
         MHD_suspend_connection(self->request->link);
@@ -61,7 +61,7 @@ stream_fill(void *cookie, uint64_t pos, char *room, size_t max)
     }
     len = len < max ? len : max;
     memcpy(room, text, len);
-    hub_took(&self->ear, len);
+    hub_took(&self->listener, len);
     return (ssize_t) len;
 }
 
@@ -71,7 +71,7 @@ stream_free(void *cookie)
 {
     stream_t *self = cookie;
 
-    hub_leave(&self->ear);
+    hub_leave(&self->listener);
     free(self);
 }
 
@@ -81,7 +81,7 @@ stream_gone(void *work)
 {
     stream_t *self = work;
 
-    hub_leave(&self->ear);
+    hub_leave(&self->listener);
     stream_wake(self);
     self->request = NULL;
 }
@@ -94,15 +94,15 @@ stream_dropped(void *work)
 }
 
 static void
-stream_news(ear_t *ear)
+stream_news(listener_t *listener)
 {
-    stream_wake(stream_of(ear));
+    stream_wake(stream_of(listener));
 }
 
 static void
-stream_begun(ear_t *ear, bool lets)
+stream_begun(listener_t *listener, bool lets)
 {
-    stream_t *self = stream_of(ear);
+    stream_t *self = stream_of(listener);
     request_t *request = self->request;
 
     request->work = NULL;
@@ -160,12 +160,12 @@ events_get(request_t *request)
         return;
     }
     stream_t *self = xcalloc(1, sizeof(*self));
-    self->ear.begun = stream_begun;
-    self->ear.news = stream_news;
+    self->listener.begun = stream_begun;
+    self->listener.news = stream_news;
     self->request = request;
     request->work = self;
     request->drop = stream_dropped;
-    if (hub_join(request->api->hubs, token, &self->ear))
+    if (hub_join(request->api->hubs, token, &self->listener))
         return;
     request->work = NULL;
     request->drop = NULL;

@@ -19,7 +19,7 @@
 enum { CLOSE_GOING = 1001, CLOSE_PROTOCOL = 1002, CLOSE_LARGE = 1009, READ_MAX = 4096 };
 
 typedef struct ws {
-    ear_t ear;
+    listener_t listener;
     request_t *request;                       /* NULL: it has ended */
     char *accept;                             /* owned: Sec-WebSocket-Accept */
     struct MHD_UpgradeResponseHandle *handle; /* NULL: not handed over yet */
@@ -32,7 +32,7 @@ typedef struct ws {
 static void
 ws_free(ws_t *self)
 {
-    hub_leave(&self->ear);
+    hub_leave(&self->listener);
     buf_free(&self->in);
     buf_free(&self->out);
     free(self->accept);
@@ -95,7 +95,7 @@ ws_show(ws_t *self)
     int rc = 0;
 
     for (int part = 0; part < VIEW_PARTS && rc == 0 && self->ready; part++) {
-        view_t *view = hub_view(&self->ear);
+        view_t *view = hub_view(&self->listener);
         if (view == NULL || self->seen[part] == view_number(view, part))
             continue;
         size_t len;
@@ -116,19 +116,19 @@ ws_pump(ws_t *self)
     const char *text;
     int rc = ws_flush(self);
 
-    if (rc == 0 && self->ear.views)
+    if (rc == 0 && self->listener.views)
         rc = ws_show(self);
-    while (rc == 0 && self->ready && (text = hub_read(&self->ear, &len, &data)) != NULL) {
+    while (rc == 0 && self->ready && (text = hub_read(&self->listener, &len, &data)) != NULL) {
         wsframe_head(&self->out, WS_TEXT, len - data);
         buf_add(&self->out, text + data, len - data);
-        hub_took(&self->ear, len);
+        hub_took(&self->listener, len);
         rc = ws_flush(self);
     }
     if (rc < 0 && rc != -EAGAIN) {
         ws_end(self);
         return false;
     }
-    if (self->ear.hub == NULL && self->out.len == 0) {
+    if (self->listener.hub == NULL && self->out.len == 0) {
         ws_close(self, CLOSE_GOING);
         return false;
     }
@@ -205,9 +205,9 @@ ws_upgraded(void *cookie, struct MHD_Connection *link, void *context, const char
 }
 
 static void
-ws_news(ear_t *ear)
+ws_news(listener_t *listener)
 {
-    ws_t *self = (ws_t *) ear; /* its first member */
+    ws_t *self = (ws_t *) listener; /* its first member */
 
     if (self->handle != NULL)
         (void) ws_pump(self);
@@ -221,9 +221,9 @@ ws_dropped(void *work)
 }
 
 static void
-ws_begun(ear_t *ear, bool lets)
+ws_begun(listener_t *listener, bool lets)
 {
-    ws_t *self = (ws_t *) ear;
+    ws_t *self = (ws_t *) listener;
     request_t *request = self->request;
 
     if (!lets) {
@@ -233,8 +233,8 @@ ws_begun(ear_t *ear, bool lets)
         ws_free(self);
         return;
     }
-    for (int part = 0; self->ear.views && part < VIEW_PARTS; part++)
-        self->seen[part] = view_number(hub_view(ear), part);
+    for (int part = 0; self->listener.views && part < VIEW_PARTS; part++)
+        self->seen[part] = view_number(hub_view(listener), part);
     struct MHD_Response *response = MHD_create_response_for_upgrade(ws_upgraded, self);
     (void) MHD_add_response_header(response, "Upgrade", "websocket");
     (void) MHD_add_response_header(response, "Sec-WebSocket-Accept", self->accept);
@@ -285,14 +285,14 @@ ws_get(request_t *request)
         return;
     }
     ws_t *self = xcalloc(1, sizeof(*self));
-    self->ear.begun = ws_begun;
-    self->ear.news = ws_news;
-    request_query_each(request, ws_argument, &self->ear.views);
+    self->listener.begun = ws_begun;
+    self->listener.news = ws_news;
+    request_query_each(request, ws_argument, &self->listener.views);
     self->accept = STEAL(accept);
     self->request = request;
     request->work = self;
     request->drop = ws_dropped;
-    if (hub_join(request->api->hubs, token, &self->ear))
+    if (hub_join(request->api->hubs, token, &self->listener))
         return;
     request->work = NULL;
     request->drop = NULL;
