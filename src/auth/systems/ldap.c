@@ -77,7 +77,7 @@ ldap_option(const ldap_t *self, const char *name)
     return value_get(self->login->options, key);
 }
 
-/* BORROWED; "" when it is not set. A number as YAML reads it is not a text: ldap_url() has the port. */
+/* BORROWED; "" when it is not set. A number as YAML reads it is not a text: ldap_open() has the port. */
 static const char *
 ldap_text(const ldap_t *self, const char *name)
 {

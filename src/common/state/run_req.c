@@ -1,7 +1,7 @@
 /* run_req.c - evaluate the requisites of a step: Salt's check_requisite.
  *
  * Each required chunk gives flags; those of one kind are combined (run_req_settle()), then those of all
- * kinds, and run_req_status_of() picks the outcome by Salt's precedence: unmet before pending before failed
+ * kinds, and run_status() picks the outcome by Salt's precedence: unmet before pending before failed
  * before prereq, onfail, onchanges, watch. */
 #include "common/base/buf.h"
 #include "common/base/str.h"

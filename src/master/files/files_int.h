@@ -44,6 +44,8 @@ typedef struct files_share {
     size_t under_way;        /* L: bytes */
 } files_share_t;
 
+/* One request of a minion, from its message to the last chunk: for a file, a list or a digest, or with a file
+ * that the minion pushes. Its worker has it in a ring and takes one step of each in turn. */
 typedef struct asking {
     struct asking *peer_next; /* L: in the connection's bucket */
     files_worker_t *worker;   /* constant */
@@ -64,7 +66,7 @@ typedef struct asking {
     int granted;               /* L: chunks that may still be pushed */
     bool all_came;             /* L: the end of a push was received */
     int folder, taken;         /* descriptors: target folder, and the file that grows; -1: none */
-    int unsaid, told;          /* chunks written and not granted again; those granted by the last step */
+    int to_grant, regranted;   /* chunks written and not granted again; those granted by the last step */
     char *name, *part;         /* owned: name in `folder`; path of the growing file */
     served_t file;
     buf_t text; /* a list, served like a file */

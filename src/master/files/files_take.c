@@ -171,9 +171,9 @@ take_step(asking_t *self, files_out_t ***out_tail)
     }
     tag_add(self->tag, in->bytes, in->n);
     self->at += (int64_t) in->n;
-    if (++self->unsaid < GRANT)
+    if (++self->to_grant < GRANT)
         return;
-    self->told = self->unsaid;
-    self->unsaid = 0;
-    asking_put(out_tail, asking_message(self, MSG_file_got, json_pack("{s:i}", "credit", self->told)));
+    self->regranted = self->to_grant;
+    self->to_grant = 0;
+    asking_put(out_tail, asking_message(self, MSG_file_got, json_pack("{s:i}", "credit", self->regranted)));
 }

@@ -122,8 +122,8 @@ files_work_serve(files_worker_t *w, asking_t *a)
         free(one);
     }
     if (takes) {
-        a->granted += a->told;
-        a->told = 0;
+        a->granted += a->regranted;
+        a->regranted = 0;
     }
     if (sends && a->at > before) {
         a->credit--;

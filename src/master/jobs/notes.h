@@ -1,5 +1,5 @@
 /* notes.h - idempotent requests and work after a commit. A request may carry a note {kind, ref, part}, a name
- * that its sender chose: the first request with it starts a job, any later one gets the first reply. The
+ * that its sender chose, elsewhere called an idempotency key: the first request with it starts a job, any later one gets the first reply. The
  * reactor and orchestrations rely on it to repeat after a crash what they may have begun.
  *
  * Layer      master

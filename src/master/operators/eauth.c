@@ -21,7 +21,7 @@
 
 #define FAIL_MS     750    /* a failure is answered after so long at least, */
 #define FAIL_MORE   500    /* and up to so much later, at random */
-#define ANSWER_MS   60000  /* salt-auth has its own deadline (auth_system.h), which is shorter */
+#define ANSWER_MS   60000  /* salt-auth has its own deadline (auth/system.h), which is shorter */
 #define TRIES_FREE  5      /* failures in a row without a wait */
 #define TRIES_MS    4000   /* the first wait, which begins before the failure is answered */
 #define TRIES_MAX   60000  /* the longest one */

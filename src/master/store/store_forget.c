@@ -122,7 +122,7 @@ struct forgetter {
     bool shrinks;     /* auto_vacuum is incremental, so pages can be returned */
     int parts;        /* returns or steps that the next statement deletes */
     int64_t docs;     /* bytes of the minions' documents; -1: to be counted */
-    char end[32];     /* bound parameter of bind_times(); must outlive the statement */
+    char end[32];     /* bound parameter of the statements that find the oldest; must outlive them */
     sqlite3_stmt *stmt[F_STATEMENTS];
 };
 

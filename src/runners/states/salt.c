@@ -226,7 +226,7 @@ states_salt_succeeded(const json_t *ret)
     return true;
 }
 
-/* Verdict for the rollout (fleet_ask_t.failed), by the same rules as take_states(). */
+/* Verdict for the rollout (fleet_ask_t.failed), by the same rules as those of salt_state(). */
 static bool
 state_failed(void *cookie, const char *id, const json_t *entry)
 {
