@@ -9,6 +9,7 @@
 
 #define ALIAS(args) value_str(args, "alias", "")
 
+/* Postfix of some systems has the file in a folder of its own. */
 static const char *
 aliases_path(call_ctx_t *ctx)
 {
@@ -36,7 +37,9 @@ aliases_line(const char *line)
                      value_utf8(comment, strlen(comment)));
 }
 
-/* The file's lines. NEW list, empty where there is no file; NULL with *err. */
+/* The file's lines. NEW list, empty where there is no file; NULL with *err. Empty lines and comments are rows
+ * without an alias, so that the file can be written again with them. A line that continues the one before
+ * (white space first) is read as one of its own, as by Salt. */
 static json_t *
 read_aliases(call_ctx_t *ctx, fail_t *err)
 {
@@ -52,7 +55,8 @@ read_aliases(call_ctx_t *ctx, fail_t *err)
     return lines;
 }
 
-/* Writes the file whole, and has the mail system read it where it wants to be told. */
+/* Writes the file whole, and has the mail system read it where it wants to be told. A host without newaliases
+ * (a mail system that reads the file itself) is none to complain about. An exit code of it is logged only. */
 static int
 write_aliases(call_ctx_t *ctx, const json_t *lines, fail_t *err)
 {
@@ -80,7 +84,7 @@ write_aliases(call_ctx_t *ctx, const json_t *lines, fail_t *err)
     return ran != NULL ? 0 : err->code;
 }
 
-/* {alias: target}. NEW, or NULL with *err. */
+/* {alias: target}. NEW, or NULL with *err. Of an alias that stands twice the last target counts. */
 static json_t *
 known_aliases(call_ctx_t *ctx, fail_t *err)
 {
@@ -95,7 +99,8 @@ known_aliases(call_ctx_t *ctx, fail_t *err)
     return known;
 }
 
-/* A target that may be a list, as the file has it. NEW, or NULL with *err. */
+/* A target that may be a list, as the file has it. NEW, or NULL with *err. A line break would begin another
+ * alias, one that may run a program ("|..."). */
 static char *
 target_text(const json_t *args, fail_t *err)
 {
@@ -118,6 +123,7 @@ aliases_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* "" for a name that has no alias. */
 static int
 aliases_get_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -127,6 +133,7 @@ aliases_get_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return known != NULL ? 0 : err->code;
 }
 
+/* True only for the whole target: one of several addresses is not the target. */
 static int
 aliases_has_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -137,7 +144,8 @@ aliases_has_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return known != NULL ? 0 : err->code;
 }
 
-/* The lines with the alias's first one set to the target, NULL: without the alias. NEW. */
+/* The lines with the alias's first one set to the target, NULL: without the alias. NEW. Further lines of the
+ * same alias go, and a new alias is the last line. */
 static json_t *
 lines_with(const json_t *lines, const char *alias, const char *target)
 {
@@ -159,6 +167,7 @@ lines_with(const json_t *lines, const char *alias, const char *target)
     return out;
 }
 
+/* The file is written only when the target differs, so that newaliases does not run for nothing. */
 static int
 aliases_set_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -182,6 +191,7 @@ aliases_set_target(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return rc;
 }
 
+/* True as well when the alias was not there. */
 static int
 aliases_rm_alias(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -14,7 +14,8 @@
 enum { DDNS_REFUSED, DDNS_DONE, DDNS_NOTHING };
 
 /* The server and the key by the call's keywords, or by the options ddns.*. The arguments that zone_init()
- * reads: NEW, or NULL with *err. */
+ * reads: NEW, or NULL with *err. A keyword of the call wins over the option; a key that is in neither is left
+ * out, and the update is sent unsigned. */
 static json_t *
 server_args(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -50,6 +51,8 @@ typedef struct ddns_record {
     json_int_t ttl;
 } ddns_record_t;
 
+/* Which of the reasons of RFC 2136 a server gives (REFUSED, NOTAUTH, YXRRSET) is only in the log: Salt's
+ * answer is False for each. */
 static int
 sent(const zone_t *zone, const char *lines, fail_t *err)
 {
@@ -61,7 +64,8 @@ sent(const zone_t *zone, const char *lines, fail_t *err)
     return rc < 0 ? rc : rc > 0 ? DDNS_DONE : DDNS_REFUSED;
 }
 
-/* Adds the record, or puts it in the place of the others of its type. One of the same data and TTL stays. */
+/* Adds the record, or puts it in the place of the others of its type. One of the same data and TTL stays.
+ * Without `replace` other records of the name and type stay beside the new one. */
 static int
 put_record(const zone_t *zone, const ddns_record_t *r, bool replace, fail_t *err)
 {
@@ -84,7 +88,8 @@ put_record(const zone_t *zone, const ddns_record_t *r, bool replace, fail_t *err
     return sent(zone, lines, err);
 }
 
-/* Removes a name's records: all, those of a type, or the one with the data. */
+/* Removes a name's records: all, those of a type, or the one with the data. The name is asked first: a name
+ * server takes the deletion of what is not there for a success, and Salt tells None. */
 static int
 drop_record(const zone_t *zone, const ddns_record_t *r, fail_t *err)
 {
@@ -110,23 +115,18 @@ outcome(int rc)
     return rc == DDNS_DONE ? json_true() : rc == DDNS_NOTHING ? json_null() : json_false();
 }
 
-static ddns_record_t
-record_in(const json_t *args)
-{
-    return (ddns_record_t){ value_str(args, "name", ""), value_str(args, "rdtype", NULL),
-                            value_str(args, "data", NULL), value_int(args, "ttl", 0) };
-}
-
 /* update and delete: the row's number is 1 for update. */
 static int
 ddns_one(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *server = server_args(ctx, args, err);
-    ddns_record_t r = record_in(args);
+    ddns_record_t r = { value_str(args, "name", ""), value_str(args, "rdtype", NULL),
+                        value_str(args, "data", NULL), value_int(args, "ttl", 0) };
     zone_auto_t zone = { 0 };
 
     if (server == NULL || zone_init(&zone, server, err) < 0)
         return err->code;
+    /* ddns_record_t has NULL for a type or data that the call leaves out, which only delete allows. */
     int rc = ctx_row(ctx)->data.number != 0
                  ? put_record(&zone, &r, value_truthy(value_get(args, "replace")), err)
                  : drop_record(&zone, &r, err);
@@ -137,7 +137,9 @@ ddns_one(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- hosts ---------------------------------------------------------------------------------------- */
 
 /* Puts or drops the PTR record of an address in the first reverse zone that takes it: 7.168.192.in-addr.arpa.
- * for the name 9, then 168.192.in-addr.arpa. for 9.7, .... */
+ * for the name 9, then 168.192.in-addr.arpa. for 9.7, .... Which of the three zones a server has is not known
+ * beforehand: a refusal is the sign to go on with the next larger one. The zone's name is put into `zone` for
+ * that and not put back. */
 static int
 in_reverse(zone_t *zone, const char *ip, const char *fqdn, const json_t *args, bool puts, fail_t *err)
 {
@@ -161,7 +163,8 @@ in_reverse(zone_t *zone, const char *ip, const char *fqdn, const json_t *args, b
     return rc;
 }
 
-/* A host's name and its address, in both directions. */
+/* A host's name and its address, in both directions. True only when the PTR record was changed; a failure of
+ * it leaves the answer of the address, as by Salt. */
 static int
 ddns_put_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -181,6 +184,7 @@ ddns_put_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The addresses are asked before the name goes, since they lead to the PTR records. */
 static int
 ddns_drop_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

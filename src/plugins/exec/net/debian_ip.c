@@ -1,5 +1,8 @@
 /* debian_ip.c - execution module `ip` on Debian and its like: interfaces, bonds and routes in /etc/network,
- * and the network's own settings. */
+ * and the network's own settings. The formats are interfaces(5), modprobe.d(5) and resolv.conf(5); the files
+ * are read and built by plugins/lib/net/debiface.h. Functions of this module return the lines of a file as a
+ * list, with their ends, since the states of network compare such lists. With test=True in the settings
+ * nothing is written and the same lines are returned. */
 #include <errno.h>
 
 #include "common/base/fs.h"
@@ -32,7 +35,8 @@ lines_of_file(const char *path, fail_t *err)
     return rc < 0 ? NULL : rc == 0 ? json_string("") : netdiff_lines(buf_str(&text));
 }
 
-/* Puts a file into a folder that must be there. */
+/* Puts a file into a folder that must be there. Salt makes no folders here, and a missing one (no ppp, no
+ * resolvconf) is the error that its users know. */
 static int
 debian_ip_put(const char *path, const buf_t *text, mode_t mode, fail_t *err)
 {
@@ -47,6 +51,7 @@ debian_ip_put(const char *path, const buf_t *text, mode_t mode, fail_t *err)
 
 /* ---- interfaces ------------------------------------------------------------------------------- */
 
+/* An interface that is in no file is []: for the state that means a new one. */
 static int
 debian_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -68,7 +73,9 @@ debian_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* Writes all adapters into one file, or this one into a file of its own. */
+/* Writes all adapters into one file, or this one into a file of its own. /etc/network/interfaces is written
+ * as a whole from what was read, because an adapter may be spread over several stanzas. A setting `filename`
+ * is the way to keep one adapter apart, relative to interfaces.d. */
 static int
 write_interface(const char *iface, const json_t *adapter, const json_t *settings, const buf_t *own,
                 fail_t *err)
@@ -95,17 +102,9 @@ write_interface(const char *iface, const json_t *adapter, const json_t *settings
     return debian_ip_put(DEBIFACE_FILE, &all, 0644, err);
 }
 
-/* The package that the type needs; NULL: none. */
-static const char *
-package_for(const char *type)
-{
-    return strcmp(type, "vlan") == 0     ? "vlan"
-           : strcmp(type, "bridge") == 0 ? "bridge-utils"
-           : strcmp(type, "pppoe") == 0  ? "ppp"
-                                         : NULL;
-}
-
-/* The type in small letters, one that there is, with the settings that it needs. NEW, or NULL with *err. */
+/* The type in small letters, one that there is, with the settings that it needs. NEW, or NULL with *err. The
+ * error lists alias, clone, ipsec and dialup as well: Salt's text, though Debian's module builds nothing for
+ * these four. */
 static char *
 known_type(const json_t *args, fail_t *err)
 {
@@ -135,6 +134,8 @@ known_type(const json_t *args, fail_t *err)
     return NULL;
 }
 
+/* The order matters: the package first, since an interface that needs it could not be brought up; all
+ * settings are checked before the first file changes. */
 static int
 debian_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -144,8 +145,14 @@ debian_build_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     AUTO_FREE char *type = known_type(args, err);
     buf_auto_t text = BUF_INIT, ppp = BUF_INIT;
 
-    if (type == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
-        (!test && ip_install(ctx, package_for(type), err) < 0))
+    if (type == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0)
+        return err->code;
+    /* ifupdown hands these types over to scripts that the packages bring. */
+    const char *package = strcmp(type, "vlan") == 0     ? "vlan"
+                          : strcmp(type, "bridge") == 0 ? "bridge-utils"
+                          : strcmp(type, "pppoe") == 0  ? "ppp"
+                                                        : NULL;
+    if (!test && ip_install(ctx, package, err) < 0)
         return err->code;
     json_auto_t *adapter = debiface_of(iface, type, value_truthy(value_get(args, "enabled")), settings,
                                        ctx_grains(ctx), err);
@@ -176,6 +183,7 @@ debian_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- bonds ------------------------------------------------------------------------------------ */
 
+/* The text "" where there is no file: lines_of_file(). */
 static int
 debian_get_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -186,6 +194,7 @@ debian_get_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* An alias and a line of options, which modprobe reads when the module is loaded under the bond's name. */
 static int
 debian_build_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -209,6 +218,7 @@ debian_build_bond(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return 0;
     if (debian_ip_put(path, &text, 0644, err) < 0)
         return err->code;
+    /* The module is loaded now, and ifenslave is what ifupdown attaches the slaves with. */
     json_auto_t *loaded = sub_call(ctx, err, "kmod.load", "{s:s}", "mod", "bonding");
     json_auto_t *did = loaded != NULL ? sub_call(ctx, err, "pkg.install", "{s:s}", "name", "ifenslave")
                                       : NULL;
@@ -226,6 +236,8 @@ route_file(const char *dir, const json_t *args)
     return xasprintf("%sroute-%s", dir, name);
 }
 
+/* The lines of both scripts, or "" where neither is there: the state compares them with build_routes'
+ * answer. */
 static int
 debian_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -235,6 +247,7 @@ debian_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (rest == NULL)
         return err->code;
+    /* Each is a list of lines or the text "": the second is returned when the first has no lines. */
     if (json_is_array(first) && json_is_array(rest))
         json_array_extend(first, rest);
     *ret_value = json_is_array(first) ? STEAL(first) : STEAL(rest);
@@ -252,7 +265,8 @@ add_member(buf_t *out, const char *before, const json_t *route, const char *key,
         buf_printf(out, "%s%s%s", before, text, behind);
 }
 
-/* Adds the script that adds or deletes the routes. */
+/* Adds the script that adds or deletes the routes. ifup starts all scripts of the folder for each interface,
+ * hence the test of IFACE at the top. */
 static void
 routes_text(buf_t *out, const char *verb, const char *iface, const json_t *routes)
 {
@@ -273,7 +287,9 @@ routes_text(buf_t *out, const char *verb, const char *iface, const json_t *route
     }
 }
 
-/* Words of the routes stand in a script that root runs. */
+/* Words of the routes stand in a script that root runs. So what the shell would take as more than a word is
+ * refused: a value with ";" or "$(" would run as a command. A name only stands behind "#", where nothing but
+ * a line break ends it. */
 static int
 check_routes(const json_t *routes, fail_t *err)
 {
@@ -292,6 +308,8 @@ check_routes(const json_t *routes, fail_t *err)
     return 0;
 }
 
+/* Debian has no file of routes: one script adds them when the interface comes up, another deletes them when
+ * it goes down. */
 static int
 debian_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -316,6 +334,8 @@ debian_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return 0;
     if (debian_ip_put(up, &add, 0755, err) < 0 || debian_ip_put(down, &del, 0755, err) < 0)
         return err->code;
+    /* A file that was there keeps its mode when it is written anew, and run-parts skips scripts that are not
+     * executable. */
     for (int i = 0; i < 2; i++) {
         json_auto_t *did = sub_call(ctx, err, "file.set_mode", "{s:s, s:s}", "path", i == 0 ? up : down,
                                     "mode", "0755");
@@ -339,7 +359,9 @@ by_services(call_ctx_t *ctx)
            str_to_int(major, 0, INT32_MAX, &number) && number >= 12;
 }
 
-/* The text behind the last line of a file that begins with a word and `sep`, or white space. NEW, or NULL. */
+/* The text behind the last line of a file that begins with a word and `sep`, or white space. NEW, or NULL. A
+ * missing file is as one without the line. `sep` is '=' for files that a shell reads and ' ' for
+ * resolv.conf. */
 static char *
 word_of_file(const char *path, const char *word, char sep)
 {
@@ -369,6 +391,7 @@ network_now(call_ctx_t *ctx, fail_t *err)
 
     if (host != NULL)
         host[strcspn(host, "\n")] = '\0';
+    /* "Networking" then means that the service runs, not what a file says. */
     if (by_services(ctx)) {
         int runs = sub_call_bool(ctx, err, "service.available", "{s:s}", "name", "networking");
         if (runs > 0)
@@ -383,7 +406,8 @@ network_now(call_ctx_t *ctx, fail_t *err)
                      search != NULL ? search : "");
 }
 
-/* Lines of these settings as the state shows them. NEW. */
+/* Lines of these settings as the state shows them. NEW. Keys without a value have no line, so that a file
+ * that lacks them differs from none. */
 static json_t *
 network_shown(const json_t *now)
 {
@@ -400,6 +424,7 @@ network_shown(const json_t *now)
     return list;
 }
 
+/* The lines are those of build_network_settings, so that the state can compare the two. */
 static int
 debian_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -410,7 +435,8 @@ debian_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     return now != NULL ? 0 : err->code;
 }
 
-/* A setting by its name in any case. BORROWED, or NULL. */
+/* A setting by its name in any case. BORROWED, or NULL. Users write these in capitals as well, as the files
+ * have them; the last of several wins. */
 static json_t *
 debian_ip_setting(const json_t *settings, const char *name)
 {
@@ -422,7 +448,8 @@ debian_ip_setting(const json_t *settings, const char *name)
     return found;
 }
 
-/* The settings as they are to be. The name of the host stays unless it is applied. NEW, or NULL with *err. */
+/* The settings as they are to be. The name of the host stays unless it is applied. NEW, or NULL with *err. A
+ * name with dots also gives the domain, and `search` the list that resolv.conf has. */
 static json_t *
 network_wanted(const json_t *settings, const json_t *now, fail_t *err)
 {
@@ -432,6 +459,7 @@ network_wanted(const json_t *settings, const json_t *now, fail_t *err)
     json_auto_t *wanted = json_copy((json_t *) now);
     const char *host = json_is_string(given) ? json_string_value(given) : value_str(now, "hostname", "");
 
+    /* A host must have a name, now or by the settings; both errors are worded as Salt's. */
     if (on < 0)
         (void) fail_set(err, -EINVAL, "Invalid network setting -- Setting: networking, Expected: [%s]",
                         NETWORD_TRUTHS);
@@ -455,7 +483,8 @@ network_wanted(const json_t *settings, const json_t *now, fail_t *err)
     return NULL;
 }
 
-/* Turns the services on or off that bring the network up. */
+/* Turns the services on or off that bring the network up. A service that is not installed is skipped: hosts
+ * have the one or the other. */
 static int
 switch_services(call_ctx_t *ctx, bool on, fail_t *err)
 {
@@ -472,7 +501,8 @@ switch_services(call_ctx_t *ctx, bool on, fail_t *err)
     return 0;
 }
 
-/* Writes the domain and the search list into resolv.conf: in the place of their lines, or before all others. */
+/* Writes the domain and the search list into resolv.conf: in the place of their lines, or before all others.
+ * Other lines of the file stay as they are and in their order. */
 static int
 write_resolv(const json_t *wanted, fail_t *err)
 {
@@ -486,6 +516,7 @@ write_resolv(const json_t *wanted, fail_t *err)
                         RESOLV_FILE, RESOLV_FILE);
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
         size_t k = 0;
+        /* Both words have six letters, behind which white space must stand: "domainname" is neither. */
         while (k < 2 && !(str_starts(line, words[k][0]) && strspn(line + 6, " \t") > 0))
             k++;
         if (k == 2)
@@ -503,6 +534,7 @@ write_resolv(const json_t *wanted, fail_t *err)
     return partfile_put(RESOLV_FILE, buf_str(&all), all.len, 0644, err);
 }
 
+/* The lines are returned in every case; with test=True nothing else is done. */
 static int
 debian_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -523,14 +555,19 @@ debian_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value,
                "# Don't configure these interfaces. Shell wildcards supported/\n#EXCLUDE_INTERFACES=\n\n"
                "# Set to 'yes' to enable additional verbosity\n#VERBOSE=no",
                value_str(wanted, "networking", ""));
+    /* Salt's template of /etc/default/networking is above; on Ubuntu the file has no effect, and the services
+     * are switched. */
     rc = by_services(ctx) ? switch_services(ctx, str_eq(value_str(wanted, "networking", ""), "yes"), err)
                           : debian_ip_put(NETWORKING_FILE, &text, 0644, err);
+    /* resolv.conf is touched only for a changed domain or search list: on many hosts another program owns
+     * it. */
     if (rc == 0 && (!value_equal(value_get(now, "domainname"), value_get(wanted, "domainname")) ||
                     !value_equal(value_get(now, "searchdomain"), value_get(wanted, "searchdomain"))))
         rc = write_resolv(wanted, err);
     return rc;
 }
 
+/* Two calls where Red Hat has one restart: the start is tried only when the stop went well. */
 static int
 debian_apply_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

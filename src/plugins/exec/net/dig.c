@@ -1,5 +1,7 @@
 /* dig.c - execution module `dig`: questions to name servers, by the program dig. The names in the answers are
- * whatever a server says: none becomes an option, and a chain of them is followed a bounded way. */
+ * whatever a server says: none becomes an option, and a chain of them is followed a bounded way. dig +short
+ * prints one answer a line. An answer of no lines is [""], and a failed dig an empty list with a warning in
+ * the log: so Salt's callers know "no such record" from "no server". */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
@@ -37,7 +39,8 @@ static const dig_kind_t kind_ptr = { "PTR", "host", false, false };
 static const dig_kind_t kind_cname = { "CNAME", "host", false, true };
 static const dig_kind_t kind_txt = { "TXT", "host", false, false };
 
-/* What dig +short prints. NEW; "" and *ret_failed when it can't ask; NULL with *err. */
+/* What dig +short prints. NEW; "" and *ret_failed when it can't ask; NULL with *err. PTR is asked by -x,
+ * which turns the address around; the others are asked by type behind the name. */
 static char *
 dig_asked(call_ctx_t *ctx, const char *type, const char *name, const json_t *server, bool *ret_failed,
           fail_t *err)
@@ -94,6 +97,7 @@ dig_lines(call_ctx_t *ctx, const char *type, const char *name, const json_t *arg
     return text == NULL ? NULL : failed ? json_array() : lines_of_answer(text, addresses);
 }
 
+/* The record types that need no more than their lines. */
 static int
 dig_record(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,6 +114,7 @@ dig_record(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* An address of either family, or a network; anything but a text is False. */
 static int
 dig_check_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -119,7 +124,8 @@ dig_check_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Names of servers, or their addresses. */
+/* Names of servers, or their addresses. An address is asked for each server, and one that has none adds
+ * nothing. */
 static int
 dig_ns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -144,7 +150,8 @@ dig_ns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* [[preference, host or address]]. */
+/* [[preference, host or address]]. A host that has several addresses is told by its first, one that has none
+ * by None, where Salt ends with an IndexError. */
 static int
 dig_mx(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -178,7 +185,8 @@ dig_mx(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int spf_add(call_ctx_t *ctx, const json_t *args, const char *domain, const char *type, int *left,
                    json_t *into, fail_t *err);
 
-/* Adds what one term allows: "ip4:192.0.2.0/24", "include:DOMAIN", with "+" or "~" before it. */
+/* Adds what one term allows: "ip4:192.0.2.0/24", "include:DOMAIN", with "+" or "~" before it. Terms with "-"
+ * or "?" allow nothing, and those of names (a, mx, exists) would need more questions than Salt asks. */
 static int
 spf_term(call_ctx_t *ctx, const json_t *args, const char *term, int *left, json_t *into, fail_t *err)
 {
@@ -195,7 +203,9 @@ spf_term(call_ctx_t *ctx, const json_t *args, const char *term, int *left, json_
     return 0;
 }
 
-/* Adds what a domain's policy allows. Old domains have a record of the type SPF, others one of the type TXT. */
+/* Adds what a domain's policy allows. Old domains have a record of the type SPF, others one of the type TXT.
+ * `left` counts the domains still to be asked, over the whole tree of includes: a policy may include
+ * itself. */
 static int
 spf_add(call_ctx_t *ctx, const json_t *args, const char *domain, const char *type, int *left, json_t *into,
         fail_t *err)
@@ -216,6 +226,7 @@ spf_add(call_ctx_t *ctx, const json_t *args, const char *domain, const char *typ
     AUTO_FREE char *bare = str_replace(text, "\"", "");
     char **terms = str_split(bare, " \t\n", true);
     int rc = 0;
+    /* A redirect stands for the whole policy, but only as its first term, as by Salt. */
     if (terms[0] != NULL && strcmp(terms[0], "v=spf1") == 0 && terms[1] != NULL &&
         str_starts(terms[1], "redirect="))
         rc = spf_add(ctx, args, terms[1] + strlen("redirect="), "SPF", left, into, err);
@@ -226,6 +237,7 @@ spf_add(call_ctx_t *ctx, const json_t *args, const char *domain, const char *typ
     return rc;
 }
 
+/* The record's type becomes a word of dig's line, and is refused when it looks like an option. */
 static int
 dig_spf(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
 /* dnsutil.c - execution module `dnsutil`: names and addresses, by dig where it is there; files of hosts and
- * of zones. */
+ * of zones. The files' formats are hosts(5) and RFC 1035, section 5; the reader of zones follows Salt's, with
+ * what that leaves out ($INCLUDE, several MX, quoted texts), so that the same file gives the same object. */
 #include <netdb.h>
 #include <arpa/inet.h>
 #include <time.h>
@@ -15,7 +16,8 @@
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-/* What a function asks dig, and the family that the host's own resolver can be asked for instead; 0: none. */
+/* What a function asks dig, and the family that the host's own resolver can be asked for instead; 0: none.
+ * The rows' data. */
 typedef struct dns_question {
     const char *fun;
     int family;
@@ -26,7 +28,8 @@ static const dns_question_t q_ns = { "dig.NS", 0 };
 static const dns_question_t q_mx = { "dig.MX", 0 };
 static const dns_question_t q_spf = { "dig.SPF", 0 };
 
-/* The host's own answer: a list, or a text that says that there is none. NEW. */
+/* The host's own answer: a list, or a text that says that there is none. NEW. SOCK_RAW makes getaddrinfo
+ * return each address once instead of once for each protocol. */
 static json_t *
 resolved(const char *host, int family)
 {
@@ -46,6 +49,9 @@ resolved(const char *host, int family)
     return list;
 }
 
+/* Both modules' arguments have the same names, so that they are passed on as they are. Without dig only
+ * addresses can be found, by the host's resolver, and only when the caller names no server: the resolver has
+ * its own. */
 static int
 dnsutil_ask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -61,6 +67,7 @@ dnsutil_ask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Salt has no test of its own here, and says that dig is missing where dig would not be needed. */
 static int
 dnsutil_check_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -73,7 +80,8 @@ dnsutil_check_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- files of hosts ------------------------------------------------------------------------------ */
 
-/* {address: [name]}. `text` is cut. NEW. */
+/* {address: [name]}. `text` is cut. NEW. An address that has several lines gets the names of all of them.
+ * Comments behind a name are read as names, as Salt reads them. */
 static json_t *
 dnsutil_hosts_of(char *text)
 {
@@ -93,6 +101,7 @@ dnsutil_hosts_of(char *text)
     return all;
 }
 
+/* A text given wins over the file; a file that can't be read is a text as the answer, not an error. */
 static int
 dnsutil_parse_hosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,7 +119,8 @@ dnsutil_parse_hosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
-/* The names of "a,b"; each is one word. NULL with *err. NEW, ends with NULL. */
+/* The names of "a,b"; each is one word. NULL with *err. NEW, ends with NULL. A blank within a name would put
+ * two names into the line. */
 static char **
 entries_of(const json_t *args, fail_t *err)
 {
@@ -123,6 +133,9 @@ entries_of(const json_t *args, fail_t *err)
     return field_check_text("entries", entries, " \t", err) < 0 ? NULL : str_split(entries, ",", false);
 }
 
+/* The file stays open from reading to writing (partfile.h), so that no other file can take its place
+ * meanwhile. Names that the address has already are not repeated; the others get a line of their own even
+ * when the address has one. */
 static int
 dnsutil_hosts_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -148,6 +161,7 @@ dnsutil_hosts_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
         *ret_value = value_fmt("No additional hosts were added to %s", path);
         return 0;
     }
+    /* The line break before the line is Salt's, and it is there also when the file ends with one. */
     buf_printf(&text, "\n%s%s", address, buf_str(&added));
     int rc = partfile_write(&file, text.data, text.len, &(landing_t){ .mode = 0644 }, err);
     *ret_value = value_fmt("The following line was added to %s:\n%s%s", path, address, buf_str(&added));
@@ -173,6 +187,8 @@ add_without_names(const char *line, char *const *names, buf_t *out)
     strv_free(words);
 }
 
+/* Lines of comments and empty lines stay; every other line is written anew with single blanks. The names go
+ * from all addresses. */
 static int
 dnsutil_hosts_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -201,7 +217,8 @@ dnsutil_hosts_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- files of zones ------------------------------------------------------------------------------ */
 
-/* Seconds of "3H", "2D", "1W" or a number; a week at most, and for what can't be read (RFC 1035). */
+/* Seconds of "3H", "2D", "1W" or a number. More than a week is a week, by Salt's reading of RFC 1035, and so
+ * is what can't be read. */
 static json_t *
 zone_seconds(const char *text)
 {
@@ -225,7 +242,9 @@ zone_member(json_t *zone, const char *key)
     return value_get(zone, key);
 }
 
-/* "ORIGIN IN SOA SOURCE CONTACT SERIAL REFRESH RETRY EXPIRE MINTTL", a TTL behind the origin left out. */
+/* "ORIGIN IN SOA SOURCE CONTACT SERIAL REFRESH RETRY EXPIRE MINTTL", a TTL behind the origin left out. The
+ * contact's first dot stands for "@". A record with fewer words is left out, where Salt ends with an
+ * IndexError. */
 static void
 take_soa(json_t *zone, char **words, size_t n)
 {
@@ -248,7 +267,8 @@ take_soa(json_t *zone, char **words, size_t n)
 }
 
 /* A record, as Salt reads its words: "NAME TTL IN A ADDRESS" or "NAME IN TYPE VALUE". `is_ns`: the line names
- * NS. */
+ * NS. Names without a dot at the end get the origin; on lines with the letters NS anywhere they do not, as by
+ * Salt. A record whose third word is neither NS nor MX and whose fourth no A is kept under its third word. */
 static void
 take_record(json_t *zone, const json_t *words, bool is_ns)
 {
@@ -275,7 +295,8 @@ take_record(json_t *zone, const json_t *words, bool is_ns)
     }
 }
 
-/* One line, or several within parentheses, without comments. */
+/* One line, or several within parentheses, without comments. "@" is the origin wherever it stands. A record
+ * that begins with its class belongs to the origin. */
 static void
 take_zone_line(json_t *zone, const char *line)
 {
@@ -296,7 +317,8 @@ take_zone_line(json_t *zone, const char *line)
     strv_free(words);
 }
 
-/* NEW {"ORIGIN", "SERIAL", ..., TYPE: {name: value}}. `text` is cut. */
+/* NEW {"ORIGIN", "SERIAL", ..., TYPE: {name: value}}. `text` is cut. A line that begins with "$" is a
+ * directive and becomes a member by its name; parentheses join lines until the closing one. */
 static json_t *
 zone_of(char *text)
 {
@@ -330,6 +352,7 @@ zone_of(char *text)
     return zone;
 }
 
+/* The text is used when the file can't be read, without a word on why: Salt swallows the error. */
 static int
 dnsutil_parse_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -349,7 +372,8 @@ dnsutil_parse_zone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* A zone's serial is kept as a grain: the day's date and two digits, or one more than the last. */
+/* A zone's serial is kept as a grain: the day's date and two digits, or one more than the last. Without
+ * `update` the serial is only told. The grain outlives restarts, which is why it is one. */
 static int
 dnsutil_serial(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -365,6 +389,7 @@ dnsutil_serial(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     salt_assert(strftime(today, sizeof(today), "%Y%m%d01", localtime_r(&now, &day)) > 0);
     AUTO_FREE char *stored = value_pystr(kept);
+    /* Ten digits each, so that the order of the texts is that of the numbers. */
     bool newer = value_truthy(kept) && strcmp(stored, today) >= 0;
     if (!value_truthy(value_get(args, "update"))) {
         *ret_value = value_truthy(kept) ? json_incref(kept) : json_string(today);

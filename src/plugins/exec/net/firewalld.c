@@ -1,5 +1,8 @@
 /* firewalld.c - execution module `firewalld`: zones and services of firewalld, by firewall-cmd. A function is
- * a row with the words of its command line; a few of them ask something first. */
+ * a row with the words of its command line; a few of them ask something first. A function's answer is what
+ * the program prints ("success"), a list of its words or lines, or, for zones and forwarded ports, an object
+ * made of its text (firewall-cmd(1)). Changes go to the permanent configuration by default; firewalld applies
+ * that when it is reloaded. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -8,7 +11,7 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
-/* How the output is returned. */
+/* How the output is returned. FW_TEXT is the output as it is; the others are parsed. */
 typedef enum fw_answer { FW_TEXT, FW_WORDS, FW_LINES, FW_ZONES, FW_FORWARDS } fw_answer_t;
 
 /* A function's command line: {name} is an argument; a word with an argument that is empty is left out when a
@@ -20,7 +23,8 @@ typedef struct fw_line {
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* A word with its arguments; NULL: it is left out. NEW. */
+/* A word with its arguments; NULL: it is left out. NEW. Each value stays within one argument, whatever is in
+ * it, since no shell sees the line. */
 static char *
 fw_word(const char *pattern, const json_t *args)
 {
@@ -44,7 +48,8 @@ fw_word(const char *pattern, const json_t *args)
     return optional && empty ? NULL : xstrdup(buf_str(&out));
 }
 
-/* NEW output of firewall-cmd, or NULL with *err. */
+/* NEW output of firewall-cmd, or NULL with *err. Every exit code but 0 is an error with the program's own
+ * words: firewall-cmd tells on stderr, and some releases on stdout. */
 static json_t *
 fw_run(call_ctx_t *ctx, const char *const *words, const json_t *args, fail_t *err)
 {
@@ -57,6 +62,8 @@ fw_run(call_ctx_t *ctx, const char *const *words, const json_t *args, fail_t *er
         if (word != NULL)
             prog_add(&prog, word);
     }
+    /* Functions without this argument (reload, get_zones, new_zone, ...) have it in their words or not at
+     * all. */
     if (value_truthy(value_get(args, "permanent")))
         prog_add(&prog, "--permanent");
     prog.timeout_ms = LIMIT_TOOL_MS;
@@ -84,7 +91,9 @@ fw_list(const char *text, const char *separators)
     return list;
 }
 
-/* Zones as --list-all prints them: {zone: {key: [value, lines below it]}}. NEW. */
+/* Zones as --list-all prints them: {zone: {key: [value, lines below it]}}. NEW. A line at the left margin
+ * begins a zone, " key: value" is a member, and lines with a tab, or without a colon, go on with the member
+ * before them: rich rules stand so. A member is a list even with one value, as Salt has it. */
 static json_t *
 fw_zones(const char *output)
 {
@@ -115,7 +124,8 @@ fw_zones(const char *output)
     return zones;
 }
 
-/* "port=80:proto=tcp:toport=443:toaddr=" in each line. NEW list. */
+/* "port=80:proto=tcp:toport=443:toaddr=" in each line. NEW list. The texts before "=" are not looked at:
+ * order is the format. A line with fewer than three parts is an error rather than a row of empty texts. */
 static json_t *
 fw_forwards(const char *output, fail_t *err)
 {
@@ -168,6 +178,7 @@ fw_ask(call_ctx_t *ctx, const fw_line_t *line, const json_t *args, fail_t *err)
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* Most functions are just their row: the line is run and its answer returned. */
 static int
 fw_plain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -175,7 +186,8 @@ fw_plain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The same; firewalld reads its configuration again with `restart`. */
+/* The same; firewalld reads its configuration again with `restart`. A new zone or service is known to the
+ * daemon only after that, and the answer of the reload takes the place of the first one. */
 static int
 fw_then_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -190,7 +202,8 @@ fw_then_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The same for a service that must be there. */
+/* The same for a service that must be there: the list is asked first, and the error is Salt's own text rather
+ * than the program's. */
 static int
 fw_of_service(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -203,7 +216,8 @@ fw_of_service(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return fw_plain(ctx, args, ret_value, err);
 }
 
-/* Whether none of the zones says no. */
+/* Whether none of the zones says no. The row's line is --list-all of the zone, the same text that list_all
+ * parses. */
 static int
 fw_get_masquerade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -225,6 +239,7 @@ static int
 fw_with_masquerade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     if (value_truthy(value_get(args, "force_masquerade"))) {
+        /* By the modules' own names, so that a user's replacement of them is called too. */
         int on = sub_call_bool(ctx, err, "firewalld.get_masquerade", "{s:O}", "zone",
                                value_get(args, "zone"));
         json_auto_t *done = on == 0 ? sub_call(ctx, err, "firewalld.add_masquerade", "{s:O}", "zone",
@@ -239,7 +254,8 @@ fw_with_masquerade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static const fw_line_t blocks = { FW_TEXT, { "--zone={zone}", "--add-icmp-block={icmp}" } };
 static const fw_line_t allows = { FW_TEXT, { "--zone={zone}", "--remove-icmp-block={icmp}" } };
 
-/* False for a type that firewalld does not know; "success" when there is nothing to do. */
+/* False for a type that firewalld does not know; "success" when there is nothing to do. blocks and allows are
+ * the rows' lines, and by their address the function knows which of the two it is. */
 static int
 fw_icmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

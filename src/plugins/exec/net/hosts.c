@@ -25,7 +25,8 @@ hosts_path(call_ctx_t *ctx)
 
 /* ---- the file --------------------------------------------------------------------------------- */
 
-/* Adds "ADDRESS NAME... # COMMENT" to the hosts. `line` is cut. */
+/* Adds "ADDRESS NAME... # COMMENT" to the hosts. `line` is cut. An address that stands twice gets the names
+ * of both lines; write_hosts() then joins the lines. */
 static void
 take_line(json_t *hosts, char *line)
 {
@@ -75,6 +76,7 @@ put_hosts(call_ctx_t *ctx, const buf_t *text, fail_t *err)
     return partfile_put(hosts_path(ctx), buf_str(text), text->len, 0644, err);
 }
 
+/* Tabs part the fields; blank lines and the old alignment are lost, as by Salt. */
 static int
 write_hosts(call_ctx_t *ctx, json_t *hosts, fail_t *err)
 {
@@ -105,6 +107,8 @@ is_hosts_file(call_ctx_t *ctx, fail_t *err)
     return there > 0 ? fs_look_file(hosts_path(ctx), err) : there == 0 ? 1 : there;
 }
 
+/* True when the address has the name; of a list, when it has all of them. An unknown address has none, not
+ * even an empty list. */
 static bool
 pairs(const json_t *hosts, const char *ip, const json_t *alias)
 {
@@ -130,6 +134,7 @@ hosts_list_hosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* "" when no line has the name; of several addresses the first in the file. */
 static int
 hosts_get_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -147,6 +152,7 @@ hosts_get_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* [] for an address that is not there. */
 static int
 hosts_get_alias(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -171,7 +177,7 @@ hosts_has_pair(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* Calls back for each line of an address: `put` adds what takes its place. Other lines are copied. True when
- * there was one. */
+ * there was one. `again` is false for the first such line only. */
 static bool
 hosts_change_lines(const char *text, const char *ip,
                    void (*put)(const json_t *args, char *line, bool again, buf_t *out), const json_t *args,
@@ -195,6 +201,8 @@ hosts_change_lines(const char *text, const char *ip,
     return found;
 }
 
+/* The address's first line becomes the new one and its others go; an empty alias deletes all of them. Salt
+ * says so in its help. */
 static void
 put_host(const json_t *args, char *line, bool again, buf_t *out)
 {
@@ -206,7 +214,8 @@ put_host(const json_t *args, char *line, bool again, buf_t *out)
     buf_printf(out, "%s\t\t%s%s%s\n", IP(args), alias, *comment != '\0' ? "\t\t# " : "", comment);
 }
 
-/* The line without a name, or nothing when it has no other. */
+/* The line without a name, or nothing when it has no other. A name may be listed several times in a line, and
+ * goes with each. */
 static void
 put_without(const json_t *args, char *line, bool again, buf_t *out)
 {
@@ -226,6 +235,8 @@ put_without(const json_t *args, char *line, bool again, buf_t *out)
     strv_free(words);
 }
 
+/* A name with "#" would turn the rest of its line into a comment, and a line break would be a line of its
+ * own, with any address. A list of names is checked one by one. */
 static int
 check_fields(const json_t *args, fail_t *err)
 {
@@ -235,6 +246,8 @@ check_fields(const json_t *args, fail_t *err)
     return rc == 0 ? field_check("comment", value_get(args, "comment"), FIELD_LINE, err) : rc;
 }
 
+/* Names that the address had before are gone: set_host replaces, add_host adds. A new line goes to the
+ * end. */
 static int
 hosts_set_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -248,6 +261,7 @@ hosts_set_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if ((rc = fs_read_any(hosts_path(ctx), LIMIT_FILE_READ, &before, err)) < 0)
         return rc;
     if (!hosts_change_lines(buf_str(&before), IP(args), put_host, args, &after)) {
+        /* The last line may lack its end. */
         if (after.len > 0 && after.data[after.len - 1] != '\n')
             buf_putc(&after, '\n');
         put_host(args, NULL, false, &after);
@@ -256,6 +270,7 @@ hosts_set_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return put_hosts(ctx, &after, err);
 }
 
+/* True as well when the pair was not there, and the file is left alone then. */
 static int
 hosts_rm_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -274,15 +289,7 @@ hosts_rm_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return put_hosts(ctx, &after, err);
 }
 
-/* The host of an address; a new one has no names. BORROWED. */
-static json_t *
-hosts_name_of(json_t *hosts, const char *ip)
-{
-    if (value_get(hosts, ip) == NULL)
-        json_object_set_new(hosts, ip, json_pack("{s:[]}", "aliases"));
-    return value_get(hosts, ip);
-}
-
+/* A list is appended as it is, one element, which value_joined() writes as Salt does. */
 static int
 hosts_add_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -296,10 +303,13 @@ hosts_add_host(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_true();
     if (pairs(hosts, IP(args), value_get(args, "alias")))
         return 0;
-    json_array_append(value_get(hosts_name_of(hosts, IP(args)), "aliases"), value_get(args, "alias"));
+    if (value_get(hosts, IP(args)) == NULL)
+        json_object_set_new(hosts, IP(args), json_pack("{s:[]}", "aliases"));
+    json_array_append(value_get(value_get(hosts, IP(args)), "aliases"), value_get(args, "alias"));
     return write_hosts(ctx, hosts, err);
 }
 
+/* False for an address that is not there; the same comment again writes nothing. */
 static int
 hosts_set_comment(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* http.c - execution module `http`: ask web servers. */
+/* http.c - execution module `http`: ask web servers. Requests are made by plugins/lib/http; this file has the
+ * rows, and the function that waits. */
 #include "plugins/lib/http/http.h"
 
 #include <poll.h>
@@ -7,6 +8,9 @@
 
 #define PAUSE_MS 100 /* between questions, where the call says nothing */
 
+/* An answer with an error, or none, is asked again until the time is up; then the last answer is returned, or
+ * the last error is the job's. The question is asked at least once. A pause that is not a sensible number of
+ * seconds is the default one. */
 static int
 http_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* iptables.c - execution module `iptables`: the kernel's packet filter, by iptables, ip6tables and their
- * -save programs. A rule is one text, as Salt has it; its words become the program's, without a shell. */
+ * -save programs. A rule is one text, as Salt has it; its words become the program's, without a shell. Calls
+ * without what they need answer with a text "Error: ..." and are no failures: states and users' scripts
+ * compare these texts. -save prints all tables, and plugins/lib/net/iptrules.h reads that. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -14,6 +16,7 @@
 #define TABLE(args)  value_str(args, "table", "filter")
 #define CHAIN(args)  value_str(args, "chain", "")
 
+/* Every family but "ipv6" is IPv4, as by Salt. */
 static const char *
 program_of(const char *family)
 {
@@ -30,7 +33,8 @@ ipt_answer(json_t **ret_value, const char *text)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Runs the program over the words of a line. NEW, or NULL with *err. */
+/* Runs the program over the words of a line. NEW, or NULL with *err. A line is split as a shell would split
+ * it, quotes included: --comment 'two words' is one argument. A quote that stays open is an error. */
 static json_t *
 ipt_run(call_ctx_t *ctx, const char *program, const char *line, unsigned flags, fail_t *err)
 {
@@ -46,7 +50,9 @@ ipt_run(call_ctx_t *ctx, const char *program, const char *line, unsigned flags, 
     return tool_run(ctx, &prog, flags, err);
 }
 
-/* "--wait" where the program has it: 1.4.20 of 2013 and later. Asked once in a job. NULL with *err. */
+/* "--wait" where the program has it: 1.4.20 of 2013 and later. Asked once in a job. NULL with *err. Without
+ * it two programs at once end with "Another app is currently holding the xtables lock". The answer is kept in
+ * the job's context by the program's name, since both families may differ. */
 static const char *
 wait_option(call_ctx_t *ctx, const char *family, fail_t *err)
 {
@@ -63,7 +69,8 @@ wait_option(call_ctx_t *ctx, const char *family, fail_t *err)
     return value_str(ctx_context(ctx), key, "");
 }
 
-/* Runs "--wait -t TABLE LINE". *ret_said is what it has to complain of, "" when all is well. NEW. */
+/* Runs "--wait -t TABLE LINE". *ret_said is what it has to complain of, "" when all is well. NEW. The exit
+ * code is logged and becomes the job's, as by cmd.run_stderr, but the answer is made of the text alone. */
 static int
 ipt_change(call_ctx_t *ctx, const json_t *args, const char *line, json_t **ret_said, fail_t *err)
 {
@@ -75,19 +82,6 @@ ipt_change(call_ctx_t *ctx, const json_t *args, const char *line, json_t **ret_s
         return err->code;
     *ret_said = json_incref(value_get(out, "stderr"));
     return 0;
-}
-
-/* The same; True when all is well, else what is said. */
-static int
-ipt_true_or_said(call_ctx_t *ctx, const json_t *args, const char *line, json_t **ret_value, fail_t *err)
-{
-    int rc = ipt_change(ctx, args, line, ret_value, err);
-
-    if (rc == 0 && !value_truthy(*ret_value)) {
-        json_decref(*ret_value);
-        *ret_value = json_true();
-    }
-    return rc;
 }
 
 /* What iptables-save prints, with `more` on its line. NEW text, or NULL with *err. */
@@ -102,6 +96,7 @@ ipt_save_text(call_ctx_t *ctx, const char *family, const char *more, fail_t *err
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
+/* "iptables v1.8.9 (nf_tables)": the second word, with its "v". */
 static int
 ipt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -117,7 +112,8 @@ ipt_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* The rule alone, or the whole command line with `full`. */
+/* The rule alone, or the whole command line with `full`. The path of the program and "--wait" are those of
+ * this host, so that the line can be run as it is here. */
 static int
 ipt_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,6 +121,7 @@ ipt_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *rule = ipt_rule(value_get(args, "kwargs")),
                    *position = value_pystr(value_get(args, "position"));
 
+    /* ipt_rule() tells of keywords that it cannot use in place of a rule. */
     if (!value_truthy(value_get(args, "full")) || str_starts(rule, "Error: "))
         return ipt_answer(ret_value, rule);
     if (*TABLE(args) == '\0')
@@ -137,12 +134,16 @@ ipt_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *wait = wait_option(ctx, FAMILY(args), err);
     if (wait == NULL)
         return err->code;
+    /* A part of the letters is taken for an option's letter, any other command for its long name; Salt tests
+     * so, too. */
     *ret_value = value_fmt("%s %s -t %s %s%s %s %s %s", program, wait, TABLE(args),
                            strstr("ACDIRLSFZNXPE", command) != NULL ? "-" : "--", command, CHAIN(args),
                            position, rule);
     return 0;
 }
 
+/* -C compares as the kernel keeps the rule. The exit code becomes the job's, as by cmd.run_stderr, though the
+ * log keeps quiet. */
 static int
 ipt_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -162,7 +163,8 @@ ipt_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* False when the rule is there; else whether the program had nothing to say. */
+/* False when the rule is there; else whether the program had nothing to say. A text from check, about what is
+ * missing in the call, is passed on. */
 static int
 ipt_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -189,7 +191,8 @@ rules_now(call_ctx_t *ctx, const char *family, fail_t *err)
     return text != NULL ? ipt_saved(json_string_value(text), err) : NULL;
 }
 
-/* The program counts from 1; below 0 it is from the end. */
+/* The program counts from 1; below 0 it is from the end: -1 is before the last rule, and a place before the
+ * first is the first. */
 static int
 ipt_insert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -222,6 +225,8 @@ ipt_insert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A rule is deleted by its place or by its words, never both. The answer is what the program said: "" is
+ * success. */
 static int
 ipt_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -234,6 +239,7 @@ ipt_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ipt_change(ctx, args, line, ret_value, err);
 }
 
+/* Without a chain every chain of the table loses its rules; policies stay. */
 static int
 ipt_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -244,6 +250,7 @@ ipt_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- chains and policies --------------------------------------------------------------------- */
 
+/* iptables-save tells each chain by ":NAME POLICY [packets:bytes]", so that no listing of rules is needed. */
 static int
 ipt_check_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -258,7 +265,7 @@ ipt_check_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The row's option: -N makes a chain, -X deletes it. */
+/* The row's option: -N makes a chain, -X deletes it. True when all is well, else the program's words. */
 static int
 ipt_chain_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -266,9 +273,15 @@ ipt_chain_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*CHAIN(args) == '\0')
         return ipt_answer(ret_value, "Error: Chain needs to be specified");
-    return ipt_true_or_said(ctx, args, line, ret_value, err);
+    int rc = ipt_change(ctx, args, line, ret_value, err);
+    if (rc == 0 && !value_truthy(*ret_value)) {
+        json_decref(*ret_value);
+        *ret_value = json_true();
+    }
+    return rc;
 }
 
+/* Only built-in chains have a policy; iptables says so for others, and its words are the answer. */
 static int
 ipt_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -284,7 +297,8 @@ ipt_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Where a distribution keeps its rules. BORROWED, or NULL with *err. */
+/* Where a distribution keeps its rules: Salt's table of the files from which the systems' own services
+ * restore them at boot. BORROWED, or NULL with *err. */
 static const char *
 conf_of(call_ctx_t *ctx, const char *family, fail_t *err)
 {
@@ -313,24 +327,20 @@ conf_of(call_ctx_t *ctx, const char *family, fail_t *err)
     return NULL;
 }
 
-/* The rules of a file; none when the usual file is not there. NEW, or NULL with *err. */
-static json_t *
-rules_saved(call_ctx_t *ctx, const json_t *args, fail_t *err)
-{
-    const char *given = value_str(args, "conf_file", "");
-    const char *path = *given != '\0' ? given : conf_of(ctx, FAMILY(args), err);
-    buf_auto_t text = BUF_INIT;
-
-    if (path == NULL || fs_read_any(path, LIMIT_FILE_READ, &text, err) < 0)
-        return NULL;
-    return ipt_saved(buf_str(&text), err);
-}
-
-/* The row says whether those in the kernel are meant, or in a file. */
+/* The row says whether the rules in the kernel are meant, or those of a file; a file that is not there has none. NEW,
+ * or NULL with *err. */
 static json_t *
 rules_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    return ctx_row(ctx)->data.number != 0 ? rules_now(ctx, FAMILY(args), err) : rules_saved(ctx, args, err);
+    const char *given = value_str(args, "conf_file", "");
+    buf_auto_t text = BUF_INIT;
+
+    if (ctx_row(ctx)->data.number != 0)
+        return rules_now(ctx, FAMILY(args), err);
+    const char *path = *given != '\0' ? given : conf_of(ctx, FAMILY(args), err);
+    if (path == NULL || fs_read_any(path, LIMIT_FILE_READ, &text, err) < 0)
+        return NULL;
+    return ipt_saved(buf_str(&text), err);
 }
 
 static int
@@ -340,6 +350,7 @@ ipt_get_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* None for a chain that is not there or has no policy ("-"). */
 static int
 ipt_get_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -353,7 +364,9 @@ ipt_get_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Without the lines that one of the option's patterns finds. NEW text. */
+/* Without the lines that one of the option's patterns finds. NEW text. Dynamic rules of other programs
+ * (docker, fail2ban) are kept out of the file so. A pattern that can't be compiled is logged and skipped, and
+ * the others still count. */
 static json_t *
 filtered(const char *text, const json_t *patterns)
 {
@@ -380,7 +393,8 @@ filtered(const char *text, const json_t *patterns)
     return value_utf8(kept, strlen(kept));
 }
 
-/* file.write's answer. */
+/* file.write's answer. The rules pass through file.write, whose text ("Wrote 12 lines to ...") users know as
+ * the result. */
 static int
 ipt_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -393,6 +407,7 @@ ipt_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *patterns = text == NULL ? NULL
                                          : sub_call(ctx, err, "config.option", "{s:s, s:[]}", "value",
                                                     "iptables.save_filters", "default");
+    /* A missing folder is made, since packages that bring it (iptables-persistent) need not be installed. */
     const char *slash = strrchr(path, '/');
     AUTO_FREE char *folder = slash != NULL ? xstrndup(path, (size_t) (slash - path)) : NULL;
     if (patterns == NULL || (!str_empty(folder) && fs_mkdirs(folder, 0755, err) < 0))

@@ -1,5 +1,5 @@
 /* network.c - execution module `network`: this host's interfaces, addresses and networks, as the kernel lists
- * them by netlink. */
+ * them by netlink. More functions of the module are in the files network_*.c beside this one. */
 #include "common/base/buf.h"
 #include "common/host/netlink.h"
 #include "common/base/str.h"
@@ -16,34 +16,29 @@ network_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value == NULL ? -EIO : 0;
 }
 
-/* Text that names what there is. */
-static json_t *
-no_interface(json_t *all, const char *name)
-{
-    buf_auto_t names = BUF_INIT;
-    const char *key;
-    json_t *v;
-
-    json_object_foreach (all, key, v) {
-        buf_printf(&names, "%s%s", names.len > 0 ? "\", \"" : "", key);
-    }
-    return value_fmt("Interface \"%s\" not in available interfaces: \"%s\"", name, buf_str(&names));
-}
-
 typedef json_t *pick_fn(json_t *row);
 
-/* Calls the row's function with the interface of args["iface"]. */
+/* Calls the row's function with the interface of args["iface"]. Salt's answer to an unknown name is a text with the
+ * names that there are, no error: the job succeeds. */
 static int
 network_of_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     pick_fn *const *pick = ctx_row(ctx)->data.ptr;
     const char *name = value_str(args, "iface", "");
     json_auto_t *all = netlink_interfaces(err);
+    buf_auto_t names = BUF_INIT;
+    const char *key;
+    json_t *row;
 
     if (all == NULL)
         return -EIO;
-    json_t *row = json_object_get(all, name);
-    *ret_value = row != NULL ? (*pick)(row) : no_interface(all, name);
+    if (value_get(all, name) != NULL) {
+        *ret_value = (*pick)(value_get(all, name));
+        return 0;
+    }
+    json_object_foreach (all, key, row)
+        buf_printf(&names, "%s%s", names.len > 0 ? "\", \"" : "", key);
+    *ret_value = value_fmt("Interface \"%s\" not in available interfaces: \"%s\"", name, buf_str(&names));
     return 0;
 }
 
@@ -53,6 +48,7 @@ pick_hwaddr(json_t *row)
     return json_string(value_str(row, "hwaddr", ""));
 }
 
+/* "" for an interface without IPv4, as Salt has it. */
 static json_t *
 pick_inet(json_t *row)
 {
@@ -61,12 +57,14 @@ pick_inet(json_t *row)
     return inet != NULL ? json_incref(inet) : json_string("");
 }
 
+/* The kernel lists an interface's primary address first. */
 static json_t *
 pick_ip(json_t *row)
 {
     return json_string(value_str(json_array_get(json_object_get(row, "inet"), 0), "address", ""));
 }
 
+/* A comparison of texts: "10.1" fits 10.1.2.3 and 10.100.0.1. An alias (eth0:1) is told by its label. */
 static int
 network_ifacestartswith(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -104,6 +102,7 @@ network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         return rc;
     if (!value_bool(args, "include_loopback", false))
         nets_filter(&found, net_not_loopback, NULL);
+    /* A network that can't be read has no addresses; `type` counts only without `cidr`. */
     if (*cidr != '\0')
         nets_filter(&found, ipnet_parse(cidr, true, &net, NULL) == 0 ? net_is_in : net_none, &net);
     else if (str_eq(type, "public") || str_eq(type, "private"))
@@ -111,6 +110,7 @@ network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     /* Makes the list of addresses. */
     json_t *list = json_array();
+    /* The lengths of the networks go, so that an address on two interfaces is told once. */
     for (size_t i = 0; i < found.n; i++)
         found.v[i].bits = 0;
     nets_sort(&found);
@@ -123,7 +123,7 @@ network_addresses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Addresses become their networks. */
+/* Addresses become their networks. Several addresses of one network make one row. */
 static void
 to_networks(nets_t *s)
 {
@@ -170,15 +170,6 @@ network_subnets6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return subnets(NULL, "inet6", ret_value, err);
 }
 
-/* Number of addresses in a network; larger than an integer holds becomes a real. */
-static json_t *
-size_value(const ipnet_t *net)
-{
-    unsigned host = (net->addr.version == 4 ? 32 : 128) - net->bits;
-
-    return host < 63 ? json_integer((json_int_t) 1 << host) : value_fmt("2**%u", host);
-}
-
 static json_t *
 networks_verbose(const nets_t *s)
 {
@@ -186,12 +177,14 @@ networks_verbose(const nets_t *s)
 
     for (size_t i = 0; i < s->n; i++) {
         ip_t mask_ip = ipnet_mask(&s->v[i]);
+        unsigned host = (s->v[i].addr.version == 4 ? 32 : 128) - s->v[i].bits;
         AUTO_FREE char *text = ipnet_text(&s->v[i]), *first = ip_text(&s->v[i].addr),
                        *mask = ip_text(&mask_ip);
+        /* A number of addresses that no integer holds is a text "2**64": IPv6 networks up to /65 are so large. */
+        json_t *size = host < 63 ? json_integer((json_int_t) 1 << host) : value_fmt("2**%u", host);
         json_object_set_new(out, text,
                             json_pack("{s:s, s:s, s:o, s:I}", "address", first, "netmask", mask,
-                                      "num_addresses", size_value(&s->v[i]), "prefixlen",
-                                      (json_int_t) s->v[i].bits));
+                                      "num_addresses", size, "prefixlen", (json_int_t) s->v[i].bits));
     }
     return out;
 }

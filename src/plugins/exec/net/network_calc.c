@@ -1,4 +1,6 @@
-/* network_calc.c - more of execution module `network`: what can be computed from an address alone. */
+/* network_calc.c - more of execution module `network`: what can be computed from an address alone. Nothing
+ * here asks the network; only in_subnet looks at this host's own addresses. A text that is no address is an
+ * error of the job, in Python's words (ipaddr.h), except where Salt answers False. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
@@ -7,7 +9,8 @@
 
 /* ---- arithmetic ------------------------------------------------------------------------------ */
 
-/* A network that can't be parsed contains nothing. */
+/* A network that can't be parsed contains nothing. Both families are collected, but loopback counts for
+ * neither. */
 static int
 network_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -28,7 +31,8 @@ network_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* The addresses of a text or a list, one of which must be in the network. */
+/* The addresses of a text or a list, one of which must be in the network. Addresses behind the first that
+ * fits are not looked at, so that a wrong one among them is no error. */
 static int
 network_ip_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -53,7 +57,8 @@ network_ip_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* Host bits are cleared. */
+/* Host bits are cleared. The netmask may be a length or dotted; without one the address has it behind a
+ * slash, or is a host's own network. */
 static int
 network_calc_net(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -71,6 +76,7 @@ network_calc_net(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The same object for IPv6, where the last address is no broadcast: Salt calls it so. */
 static int
 network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -87,7 +93,7 @@ network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 typedef bool address_fn(const ip_t *ip);
 
-/* By the row's predicate. */
+/* By the row's predicate. A row for each of is_private, is_loopback and their kind. */
 static int
 network_say_of_address(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -100,6 +106,7 @@ network_say_of_address(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return rc;
 }
 
+/* The name below in-addr.arpa or ip6.arpa that a PTR record of the address has. */
 static int
 network_reverse_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -113,6 +120,7 @@ network_reverse_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* Any numbers between dots: Salt checks neither how many there are nor that each fits a byte. */
 static int
 network_iphexval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -18,7 +18,8 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
-/* Names and addresses hold nothing else, so what is left is safe as a program's argument. NEW. */
+/* Names and addresses hold nothing else, so what is left is safe as a program's argument. NEW. What falls out
+ * leaves no trace: "a;b" asks for "ab", as Salt's function of this name does. */
 static char *
 sanitize_host(const char *host)
 {
@@ -56,36 +57,32 @@ dotted_name(const struct hostent *h)
     return xstrdup(h->h_name);
 }
 
-/* Python's getfqdn: our name's address is looked up backwards. NEW. */
-static char *
-fqdn(void)
+/* Python's getfqdn: our name's address is looked up backwards. The first address alone is asked for, as Python
+ * does; a host without a name in any resolver is its bare name. */
+static int
+network_get_fqdn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     char name[256] = "";
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *all = NULL;
     const struct hostent *h = NULL;
 
     (void) gethostname(name, sizeof(name) - 1);
-    if (getaddrinfo(name, NULL, &hints, &all) != 0)
-        return xstrdup(name);
-    if (all->ai_family == AF_INET)
-        h = gethostbyaddr(&((const struct sockaddr_in *) (const void *) all->ai_addr)->sin_addr, 4, AF_INET);
-    else if (all->ai_family == AF_INET6)
-        h = gethostbyaddr(&((const struct sockaddr_in6 *) (const void *) all->ai_addr)->sin6_addr, 16,
-                          AF_INET6);
-    freeaddrinfo(all);
-    return h != NULL ? dotted_name(h) : xstrdup(name);
-}
-
-static int
-network_get_fqdn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    AUTO_FREE char *name = fqdn();
-
-    *ret_value = json_string(name);
+    if (getaddrinfo(name, NULL, &hints, &all) == 0) {
+        if (all->ai_family == AF_INET)
+            h = gethostbyaddr(&((const struct sockaddr_in *) (const void *) all->ai_addr)->sin_addr, 4,
+                              AF_INET);
+        else if (all->ai_family == AF_INET6)
+            h = gethostbyaddr(&((const struct sockaddr_in6 *) (const void *) all->ai_addr)->sin6_addr, 16,
+                              AF_INET6);
+        freeaddrinfo(all);
+    }
+    AUTO_FREE char *found = h != NULL ? dotted_name(h) : xstrdup(name);
+    *ret_value = json_string(found);
     return 0;
 }
 
-/* A copy of a hosts file's text with the word `old` replaced by `new`; comments stay. */
+/* A copy of a hosts file's text with the word `old` replaced by `new`; comments stay. Only whole words count,
+ * so that renaming "web" leaves "web.example.com"; blanks between words stay, where Salt puts tabs. */
 static void
 rename_in_hosts(const char *text, const char *old, const char *new, buf_t *out)
 {
@@ -106,7 +103,7 @@ rename_in_hosts(const char *text, const char *old, const char *new, buf_t *out)
     }
 }
 
-/* A missing or unchanged file is left alone. */
+/* A missing or unchanged file is left alone. A container may have no /etc/hosts at all. */
 static int
 rewrite_hosts(const char *path, const char *old, const char *new, fail_t *err)
 {
@@ -143,7 +140,9 @@ set_hostname(const char *name, fail_t *err)
     return partfile_put("/etc/hostname", line, strlen(line), 0644, err);
 }
 
-/* Also renames the host in /etc/hosts. */
+/* Also renames the host in /etc/hosts. An empty name is False, a bad one an error: the kernel takes up to 64
+ * bytes, and one that begins with "-" would be an option of hostnamectl. False is also what a refusal of
+ * hostnamectl is. */
 static int
 network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -157,6 +156,7 @@ network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     if (strlen(name) > 64 || *name == '-' ||
         name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")] != '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a valid host name", name);
+    /* The old name is asked before it is gone: the hosts file is searched for it. */
     (void) gethostname(old, sizeof(old) - 1);
     fail_auto_t why = FAIL_INIT;
     if (set_hostname(name, &why) != 0) {
@@ -173,7 +173,8 @@ network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- other hosts ----------------------------------------------------------------------------- */
 
-/* The program's output. *ret_value NEW. */
+/* The program's output. *ret_value NEW. An exit code other than 0 is no error: the text tells, as by
+ * cmd.run. */
 static int
 run_text(const prog_t *prog, json_t **ret_value, fail_t *err)
 {
@@ -185,6 +186,8 @@ run_text(const prog_t *prog, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Exit code 0 is an answer, 1 is none, 2 an error such as an unknown host: the last two are both False with
+ * return_boolean. */
 static int
 network_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -221,8 +224,9 @@ network_dig(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_text(&prog, ret_value, err);
 }
 
-/* Parses one line of modern traceroute: " 1  name (ip)  0.1 ms  0.2 ms  0.3 ms". NEW; empty for any other
- * line. */
+/* Parses one line of modern traceroute: " 1 name (ip) 0.1 ms 0.2 ms 0.3 ms". A hop that does not answer has
+ * only its number and "*". One of which packets are lost has fewer than three times and is an empty row, as
+ * by Salt. NEW; empty for any other line. */
 static json_t *
 trace_row(const char *line)
 {
@@ -239,6 +243,8 @@ trace_row(const char *line)
     return json_object();
 }
 
+/* The header line and lines without blanks are no hops. A line in a form that trace_row() does not know is an
+ * empty row, so that the hops keep their places. */
 static int
 network_traceroute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -262,7 +268,8 @@ network_traceroute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* Wait until the socket can be written (or read); false after the time or on an error. */
+/* Wait until the socket can be written (or read); false after the time or on an error. SO_ERROR has the
+ * result of a connection that was made in the background: POLLOUT alone tells only that it is over. */
 static bool
 network_hosts_ready(int fd, short events, double seconds)
 {
@@ -275,7 +282,8 @@ network_hosts_ready(int fd, short events, double seconds)
            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
 }
 
-/* TCP by connecting, UDP by sending four bytes and waiting for an answer. */
+/* TCP by connecting, UDP by sending four bytes and waiting for an answer. The time is for each wait. A
+ * refusal of UDP (ICMP unreachable) comes as an error of recv. */
 static bool
 try_connect(const struct addrinfo *a, double seconds)
 {
@@ -291,13 +299,8 @@ try_connect(const struct addrinfo *a, double seconds)
            recv(fd, answer, sizeof(answer), 0) >= 0;
 }
 
-static int
-address_family(const char *name)
-{
-    return str_eq(name, "ipv4") ? AF_INET : str_eq(name, "ipv6") ? AF_INET6 : AF_UNSPEC;
-}
-
-/* Only the first address of the host is tried. Missing arguments and unknown hosts are data. */
+/* Only the first address of the host is tried. Missing arguments and unknown hosts are data. An address is
+ * taken as it is, IPv6 with its colons, which the cleaning of names would drop. */
 static int
 network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -305,9 +308,8 @@ network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *host = value_str(args, "host", "");
     AUTO_FREE char *port = value_pystr(value_get(args, "port"));
     bool udp = str_eq(value_str(kwargs, "proto", "tcp"), "udp");
-    const char *proto = udp ? "udp" : "tcp";
-    struct addrinfo hints = { .ai_family = address_family(value_str(kwargs, "family", "")),
-                              .ai_socktype = udp ? SOCK_DGRAM : SOCK_STREAM };
+    const char *proto = udp ? "udp" : "tcp", *family = value_str(kwargs, "family", "");
+    struct addrinfo hints = { .ai_socktype = udp ? SOCK_DGRAM : SOCK_STREAM };
     struct addrinfo *all = NULL;
     char address[INET6_ADDRSTRLEN] = "";
     ip_t ip;
@@ -318,12 +320,15 @@ network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             value_fmt("Required argument, %s, is missing.", *host == '\0' ? "host" : "port"));
         return 0;
     }
+    /* Any other word means both families, as by Salt. */
+    hints.ai_family = str_eq(family, "ipv4") ? AF_INET : str_eq(family, "ipv6") ? AF_INET6 : AF_UNSPEC;
     AUTO_FREE char *name = ip_parse(host, &ip, NULL) == 0 ? xstrdup(host) : sanitize_host(host);
     if (getaddrinfo(name, port, &hints, &all) != 0) {
         *ret_value = json_pack("{s:b, s:o}", "result", 0, "comment",
                                value_fmt("Unable to resolve host %s on %s port %s", host, proto, port));
         return 0;
     }
+    /* The answer names the address that was tried, so that a wrong resolver shows. */
     bool ok = try_connect(all, value_num(kwargs, "timeout", 5));
     (void) getnameinfo(all->ai_addr, all->ai_addrlen, address, sizeof(address), NULL, 0, NI_NUMERICHOST);
     freeaddrinfo(all);
@@ -334,7 +339,7 @@ network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Twelve digits, bare or in pairs behind any separator. */
+/* Twelve digits, bare or in pairs behind any separator. The same separator must stand five times. */
 static bool
 network_hosts_parse_mac(const char *text, uint8_t out[6])
 {
@@ -353,6 +358,8 @@ network_hosts_parse_mac(const char *text, uint8_t out[6])
     return true;
 }
 
+/* A magic packet: six bytes 0xff, then the hardware address sixteen times, by UDP to the broadcast address.
+ * No one answers, so True means that it was sent. */
 static int
 network_hosts_network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -376,6 +383,8 @@ network_hosts_network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* The names of all addresses but loopback's, each once and sorted. A resolver that is slow makes the call
+ * slow: addresses are asked one after the other. */
 static int
 network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -9,7 +9,8 @@
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
-/* All routes, or only the default ones, as the row says. */
+/* All routes, or only the default ones, as the row says. The kernel's table is read, not the output of a
+ * program. A default route has no destination bits: 0.0.0.0 with such a mask, or ::/0. */
 static int
 network_routes_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -36,6 +37,7 @@ network_routes_of(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return procfs_answer(out, ret_value, err);
 }
 
+/* The kernel's own decision for one address, with the source address and device that it would use. */
 static int
 network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -43,7 +45,8 @@ network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value == NULL ? -EIO : 0;
 }
 
-/* Complete entries only: a flag is set. */
+/* Complete entries only: a flag is set. Neighbours that are still asked for, or did not answer, have flags 0
+ * (include/linux/if_arp.h: ATF_COM). The first line is a header. */
 static int
 network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -62,6 +65,7 @@ network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
+/* Rows are numbered from "0", as Salt has them: an object, not a list. */
 static int
 network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -86,12 +90,15 @@ network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return procfs_answer(out, ret_value, err);
 }
 
+/* Port 0 is "any" and shown as netstat shows it. */
 static json_t *
 network_kernel_end_value(const char *addr, unsigned port)
 {
     return port == 0 ? value_fmt("%s:*", addr) : value_fmt("%s:%u", addr, port);
 }
 
+/* Salt's keys of netstat's columns. UDP has no state; "-" stands for programs of other users, which this
+ * process may not see. */
 static json_t *
 conn_row(const sock_row_t *c, const char *proto, json_t *owners)
 {
@@ -109,6 +116,7 @@ conn_row(const sock_row_t *c, const char *proto, json_t *owners)
     return row;
 }
 
+/* The owners are collected once, since that reads the descriptors of every process. */
 static int
 network_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -8,7 +8,9 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* "RX:  256" below "Pre-set maximums:" or "Current hardware settings:". */
+/* "RX: 256" below "Pre-set maximums:" or "Current hardware settings:". Keys are "rx-max" above and "rx"
+ * below, letters small and blanks as hyphens. Lines of newer releases that are no number ("n/a") are skipped.
+ * Any number read makes the answer's result True. */
 static void
 parse_rings(char **lines, json_t *out)
 {
@@ -33,6 +35,8 @@ parse_rings(char **lines, json_t *out)
     }
 }
 
+/* {} without ethtool, as by Salt. ethtool's complaint about an interface without rings becomes the
+ * comment. */
 static int
 network_get_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -65,7 +69,7 @@ network_rings_outcome(bool result, const char *comment)
     return json_pack("{s:b, s:s}", "result", result, "comment", comment);
 }
 
-/* Any output of ethtool means a failure. */
+/* Any output of ethtool means a failure. The comment of a success lists the values set. */
 static int
 network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -92,6 +96,8 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
             return err->code;
         buf_printf(&shown, "%s%s %s", shown.len > 0 ? " " : "", names[i], text);
     }
+    /* Words without a name beside named values are refused, by the first of them; without any named value the
+     * text below tells what is needed. */
     if (json_object_size(kwargs) > 0 && json_array_size(value_get(args, "args")) > 0) {
         AUTO_FREE char *first = value_pystr(json_array_get(value_get(args, "args"), 0));
         AUTO_FREE char *comment = xasprintf("Unknown arguments: %s", first);

@@ -1,5 +1,7 @@
 /* nfs3.c - execution module `nfs3`: folders that NFS exports, in /etc/exports (exports(5)). Only the lines of
- * a path that changes are written anew; comments and other lines stay. */
+ * a path that changes are written anew; comments and other lines stay. A line is "PATH CLIENT(OPTIONS)
+ * CLIENT(OPTIONS)", and an answer {path: [{"hosts", "options"}]}. Continued lines and quoted paths are read
+ * as Salt reads them: not at all. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -12,7 +14,7 @@
 
 /* ---- the file ----------------------------------------------------------------------------------- */
 
-/* {"hosts", "options"} of "10.0.0.0/8(rw,sync)". NEW. */
+/* {"hosts", "options"} of "10.0.0.0/8(rw,sync)". NEW. A client without parentheses has no options: []. */
 static json_t *
 client_of(const char *word)
 {
@@ -48,7 +50,8 @@ take_exports(const char *line, json_t *all)
     strv_free(words);
 }
 
-/* {path: [client]} of the file's text. NEW. */
+/* {path: [client]} of the file's text. NEW. Clients of a path that has several lines are one list, in the
+ * file's order. */
 static json_t *
 exports_of(const char *text)
 {
@@ -62,7 +65,8 @@ exports_of(const char *text)
     return all;
 }
 
-/* Opens the file and reads it. */
+/* Opens the file and reads it. The error is Python's, since Salt opens the file without asking whether there
+ * is one. */
 static int
 read_exports(partfile_t *file, const json_t *args, buf_t *text, fail_t *err)
 {
@@ -74,6 +78,7 @@ read_exports(partfile_t *file, const json_t *args, buf_t *text, fail_t *err)
     return rc < 0 ? rc : partfile_read(file, text, err);
 }
 
+/* The file is only read; it is found as for editing so that both functions tell the same errors. */
 static int
 nfs3_list_exports(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -86,7 +91,8 @@ nfs3_list_exports(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Adds the line without the path; nothing when it was the line's only one. True when it was there. */
+/* Adds the line without the path; nothing when it was the line's only one. True when it was there. A line
+ * with several paths keeps the others, with single blanks between its words. */
 static bool
 add_without_path(const char *line, const char *path, buf_t *out)
 {
@@ -110,6 +116,7 @@ add_without_path(const char *line, const char *path, buf_t *out)
     return found;
 }
 
+/* An unknown path is Python's KeyError by Salt. The answer is what the file now exports. */
 static int
 nfs3_del_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -142,7 +149,9 @@ is_line_of(const char *line, const char *path)
     return is;
 }
 
-/* Adds the text with the client at the end of the path's last line, or of a new one. */
+/* Adds the text with the client at the end of the path's last line, or of a new one. The last line, since
+ * exports(5) has clients of one path on one line and the file's end is what people add to. Two passes: which
+ * line it is shows only at the end. */
 static void
 add_client(const char *text, const char *path, const char *client, buf_t *out)
 {
@@ -163,6 +172,8 @@ add_client(const char *text, const char *path, const char *client, buf_t *out)
         buf_printf(out, "%s %s\n", path, client);
 }
 
+/* A blank within a path or a client would make it two words, of which the second is exported to. "CLIENT()"
+ * for no options is valid and Salt's form. */
 static int
 nfs3_add_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
-/* nftables.c - execution module `nftables`: the kernel's packet filter, by nft. Rules are compared in one form
- * (plugins/lib/net/nftrules.h), as nft lists them in its own words. */
+/* nftables.c - execution module `nftables`: the kernel's packet filter, by nft. Rules are compared in one
+ * form (plugins/lib/net/nftrules.h), as nft lists them in its own words. Salt's functions answer with a
+ * comment for what is missing or not there, and so do these: only a program that cannot run, or a name that
+ * nft cannot take, is an error. The words "--" in a line keep a name from becoming an option of nft. */
 #include <stdarg.h>
 #include <strings.h>
 
@@ -22,7 +24,8 @@ static int PRINTF(3, 4) answer(json_t **ret_value, bool result, const char *fmt,
     return 0;
 }
 
-/* Answers when the place is not whole or not there: 1; 0 when all is there. Negative with *err. */
+/* Answers when the place is not whole or not there: 1; 0 when all is there. Negative with *err. The comments
+ * name the family as the caller wrote it ("ipv4"), where nft's command line has its own name ("ip"). */
 static int
 not_there(call_ctx_t *ctx, const nft_place_t *p, bool with_chain, json_t **ret_value, fail_t *err)
 {
@@ -39,7 +42,9 @@ not_there(call_ctx_t *ctx, const nft_place_t *p, bool with_chain, json_t **ret_v
     return there < 0 ? there : !there;
 }
 
-/* The same with what is said of arguments that are missing. */
+/* The same with what is said of arguments that are missing. A chain, and for functions of rules a rule, is
+ * asked for before nft is run, so that an incomplete call costs no program. The answer 1 is for the caller to
+ * return 0 with what *ret_value has. */
 static int
 not_whole(call_ctx_t *ctx, const json_t *args, const nft_place_t *p, bool with_rule, json_t **ret_value,
           fail_t *err)
@@ -51,6 +56,8 @@ not_whole(call_ctx_t *ctx, const json_t *args, const nft_place_t *p, bool with_r
     return not_there(ctx, p, true, ret_value, err);
 }
 
+/* nft prints "nftables v1.0.6 (Lester Gooch #5)": the version is the second word, with its "v", as Salt has
+ * it. */
 static int
 nft_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -67,6 +74,7 @@ nft_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
+/* The state of the table is an answer, not an error: new_table and delete_table stand on it. */
 static int
 nft_check_table(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -97,7 +105,8 @@ nft_check_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                               p.given, there ? "exists" : "does not exist");
 }
 
-/* The row's flag: the answer is the handle. */
+/* The row's flag: the answer is the handle. nft lists rules in its own words, so that the text given is never
+ * compared with them as it is: nft_rule_handle() compares one normal form of both. */
 static int
 nft_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -122,7 +131,8 @@ nft_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables and chains ----------------------------------------------------------------------- */
 
-/* The row's verb: add or delete. */
+/* The row's verb: add or delete. check_table's answer stays where nothing is to be done: for a table that is
+ * there already, "exists" with True, and for one that is not there, "does not exist" with False. */
 static int
 nft_change_table(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -142,6 +152,8 @@ nft_change_table(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              done ? "" : "could not be ", make ? "created" : "deleted");
 }
 
+/* Without table_type, hook and priority a plain chain is made, which packets reach by jumps only. With all
+ * three of them it is a base chain; with some of them nft could not tell which is meant, and Salt refuses. */
 static int
 nft_new_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -155,6 +167,8 @@ nft_new_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = not_there(ctx, &p, false, ret_value, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
+    /* A chain that is there is a failure, other than a table with new_table: that is how Salt tells the
+     * two. */
     if ((rc = nft_chain_there(ctx, &p, err)) != 0)
         return rc < 0 ? rc
                       : answer(ret_value, false, "Chain %s in table %s in family %s already exists", p.chain,
@@ -170,6 +184,8 @@ nft_new_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              p.given, done ? "created" : "could not be created");
 }
 
+/* nft refuses to delete a chain that has rules or is jumped to; that is "could not be deleted", and why is in
+ * the log. */
 static int
 nft_delete_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -186,6 +202,7 @@ nft_delete_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              p.given, done ? "deleted" : "could not be deleted");
 }
 
+/* Without a chain all rules of the table go; the chains themselves stay in either case. */
 static int
 nft_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -209,15 +226,7 @@ nft_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* True for True, "True" and "true". */
-static bool
-nft_full(const json_t *full)
-{
-    const char *text = json_string_value(full);
-
-    return json_is_true(full) || str_eq(text, "True") || str_eq(text, "true");
-}
-
+/* build_rule's answer, which always has the rule beside the comment: also one that is not whole yet. */
 static int
 built(json_t **ret_value, bool result, const char *comment, const char *rule)
 {
@@ -225,12 +234,16 @@ built(json_t **ret_value, bool result, const char *comment, const char *rule)
     return 0;
 }
 
-/* The rule alone, or with `full` the whole command line. */
+/* The rule alone, or with `full` the whole command line. The line is text for people and for states; nothing
+ * here runs it. A rule of no keywords is the empty text without a comment. */
 static int
 nft_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *command = value_str(args, "command", "");
     AUTO_FREE char *position = value_pystr(value_get(args, "position"));
+    const json_t *given = value_get(args, "full");
+    bool full = json_is_true(given) || str_eq(json_string_value(given), "True") ||
+                str_eq(json_string_value(given), "true");
     nft_place_t p;
 
     if (nft_place(args, &p, err) < 0 || nft_need_name("command", command, err) < 0 ||
@@ -239,14 +252,17 @@ nft_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *rule = nft_rule(value_get(args, "kwargs"), p.family, err);
     if (rule == NULL)
         return err->code;
-    if (!nft_full(value_get(args, "full")))
+    if (!full)
         return built(ret_value, true, *rule != '\0' ? "Successfully built rule" : "", rule);
+    /* Only a whole line needs a place. The first thing that is missing is named, in Salt's order. */
     const char *missing = *p.table == '\0'   ? "Table needs to be specified"
                           : *p.chain == '\0' ? "Chain needs to be specified"
                           : *command == '\0' ? "Command needs to be specified"
                                              : NULL;
     if (missing != NULL)
         return built(ret_value, false, missing, rule);
+    /* "Insert" in any case of letters is nft's "insert"; other commands stay as they are. A position counts
+     * for insert alone. */
     bool insert = strcasecmp(command, "insert") == 0,
          placed = insert && value_truthy(value_get(args, "position"));
     AUTO_FREE char *line = xasprintf("nft %s rule %s %s %s %s%s%s%s", insert ? "insert" : command, p.family,
@@ -255,7 +271,9 @@ nft_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return built(ret_value, true, "Successfully built rule", line);
 }
 
-/* Appends or, as the row says, inserts. */
+/* Appends or, as the row says, inserts. A rule that is there in whatever words is a failure, as by Salt;
+ * states ask nftables.check first. `position` is the handle of the rule behind (add) or before (insert) which
+ * the new one goes. */
 static int
 nft_add_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -287,7 +305,8 @@ nft_add_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              done ? "Added" : "Failed to add", rule, p.chain, p.table, p.given);
 }
 
-/* nft deletes by handle: that is the position, or the rule's. */
+/* nft deletes by handle: that is the position, or the rule's. A position that is no rule's handle in this
+ * chain is told as a rule that does not exist; nft would have told of a failure of its own. */
 static int
 nft_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -328,6 +347,8 @@ nft_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* The row says which list of a family is meant. */
 enum { LIST_TABLES, LIST_TEXTS, LIST_OBJECTS };
 
+/* The three functions differ in what nft is asked: names of tables, their texts (`nft list table`), or
+ * objects of its JSON. */
 static int
 nft_listing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -342,6 +363,7 @@ nft_listing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* None for a chain that is not there or is no base chain, since only base chains have a policy. */
 static int
 nft_get_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -361,7 +383,8 @@ nft_get_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Only a base chain has a policy: nft wants what makes it one again. */
+/* Only a base chain has a policy: nft wants what makes it one again. So type, hook, device and priority are
+ * read from the kernel first and written again with the new policy. False for a chain without them. */
 static int
 nft_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -384,6 +407,7 @@ nft_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     AUTO_FREE char *priority = value_pystr(value_get(chain, "prio"));
+    /* Chains of the family netdev are bound to a device, whose name nft wants quoted. */
     AUTO_FREE char *base = xasprintf("{ type %s hook %s %s%s%s priority %s; policy %s; }", type, hook,
                                      *device != '\0' ? "device \"" : "", device, *device != '\0' ? "\"" : "",
                                      priority, policy);
@@ -404,6 +428,8 @@ saved_path(call_ctx_t *ctx, const char *given, fail_t *err)
     };
     const char *path = given;
 
+    /* These distributions have the folder /etc/nftables by Salt's table; on others the caller names the
+     * file. */
     for (size_t i = 0; *path == '\0' && i < NELEMS(known); i++) {
         if (strcmp(value_str(ctx_grains(ctx), known[i][0], ""), known[i][1]) == 0)
             path = "/etc/nftables";
@@ -419,7 +445,8 @@ saved_path(call_ctx_t *ctx, const char *given, fail_t *err)
     return folder > 0 ? xasprintf("%s/salt-all-in-one.nft", path) : xstrdup(path);
 }
 
-/* The lines of the file that are neither empty nor comments. */
+/* The lines of the file that are neither empty nor comments. Lines keep their ends, as Python's readlines()
+ * leaves them. */
 static int
 nft_get_saved_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -438,7 +465,8 @@ nft_get_saved_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
-/* Writes the rules of all families; the file is whole or as before. */
+/* Writes the rules of all families; the file is whole or as before. The answer is the text that was written.
+ * "#! nft -f" is its first line so that the file can be run as a script. */
 static int
 nft_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,8 @@
 /* rh_ip.c - execution module `ip` on Red Hat and its like: interfaces and routes in
- * /etc/sysconfig/network-scripts, and the network's own settings in /etc/sysconfig/network. */
+ * /etc/sysconfig/network-scripts, and the network's own settings in /etc/sysconfig/network. The formats are
+ * those of the initscripts package (sysconfig.txt) and of NetworkManager's plugin ifcfg-rh: KEY="value" in a
+ * file for each interface. A row of a table below is an option of Salt, its key in the file and its quotes
+ * (ifcfg.h); the order of the rows is the order of the lines. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -13,6 +16,7 @@
 
 /* ---- interfaces --------------------------------------------------------------------------------- */
 
+/* Options with `.with` are written only where that other option is set; Salt's templates nest them so. */
 static const ifcfg_line_t rh_lines[] = {
     { "name", "DEVICE", '"' },
     { "nickname", "NAME", '"' },
@@ -92,6 +96,7 @@ rh_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ifcfg_get(&redhat, args, ret_value, err);
 }
 
+/* Slaves and ports of a team come up with their master, and ifup on them would fail. */
 static int
 rh_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -100,7 +105,8 @@ rh_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- routes ------------------------------------------------------------------------------------- */
 
-/* A route as ip-route takes it. */
+/* A route as ip-route takes it. The line is an argument list of `ip route add`, so that a route without a
+ * gateway needs the device. */
 static void
 rh_route(buf_t *out, const char *iface, const json_t *route)
 {
@@ -129,11 +135,17 @@ old_route(buf_t *out, size_t number, const json_t *route)
     buf_putc(out, '\n');
 }
 
-/* Lines of both files of an interface's routes. */
+/* IPv6's lines come behind IPv4's, as build_routes has them, so that the state can compare. Both files must be
+ * readable or absent; an absent one has no lines. */
 static int
-both_files(const char *path4, const char *path6, json_t **ret_value, fail_t *err)
+rh_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *four = ifcfg_file(path4, err), *six = four != NULL ? ifcfg_file(path6, err) : NULL;
+    const char *iface = value_str(args, "iface", "");
+    AUTO_FREE char *path4 = xasprintf(RH_DIR "/route-%s", iface),
+                   *path6 = xasprintf(RH_DIR "/route6-%s", iface);
+
+    json_auto_t *four = ip_check_iface(args, err) == 0 ? ifcfg_file(path4, err) : NULL;
+    json_auto_t *six = four != NULL ? ifcfg_file(path6, err) : NULL;
 
     if (six == NULL)
         return err->code;
@@ -142,16 +154,8 @@ both_files(const char *path4, const char *path6, json_t **ret_value, fail_t *err
     return 0;
 }
 
-static int
-rh_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    const char *iface = value_str(args, "iface", "");
-    AUTO_FREE char *path4 = xasprintf(RH_DIR "/route-%s", iface),
-                   *path6 = xasprintf(RH_DIR "/route6-%s", iface);
-
-    return ip_check_iface(args, err) == 0 ? both_files(path4, path6, ret_value, err) : err->code;
-}
-
+/* Each family has a file, since ifup reads route-IFACE for IPv4 and route6-IFACE for IPv6. Both are written,
+ * even empty ones: routes that are gone from the settings go from the files. */
 static int
 rh_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +163,7 @@ rh_build_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path4 = xasprintf(RH_DIR "/route-%s", iface),
                    *path6 = xasprintf(RH_DIR "/route6-%s", iface);
     json_t *routes = ip_check_iface(args, err) == 0 ? ifcfg_routes(args, err) : NULL, *route;
+    /* The first digit alone decides, as by Salt. */
     bool old = *release >= '0' && *release < '6';
     buf_auto_t text4 = BUF_INIT, text6 = BUF_INIT;
     buf_t *text[2] = { &text4, &text6 };
@@ -205,7 +210,8 @@ rh_get_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Sets an option with the quotes that the file has around its values. */
+/* Sets an option with the quotes that the file has around its values. A value that came with quotes of its
+ * own gets these instead. */
 static void
 set_quoted(json_t *out, const char *option, const json_t *value, char quote)
 {
@@ -216,7 +222,8 @@ set_quoted(json_t *out, const char *option, const json_t *value, char quote)
     json_object_set_new(out, option, value_fmt("%s%s%s", around, text, around));
 }
 
-/* Sets yes or no. False with *err. */
+/* Sets yes or no. False with *err. Words that Salt takes for true or false are many; the file knows yes and
+ * no. */
 static bool
 set_truth_quoted(json_t *out, const char *option, const json_t *value, char quote, fail_t *err)
 {
@@ -234,7 +241,9 @@ set_truth_quoted(json_t *out, const char *option, const json_t *value, char quot
     return true;
 }
 
-/* The settings as they are to be. NEW, or NULL with *err. */
+/* The settings as they are to be. NEW, or NULL with *err. `networking` and the host's name are always
+ * written: given, or as the file has them, or it is an error. Other options vanish from the file unless
+ * retain_settings keeps them. */
 static json_t *
 rh_network_wanted(const json_t *given, const json_t *now, fail_t *err)
 {
@@ -245,6 +254,7 @@ rh_network_wanted(const json_t *given, const json_t *now, fail_t *err)
 
     if (value_truthy(value_get(settings, "retain_settings")))
         json_object_update(out, (json_t *) now);
+    /* The quotes of the file's own value set the style of all that is written. */
     if (enabled == NULL) {
         enabled = value_get(now, "networking");
         had = ifcfg_unquoted(enabled, &quote);
@@ -264,6 +274,7 @@ rh_network_wanted(const json_t *given, const json_t *now, fail_t *err)
             set_quoted(out, option, value, quote);
     }
     set_quoted(out, "hostname", host, quote);
+    /* IPv6 is turned off by leaving its line out: ifcfg.h's rows write "yes" or nothing. */
     if (value_get(settings, "enable_ipv6") != NULL && netword_truth(value_get(settings, "enable_ipv6")) == 0)
         json_object_del(out, "enable_ipv6");
     return STEAL(out);
@@ -288,6 +299,7 @@ rh_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* Release 8 has no service "network" any more. */
 static int
 rh_apply_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -297,6 +309,7 @@ rh_apply_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return ip_apply(ctx, args, &call, 1, ret_value, err);
 }
 
+/* Amazon Linux before 2 has a year as its version, and other scripts. */
 static const char *
 rh_ip_unavailable(call_ctx_t *ctx)
 {

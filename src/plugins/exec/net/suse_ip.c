@@ -1,5 +1,7 @@
 /* suse_ip.c - execution module `ip` on SUSE: interfaces and routes in /etc/sysconfig/network, and the
- * network's own settings in its file `config`. */
+ * network's own settings in its file `config`. The formats are ifcfg(5), ifroute(5) and the comments of the
+ * file config (netconfig(8)). The tables below are as those of rh_ip.c: options of Salt, keys of the file,
+ * quotes, in the order of the lines. */
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/net/ifopts.h"
@@ -10,6 +12,8 @@
 
 /* ---- interfaces --------------------------------------------------------------------------------- */
 
+/* Two rows may share an option (bonding: the module's options, and that this is a master) or a key (ipaddr,
+ * ipaddrs). */
 static const ifcfg_line_t suse_lines[] = {
     { "nickname", "NAME", '\'' },
     { "startmode", "STARTMODE", '\'' },
@@ -57,6 +61,7 @@ suse_get_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return ifcfg_get(&suse, args, ret_value, err);
 }
 
+/* A bond's slave comes up with it. */
 static int
 suse_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -76,7 +81,8 @@ suse_route_file(const json_t *args, fail_t *err)
     return xasprintf(SUSE_DIR "/%s%s", strcmp(iface, "routes") == 0 ? "" : "ifroute-", iface);
 }
 
-/* Destination, gateway, netmask, interface; "-" for what is not said (ifroute(5)). */
+/* Destination, gateway, netmask, interface; "-" for what is not said (ifroute(5)). The file for all
+ * interfaces names no device by itself, so that a route of it without `dev` has "-". */
 static void
 suse_route(buf_t *out, const char *iface, const json_t *route)
 {
@@ -179,7 +185,8 @@ set_words(json_t *out, const char *option, const json_t *value)
     json_object_set_new(out, option, list);
 }
 
-/* Puts what the file has into the options, by the option of each key. */
+/* Puts what the file has into the options, by the option of each key. Keys of the file that no row knows are
+ * lost: Salt writes the file from its template as well. */
 static void
 retain(json_t *out, const json_t *now)
 {
@@ -193,6 +200,8 @@ retain(json_t *out, const json_t *now)
     }
 }
 
+/* The settings are checked and the program is found before the file is written, so that a host without
+ * netconfig keeps its file. */
 static int
 suse_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -208,6 +217,7 @@ suse_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
 
     if (now == NULL)
         return err->code;
+    /* Given settings win over those kept, hence the order. */
     if (value_truthy(value_get(settings, "retain_settings")))
         retain(wanted, now);
     json_object_foreach (settings, option, value)
@@ -216,6 +226,8 @@ suse_build_network_settings(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     if (!value_truthy(value_get(settings, "test"))) {
         if (tool_begin(&prog, "netconfig", err) < 0 || ifcfg_put(SUSE_NETWORK_FILE, &text, err) < 0)
             return err->code;
+        /* netconfig writes /etc/resolv.conf and its like from the new file; -f also where a user has changed
+         * those. */
         prog_adds(&prog, "update", "-f", NULL);
         prog.timeout_ms = LIMIT_TOOL_MS;
         if (tool_retcode(ctx, &prog, 0, &code, err) < 0)
