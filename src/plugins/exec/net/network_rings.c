@@ -96,11 +96,11 @@ network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
             return err->code;
         buf_printf(&shown, "%s%s %s", shown.len > 0 ? " " : "", names[i], text);
     }
-    /* Words without a name beside named values are refused, by the first of them; without any named value the
+    /* Words without a name beside named values are refused, all of them named; without any named value the
      * text below tells what is needed. */
     if (json_object_size(kwargs) > 0 && json_array_size(value_get(args, "args")) > 0) {
-        AUTO_FREE char *first = value_pystr(json_array_get(value_get(args, "args"), 0));
-        AUTO_FREE char *comment = xasprintf("Unknown arguments: %s", first);
+        AUTO_FREE char *words = value_joined(value_get(args, "args"), " ");
+        AUTO_FREE char *comment = xasprintf("Unknown arguments: %s", words);
         *ret_value = network_rings_outcome(false, comment);
         return 0;
     }
