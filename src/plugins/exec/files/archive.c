@@ -1,5 +1,6 @@
 /* archive.c - execution module `archive`: tar, gzip, zip, unzip and rar as their programs do it, by cmd.run.
- * Files are operands, never options; what the user gives as options is. */
+ * Files are operands, never options; what the user gives as options is. Each function's answer is the list of
+ * lines that the program prints, on stdout or stderr; a failed program is no error but for cmd_unzip. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"
@@ -20,6 +21,7 @@ add_file(json_t *line, const json_t *args, const char *key, fail_t *err)
     return prog_check_operand(key, text, err);
 }
 
+/* Globs are expanded here, as no shell sees the line. */
 static int
 add_sources(json_t *line, const json_t *args, fail_t *err)
 {
@@ -42,7 +44,9 @@ add_words(json_t *line, const char *words)
     strv_free(parts);
 }
 
-/* cmd.run_all with what the functions take for it. NEW, or NULL with *err. */
+/* cmd.run_all with what the functions take for it. NEW, or NULL with *err. "Quiet" keeps the line out of the
+ * log: it may hold a password. By cmd.run_all and not a program of our own, so that `template` and `runas`
+ * mean what they mean there. */
 static json_t *
 archive_ran(call_ctx_t *ctx, const json_t *args, json_t *line, bool quiet, fail_t *err)
 {
@@ -54,7 +58,7 @@ archive_ran(call_ctx_t *ctx, const json_t *args, json_t *line, bool quiet, fail_
                     ARCHIVE_TIMEOUT_S, "output_loglevel", quiet ? "quiet" : "debug");
 }
 
-/* Python's str.splitlines of what was printed. NEW. */
+/* Python's str.splitlines of what was printed. NEW. A line break at the end begins no further line. */
 static json_t *
 lines_of(const json_t *ran)
 {
@@ -82,6 +86,8 @@ archive_lines(call_ctx_t *ctx, const json_t *args, json_t *line, json_t **ret_va
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* Salt passes the user's options first, then the archive, the sources and -C, in this order; the options must
+ * end with "f". */
 static int
 archive_tar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,25 +138,7 @@ archive_pack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return archive_lines(ctx, args, line, ret_value, err);
 }
 
-/* The user's own options, split as a shell does. */
-static int
-archive_add_options(json_t *line, const json_t *args, fail_t *err)
-{
-    char **words = prog_split(value_str(args, "options", ""), err);
-
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
-        json_array_append_new(line, json_string(words[i]));
-    strv_free(words);
-    return words != NULL ? 0 : err->code;
-}
-
-static void
-add_password(json_t *line, const char *password)
-{
-    json_array_append_new(line, json_string("-P"));
-    json_array_append_new(line, json_string(password));
-}
-
+/* The one function that fails with the program: its output is the error. */
 static int
 archive_cmd_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -160,9 +148,16 @@ archive_cmd_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (tool_need("unzip", err) < 0)
         return err->code;
-    if (secret)
-        add_password(line, password);
-    if (archive_add_options(line, args, err) < 0 || add_file(line, args, "zip_file", err) < 0)
+    if (secret) {
+        json_array_append_new(line, json_string("-P"));
+        json_array_append_new(line, json_string(password));
+    }
+    /* The user's own options, split as a shell does. */
+    char **words = prog_split(value_str(args, "options", ""), err);
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        json_array_append_new(line, json_string(words[i]));
+    strv_free(words);
+    if (words == NULL || add_file(line, args, "zip_file", err) < 0)
         return err->code;
     json_array_append_new(line, json_string("-d"));
     if (add_file(line, args, "dest", err) < 0 || prog_check_operands("excludes", excludes, err) < 0)
@@ -180,6 +175,7 @@ archive_cmd_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* "-idp" turns percentages off. Either of the two programs will do. */
 static int
 archive_unrar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

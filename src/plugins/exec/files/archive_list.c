@@ -1,6 +1,7 @@
-/* archive_list.c - more of execution module `archive`: what a tar, zip or rar archive holds, and whether one is
- * encrypted. Zip archives are read here; tar and rar tell by themselves, tar with quoted names, so that a name
- * may hold any byte. */
+/* archive_list.c - more of execution module `archive`: what a tar, zip or rar archive holds, and whether one
+ * is encrypted. Zip archives are read here; tar and rar tell by themselves, tar with quoted names, so that a
+ * name may hold any byte. Salt asks Python's tarfile and zipfile; the answers are compared with theirs
+ * (tests/cases/exec/archive.list.json). Errors carry the path of the cached copy behind Salt's words. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include "plugins/lib/transfer/fetch.h"
 #include "salt/log.h"
 
+/* A call in work. `name` is the user's path or URL, `cached` the file that is read. The three lists are
+ * filled by a reader of one format; folders end with "/". */
 typedef struct listing {
     call_ctx_t *ctx;
     json_t *args;
@@ -32,6 +35,7 @@ listing_free(listing_t *l)
 
 #define listing_auto_t __attribute__((cleanup(listing_free))) listing_t
 
+/* A byte of a name that is no UTF-8 becomes U+FFFD, as everywhere in results. */
 static void
 listing_add(json_t *list, const char *name, const char *more)
 {
@@ -42,7 +46,9 @@ listing_add(json_t *list, const char *name, const char *more)
 
 /* ---- tar -------------------------------------------------------------------------------------- */
 
-/* A name that tar quoted as C does: NEW, and *ret_end behind its closing quote; NULL when there is none. */
+/* A name that tar quoted as C does: NEW, and *ret_end behind its closing quote; NULL when there is none. An
+ * octal escape has three digits and is below 0400; the quote within is escaped too, so that the next bare one
+ * ends the name. */
 static char *
 tar_name(const char *p)
 {
@@ -69,6 +75,7 @@ tar_name(const char *p)
     return p != NULL ? buf_steal(&out) : NULL;
 }
 
+/* The line's first letter is the kind, as ls prints it. Hard links ("h") count as files. */
 static void
 add_tar_line(listing_t *l, const char *line)
 {
@@ -86,7 +93,8 @@ add_tar_line(listing_t *l, const char *line)
 }
 
 /* tar's own reading first, which knows the compressions of Python and more; where it fails, what the user's
- * command unpacks. */
+ * command unpacks. A command of the user's is run with the archive behind it, and what it prints is read as a
+ * tar archive. */
 static int
 list_tar(listing_t *l, fail_t *err)
 {
@@ -121,7 +129,8 @@ list_tar(listing_t *l, fail_t *err)
 
 /* ---- zip and rar ------------------------------------------------------------------------------ */
 
-/* Archives from Windows have no entries for folders; those above a file are added. */
+/* Archives from Windows have no entries for folders, or some without a mode: the nearest folder of each name
+ * is added, as Salt does, and an entry that is such a folder leaves the files. */
 static void
 add_zip_parents(listing_t *l)
 {
@@ -146,6 +155,8 @@ add_zip_parents(listing_t *l)
     }
 }
 
+/* The central directory alone is read, so that no member is unpacked. A member's kind is in its Unix mode;
+ * those without one go to the files first. */
 static int
 list_zip(listing_t *l, fail_t *err)
 {
@@ -166,7 +177,8 @@ list_zip(listing_t *l, fail_t *err)
     return 0;
 }
 
-/* "Name: PATH" and "Type: Directory" or "Type: File" in turn. */
+/* "Name: PATH" and "Type: Directory" or "Type: File" in turn. `rar lt` prints a block for each member. Links
+ * are told as files. */
 static int
 list_rar(listing_t *l, fail_t *err)
 {
@@ -190,6 +202,7 @@ list_rar(listing_t *l, fail_t *err)
         }
     }
     strv_free(lines);
+    /* An old rar has another format and prints no such lines: an empty listing counts as a failure. */
     if (json_array_size(l->dirs) + json_array_size(l->files) > 0)
         return 0;
     return fail_kind(
@@ -217,17 +230,8 @@ strip_paths(json_t *list, long n)
     }
 }
 
-static size_t
-slashes(const char *text)
-{
-    size_t n = 0;
-
-    for (; *text != '\0'; text++)
-        n += *text == '/';
-    return n;
-}
-
-/* Those of a sorted list with that many slashes. NEW. */
+/* Those of a sorted list with that many slashes. NEW. A folder's own "/" at its end counts: top folders have
+ * one slash, top files none. */
 static json_t *
 of_depth(const json_t *list, size_t depth)
 {
@@ -235,7 +239,10 @@ of_depth(const json_t *list, size_t depth)
     size_t i;
 
     json_array_foreach (list, i, v) {
-        if (slashes(json_string_value(v)) == depth)
+        size_t slashes = 0;
+        for (const char *p = json_string_value(v); *p != '\0'; p++)
+            slashes += *p == '/';
+        if (slashes == depth)
             json_array_append(out, v);
     }
     return out;
@@ -260,6 +267,8 @@ add_common_dir(const json_t *dirs, json_t *top)
         json_array_append_new(top, json_string(common));
 }
 
+/* A plain sorted list, or with `verbose` the kinds apart and what is at the top. The state archive.extracted
+ * works with the latter. */
 static json_t *
 listing_value(listing_t *l)
 {
@@ -281,6 +290,7 @@ listing_value(listing_t *l)
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* The format is given, or told by the end of the name without a URL's query. */
 static int
 list_by_format(listing_t *l, fail_t *err)
 {
@@ -305,23 +315,7 @@ list_by_format(listing_t *l, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EINVAL, "Unsupported archive format '%s'", format);
 }
 
-static int
-strip_components(listing_t *l, fail_t *err)
-{
-    json_t *given = value_get(l->args, "strip_components");
-    AUTO_FREE char *text = value_pystr(given);
-    long long n = 0;
-
-    if (!value_truthy(given))
-        return 0;
-    if (!str_to_int(text, 1, INT32_MAX, &n))
-        return fail_kind(err, FAIL_COMMAND, -EINVAL, "'strip_components' must be a positive integer");
-    strip_paths(l->dirs, n);
-    strip_paths(l->files, n);
-    strip_paths(l->links, n);
-    return 0;
-}
-
+/* A copy that can't be removed is no reason to withhold the listing. */
 static void
 clean_cached(const listing_t *l)
 {
@@ -341,6 +335,7 @@ with_location(const listing_t *l, const fail_t *why, fail_t *err)
                      l->cached);
 }
 
+/* `l` is to be freed in any case: its lists are made before the fetching may fail. */
 static int
 listing_cache(listing_t *l, call_ctx_t *ctx, json_t *args, fail_t *err)
 {
@@ -355,21 +350,33 @@ listing_cache(listing_t *l, call_ctx_t *ctx, json_t *args, fail_t *err)
 static int
 archive_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    json_t *strip = value_get(args, "strip_components");
+    AUTO_FREE char *strip_text = value_pystr(strip);
     listing_auto_t l = { 0 };
     fail_auto_t why = FAIL_INIT;
+    long long n = 0;
 
     if (listing_cache(&l, ctx, args, err) < 0)
         return err->code;
+    /* Asked before the format, so that an unreadable file is not told as a broken archive. */
     if (access(l.cached, R_OK) < 0)
         (void) fail_set(&why, -errno, "Failed to list contents of %s: [Errno %d] %s: '%s'", l.name, errno,
                         strerror(errno), l.cached);
-    if (why.code != 0 || list_by_format(&l, &why) < 0 || strip_components(&l, &why) < 0)
+    if (why.code == 0 && list_by_format(&l, &why) == 0 && value_truthy(strip)) {
+        if (!str_to_int(strip_text, 1, INT32_MAX, &n))
+            (void) fail_kind(&why, FAIL_COMMAND, -EINVAL, "'strip_components' must be a positive integer");
+        strip_paths(l.dirs, n);
+        strip_paths(l.files, n);
+        strip_paths(l.links, n);
+    }
+    if (why.code != 0)
         return with_location(&l, &why, err);
     clean_cached(&l);
     *ret_value = listing_value(&l);
     return 0;
 }
 
+/* True when any member is. Only zip archives tell. */
 static int
 archive_is_encrypted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

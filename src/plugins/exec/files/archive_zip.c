@@ -23,6 +23,7 @@ typedef struct acting {
     bool changed;
 } acting_t;
 
+/* A process that cannot give a user's rights back must not go on. */
 static void
 acting_end(acting_t *a)
 {
@@ -34,7 +35,9 @@ acting_end(acting_t *a)
 
 #define acting_auto_t __attribute__((cleanup(acting_end))) acting_t
 
-/* Files are made as args["runas"] until the end of the scope, its groups included. */
+/* Files are made as args["runas"] until the end of the scope, its groups included. Only the effective ids
+ * change, for the whole process: a job runs in a process of its own. Groups before the user, whose rights
+ * would not do to change them. */
 static int
 acting_begin(acting_t *a, const json_t *args, fail_t *err)
 {
@@ -58,13 +61,15 @@ acting_begin(acting_t *a, const json_t *args, fail_t *err)
 
 /* ---- unzip ------------------------------------------------------------------------------------ */
 
+/* A call in work: all BORROWED but `zip`. */
 typedef struct unzip {
     zipfile_t zip;
     const char *dest, *password;
     bool perms;
 } unzip_t;
 
-/* The member's place below dest: no "..", no leading "/". NEW. */
+/* The member's place below dest: no "..", no leading "/". NEW. Python's zipfile drops these parts in the same
+ * way, so that a hostile name lands inside, not outside. */
 static char *
 place_of(const unzip_t *u, const char *name)
 {
@@ -82,18 +87,14 @@ place_of(const unzip_t *u, const char *name)
     return path;
 }
 
-static mode_t
-mode_of(const zip_entry_t *e, mode_t usual)
-{
-    return (e->mode & PERMISSIONS) != 0 ? e->mode & PERMISSIONS : usual;
-}
-
 static int
 unzip_failed(fail_t *err, const char *path)
 {
     return fail_set(err, -errno, "[Errno %d] %s: '%s'", errno, strerror(errno), path);
 }
 
+/* Beside its place and renamed: a broken member leaves nothing, and a link that is there is replaced rather
+ * than written through. */
 static int
 unzip_file(const unzip_t *u, const zip_entry_t *e, const char *path, fail_t *err)
 {
@@ -103,8 +104,9 @@ unzip_file(const unzip_t *u, const zip_entry_t *e, const char *path, fail_t *err
     if (fd < 0)
         return unzip_failed(err, path);
     int rc = zip_read(&u->zip, e, u->password, fd, err);
-    mode_t usual = fop_usual_mode();
-    if (rc == 0 && (fchmod(fd, u->perms ? mode_of(e, usual) : usual) < 0 || rename(temp, path) < 0))
+    /* Archives of other systems have no mode; 0 is none. */
+    mode_t own = e->mode & PERMISSIONS, mode = u->perms && own != 0 ? own : fop_usual_mode();
+    if (rc == 0 && (fchmod(fd, mode) < 0 || rename(temp, path) < 0))
         rc = unzip_failed(err, path);
     if (rc < 0)
         (void) unlink(temp);
@@ -126,6 +128,7 @@ unzip_link(const unzip_t *u, const zip_entry_t *e, const char *path, fail_t *err
     return symlink(buf_str(&target), path) < 0 ? unzip_failed(err, path) : 0;
 }
 
+/* Folders that the archive does not list are made as well. */
 static int
 unzip_member(const unzip_t *u, const zip_entry_t *e, fail_t *err)
 {
@@ -144,7 +147,7 @@ unzip_member(const unzip_t *u, const zip_entry_t *e, fail_t *err)
                : 0;
 }
 
-/* Files, then folders' modes, then links. */
+/* Files, then folders' modes, then links. The list that is returned has the archive's order. */
 static int
 unzip_members(const unzip_t *u, const json_t *excludes, json_t *into, fail_t *err)
 {
@@ -177,6 +180,7 @@ archive_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                   .password = password,
                   .perms = value_bool(args, "extract_perms", true) };
 
+    /* Rendered before the user changes: templates read the minion's own files. */
     paths = sources_rendered(ctx, args, "zip_file", "dest", err);
     if (paths == NULL || acting_begin(&acting, args, err) < 0)
         return err->code;
@@ -199,7 +203,8 @@ typedef struct zipping {
     json_t *names;    /* what goes in */
 } zipping_t;
 
-/* The member's name: "." for the base itself. BORROWED. */
+/* The member's name: "." for the base itself. BORROWED. Names are relative to the base; a path elsewhere
+ * keeps its whole self without the leading slash, as Salt does with arcname. */
 static const char *
 member_name(const zipping_t *z, const char *path)
 {
@@ -213,6 +218,7 @@ member_name(const zipping_t *z, const char *path)
     return *path != '\0' ? path : ".";
 }
 
+/* A path that vanished meanwhile is left out. Folders get entries of their own, which end with "/". */
 static int
 zip_add(zipping_t *z, const char *path, fail_t *err)
 {
@@ -244,7 +250,8 @@ zip_add(zipping_t *z, const char *path, fail_t *err)
     return rc;
 }
 
-/* The archive is made beside its place and renamed. */
+/* The archive is made beside its place and renamed. Names go by stdin, so that neither their number nor a
+ * leading "-" matters; hence no line breaks in them. */
 static int
 zip_write(const zipping_t *z, const char *path, fail_t *err)
 {
@@ -266,6 +273,7 @@ zip_write(const zipping_t *z, const char *path, fail_t *err)
     return fail_set(err, -EIO, "%s", *said != '\0' ? said : value_str(ran, "stdout", ""));
 }
 
+/* Names are the lines of zip's stdin. */
 static int
 check_zip_paths(const json_t *sources, const char *cwd, fail_t *err)
 {

@@ -1,6 +1,7 @@
 /* cp.c - execution module `cp`: files from the file server, from the web, and what is cached of them.
  * Fetching itself is in plugins/lib/transfer; these functions choose the place and the answer that Salt
- * gives. */
+ * gives. Salt tells "not there" as "" by some functions, False by others and {} by one; that is kept, since
+ * states test for it. */
 #include "salt/plugin.h"
 
 #include <sys/stat.h>
@@ -15,7 +16,8 @@
 
 /* ---- hash, stat --------------------------------------------------------------------------- */
 
-/* A file of this machine: {"hsum", "hash_type"}, empty when there is none. */
+/* A file of this machine: {"hsum", "hash_type"}, empty when there is none. The type is the option hash_type,
+ * as for files of the master. */
 static int
 hash_here(call_ctx_t *ctx, const char *path, json_t **ret_value, fail_t *err)
 {
@@ -36,20 +38,8 @@ hash_here(call_ctx_t *ctx, const char *path, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* {"hash_type", "hsum"}, with "mode" and "size" where the file server has the file; "" when it has not. */
-static int
-hash_url(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
-{
-    fileclient_t *files = fetch_files(ctx, err);
-
-    if (files == NULL)
-        return -ENOTSUP;
-    int rc = fileclient_hash(files, value_str(args, "path", ""), fetch_env_arg(ctx, args), ret_value, err);
-    if (rc == -ENOENT)
-        *ret_value = json_string("");
-    return rc == -ENOENT ? 0 : rc;
-}
-
+/* {"hash_type", "hsum"}; "" when the file server has no such file. Its "mode" and "size" are stat_file's. Without a
+ * file server (no master and no file_roots) the call fails. */
 static int
 cp_hash_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -57,12 +47,15 @@ cp_hash_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!str_starts(path, "salt://"))
         return hash_here(ctx, path, ret_value, err);
-    int rc = hash_url(ctx, args, ret_value, err);
-    if (rc == 0) {
-        json_object_del(*ret_value, "mode");
-        json_object_del(*ret_value, "size");
-    }
-    return rc;
+    fileclient_t *files = fetch_files(ctx, err);
+    if (files == NULL)
+        return -ENOTSUP;
+    int rc = fileclient_hash(files, path, fetch_env_arg(ctx, args), ret_value, err);
+    if (rc == -ENOENT)
+        *ret_value = json_string("");
+    json_object_del(*ret_value, "mode");
+    json_object_del(*ret_value, "size");
+    return rc == -ENOENT ? 0 : rc;
 }
 
 /* Mode of the file, on the server or here; None when there is none. */
@@ -82,6 +75,7 @@ cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         st.st_mode = (mode_t) value_int(hash, "mode", 0);
     } else if (stat(path, &st) != 0 && !fs_is_absence(-errno)) {
         return fs_fail(err, -errno, "look at", path);
+        /* Folders and devices here have no mode for Salt, and None stands for them. */
     } else if (!S_ISREG(st.st_mode)) {
         st.st_mode = 0;
     }
@@ -96,7 +90,7 @@ cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- fetching ----------------------------------------------------------------------------- */
 
-/* Looks for the file locally or on the file server: 1, 0, or a negative errno. */
+/* Looks for the file locally or on the file server: 1, 0, or a negative errno. A folder is no file: 0. */
 static int
 is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
 {
@@ -109,7 +103,8 @@ is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
     return rc == -ENOENT ? 0 : rc < 0 ? rc : 1;
 }
 
-/* "" when the source does not exist, False when the destination could not be written. */
+/* "" when the source does not exist, False when the destination could not be written. Asking first tells a
+ * missing source from a missing folder: fetch_salt() has one answer for both. */
 static int
 cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
 {
@@ -128,7 +123,8 @@ cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* The rendered text of a cached template. A failure of the template is logged: there is no file then. */
+/* The rendered text of a cached template. A failure of the template is logged: there is no file then. -ENOENT
+ * without *err then, so that the caller can tell it from a failure of this machine. */
 static int
 render_file(call_ctx_t *ctx, json_t *args, const char *path, buf_t *out, fail_t *err)
 {
@@ -149,7 +145,8 @@ render_file(call_ctx_t *ctx, json_t *args, const char *path, buf_t *out, fail_t 
     return -ENOENT;
 }
 
-/* 1: it lies at `dest` now; 0: there is no template, no engine or no folder. */
+/* 1: it lies at `dest` now; 0: there is no template, no engine or no folder. *dest_p is changed to the place
+ * in the cache when it was "". */
 static int
 template_to(call_ctx_t *ctx, json_t *args, const fetch_t *what, char **dest_p, fail_t *err)
 {
@@ -171,6 +168,8 @@ template_to(call_ctx_t *ctx, json_t *args, const fetch_t *what, char **dest_p, f
     return fetch_write(&text, *dest_p, own_place || value_truthy(value_get(args, "makedirs")), err);
 }
 
+/* The template's own text is cached by its URL; the rendered one goes to `dest`, or into the cache as a file
+ * from outside. */
 static int
 cp_get_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -186,6 +185,7 @@ cp_get_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Of a salt:// URL False means not found, of others "": Salt's client has different code for them. */
 static int
 cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -215,13 +215,9 @@ cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-static bool
-cp_is_remote(const char *path)
-{
-    return strstr(path, "://") != NULL && !str_starts(path, "salt://") && !str_starts(path, "file://");
-}
-
-/* A remote URL is fetched once in a job: nobody tells whether it has changed. */
+/* A remote URL is fetched once in a job: nobody tells whether it has changed. The path is in the job's
+ * context for the other functions of the same job, states above all. Files of the file server are asked for
+ * each time: there a digest tells at once. */
 static int
 cp_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -245,12 +241,14 @@ cp_cache_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (path == NULL)
         log_error("Unable to cache file '%s' from saltenv '%s'.", what.url, what.saltenv);
     *ret_value = fetch_path_or(path, json_false());
-    if (cp_is_remote(what.url))
+    if (strstr(what.url, "://") != NULL && !str_starts(what.url, "salt://") &&
+        !str_starts(what.url, "file://"))
         json_object_set(ctx_context(ctx), key, *ret_value);
     return 0;
 }
 
-/* Contents of a cached file, False when it can't be had. */
+/* Contents of a cached file, False when it can't be had. A file that is too large to be returned is an
+ * error. */
 static int
 cp_get_file_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -268,7 +266,8 @@ cp_get_file_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One path or False for each URL. An item that is not text ends the call. */
+/* One path or False for each URL. An item that is not text ends the call. A text is split at commas, with no
+ * blanks taken off. */
 static int
 cp_cache_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -302,7 +301,9 @@ cp_cache_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the cache ---------------------------------------------------------------------------- */
 
-/* NEW path of what the cache has of a path or URL, or NULL. */
+/* NEW path of what the cache has of a path or URL, or NULL. Three folders are looked through, in this order:
+ * files of the file server by environment, local files that were cached, files of the web. A name that begins
+ * with "|" is escaped (it holds a "?"), and the answer begins so too. */
 static char *
 cached_place(call_ctx_t *ctx, const char *url, const char *saltenv)
 {
@@ -324,6 +325,7 @@ cached_place(call_ctx_t *ctx, const char *url, const char *saltenv)
     return found;
 }
 
+/* "" when nothing is cached. */
 static int
 cp_is_cached(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -333,6 +335,8 @@ cp_is_cached(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The place where cache_file would put the URL, whether or not it is there. A bare path is its own place; a
+ * scheme that has none gives None. */
 static int
 cp_cache_dest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -356,6 +360,7 @@ cp_cache_dest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* By digest; a file that can't be read is the same as none. */
 static bool
 is_same_file(call_ctx_t *ctx, const char *a, const char *b)
 {

@@ -13,7 +13,8 @@
 
 /* ---- folders ------------------------------------------------------------------------------ */
 
-/* Cache one path of the file server's own list, or copy it to `dest`; its name may hold any character. */
+/* Cache one path of the file server's own list, or copy it to `dest`; its name may hold any character. A path
+ * that vanished from the server meanwhile is False in `into`. */
 static int
 take_listed(call_ctx_t *ctx, const char *path, const char *env, const char *dest, json_t *into, fail_t *err)
 {
@@ -27,7 +28,7 @@ take_listed(call_ctx_t *ctx, const char *path, const char *env, const char *dest
     return rc;
 }
 
-/* "salt://a/b/" is "a/b" in its own environment or the given one. */
+/* "salt://a/b/" is "a/b" in its own environment or the given one. Both texts NEW. */
 static int
 cp_dir_folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **ret_env, fail_t *err)
 {
@@ -48,35 +49,29 @@ cp_dir_folder_of(call_ctx_t *ctx, const json_t *args, char **ret_path, char **re
     return 0;
 }
 
-/* Below the folder, not merely with a name that begins alike. */
-static bool
-cp_dir_is_below(const char *path, const char *folder)
-{
-    size_t n = strlen(folder);
-
-    return n == 0 || (str_starts(path, folder) && path[n] == '/');
-}
-
 /* For each of a list's paths below `folder`. */
 typedef int each_fn(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err);
-/* Calls `fn` for each served path of the kind below the folder, until one fails. */
+/* Calls `fn` for each served path of the kind below the folder, until one fails. The list is the server's,
+ * filtered by prefix there; that "a/b" is not above "a/bc" is tested here. */
 static int
 each_below(call_ctx_t *ctx, files_kind_t kind, const char *env, const char *folder, each_fn *fn, void *cookie,
            fail_t *err)
 {
     fileclient_t *files = fetch_files(ctx, err);
     json_auto_t *all = files != NULL ? fileclient_list(files, kind, env, folder, err) : NULL;
-    json_t *path;
-    size_t i;
+    json_t *one;
+    size_t i, n = strlen(folder);
     int rc = all != NULL ? 0 : -EIO;
 
-    json_array_foreach (all, i, path) {
-        if (rc == 0 && cp_dir_is_below(json_string_value(path), folder))
-            rc = fn(ctx, json_string_value(path), cookie, err);
+    json_array_foreach (all, i, one) {
+        const char *path = json_string_value(one);
+        if (rc == 0 && (n == 0 || (str_starts(path, folder) && path[n] == '/')))
+            rc = fn(ctx, path, cookie, err);
     }
     return rc;
 }
 
+/* A copy or caching in work; all BORROWED. `patterns` and `dest` are each for one of the two. */
 typedef struct copying {
     const char *env, *folder, *dest;
     json_t *patterns; /* the call's arguments: include_pat, exclude_pat */
@@ -102,7 +97,7 @@ copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     return take_listed(ctx, path, c->env, dest, c->into, err);
 }
 
-/* Adds the path to `into`. */
+/* Adds the path to `into`. Folders above it are made as well. */
 static int
 cp_dir_make_folder(const char *path, json_t *into, fail_t *err)
 {
@@ -190,6 +185,7 @@ cache_one(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     return take_listed(ctx, path, c->env, NULL, c->into, err);
 }
 
+/* Empty folders are cached by making them: nothing is asked of the server for it. */
 static int
 cache_empty(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 {
@@ -200,6 +196,7 @@ cache_empty(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     return cp_dir_make_folder(place, c->into, err);
 }
 
+/* Other than get_dir the list is in the server's order, False for what failed included. */
 static int
 cp_cache_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -218,6 +215,7 @@ cp_cache_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* All of an environment, without patterns. */
 static int
 cp_cache_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -21,12 +21,14 @@ cp_list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_val
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* The row's number is the kind: files, folders, empty folders, links. */
 static int
 cp_list_kind(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return cp_list(ctx, (files_kind_t) ctx_row(ctx)->data.number, args, ret_value, err);
 }
 
+/* The master's environments, or those of file_roots where there is no master. */
 static int
 cp_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -38,7 +40,8 @@ cp_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
-/* "web/init.sls" is the state `web`, "web/conf.sls" is `web.conf`. */
+/* "web/init.sls" is the state `web`, "web/conf.sls" is `web.conf`. Sorted, and each once: web.sls and
+ * web/init.sls are the same state. */
 static int
 cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -62,7 +65,8 @@ cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Every file below `folder`, as Python's os.walk with followlinks finds them. */
+/* Every file below `folder`, as Python's os.walk with followlinks finds them. Links to folders may lead in a
+ * circle, hence the depth. */
 static int
 cp_list_walk(const char *folder, int depth, json_t *into, fail_t *err)
 {
@@ -80,6 +84,8 @@ cp_list_walk(const char *folder, int depth, json_t *into, fail_t *err)
     return rc;
 }
 
+/* Both parts of the cache: what came from the server in this environment, and local files that were
+ * cached. */
 static int
 cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -8,6 +8,7 @@
 
 /* ---- from salt-cp -------------------------------------------------------------------------- */
 
+/* {path: whether it was written}; the text of an error as a whole. */
 static int
 cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -19,6 +20,8 @@ cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* salt-cp sends `copy`, `at` and `last`, which Salt's own salt-cp does not: a call without them appends or
+ * replaces as Salt's minion does. */
 static int
 cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -40,6 +43,7 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EINVAL;
 }
 
+/* Called by salt-cp when it gives a copy up. */
 static int
 cp_recv_forget(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -50,6 +54,7 @@ cp_recv_forget(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- to the master ------------------------------------------------------------------------ */
 
+/* False for each failure, with the reason in the log, as by Salt; the job succeeds. */
 static int
 cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -62,6 +67,7 @@ cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Files below are pushed one by one, and one that fails makes the answer False. */
 static int
 cp_push_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* file.c - execution module `file`: the table. The functions stand in plugins/lib/file, one theme per file.
- * To add a function: write it there, add its row here, add tests/cases/exec/file.FUNCTION.json. */
+ * To add a function: write it there, add its row here, add tests/cases/exec/file.FUNCTION.json. What a
+ * function answers and which of Salt's oddities it keeps is told there (fileops.h, edit.h, tree.h, manage.h,
+ * perms.c), and what its arguments do stands in the rows below, which --doc prints. */
 #include <sys/stat.h>
 
 #include "plugins/lib/file/attr.h"
@@ -8,6 +10,7 @@
 #include "plugins/lib/file/tree.h"
 #include "salt/plugin.h"
 
+/* Rows that several functions share. A default is text in YAML's form; ARG_REQUIRED has none. */
 #define PATH_ROW   ROW("path", ARG_STR, ARG_REQUIRED, "The file or folder; ~ is the home folder")
 #define FOLLOW_ROW ROW("follow_symlinks", ARG_BOOL, "true", "Look at what a link points to")
 #define USER_GROUP_ROWS                                                                                      \
@@ -15,9 +18,11 @@
     {                                                                                                        \
         "group", ARG_ANY, "null", "Group to set, by name or number"                                          \
     }
+/* Editing functions of Salt have different defaults here (".bak", "" and false), hence the parameter. */
 #define BACKUP_ROW(dflt)                                                                                     \
     ROW("backup", ARG_ANY, dflt,                                                                             \
         "Extension of the copy made first; minion for cachedir/file_backup; false for none")
+/* A label that is asked for is an error where the host has no SELinux (perms.c). */
 #define SELINUX_ROWS                                                                                         \
     { "seuser", ARG_ANY, "null", "SELinux user" }, { "serole", ARG_ANY, "null", "SELinux role" },            \
         { "setype", ARG_ANY, "null", "SELinux type" },                                                       \

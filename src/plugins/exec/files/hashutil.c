@@ -1,5 +1,6 @@
 /* hashutil.c - execution module `hashutil`: digests, base64 and HMAC signatures (RFC 2104), on top of
- * common/base. Signatures are compared in constant time. */
+ * common/base. Signatures are compared in constant time. Texts are hashed as their UTF-8 bytes. Errors of a
+ * wrong input are Python's, whose functions Salt calls. */
 #include "salt/plugin.h"
 
 #include "common/base/base64.h"
@@ -25,6 +26,7 @@ text_arg(const json_t *args, const char *name, size_t *ret_len)
 
 /* ---- digests ------------------------------------------------------------------------------ */
 
+/* The row's or the caller's type: its names are those of Python's hashlib. */
 static int
 digest_value(const json_t *args, const char *type, json_t **ret_value, fail_t *err)
 {
@@ -38,13 +40,15 @@ digest_value(const json_t *args, const char *type, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* md5_digest and its like: the row's text is the type. */
 static int
 hashutil_digest_by(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return digest_value(args, ctx_row(ctx)->data.text, ret_value, err);
 }
 
-/* Digests that Salt's hashutil.digest knows. */
+/* Digests that Salt's hashutil.digest knows. Fewer than digest_bytes() has: Salt names three, and others are
+ * its error. */
 static int
 check_checksum(const char *type, fail_t *err)
 {
@@ -65,6 +69,7 @@ hashutil_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return check_checksum(type, err) == 0 ? digest_value(args, type, ret_value, err) : -EINVAL;
 }
 
+/* Only a file counts: Salt asks file.file_exists before. */
 static int
 hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -86,6 +91,8 @@ hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- base64 ------------------------------------------------------------------------------- */
 
+/* base64_b64encode has no line breaks, base64_encodestring one each 76 characters and at the end: the row's
+ * number. */
 static int
 hashutil_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -98,7 +105,7 @@ hashutil_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* NEW bytes, or NULL with *err. */
+/* NEW bytes, or NULL with *err. Python ignores characters that are no base64, but not wrong padding. */
 static char *
 hashutil_decode(const json_t *args, size_t *ret_len, fail_t *err)
 {
@@ -112,6 +119,7 @@ hashutil_decode(const json_t *args, size_t *ret_len, fail_t *err)
     return bytes;
 }
 
+/* A result is text: a byte that is no UTF-8 becomes U+FFFD, where Salt returns bytes. */
 static int
 hashutil_base64_decode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -137,6 +145,7 @@ hashutil_base64_encodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return 0;
 }
 
+/* The file is replaced whole; True when it is written. */
 static int
 hashutil_base64_decodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -153,7 +162,8 @@ hashutil_base64_decodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 
 /* ---- signatures --------------------------------------------------------------------------- */
 
-/* The digest of two pieces as bytes; their number. */
+/* The digest of two pieces as bytes; their number. HMAC hashes a pad and a text that need not lie behind one
+ * another. */
 static size_t
 digest_raw(const char *type, const void *a, size_t a_len, const void *b, size_t b_len, unsigned char *out)
 {
@@ -184,6 +194,7 @@ hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX]
     size_t block = digest_hex_len(type) > DIGEST_MAX ? BLOCK_MAX : BLOCK_MAX / 2;
     unsigned char pad[BLOCK_MAX] = { 0 }, inner[DIGEST_MAX], other[BLOCK_MAX];
 
+    /* A longer key is replaced by its digest, a shorter one is filled up with zeros. */
     if (key_len > block)
         digest_raw(type, key, key_len, "", 0, pad);
     else
@@ -207,6 +218,7 @@ to_hex(const unsigned char *bytes, size_t n)
     return buf_steal(&hex);
 }
 
+/* The challenge is the signature in base64; True when it is the right one. */
 static int
 hashutil_hmac_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -229,7 +241,7 @@ hashutil_hmac_compute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
-/* The challenge says its digest: "sha1=0123...". */
+/* The challenge says its digest: "sha1=0123...". As GitHub's webhooks send it in X-Hub-Signature. */
 static int
 hashutil_github_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

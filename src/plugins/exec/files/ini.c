@@ -1,4 +1,6 @@
-/* ini.c - execution module `ini`: options and sections of ini files. */
+/* ini.c - execution module `ini`: options and sections of ini files. The format is inifile.h's, which keeps
+ * comments, order and blank lines as Salt's own reader does. Functions return what was there before, so that
+ * states can tell their changes. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/field.h"
@@ -10,7 +12,8 @@
 #define FILE_NAME(args) value_str(args, "file_name", "")
 #define SEP(args)       value_str(args, "separator", "=")
 
-/* NEW; empty where there is no file. NULL with *err. */
+/* NEW; empty where there is no file. NULL with *err. `separator` parts options from values, usually "=" or
+ * ":"; an empty one would part nothing. */
 static json_t *
 ini_load(const json_t *args, fail_t *err)
 {
@@ -30,7 +33,7 @@ ini_load(const json_t *args, fail_t *err)
     return inifile_parse(buf_str(&text), SEP(args));
 }
 
-/* Writes the file where it changes. */
+/* Writes the file where it changes. So that neither its time nor its inode change for nothing. */
 static int
 ini_store(const json_t *args, const json_t *ini, fail_t *err)
 {
@@ -46,7 +49,8 @@ ini_store(const json_t *args, const json_t *ini, fail_t *err)
     return fop_failed(err, "Unable to write file '%s'. Exception: %s", FILE_NAME(args), fail_text(&why));
 }
 
-/* A text with an option's name or a section's must not begin another one. */
+/* A text with an option's name or a section's must not begin another one. `sections` is {section: {option:
+ * value}} or {option: value}. */
 static int
 ini_check(const json_t *wanted, fail_t *err)
 {
@@ -61,6 +65,7 @@ ini_check(const json_t *wanted, fail_t *err)
     return 0;
 }
 
+/* {} when everything was so already. */
 static int
 ini_set_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -82,6 +87,7 @@ ini_place(json_t *ini, const json_t *args)
     return *section != '\0' ? value_get(ini, section) : ini;
 }
 
+/* None for a missing file, section or option alike. */
 static int
 ini_get_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -94,6 +100,7 @@ ini_get_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A section that is not there means the options above all sections, as by Salt. */
 static int
 ini_remove_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,6 +130,7 @@ ini_get_section(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The options that went with it, or None when there was none; a missing one does not touch the file. */
 static int
 ini_remove_section(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

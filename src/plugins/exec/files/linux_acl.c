@@ -1,4 +1,6 @@
-/* linux_acl.c - execution module `acl`: access control lists of files, by getfacl and setfacl. */
+/* linux_acl.c - execution module `acl`: access control lists of files, by getfacl and setfacl. getfacl(1)
+ * prints a block for each file: lines "# key: value", then entries of acl(5) in their long form.
+ * --absolute-names keeps the leading slash of paths, which are the answer's keys. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
@@ -24,7 +26,9 @@ unquote_octal(char *text)
     *to = '\0';
 }
 
-/* "# owner: root": a fact of the file; "# file: /p" begins a new one. */
+/* "# owner: root": a fact of the file; "# file: /p" begins a new one. `*file` is the block's object from then
+ * on. "# flags: sst" tells the three special bits, "-" for each that is not set, and is left out where none
+ * is. */
 static void
 add_fact(json_t *all, json_t **file, char *line)
 {
@@ -53,8 +57,9 @@ add_fact(json_t *all, json_t **file, char *line)
             json_object_set_new(*file, flags[i].key, json_true());
 }
 
-/* "default:user:bob:r-x", perhaps with the effective permissions after a "#". An entry without a name is the
- * owner's. */
+/* "default:user:bob:r-x". An entry without a name is the owner's. Named entries of a kind are a list; owner,
+ * mask and other replace theirs. Of an entry that the mask reduces ("user:bob:rwx #effective:r--") the last
+ * field counts, which are the effective permissions, as by Salt. */
 static void
 add_entry(json_t *file, char *line)
 {
@@ -85,6 +90,7 @@ add_entry(json_t *file, char *line)
     strv_free(part);
 }
 
+/* Salt's words for a call without paths. */
 static int
 need_paths(const json_t *paths, fail_t *err)
 {
@@ -94,6 +100,7 @@ need_paths(const json_t *paths, fail_t *err)
                            "You need to specify at least one file or directory to work with!");
 }
 
+/* Entries that stand before the first block's "# file:" belong to no file and are dropped. */
 static int
 acl_getfacl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -121,7 +128,8 @@ acl_getfacl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- changes ------------------------------------------------------------------------------------ */
 
-/* modfacl, delfacl and wipefacls: rows that differ in setfacl's option. */
+/* modfacl, delfacl and wipefacls: rows that differ in setfacl's option. An option other than -b takes one
+ * entry; that of a deletion has no permissions. */
 static int
 acl_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -148,6 +156,7 @@ acl_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "getfacl 2.3.1". */
 static int
 acl_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

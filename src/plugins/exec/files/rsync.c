@@ -1,4 +1,6 @@
-/* rsync.c - execution module `rsync`: copies of trees, by rsync. */
+/* rsync.c - execution module `rsync`: copies of trees, by rsync. The result is what cmd.run_all returns: an
+ * exit code of rsync is data. A source of the file server is fetched into a private folder first, which is
+ * removed whatever comes of it. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -11,7 +13,9 @@ enum { RSYNC_TIMEOUT_S = 12 * 60 * 60 }; /* a large tree over a slow line */
 
 /* ---- the command line --------------------------------------------------------------------------- */
 
-/* Arguments that are not given come from the configuration: rsync.src and the like. */
+/* Arguments that are not given come from the configuration: rsync.src and the like. So `rsync.delete: True`
+ * in the configuration deletes, unless the call says True itself; a False of the call can't turn it off, as
+ * by Salt. */
 static int
 add_configured(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
@@ -30,7 +34,8 @@ add_configured(call_ctx_t *ctx, json_t *args, fail_t *err)
     return 0;
 }
 
-/* rsync's options of the call. NEW list. */
+/* rsync's options of the call. NEW list. Sources and destinations are added by the caller, behind all
+ * options. */
 static json_t *
 rsync_line(const json_t *args)
 {
@@ -67,8 +72,8 @@ rsync_line(const json_t *args)
 
 /* ---- sources of the file server ------------------------------------------------------------------ */
 
-/* Fetches a salt:// source into the private folder `temp`. The path that rsync reads: NEW, or NULL with
- * *err. */
+/* Fetches a salt:// source into the private folder `temp`. The path that rsync reads: NEW, or NULL with *err.
+ * A folder ends with "/", so that rsync copies its contents and not the folder. */
 static char *
 fetch_source(call_ctx_t *ctx, const json_t *args, const char *src, const char *temp, fail_t *err)
 {
@@ -90,6 +95,7 @@ fetch_source(call_ctx_t *ctx, const json_t *args, const char *src, const char *t
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
+/* src and dst come from the call or the configuration. */
 static int
 rsync_rsync(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -118,6 +124,7 @@ rsync_rsync(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* "rsync  version 3.2.7  protocol version 31": the third word. */
 static int
 rsync_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -135,6 +142,7 @@ rsync_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return has ? 0 : fail_kind(err, FAIL_COMMAND, -EPROTO, "Unable to determine rsync version");
 }
 
+/* The text of rsyncd.conf or another file; each reason to lack it has Salt's words. */
 static int
 rsync_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

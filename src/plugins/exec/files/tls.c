@@ -1,5 +1,8 @@
-/* tls.c - execution module `tls`: an authority in a folder of its own, requests, and certificates that
- * their own key signs. tls_issue.c signs for others and revokes, tls_read.c shows and checks. */
+/* tls.c - execution module `tls`: an authority in a folder of its own, requests, and certificates that their
+ * own key signs. tls_issue.c signs for others and revokes, tls_read.c shows and checks. Salt's module stands
+ * on pyOpenSSL; here documents are built by plugins/lib/x509, and tlsdir.h knows the folder. A document that
+ * is there is not replaced unless `replace` asks for it, and a sentence tells so as the result of a call that
+ * succeeded. */
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -15,7 +18,8 @@
 
 /* ---- documents ------------------------------------------------------------------------------ */
 
-/* The subject of the arguments, in the names of dn.h. NEW, or NULL with *err. */
+/* The subject of the arguments, in the names of dn.h. NEW, or NULL with *err. The bounds are RFC 5280's,
+ * appendix A.1 (ub-common-name and its like). Bytes that continue a character of UTF-8 do not count. */
 static json_t *
 subject_of(const json_t *args, fail_t *err)
 {
@@ -52,7 +56,8 @@ subject_of(const json_t *args, fail_t *err)
     return json_incref(subject);
 }
 
-/* All but extensions, of a document that its own key signs. TAKES `key`. */
+/* All but extensions, of a document that its own key signs. TAKES `key`. A self-signed document has its
+ * subject as its issuer. */
 static int
 begin_issue(issue_t *out, xdoc_kind_t kind, const json_t *subject, pkey_t *key, const char *digest,
             fail_t *err)
@@ -70,7 +75,8 @@ begin_issue(issue_t *out, xdoc_kind_t kind, const json_t *subject, pkey_t *key, 
     return 0;
 }
 
-/* Adds an extension by its name, in OpenSSL's notation. */
+/* Adds an extension by its name, in OpenSSL's notation. A request has no authority, so that its extensions
+ * cannot name one: keyid of the issuer stays empty. */
 static int
 add_extension(issue_t *out, const char *name, const json_t *value, fail_t *err)
 {
@@ -88,13 +94,16 @@ add_extension(issue_t *out, const char *name, const json_t *value, fail_t *err)
         about.ca_spki = (der_t){ NULL, 0 };
         about.own_name = NULL;
     }
+    /* Written as `openssl.cnf` has it: "critical, CA:TRUE, pathlen:0". */
     json_t *made = ext_make(&ext_rows[i], value, &about, err);
     return made != NULL ? json_array_append_new(out->extensions, made) : err->code;
 }
 
 /* ---- authorities -------------------------------------------------------------------------------- */
 
-/* The key that is there; one that can't be read is put aside. *ret_key stays NULL when there is none. */
+/* The key that is there; one that can't be read is put aside. *ret_key stays NULL when there is none. An
+ * authority that gets a new certificate keeps its key, so that what it signed stays valid. A file that can't
+ * be opened is an error, since it may well hold the key. */
 static int
 reuse_key(const tlsdir_t *dir, pkey_t **ret_key, fail_t *err)
 {
@@ -112,7 +121,8 @@ reuse_key(const tlsdir_t *dir, pkey_t **ret_key, fail_t *err)
     return rename(dir->ca_key, aside) == 0 ? 0 : fs_fail(err, -errno, "rename", dir->ca_key);
 }
 
-/* Writes the key unless the file has these very bytes; other bytes stay beside it. */
+/* Writes the key unless the file has these very bytes; other bytes stay beside it. A passphrase or another
+ * line width makes other bytes of the same key; the old file is never thrown away. */
 static int
 write_ca_key(const tlsdir_t *dir, pkey_t *key, fail_t *err)
 {
@@ -131,7 +141,8 @@ write_ca_key(const tlsdir_t *dir, pkey_t *key, fail_t *err)
     return tls_write_secret(dir->ca_key, &pem, err);
 }
 
-/* Makes the authority's certificate, with the key that is there or a new one. */
+/* Makes the authority's certificate, with the key that is there or a new one. Noted in index.txt before the
+ * files are written: a serial number is never given twice, at worst one is noted in vain. */
 static int
 make_ca(call_ctx_t *ctx, const tlsdir_t *dir, const json_t *subject, json_int_t bits, json_int_t days,
         const char *digest, fail_t *err)
@@ -163,7 +174,8 @@ make_ca(call_ctx_t *ctx, const tlsdir_t *dir, const json_t *subject, json_int_t 
 }
 
 /* An old Salt wrote certificates of a version that X.509 does not have: such a one is made anew. 1 when there
- * is a certificate, 0 when there is none. */
+ * is a certificate, 0 when there is none. The bits and days here are Salt's for a key or an end that can't be
+ * read. */
 static int
 fix_version(call_ctx_t *ctx, const tlsdir_t *dir, fail_t *err)
 {
@@ -178,6 +190,7 @@ fix_version(call_ctx_t *ctx, const tlsdir_t *dir, fail_t *err)
     return make_ca(ctx, dir, subject, FIX_BITS, FIX_DAYS, "sha256", err) == 0 ? 1 : err->code;
 }
 
+/* A missing certificate is Python's error of opening it; None otherwise, changed or not. */
 static int
 tls_maybe_fix_ssl_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -193,6 +206,7 @@ tls_maybe_fix_ssl_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* Looking also repairs: Salt's function does so. */
 static int
 tls_ca_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -205,7 +219,9 @@ tls_ca_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return there < 0 ? there : 0;
 }
 
-/* onlyif and unless, a command or a truth: 1 when the call has nothing to do. */
+/* onlyif and unless, a command or a truth: 1 when the call has nothing to do. onlyif must hold and unless
+ * must not; both are run even where the first decides. A command holds when it exits with 0, and its exit
+ * code is not the job's. */
 static int
 is_excused(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -229,6 +245,8 @@ is_excused(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return excused;
 }
 
+/* None when onlyif or unless excuse the call. With `fixmode` there must be a certificate, and it is made
+ * anew: the call by which Salt mends wrong versions, kept for users that make it. */
 static int
 tls_create_ca(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -243,6 +261,8 @@ tls_create_ca(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *subject = subject_of(args, err);
     if (subject == NULL || tlsdir_open(ctx, args, "ca_name", &dir, err) != 0)
         return err->code;
+    /* replace: as if none were there. fixmode: only looked at, since fixing is under way. Else a wrong
+     * version is mended first. */
     int there = value_truthy(value_get(args, "replace")) && !fix ? 0
                 : fix                                            ? fs_look(dir.ca_cert, err)
                                                                  : fix_version(ctx, &dir, err);
@@ -264,7 +284,8 @@ tls_create_ca(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
-/* tls.extensions:GROUP of the pillar, or what stands for it. NEW, or NULL with *err. */
+/* tls.extensions:GROUP of the pillar, or what stands for it. NEW, or NULL with *err. Salt's own values, in
+ * JSON. A group that the pillar names replaces its usual one whole. */
 static json_t *
 extension_group(call_ctx_t *ctx, const char *group, fail_t *err)
 {
@@ -291,7 +312,8 @@ extension_group(call_ctx_t *ctx, const char *group, fail_t *err)
     return json_is_object(found) ? json_deep_copy(found) : NULL;
 }
 
-/* {"csr": {...}, "cert": {...}}. NEW, or NULL with *err. */
+/* {"csr": {...}, "cert": {...}}. NEW, or NULL with *err. The extensions of the type win over the common
+ * ones. */
 static json_t *
 extensions_for(call_ctx_t *ctx, const char *cert_type, fail_t *err)
 {
@@ -324,7 +346,8 @@ tls_get_extensions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The request's extensions: those of its type, and the alternative names. */
+/* The request's extensions: those of its type, and the alternative names. subjectAltName is a list of
+ * "DNS:..." and the like. */
 static int
 add_requested(call_ctx_t *ctx, const json_t *args, issue_t *issue, fail_t *err)
 {
@@ -340,6 +363,7 @@ add_requested(call_ctx_t *ctx, const json_t *args, issue_t *issue, fail_t *err)
     return value_truthy(names) ? add_extension(issue, "subjectAltName", names, err) : 0;
 }
 
+/* With a new key of its own beside it, CN.key; both are written or neither. */
 static int
 tls_create_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -366,6 +390,7 @@ tls_create_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *key_path = csr_path != NULL ? tls_path(folder, "CN", file, "key", err) : NULL;
     if (key_path == NULL || fs_mkdirs(folder, 0755, err) != 0)
         return err->code;
+    /* The request's file decides; a key without a request is overwritten. */
     there = value_truthy(value_get(args, "replace")) ? 0 : fs_look(csr_path, err);
     if (there != 0) {
         *ret_value = there < 0 ? NULL : value_fmt("Certificate Request \"%s\" already exists", csr_path);
@@ -383,6 +408,7 @@ tls_create_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- certificates ------------------------------------------------------------------------------- */
 
+/* No extensions, as by Salt, and noted in the folder's index like an authority's. */
 static int
 tls_create_self_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

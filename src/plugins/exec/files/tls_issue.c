@@ -1,5 +1,6 @@
 /* tls_issue.c - execution module `tls`, second part: an authority signs requests and lists of what it has
- * revoked. */
+ * revoked. Expected misses (no such authority, request or certificate, a file that is there) are sentences as
+ * results, as by Salt; two functions of it answer with retcode 1 and a comment instead. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 
 /* ---- certificates ------------------------------------------------------------------------------- */
 
-/* A failure as data. */
+/* A failure as data. The retcode becomes the job's, too. */
 static int
 tls_say_failed(call_ctx_t *ctx, json_t *comment, json_t **ret_value)
 {
@@ -22,7 +23,9 @@ tls_say_failed(call_ctx_t *ctx, json_t *comment, json_t **ret_value)
     return 0;
 }
 
-/* The certificate of a request. TAKES `ca_key`. */
+/* The certificate of a request. TAKES `ca_key`. The request must prove that its sender has the key: its own
+ * signature is checked. Its extensions are taken as they are, which is Salt's way: whoever runs the call has
+ * seen the request. */
 static int
 sign_request(const xdoc_t *csr, const xdoc_t *ca, pkey_t *ca_key, const json_t *args, buf_t *ret_der,
              fail_t *err)
@@ -44,6 +47,7 @@ sign_request(const xdoc_t *csr, const xdoc_t *ca, pkey_t *ca_key, const json_t *
                : issue_sign(&issue, ret_der, err);
 }
 
+/* sign_request() takes the key; on every way that does not reach it the key is freed here. */
 static int
 tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -54,6 +58,7 @@ tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     AUTO(xdoc) csr = NULL;
     pkey_t *ca_key = NULL;
 
+    /* type_ext puts the type into the file's name, so that there must be one; {} is Salt's answer. */
     if (value_truthy(value_get(args, "type_ext")) && *value_str(args, "cert_type", "") == '\0') {
         log_error("type_ext = True but cert_type is unset. Certificate not written.");
         *ret_value = json_object();
@@ -72,6 +77,7 @@ tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
         *ret_value = there < 0 ? NULL : value_fmt("Certificate \"%s\" already exists", file);
         return there < 0 ? there : 0;
     }
+    /* Called by its name, which also mends an old certificate's version. */
     there = sub_call_bool(ctx, err, "tls.ca_exists", "{s:s, s:O, s:O}", "ca_name", dir.name, "cacert_path",
                           value_get(args, "cacert_path"), "ca_filename", value_get(args, "ca_filename"));
     there = there > 0 ? tlsdir_authority(&dir, &ca, &ca_key, err) : there;
@@ -94,6 +100,7 @@ tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* Key, certificate and the authority's certificate in one file, which others may not read. */
 static int
 tls_create_pkcs12(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -138,7 +145,9 @@ tls_create_pkcs12(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- revocation lists --------------------------------------------------------------------------- */
 
-/* Adds what index.txt says of revoked certificates: R, end, time of revocation, serial number. */
+/* Adds what index.txt says of revoked certificates: R, end, time of revocation, serial number. A line of
+ * another status is skipped. A revoked line that can't be read ends the call: a list that lacks a revocation
+ * would be worse than none. */
 static int
 add_revoked(const char *index, issue_t *issue, fail_t *err)
 {
@@ -163,7 +172,8 @@ add_revoked(const char *index, issue_t *issue, fail_t *err)
     return err->code;
 }
 
-/* Signs a list of all that the index has as revoked, and writes it. TAKES `key`. */
+/* Signs a list of all that the index has as revoked, and writes it. TAKES `key`. A list without a revocation
+ * is one too. A hundred days are pyOpenSSL's default. */
 static int
 write_list(const char *path, const xdoc_t *ca, pkey_t *key, const char *digest, const char *index,
            fail_t *err)
@@ -190,6 +200,7 @@ list_path(const json_t *args, const tlsdir_t *dir)
     return *given != '\0' ? xstrdup(given) : fs_join(dir->dir, "crl.pem");
 }
 
+/* A list that is there is never replaced by an empty one. */
 static int
 tls_create_empty_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -218,7 +229,8 @@ tls_create_empty_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 /* Marks the certificate as revoked in the index; a certificate that the index lacks is added. *ret_was is the
- * time of a revocation that stands there already, NEW. */
+ * time of a revocation that stands there already, NEW. A certificate may stand in several lines; the first
+ * valid one is replaced, further ones with it. */
 static void
 mark_revoked(const buf_t *index, const char *serial, const char *line, buf_t *out, char **ret_was)
 {
@@ -242,7 +254,8 @@ mark_revoked(const buf_t *index, const char *serial, const char *line, buf_t *ou
     strv_free(lines);
 }
 
-/* The list is written before the index: a run that ends between both is done again by the next one. */
+/* The list is written before the index: a run that ends between both is done again by the next one. *ca_key
+ * is taken once the list is written. */
 static int
 revoke_now(call_ctx_t *ctx, const json_t *args, const tlsdir_t *dir, const char *cert_path,
            const xdoc_t *cert, const xdoc_t *ca, pkey_t **ca_key, json_t **ret_value, fail_t *err)
@@ -252,6 +265,7 @@ revoke_now(call_ctx_t *ctx, const json_t *args, const tlsdir_t *dir, const char 
     buf_auto_t index = BUF_INIT, changed = BUF_INIT;
     int64_t when;
 
+    /* From here on no other process changes the index: two revocations at once would lose one. */
     AUTO_FD held = line != NULL ? index_hold(dir, &index, err) : -1;
     if (held < 0)
         return err->code;
@@ -277,6 +291,7 @@ revoke_now(call_ctx_t *ctx, const json_t *args, const tlsdir_t *dir, const char 
     return 0;
 }
 
+/* Order of the checks as by Salt: the authority first, then the certificate. */
 static int
 tls_revoke_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -14,7 +14,7 @@ enum { TEXT_MAX = 4 * 1024 * 1024 };
 
 /* ---- paths -------------------------------------------------------------------------------------- */
 
-/* cert_base_path looks at a path for this call alone. */
+/* cert_base_path looks at a path for this call alone. set_ca_path keeps it for the job. */
 static int
 tls_cert_base_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -34,7 +34,8 @@ tls_set_ca_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return base != NULL ? 0 : err->code;
 }
 
-/* The path, or the text of the file. `lacks` is what is said of a missing one. */
+/* The path, or the text of the file. `lacks` is what is said of a missing one. The texts of both callers
+ * differ in a letter ("exist", "exists"): Salt's. */
 static int
 path_or_text(const char *path, const json_t *args, const char *lacks, const char *name, json_t **ret_value,
              fail_t *err)
@@ -51,6 +52,7 @@ path_or_text(const char *path, const json_t *args, const char *lacks, const char
     return 0;
 }
 
+/* The certificate's path; an authority without one is an error here, other than in ca_exists. */
 static int
 tls_get_ca(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -80,7 +82,8 @@ tls_get_ca_signed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- certificates ------------------------------------------------------------------------------- */
 
-/* A certificate by its path; what is wrong is in the log. */
+/* A certificate by its path; what is wrong is in the log. Salt logs the reason and tells only that there is
+ * one; *err has its words. */
 static xdoc_t *
 cert_at(const char *path, fail_t *err)
 {
@@ -95,6 +98,7 @@ cert_at(const char *path, fail_t *err)
     return NULL;
 }
 
+/* `date_format` is strftime's, and the time is UTC. */
 static int
 tls_get_expiration_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -107,6 +111,8 @@ tls_get_expiration_date(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* By libcrypto's own verification, with the list checked for each certificate of the chain: without a list
+ * every certificate fails, as by Salt with its empty one. */
 static int
 tls_validate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -133,6 +139,7 @@ tls_validate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if (cert_verify(&cert->der, &ca->der, crl != NULL ? &crl->der : &none, &valid, &why, &at, err) != 0)
         return err->code;
+    /* The text and the certificate at which the chain breaks. */
     *ret_value = json_pack("{s:b}", "valid", valid);
     if (!valid) {
         pem_armour("CERTIFICATE", at.data, at.len, &pem);
@@ -144,7 +151,7 @@ tls_validate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- cert_info ---------------------------------------------------------------------------------- */
 
-/* A certificate by its path or text. */
+/* A certificate by its path or text. A text that holds a block of PEM anywhere is the certificate itself. */
 static xdoc_t *
 cert_named(const char *source, fail_t *err)
 {
@@ -162,7 +169,8 @@ cert_named(const char *source, fail_t *err)
     return cert;
 }
 
-/* The names of hosts and addresses of subjectAltName's text. NEW, or NULL when there is no such extension. */
+/* The names of hosts and addresses of subjectAltName's text. NEW, or NULL when there is no such extension.
+ * OpenSSL's text parts the names by ", "; each name is told once, other kinds (email, URI) are not. */
 static json_t *
 alt_names(const json_t *extensions)
 {
@@ -185,7 +193,8 @@ alt_names(const json_t *extensions)
     return names;
 }
 
-/* All but the serial number, which JSON may not hold. NEW, or NULL with *err. */
+/* All but the serial number, which JSON may not hold. NEW, or NULL with *err. Dates are seconds since
+ * 1970. */
 static json_t *
 tell_cert(const xdoc_t *cert, const char *digest, fail_t *err)
 {
@@ -210,6 +219,7 @@ tell_cert(const xdoc_t *cert, const char *digest, fail_t *err)
     return told;
 }
 
+/* The serial number has up to 160 bits, which Python's int takes and JSON's integers do not: hence py_t. */
 static py_t *
 tls_cert_info(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

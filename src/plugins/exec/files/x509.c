@@ -1,5 +1,7 @@
 /* x509.c - execution module `x509`: keys, certificates, requests and revocation lists are made and encoded;
- * x509_read.c reads and checks them. Arguments of Salt's older module of this name are taken too. */
+ * x509_read.c reads and checks them. Arguments of Salt's older module of this name are taken too. Documents
+ * are written byte by byte by plugins/lib/x509 (issue.h, xdoc.h); libcrypto makes keys and signatures alone.
+ * A binary encoding is returned as base64, and with `path` it is written and a sentence is returned. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
@@ -8,6 +10,7 @@
 #include "plugins/lib/x509/x509rows.h"
 #include "salt/log.h"
 
+/* NULL for "" as for None: the document is returned then, not written. */
 static const char *
 path_of(const json_t *args)
 {
@@ -18,11 +21,14 @@ path_of(const json_t *args)
 
 /* ---- private keys ------------------------------------------------------------------------------- */
 
+/* Bytes of the key lie in a buffer that is wiped. */
 static int
 x509_create_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *all = issue_args(args);
     const char *encoding = value_str(all, "encoding", "pem"), *path = path_of(all);
+    /* The older module had `bits` as text as well; anything that is no number of bits is refused here rather
+     * than by libcrypto. */
     AUTO_FREE char *size = value_pystr(value_get(all, "keysize") != NULL ? value_get(all, "keysize")
                                                                          : json_null());
     buf_wiped_t bytes = BUF_INIT;
@@ -40,6 +46,7 @@ x509_create_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* Also the way to change or to remove a passphrase: `passphrase` is the new one. */
 static int
 x509_encode_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -59,7 +66,9 @@ x509_encode_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- certificates ------------------------------------------------------------------------------- */
 
-/* What a ca_server is asked to sign: keys leave this machine as public ones. *ret_der gets the certificate. */
+/* What a ca_server is asked to sign: keys leave this machine as public ones. *ret_der gets the certificate.
+ * Members of `own` are this minion's business: where the answer goes and how it is kept. Everything else
+ * travels, and the other side decides by its policy what of it counts. */
 static int
 ask_ca(call_ctx_t *ctx, const json_t *all, buf_t *ret_der, fail_t *err)
 {
@@ -93,6 +102,7 @@ ask_ca(call_ctx_t *ctx, const json_t *all, buf_t *ret_der, fail_t *err)
         pem_armour("PUBLIC KEY", spki.data, spki.len, &pem);
         json_object_set_new(asked, "public_key", json_string(buf_str(&pem)));
     }
+    /* A path means a file of this machine, so that the request itself is sent. */
     if (value_truthy(csr)) {
         buf_auto_t pem = BUF_INIT;
         AUTO(xdoc) doc = xdoc_load(XDOC_CSR, csr, NULL, NULL, err);
@@ -103,6 +113,7 @@ ask_ca(call_ctx_t *ctx, const json_t *all, buf_t *ret_der, fail_t *err)
     if (policy_ask(ctx, value_get(all, "ca_server"), value_get(all, "signing_policy"), asked, false, &data,
                    err) != 0)
         return err->code;
+    /* The answer of another machine is a claim until it parses as a certificate. */
     fail_auto_t why = FAIL_INIT;
     AUTO(xdoc) cert = xdoc_load(XDOC_CERT, data, NULL, NULL, &why);
     if (cert == NULL)
@@ -112,7 +123,8 @@ ask_ca(call_ctx_t *ctx, const json_t *all, buf_t *ret_der, fail_t *err)
     return 0;
 }
 
-/* A further copy in the folder `copypath`, by serial number. */
+/* A further copy in the folder `copypath`, by serial number. The serial number in hexadecimal, one leading
+ * zero left out. A "/" in the name would lead out of the folder. */
 static int
 copy_issued(const json_t *all, const issue_t *issue, const buf_t *der, fail_t *err)
 {
@@ -133,7 +145,8 @@ copy_issued(const json_t *all, const issue_t *issue, const buf_t *der, fail_t *e
     return fs_rewrite(path, pem.data, pem.len, 0600, err);
 }
 
-/* Signs here. `all` gets the policy laid over it. */
+/* Signs here. `all` gets the policy laid over it. The copy is part of the act: where it can't be written the
+ * call fails, although nothing but the answer is lost. */
 static int
 sign_here(const json_t *all, issue_t *issue, buf_t *ret_der, fail_t *err)
 {
@@ -142,6 +155,8 @@ sign_here(const json_t *all, issue_t *issue, buf_t *ret_der, fail_t *err)
     return copy_issued(all, issue, ret_der, err);
 }
 
+/* By a ca_server, which then applies the policy, or here, with this minion's own policy laid over the
+ * arguments. */
 static int
 x509_create_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -153,6 +168,7 @@ x509_create_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     buf_auto_t der = BUF_INIT, bytes = BUF_INIT;
     AUTO(pkey) key = NULL;
 
+    /* Before anything is signed, so that no serial number is spent. */
     if (path != NULL && !overwrite && xdoc_path(place) != NULL) {
         *ret_value = value_fmt("The file at %s exists and overwrite was set to false", path);
         return 0;
@@ -170,6 +186,7 @@ x509_create_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
         if (sign_here(all, &issue, &der, err) != 0)
             return err->code;
     }
+    /* PKCS#12 holds the private key beside the certificate; other encodings never do. */
     if (str_eq(encoding, "pkcs12") && value_get(all, "private_key") != NULL) {
         key = issue_key(value_get(all, "private_key"), value_get(all, "private_key_passphrase"), NULL, NULL,
                         err);
@@ -191,6 +208,7 @@ x509_create_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* From one form into another; nothing is signed. */
 static int
 x509_encode_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -234,6 +252,7 @@ x509_finish(const issue_t *issue, const json_t *all, const char *what, json_t **
     return 0;
 }
 
+/* The key that signs the request is the one that the certificate will be for. */
 static int
 x509_create_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -243,6 +262,7 @@ x509_create_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return issue_csr(all, &issue, err) != 0 ? err->code : x509_finish(&issue, all, "CSR", ret_value, err);
 }
 
+/* Each call makes a whole new list; numbers of revoked certificates come from the arguments. */
 static int
 x509_create_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -252,7 +272,7 @@ x509_create_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return issue_crl(all, &issue, err) != 0 ? err->code : x509_finish(&issue, all, "CRL", ret_value, err);
 }
 
-/* encode_csr and encode_crl. */
+/* encode_csr and encode_crl. Between PEM and DER. */
 static int
 x509_encode_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -269,7 +289,9 @@ x509_encode_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- for other minions -------------------------------------------------------------------------- */
 
-/* Whether the minion may use the policy: 1, 0, or negative with *err. */
+/* Whether the minion may use the policy: 1, 0, or negative with *err. With "@" the pattern is compound
+ * (G@os:...), and only that minion's own grains can tell: it is asked by way of the master's peer interface.
+ * A plain glob is tested here. */
 static int
 may_use(call_ctx_t *ctx, const char *pattern, const char *minion, fail_t *err)
 {
@@ -285,8 +307,9 @@ may_use(call_ctx_t *ctx, const char *pattern, const char *minion, fail_t *err)
     return value_truthy(compound ? value_get(ret, minion) : ret);
 }
 
-/* The requester's arguments: what would read or write files here, or bring a signer of its own, is not
- * taken. */
+/* The requester's arguments: what would read or write files here, or bring a signer of its own, is not taken.
+ * This runs with what another minion sent, under this minion's rights: the policy's values win over all that
+ * is left. */
 static int
 take_request(const json_t *policy, json_t *asked, fail_t *err)
 {
@@ -303,6 +326,7 @@ take_request(const json_t *policy, json_t *asked, fail_t *err)
 
     for (size_t i = 0; i < NELEMS(never); i++)
         json_object_del(asked, never[i]);
+    /* xdoc_load() would read a path here and sign for a key that the requester need not have. */
     for (size_t i = 0; i < NELEMS(never_files); i++)
         if (xdoc_path(value_get(asked, never_files[i])) != NULL)
             return fail_kind(err, FAIL_INVOCATION, -EINVAL, "%s must be sent, not named by a path",
@@ -330,7 +354,8 @@ tell_policy(json_t *policy, fail_t *err)
     return 0;
 }
 
-/* *ret_data NEW: the policy, or the certificate. */
+/* *ret_data NEW: the policy, or the certificate. The master stamps __pub_id, so that a policy's `minions` is
+ * tested against an identity that the requester cannot choose. */
 static int
 answer_request(call_ctx_t *ctx, json_t *args, json_t **ret_data, fail_t *err)
 {
@@ -356,6 +381,7 @@ answer_request(call_ctx_t *ctx, json_t *args, json_t **ret_data, fail_t *err)
                            : fail_kind(err, FAIL_INVOCATION, -EACCES,
                                        "minion not permitted to use specified signing policy");
     }
+    /* Whoever may use the policy need not learn for whom else it is. */
     json_object_del(policy, "minions");
     if (value_truthy(value_get(args, "get_signing_policy_only"))) {
         if (tell_policy(policy, err) != 0)
@@ -370,6 +396,8 @@ answer_request(call_ctx_t *ctx, json_t *args, json_t **ret_data, fail_t *err)
     return 0;
 }
 
+/* Errors are data, {"data": None, "errors": [text]}, since the requester gets only what a function returns;
+ * they are logged here too. */
 static int
 x509_sign_remote_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -384,6 +412,7 @@ x509_sign_remote_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return 0;
 }
 
+/* From the ca_server where one is named, without its secrets. */
 static int
 x509_get_signing_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,6 @@
 /* x509_read.c - execution module `x509`, second part: certificates, requests, lists and keys are read and
- * checked. */
+ * checked. Members, their names and the form of dates and fingerprints are Salt's, which the states compare.
+ * A member that can't be told is None, while a document that can't be parsed is an error. */
 #include <glob.h>
 
 #include "common/base/clock.h"
@@ -14,8 +15,8 @@ enum { DAY = 24 * 60 * 60 };
 
 /* ---- documents ---------------------------------------------------------------------------------- */
 
-/* NEW "AB:CD" of the digest; a short one is the first four bytes the other way round, as OpenSSL names
- * files. */
+/* NEW "AB:CD" of the digest; a short one is the first four bytes the other way round, as OpenSSL names files.
+ * A digest that libcrypto will not compute (MD5 under FIPS) is None, with *err where `err` is given. */
 static json_t *
 fingerprint(const char *digest, const void *bytes, size_t len, bool short_one, fail_t *err)
 {
@@ -30,7 +31,7 @@ fingerprint(const char *digest, const void *bytes, size_t len, bool short_one, f
     return json_string(text);
 }
 
-/* key_size and key_type. */
+/* key_size and key_type. Edwards curves have one size, and Salt tells None for it. */
 static void
 tell_key(const pkey_t *key, json_t *into)
 {
@@ -42,7 +43,8 @@ tell_key(const pkey_t *key, json_t *into)
     json_object_set_new(into, "key_type", name != NULL ? json_string(name) : json_null());
 }
 
-/* subject, subject_hash, subject_str; or those of the issuer. */
+/* subject, subject_hash, subject_str; or those of the issuer. The hash is the short fingerprint of the name's
+ * DER. */
 static void
 tell_name(const char *who, const json_t *name, der_t der, json_t *into, fail_t *err)
 {
@@ -53,6 +55,7 @@ tell_name(const char *who, const json_t *name, der_t der, json_t *into, fail_t *
     json_object_set_new(into, str, json_string(text));
 }
 
+/* "2026-01-31 10:00:00", UTC. */
 static void
 tell_time(const char *key, int64_t seconds, json_t *into)
 {
@@ -89,6 +92,7 @@ x509_read_cert(const json_t *source, fail_t *err)
     json_t *prints = json_object();
     json_object_set_new(prints, "sha1", fingerprint("SHA1", d->der.data, d->der.len, false, err));
     json_object_set_new(prints, "sha256", fingerprint("SHA256", d->der.data, d->der.len, false, err));
+    /* A machine whose policy forbids MD5 still tells the others. */
     json_object_set_new(prints, "md5", fingerprint("MD5", d->der.data, d->der.len, false, NULL));
     json_object_set_new(ret, "fingerprints", prints);
     tell_name("subject", d->subject, d->subject_der, ret, err);
@@ -109,7 +113,8 @@ x509_read_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* read_certificates and get_pem_entries: each file that matches; what is none is left out. */
+/* read_certificates and get_pem_entries: each file that matches; what is none is left out. Patterns match
+ * many files that are none of these (keys, READMEs), hence no error for them. */
 static int
 x509_each(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -149,6 +154,8 @@ x509_read_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     *ret_value = json_object();
     tell_key(key, *ret_value);
     tell_name("subject", d->subject, d->subject_der, *ret_value, err);
+    /* The hash is over the key's bits without the algorithm around them (RFC 5280, section 4.2.1.2, method
+     * 1). */
     der_t spki = d->spki;
     if (!der_take(&spki, DER_SEQ, &in) || !der_take(&in, DER_SEQ, &skipped) ||
         !der_take(&in, DER_BITS, &bits) || bits.len < 1)
@@ -159,6 +166,7 @@ x509_read_csr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code;
 }
 
+/* Serial numbers are keys in capital hexadecimal digits, without colons. */
 static int
 x509_read_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,7 +200,7 @@ x509_read_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- checks ------------------------------------------------------------------------------------- */
 
-/* A certificate's end against now and some days. */
+/* A certificate's end against now and some days. The end itself counts as over. */
 static bool
 ends_by(const xdoc_t *cert, json_int_t days)
 {
@@ -210,7 +218,7 @@ x509_expires(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* expired and will_expire: with path and common name. */
+/* expired and will_expire: with path and common name. The row's text is the name of the answer's member. */
 static int
 x509_will_expire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -232,6 +240,7 @@ x509_will_expire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The entry is checked and its line breaks are set right; `pem_type` picks one of several. */
 static int
 x509_get_pem_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -243,6 +252,7 @@ x509_get_pem_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* With overwrite False, keys and parameters that the file has beside the entry stay. */
 static int
 x509_write_pem(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -251,6 +261,7 @@ x509_write_pem(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                           ret_value, err);
 }
 
+/* None for Edwards curves, as by read_certificate. */
 static int
 x509_get_private_key_size(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -263,6 +274,7 @@ x509_get_private_key_size(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* From a key of either kind, a certificate or a request. */
 static int
 x509_get_public_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -272,6 +284,7 @@ x509_get_public_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* By the numbers of both keys; nothing is signed for it. */
 static int
 x509_verify_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -285,6 +298,7 @@ x509_verify_private_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* The signature alone: neither dates nor the issuer's name are looked at. */
 static int
 x509_verify_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -297,6 +311,7 @@ x509_verify_crl(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Without signing_pub_key the certificate is tested against its own key: self-signed or not. */
 static int
 x509_verify_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
