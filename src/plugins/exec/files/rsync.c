@@ -52,12 +52,16 @@ rsync_line(const json_t *args)
             json_array_append_new(line, json_string(bare[i + 1]));
     if (value_truthy(value_get(args, "rsh")))
         json_array_append_new(line, value_fmt("--rsh=%s", rsh));
-    if (value_truthy(value_get(args, "passwordfile")))
-        json_array_extend(line, json_pack("[s, s]", "--password-file", password));
+    if (value_truthy(value_get(args, "passwordfile"))) {
+        json_array_append_new(line, json_string("--password-file"));
+        json_array_append_new(line, json_string(password));
+    }
     /* A file of patterns stands for all of them. */
     bool by_file = value_truthy(value_get(args, "excludefrom"));
-    if (by_file)
-        json_array_extend(line, json_pack("[s, s]", "--exclude-from", from));
+    if (by_file) {
+        json_array_append_new(line, json_string("--exclude-from"));
+        json_array_append_new(line, json_string(from));
+    }
     json_array_foreach (!by_file && value_truthy(exclude) ? patterns : NULL, i, one) {
         AUTO_FREE char *pattern = value_pystr(one);
         json_array_append_new(line, json_string("--exclude"));

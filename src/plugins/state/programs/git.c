@@ -843,8 +843,10 @@ clone_opts(const git_latest_t *l)
 
     if (l->bare)
         json_array_append_new(opts, json_string(l->mirror ? "--mirror" : "--bare"));
-    if (strcmp(l->remote, "origin") != 0)
-        json_array_extend(opts, json_pack("[s, s]", "--origin", l->remote));
+    if (strcmp(l->remote, "origin") != 0) {
+        json_array_append_new(opts, json_string("--origin"));
+        json_array_append_new(opts, json_string(l->remote));
+    }
     if (!json_is_null(depth)) {
         AUTO_FREE char *text = value_pystr(depth);
         json_array_append_new(opts, json_string("--depth"));
