@@ -189,7 +189,7 @@ archive_unrar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fail_kind(err, FAIL_PROGRAM, -ENOENT,
                          "None of provided binaries (('unrar', 'rar')) were found in $PATH.");
     json_auto_t *line = json_pack("[s, s, s]", program, "x", "-idp");
-    if (add_file(line, args, "rarfile", err) < 0)
+    if (add_file(line, args, "rarfile", err) < 0 || prog_check_operands("excludes", excludes, err) < 0)
         return err->code;
     json_array_foreach (excludes, i, exclude) {
         json_array_append_new(line, json_string("-x"));

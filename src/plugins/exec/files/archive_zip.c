@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
 #include "common/host/prog.h"
@@ -66,6 +67,7 @@ typedef struct unzip {
     zipfile_t zip;
     const char *dest, *password;
     bool perms;
+    map_t *links; /* paths of the links that were made */
 } unzip_t;
 
 /* The member's place below dest: no "..", no leading "/". NEW. Python's zipfile drops these parts in the same
@@ -134,12 +136,20 @@ unzip_member(const unzip_t *u, const zip_entry_t *e, fail_t *err)
 {
     AUTO_FREE char *path = place_of(u, e->name), *above = fop_dirname(path);
     bool dir = str_ends(e->name, "/");
-    int rc = fs_mkdirs(dir ? path : above, 0777, err);
 
+    /* A link behind a link of the archive's would lie where that one leads, and so would the folders above it. */
+    for (size_t n = strlen(u->dest) + 1; S_ISLNK(e->mode) && n < strlen(path); n++) {
+        AUTO_FREE char *part = path[n] == '/' ? xstrndup(path, n) : NULL;
+        if (part != NULL && map_get(u->links, part) != NULL)
+            return fail_set(err, -ELOOP, "'%s' would be made behind the archive's own link '%s'", path, part);
+    }
+    int rc = fs_mkdirs(dir ? path : above, 0777, err);
     if (rc < 0)
         return rc;
-    if (S_ISLNK(e->mode))
+    if (S_ISLNK(e->mode)) {
+        map_set(u->links, path, u->links);
         return unzip_link(u, e, path, err);
+    }
     if (!dir)
         return unzip_file(u, e, path, err);
     return u->perms && (e->mode & PERMISSIONS) != 0 && chmod(path, e->mode & PERMISSIONS) < 0
@@ -176,8 +186,10 @@ archive_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *given = value_get(args, "password");
     AUTO_FREE char *password = value_truthy(given) ? value_pystr(given) : NULL;
     fail_auto_t why = FAIL_INIT;
+    AUTO(map) links = map_new(NULL);
     unzip_t u = { .zip = ZIPFILE_INIT,
                   .password = password,
+                  .links = links,
                   .perms = value_bool(args, "extract_perms", true) };
 
     /* Rendered before the user changes: templates read the minion's own files. */
@@ -316,8 +328,14 @@ archive_zip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *path = fop_join2(z.base, json_string_value(source));
         rc = rc == 0 ? zip_add(&z, path, &why) : rc;
     }
+    /* zip runs in the folder of the names, and a relative archive's path is meant there too, as Salt changes into it. */
+    AUTO_FREE char *here = cwd == NULL ? getcwd(NULL, 0) : NULL;
+    AUTO_FREE char *archive = fop_join2(cwd != NULL    ? cwd
+                                        : here != NULL ? here
+                                                       : "/",
+                                        value_str(paths, "zip_file", ""));
     if (rc == 0)
-        rc = zip_write(&z, value_str(paths, "zip_file", ""), &why);
+        rc = zip_write(&z, archive, &why);
     if (rc < 0)
         return fail_kind(err, FAIL_COMMAND, rc, "Exception encountered creating zipfile: %s",
                          fail_text(&why));
