@@ -11,7 +11,8 @@
 
 enum { SELECTION_FIELDS = 3 };
 
-/* "PACKAGE QUESTION TYPE VALUE" into the selections. */
+/* "PACKAGE QUESTION TYPE VALUE" into the selections. Fields are parted by tabs or blanks; the value is the
+ * rest of the line and may have blanks, or be empty. */
 static void
 take_selection(char *line, bool empty, json_t *selections)
 {
@@ -34,7 +35,8 @@ take_selection(char *line, bool empty, json_t *selections)
                           json_pack("[s, s, o]", fields[1], fields[2], value_utf8(at, strlen(at))));
 }
 
-/* {package: [[question, type, value]]}. NEW, or NULL with *err. */
+/* {package: [[question, type, value]]}. NEW, or NULL with *err. debconf knows owners of questions, and Salt
+ * calls them packages. */
 static json_t *
 all_selections(call_ctx_t *ctx, bool empty, fail_t *err)
 {
@@ -59,6 +61,7 @@ debconf_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* None for a package without answers. */
 static int
 debconf_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -71,7 +74,8 @@ debconf_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Gives the answers of a text (NULL: of the file) to debconf; what it says against them is in the log. */
+/* Gives the answers of a text (NULL: of the file) to debconf; what it says against them is in the log. True
+ * as well when the program ended badly: Salt's functions do not look. */
 static int
 answer(call_ctx_t *ctx, const char *text, const char *file, json_t **ret_value, fail_t *err)
 {
@@ -88,6 +92,7 @@ answer(call_ctx_t *ctx, const char *text, const char *file, json_t **ret_value, 
     return rc;
 }
 
+/* `extra` are the words of a value that a shell took apart; one blank is put between. */
 static int
 debconf_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -108,6 +113,7 @@ debconf_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return answer(ctx, line, NULL, ret_value, err);
 }
 
+/* False when the file server has no such file. */
 static int
 debconf_set_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -122,6 +128,7 @@ debconf_set_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The rendered text lies in the cache, which only root reads. */
 static int
 debconf_set_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

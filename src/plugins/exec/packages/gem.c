@@ -1,5 +1,7 @@
 /* gem.c - execution module `gem`: packages of Ruby. The program is `gem_bin`, or gem by way of RVM or rbenv
- * where one of them is installed, or gem itself. */
+ * where one of them is installed, or gem itself. RVM and rbenv are shell tools; their programs (`rvm RUBY do
+ * gem ...`, shims on PATH) are called as Salt's modules for them do it, and a failure is False there and an
+ * error without them: Salt's, too. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
@@ -10,6 +12,7 @@
 
 enum { GEM_TIMEOUT_S = 1800 };
 
+/* NULL for "" and None. */
 static const char *
 runas_of(const json_t *args)
 {
@@ -28,18 +31,8 @@ in_home(const char *user, const char *path)
     return pw != NULL ? fs_join(pw->pw_dir, path) : NULL;
 }
 
-/* NEW path of the user's RVM, else of the machine's; NULL for neither. */
-static char *
-rvm_program(call_ctx_t *ctx, const json_t *args)
-{
-    const char *user = runas_of(args);
-
-    user = user != NULL ? user : value_str(ctx_opts(ctx), "rvm.runas", NULL);
-    AUTO_FREE char *own = user != NULL ? in_home(user, ".rvm/bin/rvm") : NULL;
-    return fs_which(own != NULL && !fs_absent(own) ? own : "/usr/local/rvm/bin/rvm");
-}
-
-/* NEW folder of rbenv, NULL where it is not installed. */
+/* NEW folder of rbenv, NULL where it is not installed. The option rbenv.root, the machine's for root, else
+ * the user's. A folder without the program is none. */
 static char *
 rbenv_root(call_ctx_t *ctx, const json_t *args)
 {
@@ -53,6 +46,7 @@ rbenv_root(call_ctx_t *ctx, const json_t *args)
     return found != NULL ? STEAL(root) : NULL;
 }
 
+/* By cmd.run_all, for a user's environment. */
 static json_t *
 run_line(call_ctx_t *ctx, const json_t *args, json_t *line, json_t *env, fail_t *err)
 {
@@ -62,18 +56,8 @@ run_line(call_ctx_t *ctx, const json_t *args, json_t *line, json_t *env, fail_t 
                     env, "python_shell", 0, "timeout", GEM_TIMEOUT_S);
 }
 
-/* Links the programs that a gem may have brought. */
-static int
-rbenv_rehash(call_ctx_t *ctx, const json_t *args, const char *root, fail_t *err)
-{
-    json_auto_t *line = json_pack("[s++, s]", root, "/bin", "/rbenv", "rehash"), *env = json_object();
-
-    json_object_set_new(env, "RBENV_ROOT", json_string(root));
-    json_auto_t *ran = run_line(ctx, args, line, env, err);
-    return ran != NULL ? 0 : err->code;
-}
-
-/* A proxy with a password goes by the environment, as everyone may read a command line. */
+/* A proxy with a password goes by the environment, as everyone may read a command line. Only
+ * "user:password@host" can hold one. */
 static bool
 is_secret(const char *proxy)
 {
@@ -81,22 +65,29 @@ is_secret(const char *proxy)
 }
 
 /* stdout of gem with these words, or False where RVM or rbenv ran it and it failed: NEW text or false, NULL
- * with *err. TAKES the words. */
+ * with *err. TAKES the words. Functions below pass False on as their answer. */
 static json_t *
 run_gem(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
 {
     const char *bin = value_str(args, "gem_bin", NULL), *ruby = value_str(args, "ruby", NULL);
     const char *proxy = value_str(args, "proxy", "");
     json_auto_t *line = json_array(), *env = json_object(), *tail = words;
-    AUTO_FREE char *rvm = bin == NULL ? rvm_program(ctx, args) : NULL;
+    /* The user's RVM, else the machine's; the option rvm.runas is the user where the call names none. */
+    const char *user = runas_of(args) != NULL ? runas_of(args) : value_str(ctx_opts(ctx), "rvm.runas", NULL);
+    AUTO_FREE char *own = user != NULL ? in_home(user, ".rvm/bin/rvm") : NULL;
+    AUTO_FREE char *rvm = bin != NULL
+                              ? NULL
+                              : fs_which(own != NULL && !fs_absent(own) ? own : "/usr/local/rvm/bin/rvm");
     AUTO_FREE char *rbenv = bin == NULL && rvm == NULL ? rbenv_root(ctx, args) : NULL;
 
+    /* Salt ignores it without a word. */
     if (bin == NULL && rvm == NULL && rbenv == NULL && ruby != NULL)
         log_warning("gem: `ruby` has no effect here: neither RVM nor rbenv is installed");
     if (rvm != NULL) {
         json_auto_t *first = json_pack("[s, s, s]", rvm, str_empty(ruby) ? "default" : ruby, "do");
         json_array_extend(line, first);
     }
+    /* Shims choose the Ruby by RBENV_VERSION. */
     if (rbenv != NULL) {
         json_object_set_new(env, "PATH", value_fmt("%s/shims:%s", rbenv, getenv("PATH")));
         if (!str_empty(ruby))
@@ -117,8 +108,14 @@ run_gem(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
         (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", *why != '\0' ? why : value_str(ran, "stdout", ""));
         return NULL;
     }
-    if (good && rbenv != NULL && rbenv_rehash(ctx, args, rbenv, err) < 0)
-        return NULL;
+    if (good && rbenv != NULL) {
+        /* Links the programs that a gem may have brought. */
+        json_auto_t *rehash = json_pack("[s++, s]", rbenv, "/bin", "/rbenv", "rehash"), *root = json_object();
+        json_object_set_new(root, "RBENV_ROOT", json_string(rbenv));
+        json_auto_t *linked = run_line(ctx, args, rehash, root, err);
+        if (linked == NULL)
+            return NULL;
+    }
     return good ? json_incref(value_get(ran, "stdout")) : json_false();
 }
 
@@ -142,7 +139,7 @@ named_gems(const json_t *args, fail_t *err)
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
-/* The first line that begins with a number or a dot; NULL for none. NEW. */
+/* The first line that begins with a number or a dot; NULL for none. NEW. RVM may print lines before. */
 static char *
 version_line(const json_t *out)
 {
@@ -155,6 +152,7 @@ version_line(const json_t *out)
     return NULL;
 }
 
+/* {} when no line is a version, as by Salt. */
 static int
 gem_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -166,21 +164,8 @@ gem_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return out != NULL ? 0 : err->code;
 }
 
-/* 1 where gem has --no-document for --no-rdoc and --no-ri, 0, or negative with *err. */
-static int
-is_modern(call_ctx_t *ctx, const json_t *args, fail_t *err)
-{
-    json_auto_t *asked = json_pack("{s:O*, s:O*, s:O*}", "ruby", value_get(args, "ruby"), "gem_bin",
-                                   value_get(args, "gem_bin"), "runas", value_get(args, "runas"));
-    json_auto_t *out = run_gem(ctx, asked, json_pack("[s]", "--version"), err);
-    AUTO_FREE char *line = out != NULL ? version_line(out) : NULL;
-
-    if (out == NULL)
-        return err->code;
-    return line != NULL && strtol(line, NULL, 10) >= 3;
-}
-
-/* Adds an option with its value, or a switch alone; neither for a value that is false. */
+/* Adds an option with its value, or a switch alone; neither for a value that is false. Arguments that are
+ * True stand for the switch. */
 static void
 gem_option(json_t *words, const char *option, const json_t *value)
 {
@@ -193,25 +178,31 @@ gem_option(json_t *words, const char *option, const json_t *value)
         json_array_append_new(words, json_string(text));
 }
 
+/* The version is asked first, since the options depend on it. gem has --no-document for both kinds of
+ * documentation, so that one of them turned off turns off both there. */
 static int
 gem_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool rdoc = value_truthy(value_get(args, "rdoc")), ri = value_truthy(value_get(args, "ri"));
     json_auto_t *gems = named_gems(args, err), *words = json_pack("[s]", "install");
-    int modern = gems != NULL ? is_modern(ctx, args, err) : err->code;
+    json_auto_t *asked = json_pack("{s:O*, s:O*, s:O*}", "ruby", value_get(args, "ruby"), "gem_bin",
+                                   value_get(args, "gem_bin"), "runas", value_get(args, "runas"));
+    json_auto_t *out = gems != NULL ? run_gem(ctx, asked, json_pack("[s]", "--version"), err) : NULL;
+    AUTO_FREE char *line = out != NULL ? version_line(out) : NULL;
+    bool modern = line != NULL && strtol(line, NULL, 10) >= 3;
 
-    if (modern < 0)
-        return modern;
+    if (out == NULL)
+        return err->code;
     json_array_extend(words, gems);
     gem_option(words, "--version", value_get(args, "version"));
-    if (modern > 0 && (!rdoc || !ri))
+    if (modern && (!rdoc || !ri))
         json_array_append_new(words, json_string("--no-document"));
-    if (modern == 0 && !rdoc)
+    if (!modern && !rdoc)
         json_array_append_new(words, json_string("--no-rdoc"));
-    if (modern == 0 && !ri)
+    if (!modern && !ri)
         json_array_append_new(words, json_string("--no-ri"));
     if (value_truthy(value_get(args, "pre_releases")))
-        json_array_append_new(words, json_string(modern > 0 ? "--prerelease" : "--pre"));
+        json_array_append_new(words, json_string(modern ? "--prerelease" : "--pre"));
     if (!is_secret(value_str(args, "proxy", "")))
         gem_option(words, "-p", value_get(args, "proxy"));
     gem_option(words, "--source", value_get(args, "source"));
@@ -219,7 +210,8 @@ gem_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The row's command with gems behind it, and the row's last words. */
+/* The row's command with gems behind it, and the row's last words. -a and -x: all versions, and their
+ * programs without a question. */
 static int
 gem_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -235,6 +227,7 @@ gem_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* A version brings RubyGems itself to just that one. */
 static int
 gem_update_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -248,7 +241,8 @@ gem_update_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* "NAME (VERSION, VERSION)" into {name: [version]}. */
+/* "NAME (VERSION, VERSION)" into {name: [version]}. A line of another form, or with a blank in the name,
+ * tells nothing; "default: 1.2" stays as it is in the versions. */
 static void
 gem_listed(char *line, json_t *into)
 {
@@ -266,6 +260,7 @@ gem_listed(char *line, json_t *into)
     json_object_set_new(into, line, versions);
 }
 
+/* gem takes the prefix as a regular expression that it finds anywhere in a name; Salt passes it so. */
 static int
 gem_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -286,6 +281,7 @@ gem_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "NAME (1.0 < 1.2)". Lines that can't be parsed are logged, one by one. */
 static int
 gem_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -317,6 +313,7 @@ gem_sources_change(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Lines behind the heading and its empty line, one for each source. */
 static int
 gem_sources_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

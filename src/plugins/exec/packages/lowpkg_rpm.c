@@ -1,5 +1,6 @@
 /* lowpkg_rpm.c - execution module `lowpkg` on systems of rpm: its database and its files, without
- * repositories: the table. The functions stand in plugins/lib/packages/rpm*.c. */
+ * repositories: the table. The functions stand in plugins/lib/packages/rpm*.c. `pkg` on the same systems
+ * shares the functions; `root` of kwargs is rpm's --root. */
 #include "common/base/fs.h"
 #include "plugins/lib/packages/rpm.h"
 #include "salt/plugin.h"
@@ -84,6 +85,7 @@ static const func_t funcs[] = {
           "salt '*' lowpkg.version_cmp '0.2-001' '0.2.0.1-002'") },
 };
 
+/* Other systems may have rpm as a tool for foreign packages, and it is not theirs. */
 static const char *
 lowpkg_rpm_unavailable(call_ctx_t *ctx)
 {

@@ -1,4 +1,6 @@
-/* npm.c - execution module `npm`: packages of Node.js, in a folder or for the whole machine. */
+/* npm.c - execution module `npm`: packages of Node.js, in a folder or for the whole machine. Since npm 7
+ * answers on stdout may stand between lines of scripts, so that JSON is looked for in them. A folder `dir` is
+ * where packages go; without one they are the machine's (--global). */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
@@ -9,7 +11,7 @@
 enum { NPM_TIMEOUT_S = 1800 };
 
 /* `env`, a dictionary or a list of them, with what tells npm for whom it works, and the registry, whose URL
- * may hold a password. NEW. */
+ * may hold a password. NEW. npm gives its rights to SUDO_UID when root runs it. */
 static json_t *
 npm_env(const json_t *args)
 {
@@ -32,7 +34,8 @@ npm_env(const json_t *args)
     return env;
 }
 
-/* npm's {retcode, stdout, stderr}. NEW, or NULL with *err. */
+/* npm's {retcode, stdout, stderr}. NEW, or NULL with *err. "Quiet": an exit code other than 0 is an
+ * answer. */
 static json_t *
 run_npm(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *cwd, bool quiet, fail_t *err)
 {
@@ -44,7 +47,8 @@ run_npm(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *cwd
                     "python_shell", 0, "ignore_retcode", quiet, "timeout", NPM_TIMEOUT_S);
 }
 
-/* The end of the value that begins at `text`, which is '{' or '['; NULL where it has none. */
+/* The end of the value that begins at `text`, which is '{' or '['; NULL where it has none. Only brackets and
+ * quotes are followed: whether the text between is JSON, the parser tells. */
 static const char *
 json_end(const char *text)
 {
@@ -64,7 +68,8 @@ json_end(const char *text)
     return NULL;
 }
 
-/* The largest object or list that begins a line; npm's scripts may print before and after it. NEW, or NULL. */
+/* The largest object or list that begins a line; npm's scripts may print before and after it. NEW, or NULL.
+ * The largest, since a script may print small ones; the first of equals. */
 static json_t *
 find_json(const char *text)
 {
@@ -87,7 +92,8 @@ find_json(const char *text)
     return best;
 }
 
-/* Adds the packages of the call, which are no options. */
+/* Adds the packages of the call, which are no options. `pkg` wins over `pkgs`. Without both npm takes the
+ * folder's package.json. */
 static int
 add_packages(const json_t *args, json_t *line, fail_t *err)
 {
@@ -101,6 +107,8 @@ add_packages(const json_t *args, json_t *line, fail_t *err)
     return prog_check_operands("pkgs", list, err);
 }
 
+/* The answer is npm's JSON, or its text where there is none. A global installation runs in the folder for
+ * temporary files, since npm reads a package.json of where it stands. */
 static int
 npm_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -127,7 +135,8 @@ npm_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* True when npm ended well, with what it said in the log when not. */
+/* True when npm ended well, with what it said in the log when not. Salt returns False and not an error
+ * here. */
 static int
 npm_did(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *cwd, bool quiet,
         json_t **ret_value, fail_t *err)
@@ -143,6 +152,7 @@ npm_did(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *cwd
     return 0;
 }
 
+/* False when npm failed. */
 static int
 npm_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -156,6 +166,7 @@ npm_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return npm_did(ctx, args, line, dir, false, ret_value, err);
 }
 
+/* {name: {"version": ...}}, {} when there is nothing. --depth counts from 0. */
 static int
 npm_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -188,6 +199,7 @@ npm_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* npm 5 and later want --force, which the caller must give. */
 static int
 npm_cache_clean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -203,6 +215,7 @@ npm_cache_clean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return npm_did(ctx, args, line, NULL, true, ret_value, err);
 }
 
+/* The text as npm prints it; newer releases have no such command and tell so. */
 static int
 npm_cache_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -222,6 +235,7 @@ npm_cache_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Some releases print it on stderr. */
 static int
 npm_cache_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

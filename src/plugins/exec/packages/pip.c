@@ -1,5 +1,8 @@
-/* pip.c - execution module `pip`: packages of Python, by pip of the host's python3 or of a virtual environment
- * (bin_env). Options come from a table; versions are compared as PEP 440 says. */
+/* pip.c - execution module `pip`: packages of Python, by pip of the host's python3 or of a virtual
+ * environment (bin_env). Options come from a table; versions are compared as PEP 440 says. By default it is
+ * the host's Python, where Salt takes the one that it runs on itself: this minion has none. Each function
+ * answers as Salt's, whose install and uninstall return cmd.run_all's object, so that a failed pip is data
+ * there and an error elsewhere. */
 #include <strings.h>
 #include <unistd.h>
 
@@ -17,7 +20,9 @@ enum { PIP_TIMEOUT_S = 7200 };
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* The command line that runs pip. NEW, or NULL with *err. */
+/* The command line that runs pip. NEW, or NULL with *err. `bin_env` is the folder of an environment, a python
+ * or a pip. Called as a module of python, pip installs for just that Python, whatever a script's first line
+ * says. */
 static json_t *
 pip_line(const json_t *args, fail_t *err)
 {
@@ -32,6 +37,7 @@ pip_line(const json_t *args, fail_t *err)
         if (fs_look_file(path, NULL) > 0 && access(path, X_OK) == 0)
             return json_pack("[s, s, s]", path, "-m", "pip");
     }
+    /* Only a folder may lack a python; anything else must be a program itself. */
     if (dir < 0)
         return NULL;
     if (dir > 0) {
@@ -46,7 +52,9 @@ pip_line(const json_t *args, fail_t *err)
     return NULL;
 }
 
-/* The variables of the call: env_vars and the virtual environment. NEW, or NULL with *err. */
+/* The variables of the call: env_vars and the virtual environment. NEW, or NULL with *err. VIRTUAL_ENV is
+ * what an activated environment has; programs that pip builds with look at it. "PIP_PROXY" is pip's option
+ * --proxy as a variable. */
 static json_t *
 pip_env(const json_t *args, fail_t *err)
 {
@@ -71,7 +79,8 @@ pip_env(const json_t *args, fail_t *err)
     return out;
 }
 
-/* cmd.run_all of pip with these words. TAKES `words`. NEW, or NULL with *err. */
+/* cmd.run_all of pip with these words. TAKES `words`. NEW, or NULL with *err. "Quiet" calls are questions
+ * whose exit code tells nothing: their failure is neither logged nor the job's. */
 static json_t *
 pip_run(call_ctx_t *ctx, const json_t *args, json_t *words, bool quiet, fail_t *err)
 {
@@ -87,7 +96,7 @@ pip_run(call_ctx_t *ctx, const json_t *args, json_t *words, bool quiet, fail_t *
                     "redirect_stderr", quiet, "ignore_retcode", quiet);
 }
 
-/* The same for what must end well. */
+/* The same for what must end well. The error is what pip says on stderr. */
 static json_t *
 pip_must(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
 {
@@ -100,7 +109,8 @@ pip_must(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
     return NULL;
 }
 
-/* pip's version, asked once in a job. NEW, or NULL with *err. */
+/* pip's version, asked once in a job. NEW, or NULL with *err. Options depend on it. An environment has a pip
+ * of its own, hence the key. "pip 23.0.1 from /usr/lib/... (python 3.11)" is what is read. */
 static char *
 pip_version_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -123,6 +133,7 @@ pip_version_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return version;
 }
 
+/* After an installation: pip itself may be another one. */
 static void
 forget_version(call_ctx_t *ctx, const json_t *args)
 {
@@ -133,6 +144,7 @@ forget_version(call_ctx_t *ctx, const json_t *args)
 
 /* ---- words of install and uninstall ----------------------------------------------------------- */
 
+/* A list as it is, or a text parted at commas. NEW; empty for what is false. */
 static json_t *
 pip_words(const json_t *v)
 {
@@ -151,8 +163,10 @@ pip_words(const json_t *v)
 }
 
 typedef enum opt_kind { OPT_FLAG, OPT_VALUE, OPT_LIST } opt_kind_t;
+/* Tests that Salt makes of a value before pip would; ANY is none. */
 typedef enum opt_check { ANY, URL, LINK, EXISTS_ACTION, INTEGER } opt_check_t;
 
+/* An option of pip that an argument gives. The rows' order is that of the command line, Salt's order. */
 static const struct opt {
     const char *arg, *option;
     opt_kind_t kind;
@@ -194,6 +208,7 @@ static const struct opt {
     { "trusted_host", "--trusted-host", OPT_VALUE, ANY, NULL, NULL },
 };
 
+/* The protocols that Salt knows for pip. */
 static bool
 is_url(const char *text)
 {
@@ -206,6 +221,7 @@ is_url(const char *text)
     return false;
 }
 
+/* The error has Salt's words, with the value. */
 static int
 check_value(const struct opt *o, const char *text, fail_t *err)
 {
@@ -236,6 +252,7 @@ check_value(const struct opt *o, const char *text, fail_t *err)
     return 0;
 }
 
+/* An option's value is a word of its own, so that a "-" at its start does no harm. */
 static int
 pip_add_option(const struct opt *o, const json_t *v, json_t *line, fail_t *err)
 {
@@ -248,6 +265,8 @@ pip_add_option(const struct opt *o, const json_t *v, json_t *line, fail_t *err)
     return 0;
 }
 
+/* An option that the version of pip does not have is left out with an error in the log, as by Salt, and not
+ * refused. Versions are compared only where a row has bounds. */
 static int
 pip_add_options(const json_t *args, const char *version, json_t *line, fail_t *err)
 {
@@ -276,7 +295,8 @@ pip_add_options(const json_t *args, const char *version, json_t *line, fail_t *e
     return 0;
 }
 
-/* A file of the file server is taken from the cache. 1: *ret_value is the answer, as Salt has it. */
+/* A file of the file server is taken from the cache. 1: *ret_value is the answer, as Salt has it. A relative
+ * path in it ("-r other.txt", "-e .") is relative to the cache then, as by Salt. */
 static int
 add_requirements(call_ctx_t *ctx, const json_t *args, json_t *line, json_t **ret_value, fail_t *err)
 {
@@ -303,7 +323,7 @@ add_requirements(call_ctx_t *ctx, const json_t *args, json_t *line, json_t **ret
 }
 
 /* The option `proxy`, or what the minion's configuration says. It may hold a password, so that it goes by the
- * environment, where no process list shows it. */
+ * environment, where no process list shows it. False turns the configured one off. */
 static void
 pip_set_proxy(call_ctx_t *ctx, json_t *args)
 {
@@ -321,7 +341,8 @@ pip_set_proxy(call_ctx_t *ctx, json_t *args)
                                       login ? password : "", login ? "@" : "", host, port));
 }
 
-/* Packages are operands; "," stands for ";" in Salt's own texts for ranges (">=1;<2"). */
+/* Packages are operands; "," stands for ";" in Salt's own texts for ranges (">=1;<2"). Each is one word of
+ * the command line, which no shell reads, so that ">" is a comparison. */
 static int
 add_pkgs(const json_t *args, json_t *line, fail_t *err)
 {
@@ -338,14 +359,7 @@ add_pkgs(const json_t *args, json_t *line, fail_t *err)
     return 0;
 }
 
-static bool
-names_egg(const char *entry)
-{
-    const char *hash = strchr(entry, '#'), *egg = hash != NULL ? strstr(hash, "egg=") : NULL;
-
-    return egg != NULL && (egg[-1] == '#' || egg[-1] == '&') && egg[4] != '\0' && egg[4] != '&';
-}
-
+/* A folder has its name in its setup, an address must bring one. */
 static int
 add_editable(const json_t *args, json_t *line, fail_t *err)
 {
@@ -356,7 +370,10 @@ add_editable(const json_t *args, json_t *line, fail_t *err)
     json_array_foreach (list, i, one) {
         AUTO_FREE char *text = value_pystr(one);
         bool local = strcmp(text, ".") == 0 || str_starts(text, "file://") || *text == '/';
-        if (!local && !names_egg(text))
+        /* "...#egg=NAME", perhaps behind other members with "&" between them, is the name that pip needs of an address. */
+        const char *hash = strchr(text, '#'), *egg = hash != NULL ? strstr(hash, "egg=") : NULL;
+        bool named = egg != NULL && (egg[-1] == '#' || egg[-1] == '&') && egg[4] != '\0' && egg[4] != '&';
+        if (!local && !named)
             return fail_kind(err, FAIL_COMMAND, -EINVAL, "You must specify an egg for this editable");
         json_array_append_new(line, json_string("--editable"));
         json_array_append_new(line, json_string(text));
@@ -364,7 +381,8 @@ add_editable(const json_t *args, json_t *line, fail_t *err)
     return 0;
 }
 
-/* Words of the user's own: texts, or an option with its value. */
+/* Words of the user's own: texts, or an option with its value. {"--option": value} is for options that pip
+ * wants as two words; a value that is a list or an object has no such form. */
 static int
 add_extra(const json_t *args, json_t *line, fail_t *err)
 {
@@ -388,10 +406,13 @@ add_extra(const json_t *args, json_t *line, fail_t *err)
 
 /* ---- functions -------------------------------------------------------------------------------- */
 
+/* The order is Salt's and shows in the errors: requirements first, then options, packages and editables.
+ * Nothing to install is a success with a sentence. */
 static int
 pip_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *line = json_pack("[s]", "install"), *own = json_copy(args);
+    /* Contradictions are told before anything is fetched. */
     bool index = value_truthy(value_get(args, "index_url")) ||
                  value_truthy(value_get(args, "extra_index_url"));
     int rc = add_requirements(ctx, args, line, ret_value, err);
@@ -424,6 +445,8 @@ pip_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* -y, since nothing can answer pip's question. Options with bounds are tested against no version: older than
+ * all. */
 static int
 pip_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -451,6 +474,7 @@ pip_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* --all, so that pip, setuptools and wheel are told too; each line as pip prints it. */
 static int
 pip_freeze(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -466,7 +490,8 @@ pip_freeze(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The JSON that pip lists. NEW, or NULL with *err. */
+/* The JSON that pip lists. NEW, or NULL with *err. pip may warn of a newer version of itself, but on
+ * stderr. */
 static json_t *
 pip_listed(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
 {
@@ -480,7 +505,7 @@ pip_listed(call_ctx_t *ctx, const json_t *args, json_t *words, fail_t *err)
     return list;
 }
 
-/* {name: version} of those whose name begins with the prefix, in any case. NEW. */
+/* {name: version} of those whose name begins with the prefix, in any case. NEW. A prefix of "" is all. */
 static json_t *
 pip_installed_ones(call_ctx_t *ctx, const json_t *args, const char *prefix, fail_t *err)
 {
@@ -502,6 +527,7 @@ pip_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The prefix narrows the list, and one must be the name itself, in any case of letters. */
 static int
 pip_is_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -518,7 +544,7 @@ pip_is_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* {name: "1.2 [wheel]"}. NEW. */
+/* {name: "1.2 [wheel]"}. NEW. The kind of file is that of the newer one. */
 static json_t *
 pip_upgrades(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -541,6 +567,7 @@ pip_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The name must be as pip spells it, as by Salt. */
 static int
 pip_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -571,6 +598,8 @@ compared(const json_t *old, const json_t *new)
     return out;
 }
 
+/* Package by package, as Salt does it: a failure of one leaves the others. The comment is all that pip said
+ * on stderr. */
 static int
 pip_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -597,7 +626,8 @@ pip_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Whether a version has a letter that the call leaves out: a, b or rc. */
+/* Whether a version has a letter that the call leaves out: a, b or rc. Any such letter, as by Salt:
+ * "1.0.post1" has none, "1.0.dev1" neither. */
 static bool
 is_left_out(const json_t *args, const char *version)
 {
@@ -617,7 +647,8 @@ by_version(const void *a, const void *b)
     return pep440_cmp(*(char *const *) a, *(char *const *) b);
 }
 
-/* The versions behind a mark in what pip said, oldest first; None when there are none. NEW. */
+/* The versions behind a mark in what pip said, oldest first; None when there are none. NEW. pip tells them
+ * newest first, or unsorted by older releases. */
 static json_t *
 versions_in(const json_t *args, const char *said, const char *mark)
 {
@@ -641,6 +672,8 @@ versions_in(const json_t *args, const char *said, const char *mark)
     return json_null();
 }
 
+/* pip has `index versions` from 21.2 on. Before, a version that can't exist is asked for, whose error lists
+ * those that do; the resolver of 20.3 tells them only with the old one turned on. */
 static int
 pip_list_all_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

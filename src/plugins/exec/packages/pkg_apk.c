@@ -1,5 +1,6 @@
 /* pkg_apk.c - execution module `pkg` on Alpine, by apk: the table. The functions stand in
- * plugins/lib/packages/apk.c. */
+ * plugins/lib/packages/apk.c; they are those of Salt's module for apk, which has no repositories, holds or
+ * downloads. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apk.h"
 #include "salt/plugin.h"

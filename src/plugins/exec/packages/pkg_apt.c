@@ -1,6 +1,7 @@
 /* pkg_apt.c - execution module `pkg` on Debian and what descends from it: the table. The functions stand in
- * plugins/lib/packages/apt*.c, one theme per file.
- * To add a function: write it there, add its row here, add tests/cases/exec/pkg.FUNCTION.json. */
+ * plugins/lib/packages/apt*.c, one theme per file. To add a function: write it there, add its row here, add
+ * tests/cases/exec/pkg.FUNCTION.json. Rows are in the order of their names. Where Salt's module takes
+ * keywords of other package managers and ignores them, the row for kwargs says so. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apt.h"
 #include "salt/plugin.h"
@@ -261,6 +262,7 @@ static const func_t funcs[] = {
           "salt '*' pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'") },
 };
 
+/* By the family, so that Ubuntu, Mint and their like count. */
 static const char *
 pkg_apt_unavailable(call_ctx_t *ctx)
 {

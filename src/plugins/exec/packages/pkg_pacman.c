@@ -4,6 +4,7 @@
 #include "plugins/lib/packages/pacman.h"
 #include "salt/plugin.h"
 
+/* pacman's --root, with the database below it. */
 #define ROOT_ROW ROW("root", ARG_ANY, "null", "Below this folder")
 
 static const arg_t install_args[] = {

@@ -1,9 +1,11 @@
 /* pkg_yum.c - execution module `pkg` on Red Hat and what descends from it, by dnf or yum: the table. The
- * functions stand in plugins/lib/packages/yum*.c and rpm*.c, one theme per file. */
+ * functions stand in plugins/lib/packages/yum*.c and rpm*.c, one theme per file. Functions of both programs
+ * differ in a few options, which yumcmd.c knows. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/yum.h"
 #include "salt/plugin.h"
 
+/* Keywords that choose repositories. */
 #define REPO_OPTIONS "fromrepo, repo, enablerepo, disablerepo, disableexcludes, branch, setopt"
 
 static const arg_t latest_version_args[] = { { "names", ARG_ANY, ARG_STAR, "Names of packages" },
@@ -228,6 +230,7 @@ static const func_t funcs[] = {
       "Compare two versions: -1, 0 or 1." CLI_EXAMPLE("salt '*' pkg.version_cmp '0.2-001' '0.2.0.1-002'") },
 };
 
+/* Fedora's and Amazon's systems count, SUSE's do not: rpm_is_system(). */
 static const char *
 pkg_yum_unavailable(call_ctx_t *ctx)
 {

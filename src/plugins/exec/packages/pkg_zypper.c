@@ -1,10 +1,12 @@
 /* pkg_zypper.c - execution module `pkg` on SUSE, by zypper: the table. The functions stand in
- * plugins/lib/packages/zypper*.c and rpm*.c, one theme per file. */
+ * plugins/lib/packages/zypper*.c and rpm*.c, one theme per file. Rows that all providers of `pkg` have come
+ * from pkg_api.def by the names defined above the table, the others follow it. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/packages/zypper.h"
 #include "salt/plugin.h"
 
+/* zypper and rpm take another root by an option, for chroots and images. */
 #define ROOT_ROW    ROW("root", ARG_ANY, "null", "Below this folder")
 #define REFRESH_ROW ROW("refresh", ARG_ANY, "false", "Refresh the repositories first")
 #define VENDOR_ROWS                                                                                          \
@@ -226,6 +228,7 @@ static const func_t funcs[] = {
       "Compare two versions: -1, 0 or 1." CLI_EXAMPLE("salt '*' pkg.version_cmp '0.2-001' '0.2.0.1-002'") },
 };
 
+/* A system of the family may lack the program. */
 static const char *
 pkg_zypper_unavailable(call_ctx_t *ctx)
 {

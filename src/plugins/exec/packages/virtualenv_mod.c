@@ -1,5 +1,7 @@
 /* virtualenv_mod.c - execution module `virtualenv`: environments of Python. Where there is no virtualenv and
- * none is named, python3's own venv makes them. */
+ * none is named, python3's own venv makes them. The result is cmd.run_all's, whose failure is data. Salt
+ * fetches setuptools and pip by scripts from the net; Python has brought them along for long, and nothing is
+ * fetched here. */
 #include <ctype.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 
 enum { VENV_TIMEOUT_S = 1800 };
 
+/* A call in work. `line` begins with the program and grows to the whole command. */
 typedef struct venv {
     call_ctx_t *ctx;
     const json_t *args;
@@ -18,13 +21,7 @@ typedef struct venv {
     bool own;     /* Python's own venv: pyvenv, python3 -m venv */
 } venv_t;
 
-static void
-venv_free(venv_t *v)
-{
-    json_decref(v->line);
-    free(v->shown);
-}
-
+/* As the user of the call, to whom the environment belongs then. */
 static json_t *
 venv_run(venv_t *v, const json_t *line, fail_t *err)
 {
@@ -32,7 +29,8 @@ venv_run(venv_t *v, const json_t *line, fail_t *err)
                     value_get(v->args, "user"), "python_shell", 0, "timeout", VENV_TIMEOUT_S);
 }
 
-/* venv_bin: the call's, the option's, the pillar's, a virtualenv on PATH, or python3's own. */
+/* venv_bin: the call's, the option's, the pillar's, a virtualenv on PATH, or python3's own. A text with
+ * several words ("python3.11 -m venv") is taken apart as a shell does. */
 static int
 venv_program(venv_t *v, fail_t *err)
 {
@@ -48,11 +46,13 @@ venv_program(venv_t *v, fail_t *err)
     v->line = json_array();
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         json_array_append_new(v->line, json_string(words[i]));
+    /* The options differ between the two. */
     v->own = strstr(v->shown, "pyvenv") != NULL || str_ends(v->shown, "-m venv");
     strv_free(words);
     return words != NULL ? 0 : err->code;
 }
 
+/* NULL for a text of blanks, as Salt tests it. */
 static const char *
 text_of(const venv_t *v, const char *key)
 {
@@ -61,7 +61,8 @@ text_of(const venv_t *v, const char *key)
     return text[strspn(text, " \t\n")] != '\0' ? text : NULL;
 }
 
-/* Options that the program does not have. */
+/* Options that the program does not have. False counts as given, None does not: who says `upgrade: False`
+ * expects the program to have it. */
 static int
 venv_refuse(const venv_t *v, fail_t *err)
 {
@@ -81,12 +82,14 @@ venv_refuse(const venv_t *v, fail_t *err)
     return 0;
 }
 
+/* TAKES the word. */
 static void
 venv_add(venv_t *v, json_t *word)
 {
     json_array_append_new(v->line, word);
 }
 
+/* Values stand behind "=" in one word, so that none is an option of its own. */
 static int
 venv_options(venv_t *v, fail_t *err)
 {
@@ -106,6 +109,7 @@ venv_options(venv_t *v, fail_t *err)
         venv_add(v, value_fmt("--python=%s", python));
     json_array_foreach (dirs, i, dir)
         venv_add(v, value_fmt("--extra-search-dir=%s", json_string_value(dir)));
+    /* A list, or a text with commas. */
     char **parts = str_split(json_is_string(dirs) ? json_string_value(dirs) : "", ",", true);
     for (i = 0; parts[i] != NULL; i++)
         venv_add(v, value_fmt("--extra-search-dir=%s", str_trim(parts[i])));
@@ -119,6 +123,8 @@ venv_options(venv_t *v, fail_t *err)
     return 0;
 }
 
+/* Steps in order, of which the first failure ends the rest: the program, options that it has, its words, the
+ * run. */
 static int
 virtualenv_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -143,13 +149,15 @@ virtualenv_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         *ret_value = venv_run(&v, line, err);
         rc = *ret_value != NULL ? 0 : err->code;
     }
-    venv_free(&v);
+    json_decref(v.line);
+    free(v.shown);
     return rc;
 }
 
 /* ---- what is in an environment ---------------------------------------------------------------- */
 
-/* Runs the row's code with the arguments behind it as sys.argv, so that no value is code. */
+/* Runs the row's code with the arguments behind it as sys.argv, so that no value is code. The code runs in
+ * that environment's python, and its output is the answer. */
 static int
 virtualenv_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

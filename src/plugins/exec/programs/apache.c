@@ -1,4 +1,6 @@
-/* apache.c - execution module `apache`: the web server, by apachectl, which Debian and SUSE call apache2ctl. */
+/* apache.c - execution module `apache`: the web server, by apachectl, which Debian and SUSE call apache2ctl.
+ * Answers are made of what the program prints for its options -v, -V, -M, -l, -L and -S, which is meant for
+ * people and stable for long. Configurations are written by plugins/lib/apache. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
@@ -8,6 +10,7 @@
 #include "plugins/lib/file/partfile.h"
 #include "salt/plugin.h"
 
+/* Salt's choice by the system's family. */
 static const char *
 control(call_ctx_t *ctx)
 {
@@ -32,6 +35,7 @@ apache_says(call_ctx_t *ctx, const char *option, fail_t *err)
 
 /* ---- the server -------------------------------------------------------------------------------- */
 
+/* "Server version: Apache/2.4.57 (Debian)": all behind the first colon. */
 static int
 apache_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -48,14 +52,8 @@ apache_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* "Server's Module Magic Number: 1" is server's_module_magic_number. */
-static void
-name_of_title(char *title)
-{
-    for (char *p = title; *p != '\0'; p++)
-        *p = *p == ' ' ? '_' : *p >= 'A' && *p <= 'Z' ? (char) (*p - 'A' + 'a') : *p;
-}
-
+/* Lines with a colon are members, and "-D NAME" lines what it is compiled with. Of a line with two values
+ * (Server loaded: APR 1.7.2, ...) the first colon counts. */
 static int
 apache_fullversion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -72,7 +70,9 @@ apache_fullversion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
             char *title = str_trim(line), *end = strstr(value, ": ");
             if (end != NULL)
                 *end = '\0';
-            name_of_title(title);
+            /* "Server's Module Magic Number: 1" is server's_module_magic_number. */
+            for (char *p = title; *p != '\0'; p++)
+                *p = *p == ' ' ? '_' : *p >= 'A' && *p <= 'Z' ? (char) (*p - 'A' + 'a') : *p;
             json_object_set_new(all, title, json_string(str_trim(value)));
         } else if (define != NULL) {
             json_array_append_new(with, json_string(str_trim(define + strlen(" -D"))));
@@ -81,6 +81,7 @@ apache_fullversion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* " core_module (static)": other lines are headings. */
 static int
 apache_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -101,6 +102,7 @@ apache_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The sources that are compiled in: core.c, http_core.c. */
 static int
 apache_servermods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -116,7 +118,8 @@ apache_servermods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* A directive's lines behind its own begin with a tab. */
+/* A directive's lines behind its own begin with a tab. They are joined to it for the reading and parted again
+ * in the value. */
 static int
 apache_directives(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,7 +149,7 @@ bare_word(const char *word)
 }
 
 /* Adds a host to what listens at an address: "default server NAME (FILE:1)", or "port 80 namevhost NAME
- * (FILE:1)". */
+ * (FILE:1)". Aliases and wild cards have other forms and are left out, as by Salt. */
 static void
 add_vhost(char **words, size_t n, json_t *address)
 {
@@ -159,6 +162,7 @@ add_vhost(char **words, size_t n, json_t *address)
             json_pack("{s:s, s:o, s:s}", "vhost", words[3], "conf", bare_word(words[4]), "port", words[1]));
 }
 
+/* Only addresses with several hosts ("is a NameVirtualHost") are told. */
 static int
 apache_vhosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -183,7 +187,7 @@ apache_vhosts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* "start" and its like are options of the server, "configtest" and its like words of apachectl. None for
- * others. */
+ * others. stderr wins over stdout; a silent success gets a sentence. */
 static int
 apache_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -233,7 +237,8 @@ count_workers(const char *letters, json_t *board)
     }
 }
 
-/* The text of the server's status handler as numbers. NEW. */
+/* The text of the server's status handler as numbers. NEW. "Key: value" for each line of ?auto. Letters that
+ * mod_status does not have are not counted. */
 static json_t *
 status_of(char *text)
 {
@@ -272,6 +277,7 @@ profile_setting(call_ctx_t *ctx, const json_t *args, const char *key, json_t *ot
     return sub_call(ctx, err, "config.get", "{s:s, s:o}", "key", name, "default", otherwise);
 }
 
+/* "error" for whatever goes wrong, as by Salt: no server, no such page, a wrong login. */
 static int
 apache_server_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -303,6 +309,7 @@ apache_server_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- configuration, users ----------------------------------------------------------------------- */
 
+/* Each entry is one directive. The head line is in the file only. */
 static int
 apache_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

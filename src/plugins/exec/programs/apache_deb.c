@@ -1,5 +1,6 @@
 /* apache_deb.c - execution module `apache`, as Debian has the server: sites, modules and parts of the
- * configuration are links, which a2ensite and its like make and remove. */
+ * configuration are links, which a2ensite and its like make and remove. Only the links are looked at for the
+ * checks; whether the server has read them since is another question. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
@@ -17,7 +18,8 @@ static const a2_kind_t sites = { "Site", "/etc/apache2/sites-enabled", ".conf", 
 static const a2_kind_t mods = { "Mod", "/etc/apache2/mods-enabled", ".load", "mod", true };
 static const a2_kind_t confs = { "Conf", "/etc/apache2/conf-enabled", ".conf", "conf", false };
 
-/* A program of a kind, and the exit code that Salt takes for "not found". */
+/* A program of a kind, and the exit code that Salt takes for "not found". 256 never is an exit code: Salt
+ * compares so for the programs that disable, and their failures are told as numbers. */
 typedef struct a2_program {
     const a2_kind_t *kind;
     const char *program, *verb, *done;
@@ -52,7 +54,8 @@ apache_deb_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* 1 when the link is there, 0 or a negative errno. */
+/* 1 when the link is there, 0 or a negative errno. "conf" and "load" at the end of a name are taken as they
+ * are. */
 static int
 is_linked(const a2_kind_t *kind, const char *before, const char *name, fail_t *err)
 {
@@ -69,6 +72,7 @@ apache_deb_check(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name = value_str(args, kind->argument, "");
     int there = is_linked(kind, "", name, err);
 
+    /* Debian's first site has a number before its name. */
     if (there == 0 && kind == &sites && strcmp(name, "default") == 0)
         there = is_linked(kind, "000-", name, err);
     if (there < 0)

@@ -1,10 +1,11 @@
-/* djangomod.c - execution module `django`: commands of a site, by django-admin. */
+/* djangomod.c - execution module `django`: commands of a site, by django-admin. All of them end in cmd.run,
+ * whose output is the answer. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* django-admin of PATH, of the virtual environment `bin_env`, or that program itself. NEW, or NULL with
- * *err. */
+/* django-admin of PATH, of the virtual environment `bin_env`, or that program itself. NEW, or NULL with *err.
+ * The one in an environment is the old name, as by Salt; where it is not there, bin_env is the program. */
 static char *
 django_admin(const char *bin_env, fail_t *err)
 {
@@ -53,6 +54,7 @@ django_run(call_ctx_t *ctx, const json_t *args, const char *command, const json_
         AUTO_FREE char *text = value_pystr(one);
         json_array_append_new(words, value_fmt("--%s=%s", key, text));
     }
+    /* The others of the call are django-admin's business. */
     static const char *const passed[] = { "env", "runas" };
     for (i = 0; i < NELEMS(passed); i++) {
         if (value_truthy(value_get(args, passed[i])))
@@ -61,6 +63,7 @@ django_run(call_ctx_t *ctx, const json_t *args, const char *command, const json_
     return ctx_call(ctx, "cmd.run", cmd, how, ret_value, err);
 }
 
+/* Any command: `args` are flags, further keywords options with a value. */
 static int
 django_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -80,7 +83,8 @@ static const struct {
                      { "no_default_ignore", "no-default-ignore" } };
 static const char *const django_values[] = { "email", "username", "ignore", "database" };
 
-/* The row's text is django-admin's command, with "!" before it where it never asks. */
+/* The row's text is django-admin's command, with "!" before it where it never asks. Fixtures are operands,
+ * with commas between; a migration needs its application before it. */
 static int
 django_fixed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

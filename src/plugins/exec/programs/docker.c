@@ -1,13 +1,18 @@
 /* docker.c - execution module `docker`: containers, images, networks and volumes of a Docker Engine or of
- * podman, over the HTTP API on its socket. The functions are in plugins/lib/docker by theme. */
+ * podman, over the HTTP API on its socket. The functions are in plugins/lib/docker by theme: engine.h sends a
+ * request, and dockerargs.h translates arguments, which have the names and aliases of docker-py, on which
+ * Salt's module stands. Answers are the engine's own objects, or what Salt makes of them. Further keywords of
+ * create, run_container and create_network are not listed here: the translation knows them. */
 #include "plugins/lib/docker/dockerfuns.h"
 
 #define ROW_CONTAINER ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the container")
 #define ROW_IMAGE     ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the image")
 #define ROW_NETWORK   ROW("network_id", ARG_STR, ARG_REQUIRED, "Name or id of the network")
 #define ROW_VOLUME    ROW("name", ARG_STR, ARG_REQUIRED, "Name of the volume")
+/* Stopped containers, intermediate images. */
 #define ROW_ALL       ROW("kwargs", ARG_ANY, ARG_STARSTAR, "all: those that are left out otherwise too", "all")
 #define ROW_TIMEOUT   ROW("client_timeout", ARG_FLOAT, "60", "Seconds to wait for an answer of the engine")
+/* How a call's arguments are read; see dockerargs.h. */
 #define ROWS_WAY                                                                                             \
     ROW("skip_translate", ARG_ANY, "null",                                                                   \
         "Arguments that go to the engine as they are: names, or True for all"),                              \

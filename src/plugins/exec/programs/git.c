@@ -1,7 +1,9 @@
 /* git.c - execution module `git`: repositories on this host, by the system's git. Simple functions are rows
  * of words (GIT_COMMAND) that name options and arguments in the order of the command line; functions that
  * parse output or handle logins have bodies. Passwords go through gitlogin.h to git's credential helper,
- * never onto the command line. */
+ * never onto the command line. Most functions answer with git's output; those of Salt that say True, or a
+ * structure, are told at each. Commands run as `user`, with that user's own configuration; `identity` is a
+ * key for ssh of this one call. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -42,7 +44,7 @@ exec_git_add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t 
     return 0;
 }
 
-/* `login`: of the remote, or NULL. */
+/* `login`: of the remote, or NULL. The words' end is a row of NULLs. */
 static int
 run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *words, unsigned flags,
           const git_login_t *login, json_t **ret_value, fail_t *err)
@@ -94,6 +96,7 @@ GIT_COMMAND(branch_text, "branch", 0, OPTS, OPERAND("name"))
 
 /* ---- commands that succeed or fail ----------------------------------------------------------- */
 
+/* With a name it makes a tag, without one it lists them: git's output either way. */
 static int
 git_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -113,7 +116,8 @@ git_branch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The target folder need not exist, so git runs without it as working directory. */
+/* The target folder need not exist, so git runs without it as working directory. `cwd` becomes the
+ * operand. */
 static int
 git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -136,6 +140,7 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (gitlogin_of(&login, args, "https_user", "https_pass", value_str(args, "url", ""), err) < 0)
         return err->code;
+    /* Without a name the last part of `cwd` is it, and git runs in the folder above. */
     if (*name == '\0' && slash != NULL && slash > cwd) {
         json_object_set_new(args, "name", json_string(cwd));
         *slash = '\0';
@@ -146,6 +151,7 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_set_new(args, "url", json_string(login.url));
     if (run_words(ctx, args, "clone", words, 0, &login, &text, err) < 0)
         return err->code;
+    /* From here on the checkout is there, and the login is kept for its later fetches and pulls. */
     json_object_set_new(args, "cwd", json_string(made));
     if (login.password != NULL && gitlogin_keep(ctx, args, &login, err) < 0)
         return err->code;
@@ -153,7 +159,7 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* `remote` may be an address. */
+/* `remote` may be an address. A login within it goes by the helper as well. */
 static int
 git_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -165,6 +171,7 @@ git_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_words(ctx, args, "push", words, GIT_MERGE, &login, ret_value, err);
 }
 
+/* A submodule may have the remote of the repository around it, whose login it inherits. */
 static int
 git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -183,7 +190,7 @@ git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* NEW array of the lines of a command's output. TAKES. */
+/* NEW array of the lines of a command's output. TAKES. Empty lines are left out. */
 static json_t *
 exec_git_lines_of(json_t *text)
 {
@@ -211,6 +218,7 @@ list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, 
     return text != NULL ? 0 : err->code;
 }
 
+/* Local ones; with `remote` those of remotes, as REMOTE/NAME. */
 static int
 git_list_branches(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -224,7 +232,8 @@ git_list_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return list_refs(ctx, args, "refs/tags/", ret_value, err);
 }
 
-/* {ref: sha} of `git ls-remote`. */
+/* {ref: sha} of `git ls-remote`. `heads`, `tags` and patterns narrow the list on the remote's side. Lines
+ * without a tab are warnings. */
 static int
 remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, json_t **ret_value,
             fail_t *err)
@@ -258,6 +267,7 @@ remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, 
     return 0;
 }
 
+/* By the address; no checkout is needed, and the working directory is any. */
 static int
 git_remote_refs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -265,6 +275,7 @@ git_remote_refs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                        err);
 }
 
+/* By the name of a remote in a checkout, or an address. */
 static int
 git_ls_remote(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -274,7 +285,8 @@ git_ls_remote(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- remotes --------------------------------------------------------------------------------- */
 
-/* NEW {name: {"fetch": url, "push": url}}. */
+/* NEW {name: {"fetch": url, "push": url}}. A line is "NAME<tab>URL (fetch)". A password in an address is
+ * shown as stars unless redact_auth is False. */
 static json_t *
 remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -313,6 +325,7 @@ git_remotes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* An unknown remote is an error, other than by git_remotes, where it just lacks. */
 static int
 git_remote_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -376,6 +389,7 @@ forget_logins(call_ctx_t *ctx, const json_t *args, const json_t *remotes, const 
     return 0;
 }
 
+/* The answer is what remote_get tells afterwards. */
 static int
 git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -392,6 +406,7 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     /* Removing the remote first drops its tracking refs, so that refs of the old address can't pass for those
      * of the new one. */
     int rc = there ? run_remote(ctx, args, "rm", NULL, remote, NULL, err) : 0;
+    /* The new addresses may bring logins of their own, or none: the old ones go. */
     if (rc == 0 && there)
         rc = forget_logins(ctx, args, remotes, remote, err);
     if (rc == 0)
@@ -407,6 +422,7 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- fetch ----------------------------------------------------------------------------------- */
 
+/* Member `key`, a list that is made when it is missing. BORROWED. */
 static json_t *
 exec_git_list_in(json_t *found, const char *key)
 {
@@ -415,8 +431,8 @@ exec_git_list_in(json_t *found, const char *key)
     return value_get(found, key);
 }
 
-/* Parses one line of fetch's output: " * [new branch]  name -> origin/name", "   0ab12..3cd45  name ->
- * origin/name". */
+/* Parses one line of fetch's output: " * [new branch] name -> origin/name", " 0ab12..3cd45 name ->
+ * origin/name". Other lines (deleted, forced, rejected) are not told, as by Salt. */
 static void
 take_update(json_t *found, const char *line)
 {
@@ -456,6 +472,7 @@ add_refspecs(prog_t *prog, const json_t *refspecs, fail_t *err)
 {
     int rc = 0;
 
+    /* Anything but a text or a list is none. */
     if (!json_is_string(refspecs))
         return json_is_array(refspecs) ? prog_operands(prog, "refspecs", refspecs, err) : 0;
     char **parts = str_split(json_string_value(refspecs), ",", true);
@@ -465,7 +482,8 @@ add_refspecs(prog_t *prog, const json_t *refspecs, fail_t *err)
     return rc;
 }
 
-/* Updates of refs as git prints them, by kind. */
+/* Updates of refs as git prints them, by kind. {} when nothing was new. git prints them on stderr, hence both
+ * streams. */
 static int
 git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -497,7 +515,7 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* A text, or the list of its parts with versioninfo. */
+/* A text, or the list of its parts with versioninfo. Parts that are no numbers ("rc1") stay texts. */
 static int
 git_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -525,7 +543,8 @@ git_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* A worktree's .git is a file that names the repository. */
+/* A worktree's .git is a file that names the repository. A folder that is no repository is False, and so is
+ * one that is not there. A submodule's .git is a file too, but with a relative path. */
 static int
 git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -553,7 +572,8 @@ git_is_worktree(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* `is_ancestor` uses the exit code (0 or 1), which is therefore no error. */
+/* `is_ancestor` uses the exit code (0 or 1), which is therefore no error. The answer is the first base, or
+ * with `all` their list. */
 static int
 git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -577,6 +597,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (exec_git_add_word(&prog, args, w, err) < 0)
             return err->code;
     }
+    /* Told here, as git would print its usage. */
     if (ancestor && json_array_size(refs) != 2)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "Two refs/commits are required if 'is_ancestor' is True");
@@ -594,7 +615,8 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Groups `git status --porcelain` by state; a combined state such as "AM" is its own key, as in Salt. */
+/* Groups `git status --porcelain` by state; a combined state such as "AM" is its own key, as in Salt. A
+ * renamed file stands as "OLD -> NEW" in one text. */
 static int
 git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -629,7 +651,8 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- configuration --------------------------------------------------------------------------- */
 
-/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is not an option. */
+/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is not an option.
+ * --global is the user's file, so that `user` decides whose. */
 static int
 begin_config(call_ctx_t *ctx, const json_t *args, const char *option, prog_t *prog, fail_t *err)
 {
@@ -639,7 +662,8 @@ begin_config(call_ctx_t *ctx, const json_t *args, const char *option, prog_t *pr
     return prog_operand(prog, "key", value_str(args, "key", ""), err);
 }
 
-/* A missing key (exit code 1) is None, not an error. The last value wins, as in git, unless `all`. */
+/* A missing key (exit code 1) is None, not an error. The last value wins, as in git, unless `all`. "" for a
+ * key whose value is empty. */
 static int
 git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -662,6 +686,7 @@ git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {key: [value]} for keys that match; {} when none does, which git tells by exit code 1. */
 static int
 git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -686,6 +711,7 @@ git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
+/* The answer is the list of all values that the key has now. --add keeps the others. */
 static int
 git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -702,6 +728,7 @@ git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return git_config_get(ctx, args, ret_value, err);
 }
 
+/* A key that is not there is an error: git's exit code 5. */
 static int
 git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

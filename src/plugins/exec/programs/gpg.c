@@ -1,4 +1,7 @@
-/* gpg.c - execution module `gpg`: the keys of a keyring of GnuPG. gpg_data.c signs and encrypts. */
+/* gpg.c - execution module `gpg`: the keys of a keyring of GnuPG. gpg_data.c signs and encrypts. The program
+ * is driven by its status lines (doc/DETAILS of GnuPG), not by its words to people; gpgring.h has what both
+ * parts share. A keyring is that of `user` or the folder `gnupghome`; a passphrase is the pillar's
+ * gpg_passphrase, and goes to gpg's standard input. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,6 +24,7 @@ gpg_say(bool res, const char *message, json_t **ret_value)
 
 /* ---- looking ------------------------------------------------------------------------------------ */
 
+/* The row's number: secret keys rather than public ones. */
 static int
 gpg_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -28,7 +32,8 @@ gpg_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The key by keyid or fingerprint. NEW, False when there is none; NULL with *err. */
+/* The key by keyid or fingerprint. NEW, False when there is none; NULL with *err. A key's id may be its last
+ * 8 or 16 digits, as gpg_is_key() takes it. */
 static json_t *
 find_key(call_ctx_t *ctx, const json_t *args, bool secret, fail_t *err)
 {
@@ -44,6 +49,7 @@ find_key(call_ctx_t *ctx, const json_t *args, bool secret, fail_t *err)
     return keys == NULL ? NULL : found != NULL ? json_incref(found) : json_false();
 }
 
+/* False for a key that is not there. */
 static int
 gpg_get_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -53,6 +59,7 @@ gpg_get_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- key servers -------------------------------------------------------------------------------- */
 
+/* Digits of a key's id need "0x", else the server looks for them in names. */
 static int
 gpg_search_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -73,6 +80,7 @@ gpg_search_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* One message for each key, in gpg's order; `res` is True whatever comes of them, as by Salt. */
 static int
 gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -95,6 +103,7 @@ gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         more = gpg_status(&at, &key, &rest);
         const char *print = more ? strchrnul(rest, ' ') : "";
         print += *print == ' ';
+        /* "IMPORT_OK 0 FINGERPRINT": 0 is "nothing changed". */
         if (more && str_eq(key, "IMPORT_OK") && str_starts(rest, "0 "))
             json_array_append_new(said, value_fmt("Key %s already exists in keychain", print));
         else if (more && str_eq(key, "IMPORT_OK"))
@@ -122,6 +131,8 @@ put_parameter(const json_t *args, const char *argument, const char *name, buf_t 
     return 0;
 }
 
+/* The parameters are gpg's for unattended generation. Entropy may take its time, hence the longer
+ * deadline. */
 static int
 gpg_create_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,6 +157,7 @@ gpg_create_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < NELEMS(parameters); i++)
         if (put_parameter(args, parameters[i][0], parameters[i][1], &gpg.in, err) != 0)
             return err->code;
+    /* gpg wants one; python-gnupg makes it of the login and the host. */
     if (!value_truthy(value_get(args, "name_email"))) {
         char host[256] = "localhost";
         const char *login = getenv("LOGNAME");
@@ -159,6 +171,7 @@ gpg_create_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_add(&gpg.prog, "--gen-key");
     if (gpg_go(&gpg, CREATE_SECONDS, err) != 0)
         return err->code;
+    /* "KEY_CREATED B FINGERPRINT". */
     AUTO_FREE char *made = gpg_said(&gpg, "KEY_CREATED");
     const char *print = made != NULL ? strchr(made, ' ') : NULL;
     if (print == NULL)
@@ -171,7 +184,8 @@ gpg_create_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Deletes one half of a key: 1, 0 when gpg refuses, negative with *err. */
+/* Deletes one half of a key: 1, 0 when gpg refuses, negative with *err. The fingerprint is gpg's own, from
+ * the list, so that it is no option. --yes answers its question. */
 static int
 delete_half(call_ctx_t *ctx, const json_t *args, const char *print, bool secret, const char *pass,
             fail_t *err)
@@ -188,6 +202,8 @@ delete_half(call_ctx_t *ctx, const json_t *args, const char *print, bool secret,
     return gpg.res.status == 0;
 }
 
+/* gpg refuses to delete a public key while its secret half is there, so that goes first, and only when the
+ * call says so. */
 static int
 gpg_delete_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -229,6 +245,7 @@ gpg_delete_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return gpg_say(gone > 0, buf_str(&said), ret_value);
 }
 
+/* From a file or a text, by standard input. New keys are counted apart from known ones (IMPORT_RES). */
 static int
 gpg_import_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -256,6 +273,7 @@ gpg_import_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool fresh = whole && (!str_eq(counts[IMPORTED], "0") || !str_eq(counts[IMPORTED_RSA], "0"));
     bool same = whole && !str_eq(counts[UNCHANGED], "0");
     strv_free(counts);
+    /* Why it failed is only in gpg's words. */
     if (!fresh && !same)
         log_error("gpg.import_key: %s", buf_str(&gpg.res.errs));
     return gpg_say(fresh || same,
@@ -265,6 +283,7 @@ gpg_import_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value);
 }
 
+/* A file of secret keys is for its owner alone. The answer is an object, or with `bare` the text. */
 static int
 gpg_export_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -292,6 +311,8 @@ gpg_export_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* By --import-ownertrust, since gpg has no command for it but in a dialogue. A bad level is a text as the
+ * answer, as by Salt. */
 static int
 gpg_trust_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -319,6 +340,7 @@ gpg_trust_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     const char *print = key != NULL ? value_str(key, "fingerprint", "") : given;
+    /* Its line on standard input is FINGERPRINT:LEVEL, into which nothing else may get. */
     if (print[strspn(print, "0123456789abcdefABCDEF")] != '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "fingerprint: %s is none", print);
     if (gpg_begin(ctx, args, NULL, false, &gpg, err) != 0)

@@ -1,4 +1,6 @@
-/* gpg_data.c - execution module `gpg`, second part: texts and files are signed, verified, encrypted, decrypted. */
+/* gpg_data.c - execution module `gpg`, second part: texts and files are signed, verified, encrypted,
+ * decrypted. A text goes by standard input and a file by its name; the result goes to `output`, or is
+ * returned. Verdicts come from status lines, as in gpg.c. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/gpgring.h"
@@ -7,7 +9,8 @@
 
 enum { DATA_SECONDS = 300 };
 
-/* The passphrase of the pillar where it is asked for: 0, or negative with *err. */
+/* The passphrase of the pillar where it is asked for: 0, or negative with *err. *ret_pass stays NULL where
+ * none is wanted; the caller's AUTO_GPG_PASS wipes it. */
 static int
 take_pass(call_ctx_t *ctx, const json_t *args, bool wanted, char **ret_pass, fail_t *err)
 {
@@ -19,7 +22,8 @@ take_pass(call_ctx_t *ctx, const json_t *args, bool wanted, char **ret_pass, fai
     return fail_kind(err, FAIL_INVOCATION, -ENOENT, "gpg_passphrase not available in pillar.");
 }
 
-/* Runs the command on the text, or on the file, whose name comes last. */
+/* Runs the command on the text, or on the file, whose name comes last. The text wins when both are given, as
+ * by Salt. */
 static int
 gpg_data_run_on(gpg_t *gpg, const json_t *args, fail_t *err)
 {
@@ -34,6 +38,8 @@ gpg_data_run_on(gpg_t *gpg, const json_t *args, fail_t *err)
     return gpg_go(gpg, DATA_SECONDS, err);
 }
 
+/* A clear signature: the text stays readable. What is returned is gpg's output also when it failed, which
+ * then is empty. */
 static int
 gpg_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -51,6 +57,7 @@ gpg_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (gpg.res.status != 0)
         log_error("gpg.sign: %s", buf_str(&gpg.res.errs));
+    /* Salt writes a file only for a file. */
     bool to_file = *output != '\0' && *value_str(args, "text", "") == '\0' && gpg.res.status == 0;
     if (to_file && fs_rewrite(output, gpg.res.out.data, gpg.res.out.len, 0644, err) != 0)
         return err->code;
@@ -58,7 +65,8 @@ gpg_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The status lines' verdict on signatures: all must be good, and one of a known trust. NEW. */
+/* The status lines' verdict on signatures: all must be good, and one of a known trust. NEW. A key of no known
+ * trust makes gpg print no TRUST_ line, and then nothing is verified. */
 static json_t *
 gpg_data_verdict(const char *errs)
 {
@@ -92,6 +100,7 @@ gpg_data_verdict(const char *errs)
                : json_pack("{s:b, s:s}", "res", 0, "message", "The signature could not be verified.");
 }
 
+/* `signature` is a file that stands apart from what it signs; without it the signature is within. */
 static int
 gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -128,7 +137,8 @@ gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The result of encrypt and decrypt; a file of it is written whole, for its owner alone when it was secret. */
+/* The result of encrypt and decrypt; a file of it is written whole, for its owner alone when it was secret.
+ * `status` is "encryption ok" and the like, python-gnupg's words. */
 static int
 crypt_done(const gpg_t *gpg, const json_t *args, mode_t mode, const char *written, json_t **ret_value,
            fail_t *err)
@@ -146,6 +156,8 @@ crypt_done(const gpg_t *gpg, const json_t *args, mode_t mode, const char *writte
     return 0;
 }
 
+/* `sign` True signs with the default key, a text with that one. always_trust encrypts to keys that nobody has
+ * vouched for. */
 static int
 gpg_encrypt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -179,6 +191,7 @@ gpg_encrypt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                : crypt_done(&gpg, args, 0644, "Encrypted data has been written to", ret_value, err);
 }
 
+/* The text or the file; a file that is written is for its owner alone. */
 static int
 gpg_decrypt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* hg.c - execution module `hg`: Mercurial's repositories on this host, by its program. */
+/* hg.c - execution module `hg`: Mercurial's repositories on this host, by its program. Results are hg's
+ * output, or structures made of it. Options stand before operands, and operands that look like options are
+ * refused. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"
@@ -29,12 +31,14 @@ hg_add_operand(json_t *line, const json_t *args, const char *name, fail_t *err)
     return prog_check_operand(name, word, err);
 }
 
-/* An address without a password, which would stand in the command line for all users to see. */
+/* An address without a password, which would stand in the command line for all users to see. Salt would pass
+ * it. */
 static int
 hg_add_address(json_t *line, const json_t *args, fail_t *err)
 {
     const char *url = value_str(args, "repository", "");
     AUTO_FREE char *shown = str_redacted(url);
+    /* "scheme://user:password@host/path": the at sign must stand before the first slash. */
     const char *user = strstr(url, "://"), *at = user != NULL ? strchr(user, '@') : NULL;
     const char *colon = at != NULL ? strchr(user + strlen("://"), ':') : NULL;
 
@@ -46,7 +50,7 @@ hg_add_address(json_t *line, const json_t *args, fail_t *err)
     return hg_add_operand(line, args, "repository", err);
 }
 
-/* Mercurial calls ssh by a shell. */
+/* Mercurial calls ssh by a shell. The path is quoted for it. */
 static void
 hg_add_key(json_t *line, const json_t *args)
 {
@@ -82,7 +86,8 @@ hg_output(call_ctx_t *ctx, const json_t *args, json_t *line, const char *cwd, js
 
 /* ---- functions ---------------------------------------------------------------------------------- */
 
-/* The changeset of a revision, "" when there is none. NEW, or NULL with *err. */
+/* The changeset of a revision, "" when there is none. NEW, or NULL with *err. An unknown revision is an exit
+ * code, and Salt tells "". */
 static json_t *
 changeset(call_ctx_t *ctx, const json_t *args, bool is_short, fail_t *err)
 {
@@ -107,6 +112,7 @@ hg_revision(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* "LATESTTAG-DISTANCE-NODE"; the short changeset where the template gives nothing. */
 static int
 hg_describe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,6 +129,7 @@ hg_describe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* A failure is text, as cmd.run tells it, not an error. */
 static int
 hg_archive(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -148,6 +155,7 @@ hg_archive(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* From `repository`, or from where the clone came. */
 static int
 hg_pull(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -160,6 +168,7 @@ hg_pull(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return hg_output(ctx, args, line, value_str(args, "cwd", NULL), ret_value, err);
 }
 
+/* -C throws local changes away. */
 static int
 hg_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -172,6 +181,7 @@ hg_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return hg_output(ctx, args, line, value_str(args, "cwd", NULL), ret_value, err);
 }
 
+/* The target folder is `cwd`; hg runs where the minion stands. */
 static int
 hg_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -184,7 +194,8 @@ hg_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return hg_output(ctx, args, line, NULL, ret_value, err);
 }
 
-/* {kind: [file]} of one repository. NEW, or NULL with *err. */
+/* {kind: [file]} of one repository. NEW, or NULL with *err. Letters are those of `hg help status`; a blank is
+ * where the file above was copied from. */
 static json_t *
 changed_files(call_ctx_t *ctx, const json_t *args, const char *cwd, fail_t *err)
 {
@@ -217,6 +228,7 @@ changed_files(call_ctx_t *ctx, const json_t *args, const char *cwd, fail_t *err)
     return err->code == 0 ? json_incref(all) : NULL;
 }
 
+/* Of one folder the object, of a list {folder: object}. */
 static int
 hg_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* logrotate.c - execution module `logrotate`: what logrotate's configuration says, and changes of single
- * lines of it (logrotate.conf(5)). */
+ * lines of it (logrotate.conf(5)). Salt shows a stanza as {setting: value} under each of its files, and all
+ * files of an included folder merged into one object, with {"include files"} telling which file has what.
+ * Scripts within a stanza are settings by their words, as Salt reads them; their lines are never changed. */
 #include <errno.h>
 
 #include "common/base/fs.h"
@@ -15,6 +17,7 @@
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
+/* LINE_NONE is empty or a comment. */
 typedef enum line_kind { LINE_NONE, LINE_OPENS, LINE_CLOSES, LINE_OPTION } line_kind_t;
 
 /* Where a walk through the lines of a file is. */
@@ -32,6 +35,7 @@ logrotate_walk_free(conf_walk_t *self)
 }
 #define walk_auto_t __attribute__((cleanup(logrotate_walk_free))) conf_walk_t
 
+/* NEW list. */
 static json_t *
 logrotate_words(const char *line)
 {
@@ -44,7 +48,8 @@ logrotate_words(const char *line)
     return list;
 }
 
-/* The next line's kind. The names of a stanza stand before its brace, or on the line before that. */
+/* The next line's kind. The names of a stanza stand before its brace, or on the line before that. `words` of
+ * an option stay for the next line, which may be just a brace. */
 static line_kind_t
 walk_line(conf_walk_t *self, const char *line)
 {
@@ -66,6 +71,7 @@ walk_line(conf_walk_t *self, const char *line)
         self->stanza = false;
         return LINE_CLOSES;
     }
+    /* Braces within a script belong to the shell. */
     if (strcmp(word, "endscript") == 0)
         self->script = false;
     else if (self->stanza && (strcmp(word, "postrotate") == 0 || strcmp(word, "prerotate") == 0 ||
@@ -81,7 +87,7 @@ walk_line(conf_walk_t *self, const char *line)
 
 static int read_conf(const char *path, int depth, json_t *all, fail_t *err);
 
-/* True for a word alone, a number, or the rest of the line. NEW. */
+/* True for a word alone, a number, or the rest of the line. NEW. "rotate 2" is 2, "size 10M" a text. */
 static json_t *
 logrotate_option_value(const json_t *words)
 {
@@ -97,7 +103,9 @@ logrotate_option_value(const json_t *words)
                : json_string(text);
 }
 
-/* Adds what the files of a folder, or one file, say, and {"include files": {file: [key]}}. */
+/* Adds what the files of a folder, or one file, say, and {"include files": {file: [key]}}. A file that is
+ * included by itself adds its settings nowhere, as by Salt; includes have a depth, since a file may include
+ * itself. */
 static int
 read_include(const char *path, int depth, json_t *all, fail_t *err)
 {
@@ -128,7 +136,7 @@ read_include(const char *path, int depth, json_t *all, fail_t *err)
     return rc;
 }
 
-/* Adds a file's settings. */
+/* Adds a file's settings. A stanza is kept until it closes, and is a copy for each of its files. */
 static int
 read_conf(const char *path, int depth, json_t *all, fail_t *err)
 {
@@ -166,6 +174,7 @@ logrotate_show_conf(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return read_conf(value_str(args, "conf_file", CONF_FILE), 0, *ret_value, err);
 }
 
+/* A setting of a stanza with `value`, else the whole; False when there is none. */
 static int
 logrotate_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -188,20 +197,18 @@ logrotate_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- changing --------------------------------------------------------------------------------- */
 
-/* "rotate 2", "missingok" for True; NULL for a false value: no line. NEW. */
-static char *
-logrotate_line(const char *word, const json_t *value)
-{
-    AUTO_FREE char *text = value_truthy(value) && !json_is_true(value) ? value_pystr(value) : NULL;
-
-    return text != NULL ? xasprintf("%s %s", word, text) : value_truthy(value) ? xstrdup(word) : NULL;
-}
-
-/* Adds the text with the option of a block, or of no block, set. */
+/* Adds the text with the option of a block, or of no block, set. A new setting goes to the end of its block,
+ * a new option to the head of the file, where no block is open, and a new block to the end. Within scripts
+ * nothing is taken for a setting. */
 static void
 change_option(const char *text, const char *block, const char *option, const json_t *value, buf_t *out)
 {
-    AUTO_FREE char *copy = xstrdup(text), *fresh = logrotate_line(option, value);
+    /* "rotate 2", "missingok" for True; no line for a false value, which removes a setting. */
+    bool set = value_truthy(value);
+    AUTO_FREE char *shown = value_pystr(value), *copy = xstrdup(text);
+    AUTO_FREE char *fresh = !set                  ? NULL
+                            : json_is_true(value) ? xstrdup(option)
+                                                  : xasprintf("%s %s", option, shown);
     walk_auto_t walk = { 0 };
     buf_auto_t all = BUF_INIT;
     bool done = false;
@@ -228,7 +235,7 @@ change_option(const char *text, const char *block, const char *option, const jso
         buf_printf(out, "%s {\n    %s\n}\n", block, fresh);
 }
 
-/* The file that has the key: the main one, or one that it includes. NEW. */
+/* The file that has the key: the main one, or one that it includes. NEW. The last one wins, as in reading. */
 static char *
 logrotate_file_of(const json_t *all, const char *key, const char *conf_file)
 {
@@ -245,6 +252,7 @@ logrotate_file_of(const json_t *all, const char *key, const char *conf_file)
     return path;
 }
 
+/* True as well when all was so already; then no file is touched. */
 static int
 logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -256,6 +264,7 @@ logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     partfile_auto_t file = PARTFILE_INIT;
     buf_auto_t text = BUF_INIT, after = BUF_INIT;
 
+    /* A brace or a line break would open or close a block. */
     if (field_check_text("key", key, "{}", err) < 0 || field_check_text("value", option, "{}", err) < 0 ||
         field_check("value", value, "{}", err) < 0 || field_check("setting", setting, "{}", err) < 0 ||
         read_conf(conf_file, 0, all, err) < 0)

@@ -1,4 +1,6 @@
-/* nginx.c - execution module `nginx`: its version, its configuration, its signals, its page of status. */
+/* nginx.c - execution module `nginx`: its version, its configuration, its signals, its page of status. The
+ * program prints all but nothing on stderr, so that its answers are read there or with both streams joined.
+ * The page of status is that of ngx_http_stub_status_module. */
 #include <limits.h>
 
 #include "common/base/fs.h"
@@ -8,7 +10,7 @@
 #include "plugins/lib/call/tool.h"
 #include "salt/plugin.h"
 
-/* Result of `nginx ARGUMENT`: NEW {retcode, stdout, stderr}, or NULL with *err. */
+/* Result of `nginx ARGUMENT`: NEW {retcode, stdout, stderr}, or NULL with *err. Both words may be NULL. */
 static json_t *
 nginx_ran(call_ctx_t *ctx, const char *option, const char *word, unsigned flags, fail_t *err)
 {
@@ -39,7 +41,8 @@ nginx_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* The words of "configure arguments: ..." after these two; from a quote in a word to the line's last one is
- * one word. */
+ * one word. --with-cc-opt='-g -O2' is such a word; Salt's own parsing keeps all behind the first quote
+ * together. */
 static json_t *
 build_arguments(const char *line)
 {
@@ -61,6 +64,7 @@ build_arguments(const char *line)
     return words;
 }
 
+/* {"info": [lines], "build arguments": [words]}. */
 static int
 nginx_build_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -80,6 +84,7 @@ nginx_build_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* nginx tells its findings on stderr in both cases. */
 static int
 nginx_configtest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -93,6 +98,8 @@ nginx_configtest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "start" is the program without an option, the others are -s. None for a word that is no signal, as by
+ * Salt. */
 static int
 nginx_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -119,7 +126,8 @@ nginx_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The numbers of the page that the module stub_status serves. None for another page. */
+/* The numbers of the page that the module stub_status serves. None for another page. Four lines: "Active
+ * connections: 1", a heading, three counters, and "Reading: 0 Writing: 1 Waiting: 0". */
 static int
 nginx_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,8 @@
 /* rabbitmq.c - execution module `rabbitmq`: users, virtual hosts, policies, plugins and clusters of a broker,
- * by rabbitmqctl and rabbitmq-plugins. A password goes to rabbitmqctl's standard input. */
+ * by rabbitmqctl and rabbitmq-plugins. A password goes to rabbitmqctl's standard input. Simple functions are
+ * rows of words (rabbit_call_t) or tables of lines (rabbit_table_t); what rabbitmqctl prints differs between
+ * releases in headings and columns, and the readers below take all of them. Anything on stderr is a failure,
+ * as by Salt, also with exit code 0. */
 #include <sys/random.h>
 
 #include "common/base/fs.h"
@@ -18,7 +21,8 @@ typedef struct rabbit_call {
 /* ---- the programs ------------------------------------------------------------------------------- */
 
 /* Erlang complains about a locale that is not UTF-8. `in` may be NULL. NEW {retcode, stdout, stderr}, or NULL
- * with *err. */
+ * with *err. cmd.run_all with reset_system_locale would set "C". With a password the log tells nothing of the
+ * call. */
 static json_t *
 rabbit_run(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *in, fail_t *err)
 {
@@ -36,7 +40,7 @@ rabbit_run(call_ctx_t *ctx, const json_t *args, const json_t *line, const char *
 }
 
 /* The broker's version by its package, without what the distribution adds; "" where that is not known. NEW,
- * or NULL with *err. */
+ * or NULL with *err. Needed for old forms alone. */
 static char *
 package_version(call_ctx_t *ctx, fail_t *err)
 {
@@ -49,21 +53,8 @@ package_version(call_ctx_t *ctx, fail_t *err)
     return xasprintf("%.*s", (int) strcspn(text, "-"), text);
 }
 
-/* rabbitmq-plugins, which older packages have beside the server only. NEW, or NULL with *err. */
-static char *
-plugins_program(call_ctx_t *ctx, fail_t *err)
-{
-    AUTO_FREE char *found = fs_which("rabbitmq-plugins");
-    AUTO_FREE char *version = found == NULL ? package_version(ctx, err) : NULL;
-
-    if (found != NULL)
-        return STEAL(found);
-    return version != NULL
-               ? xasprintf("/usr/lib/rabbitmq/lib/rabbitmq_server-%s/sbin/rabbitmq-plugins", version)
-               : NULL;
-}
-
-/* "Listing users ..." and the like around the answer. */
+/* "Listing users ..." and the like around the answer. "Listing" may also begin a name, hence the tests of the
+ * line's end and of tabs. */
 static bool
 is_answer(const char *line)
 {
@@ -88,12 +79,19 @@ rabbit_text(call_ctx_t *ctx, const json_t *args, const json_t *line, const char 
     return NULL;
 }
 
-/* The row's words with the call's values, which are no options. NEW, or NULL with *err. */
+/* The row's words with the call's values, which are no options. NEW, or NULL with *err. "plugins " at the
+ * start means the other program. */
 static json_t *
 rabbit_line(call_ctx_t *ctx, const json_t *args, const char *words, fail_t *err)
 {
     bool plugins = str_starts(words, "plugins ");
-    AUTO_FREE char *program = plugins ? plugins_program(ctx, err) : xstrdup("rabbitmqctl");
+    AUTO_FREE char *program = plugins ? fs_which("rabbitmq-plugins") : xstrdup("rabbitmqctl");
+    if (program == NULL) {
+        /* Older packages have it beside the server only. */
+        AUTO_FREE char *version = package_version(ctx, err);
+        if (version != NULL)
+            program = xasprintf("/usr/lib/rabbitmq/lib/rabbitmq_server-%s/sbin/rabbitmq-plugins", version);
+    }
     json_auto_t *line = program != NULL ? json_pack("[s]", program) : NULL;
     char **split = str_split(plugins ? strchr(words, ' ') : words, " ", true);
 
@@ -108,6 +106,7 @@ rabbit_line(call_ctx_t *ctx, const json_t *args, const char *words, fail_t *err)
     return err->code == 0 ? STEAL(line) : NULL;
 }
 
+/* The answer is the text, {KEY: text}, or True, as the row says. */
 static int
 rabbit_do(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -124,7 +123,8 @@ rabbit_do(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Runs the words and adds each line of the answer by `take`. NEW of that type, or NULL with *err. */
+/* Runs the words and adds each line of the answer by `take`. NEW of that type, or NULL with *err. Further
+ * words of the call (columns) stand at the end. TAKES `into`. */
 static json_t *
 rabbit_lines(call_ctx_t *ctx, const json_t *args, const char *words, json_t *into,
              void (*take)(char *line, json_t *into), fail_t *err)
@@ -144,7 +144,8 @@ rabbit_lines(call_ctx_t *ctx, const json_t *args, const char *words, json_t *int
 
 /* ---- lists -------------------------------------------------------------------------------------- */
 
-/* "NAME<tab>[tag, tag]". The heading of newer versions has no brackets. */
+/* "NAME<tab>[tag, tag]". The heading of newer versions has no brackets. Tags are parted by commas, or by
+ * blanks in old releases. */
 static void
 take_user(char *line, json_t *into)
 {
@@ -163,6 +164,7 @@ take_user(char *line, json_t *into)
     json_decref(tags);
 }
 
+/* All words of a line are values: list_vhosts with further columns. */
 static void
 rabbit_words(char *line, json_t *into)
 {
@@ -181,6 +183,7 @@ take_vhost(char *line, json_t *into)
         rabbit_words(line, into);
 }
 
+/* The name, then the columns that were asked for; a line of the name alone has "". */
 static void
 take_queue(char *line, json_t *into)
 {
@@ -216,6 +219,8 @@ typedef struct rabbit_table {
     const char *found; /* the argument that is looked for in it; NULL: the table is the answer */
 } rabbit_table_t;
 
+/* The table, or whether it has the argument's name: user_exists and vhost_exists are list_users and
+ * list_vhosts. */
 static int
 rabbit_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -232,7 +237,8 @@ rabbit_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The row's words; `text` names the member that becomes the key. */
+/* The row's words; `text` names the member that becomes the key. --formatter json is among the words, so that
+ * a virtual host's name may hold anything. */
 static int
 rabbit_permissions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -269,6 +275,7 @@ rabbit_with_password(call_ctx_t *ctx, const json_t *args, const char *command, c
 
     if (prog_check_operand("name", name, err) < 0)
         return NULL;
+    /* A second line would answer a further question of the program. */
     if (*password == '\0' || strpbrk(password, "\r\n") != NULL) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "password: it may not be empty, or hold a line break");
@@ -281,7 +288,7 @@ rabbit_with_password(call_ctx_t *ctx, const json_t *args, const char *command, c
     return xstrdup(rest != NULL ? rest + 1 : "");
 }
 
-/* A password that nobody knows. NEW. */
+/* A password that nobody knows. NEW. rabbitmqctl makes no user without one. */
 static char *
 any_password(void)
 {
@@ -294,6 +301,8 @@ any_password(void)
     return text;
 }
 
+/* Without a password the user gets a random one, which is cleared at once: nobody can log in by it then.
+ * Where clearing fails the user is removed again. */
 static int
 rabbit_add_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -327,6 +336,8 @@ rabbit_change_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return text != NULL ? 0 : err->code;
 }
 
+/* False only for what the broker refuses; a program that is missing is an error. Other refusals (no such
+ * user) are False too. */
 static int
 rabbit_check_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -342,6 +353,7 @@ rabbit_check_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- more than one word after another ------------------------------------------------------------ */
 
+/* The tags given replace all others. */
 static int
 rabbit_set_user_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -357,7 +369,8 @@ rabbit_set_user_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return text != NULL ? 0 : err->code;
 }
 
-/* The application is started again, however joining ends. */
+/* The application is started again, however joining ends. A node can join only while its application is
+ * stopped. joining's error wins over that of the start. */
 static int
 rabbit_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -369,6 +382,7 @@ rabbit_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_truthy(value_get(args, "ram_node")))
         json_array_append_new(line, json_string("--ram"));
     json_array_append_new(line, json_string(node));
+    /* Before anything is stopped. */
     if (prog_check_operand("user", node, err) < 0)
         return err->code;
     AUTO_FREE char *stopped = rabbit_text(ctx, args, stop, NULL, err);
@@ -383,7 +397,8 @@ rabbit_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* In 3.7 the pattern and what the policy applies to have changed places. */
+/* In 3.7 the pattern and what the policy applies to have changed places. A line of five parts has no
+ * apply-to. */
 static json_t *
 rabbit_policy(char **parts, bool modern)
 {
@@ -396,7 +411,8 @@ rabbit_policy(char **parts, bool modern)
                      parts[modern ? 3 : 2], "definition", parts[4], "priority", parts[5]);
 }
 
-/* {vhost: {name: policy}}. NEW, or NULL with *err. */
+/* {vhost: {name: policy}}. NEW, or NULL with *err. The package tells the release; without a package it is
+ * taken for a new one. */
 static json_t *
 policies_of(call_ctx_t *ctx, const json_t *args, const char *vhost, fail_t *err)
 {
@@ -430,6 +446,7 @@ rabbit_list_policies(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* In the one virtual host. */
 static int
 rabbit_policy_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -442,6 +459,7 @@ rabbit_policy_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return all != NULL ? 0 : err->code;
 }
 
+/* The definition is JSON, an object or its text. */
 static int
 rabbit_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -463,6 +481,7 @@ rabbit_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         json_array_append_new(line, json_string(options[i][1]));
         json_array_append_new(line, json_string(value));
     }
+    /* "rabbitmqctl x" was only there to have the operands checked: the options stand before them. */
     json_array_remove(last, 0);
     json_array_remove(last, 0);
     json_array_extend(line, last);
@@ -472,6 +491,7 @@ rabbit_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return text != NULL ? 0 : err->code;
 }
 
+/* Salt's arguments are RabbitMQ's keys with "_" for "-". Those that are empty are left out. */
 static int
 rabbit_set_upstream(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

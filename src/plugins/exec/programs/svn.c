@@ -1,11 +1,13 @@
 /* svn.c - execution module `svn`: working copies of Subversion, by its program. A function is a row: its
- * command is the row's text, its arguments say which words follow. */
+ * command is the row's text, its arguments say which words follow. plugins/lib/git/svncmd.h runs the program,
+ * with the login on standard input and without questions. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/prog.h"
 #include "plugins/lib/git/svncmd.h"
 
-/* Adds files, folders and addresses: a text that is parted as a shell does. */
+/* Adds files, folders and addresses: a text that is parted as a shell does. Numbers and lists are taken by
+ * their text. */
 static int
 add_targets(json_t *words, const json_t *args, fail_t *err)
 {
@@ -38,6 +40,8 @@ svn_add_value(json_t *words, const json_t *args, const char *name, const char *o
     return option != NULL ? 0 : prog_check_operand(name, text, err);
 }
 
+/* Words in the order that Salt's functions have: options of the user's own, the message, the address, the
+ * target, further targets, the revision. */
 static int
 svn_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -52,7 +56,7 @@ svn_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Pairs of an entry, as a list or a dictionary. NEW. */
+/* Pairs of an entry, as a list or a dictionary. NEW. svn prints "Key: value" lines. */
 static json_t *
 svn_entry(const char *text, bool as_dict)
 {
@@ -65,6 +69,8 @@ svn_entry(const char *text, bool as_dict)
     return json_incref(as_dict ? dict : pairs);
 }
 
+/* Entries are parted by empty lines. `fmt` str is the text, xml svn's own XML; any other word but list and
+ * dict gives None, as by Salt. */
 static int
 svn_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

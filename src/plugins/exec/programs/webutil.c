@@ -8,7 +8,9 @@
 #include "plugins/lib/file/fileops.h"
 #include "salt/plugin.h"
 
-/* The options, file and user behind them; `before` are options of ours. */
+/* The options, file and user behind them; `before` are options of ours. The letters of `opts` join those of
+ * ours in one word: letters that would take a further word, or read the password from the line, are
+ * refused. */
 static int
 htpasswd_line(prog_t *prog, const json_t *args, const char *before, fail_t *err)
 {
@@ -28,7 +30,8 @@ htpasswd_line(prog_t *prog, const json_t *args, const char *before, fail_t *err)
     return 0;
 }
 
-/* Runs it with the password on its standard input. NEW cmd.run_all, or NULL with *err. */
+/* Runs it with the password on its standard input. NEW cmd.run_all, or NULL with *err. "i" reads it there
+ * without asking twice. */
 static json_t *
 with_password(call_ctx_t *ctx, const json_t *args, const char *before, unsigned flags, fail_t *err)
 {
@@ -43,6 +46,7 @@ with_password(call_ctx_t *ctx, const json_t *args, const char *before, unsigned 
     return tool_run(ctx, &prog, flags, err);
 }
 
+/* A missing file is made (-c); an existing one would be emptied by that option. */
 static int
 webutil_useradd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -54,6 +58,7 @@ webutil_useradd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* False for a missing file too. */
 static int
 webutil_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
