@@ -1,7 +1,9 @@
 /* beacons.c - execution module `beacons`: shows and changes the minion's beacons. They live in the minion's
  * main process, which is asked for them (minion/parts/mbeacon.c); those in Python are known to the
  * interpreter, which this function's context has. Refusals are answers {comment, result: False}, as in Salt,
- * not exceptions. */
+ * not exceptions. A configuration is a list of dictionaries, Salt's odd form, of which beacon_list() and
+ * beacon_module() make sense; what the minion holds is written to beacons.conf by save alone and is lost with
+ * a restart otherwise. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/beacon/beacon.h"
@@ -22,13 +24,15 @@ beacons_name(const json_t *args)
     return value_str(args, "name", "");
 }
 
+/* test=True of the call, or of the job as a whole. */
 static bool
 beacons_is_test(call_ctx_t *ctx, const json_t *args)
 {
     return value_truthy(value_get(value_get(args, "kwargs"), "test")) || ctx_test(ctx);
 }
 
-/* NEW {comment, result}: `format` with the name where it has {}. */
+/* NEW {comment, result}: `format` with the name where it has {}. The texts are Salt's, with its {} for the
+ * name. */
 static json_t *
 beacons_said(bool result, const char *format, const char *name)
 {
@@ -36,7 +40,8 @@ beacons_said(bool result, const char *format, const char *name)
     return json_pack("{s:s, s:b}", "comment", text, "result", result);
 }
 
-/* Asks the minion. TAKES the request. NEW, or NULL with *err. */
+/* Asks the minion. TAKES the request. NEW, or NULL with *err. Where no minion runs (salt-call) the request is
+ * an error: there are no beacons to speak of. */
 static json_t *
 beacons_ask(call_ctx_t *ctx, json_t *request, fail_t *err)
 {
@@ -46,7 +51,8 @@ beacons_ask(call_ctx_t *ctx, json_t *request, fail_t *err)
     return ctx_host(ctx, asked, &value, err) < 0 ? NULL : value;
 }
 
-/* NEW {NAME: configuration}, or NULL with *err. */
+/* NEW {NAME: configuration}, or NULL with *err. Beacons of the pillar and those of the configuration lie over
+ * one another; each can be left out of the answer, not of the minion. */
 static json_t *
 beacons_all(call_ctx_t *ctx, bool pillar, bool opts, fail_t *err)
 {
@@ -55,7 +61,8 @@ beacons_all(call_ctx_t *ctx, bool pillar, bool opts, fail_t *err)
     return json_incref(value_get(said, "beacons"));
 }
 
-/* NEW names of what can be configured: built in, and in Python. */
+/* NEW names of what can be configured: built in, and in Python. A file in Python counts when it has the
+ * function `beacon`; its other functions (validate) are no beacons. */
 static json_t *
 beacons_available(call_ctx_t *ctx, fail_t *err)
 {
@@ -74,7 +81,8 @@ beacons_available(call_ctx_t *ctx, fail_t *err)
 }
 
 /* NEW reason why a configuration can't be used, or NULL; the minion asks those that are built in, the file's
- * own `validate` the others. */
+ * own `validate` the others. NULL with *err when the minion could not be asked. A file without `validate` is
+ * not checked, as by Salt. */
 static char *
 beacons_invalid(call_ctx_t *ctx, const char *name, json_t *data, fail_t *err)
 {
@@ -86,6 +94,7 @@ beacons_invalid(call_ctx_t *ctx, const char *name, json_t *data, fail_t *err)
         return xstrdup(value_str(said, "vcomment", ""));
     if (value_bool(said, "native", false))
         return NULL;
+    /* The minion's main process has no interpreter, so that files in Python are asked in this job. */
     const userfile_t what = { .kind = "beacons",
                               .module = beacon_module(name, data),
                               .fun = "validate",
@@ -121,6 +130,7 @@ beacons_yaml(json_t *v)
     return json_string(text);
 }
 
+/* As YAML by default, which Salt made for people on a command line; states ask for the mapping. */
 static int
 beacons_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +142,7 @@ beacons_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Names that beacons.add takes; whether this host can run each of them is another question. */
 static int
 beacons_list_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -144,7 +155,8 @@ beacons_list_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- changing ----------------------------------------------------------------------------------------- */
 
-/* True when every item of the configuration is in what the minion has now. */
+/* True when every item of the configuration is in what the minion has now. Beacons of the pillar may have
+ * members of their own beside those just added. */
 static bool
 beacons_holds(const json_t *now, const json_t *data)
 {
@@ -158,6 +170,8 @@ beacons_holds(const json_t *now, const json_t *data)
     return now != NULL;
 }
 
+/* A name that is configured is left as it is, with True: beacons.modify changes it. The name is checked
+ * before the configuration, and that before anything is sent. */
 static int
 beacons_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -191,6 +205,7 @@ beacons_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *said = err->code == 0 ? beacons_do(ctx, "add", name, data, err) : NULL;
     if (said == NULL)
         return err->code;
+    /* The minion refuses what the pillar configures; its comment says so. */
     if (!value_bool(said, "complete", false))
         *ret_value = beacons_said(false, value_str(said, "comment", ""), "");
     else if (beacons_holds(value_get(value_get(said, "beacons"), name), data))
@@ -217,6 +232,8 @@ beacons_lines(const json_t *given)
     return xstrdup(buf_str(&text));
 }
 
+/* The difference is that of lines "key:value", in the order of the configuration; equal configurations change
+ * nothing, in whatever form they are written. */
 static int
 beacons_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -250,6 +267,7 @@ beacons_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *said = test ? json_object() : beacons_do(ctx, "modify", name, data, err);
     if (said == NULL)
         return err->code;
+    /* In test mode the same difference is told, with other words around it. */
     bool done = test || value_bool(said, "complete", false);
     const char *words = test ? "Beacon: {} would be modified." : "Modified beacon: {}.";
     *ret_value = beacons_said(done, done ? words : value_str(said, "comment", ""), name);
@@ -257,6 +275,7 @@ beacons_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A beacon of the pillar can't be deleted here: the minion's comment is the answer. */
 static int
 beacons_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -273,6 +292,8 @@ beacons_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Those of the pillar are left out: the next refresh brings them again. Without a beacon the file becomes
+ * empty, so that old ones do not come back. */
 static int
 beacons_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -310,6 +331,8 @@ static const switching_t enabling_one = { "enable_beacon", "Beacon {} would be e
 static const switching_t disabling_one = { "disable_beacon", "Beacons would be disabled.",
                                            "Disabled beacon {} on minion.", true };
 
+/* enable and disable all, or one by name, and reset; the row has the words. One that is not configured can't
+ * be switched. */
 static int
 beacons_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -33,7 +33,7 @@ static const char defaults_json[] =
     "\"static\": [\"Aliases\", \"Links\", \"IPAMConfig\"],"
     " \"automatic\": [\"IPAddress\", \"Gateway\", \"GlobalIPv6Address\", \"IPv6Gateway\"]}}";
 
-/* NEW object. */
+/* NEW object. Text in JSON, so that each value has its type. */
 static json_t *
 default_settings(void)
 {
@@ -43,7 +43,8 @@ default_settings(void)
     return v;
 }
 
-/* The master's configuration, as far as the pillar brings it (pillar_opts). BORROWED. */
+/* The master's configuration, as far as the pillar brings it (pillar_opts). BORROWED. NULL without
+ * pillar_opts. */
 static json_t *
 master_settings(call_ctx_t *ctx)
 {
@@ -69,6 +70,7 @@ omitted(const json_t *args, const struct source *s)
 
 /* ---- option ------------------------------------------------------------------------------- */
 
+/* The first to bring a name keeps it. */
 static void
 add_matching(json_t *found, json_t *from, const char *pattern)
 {
@@ -81,22 +83,8 @@ add_matching(json_t *found, json_t *from, const char *pattern)
     }
 }
 
-/* NEW object; what is set in a stronger place hides the same name in a weaker one. */
-static json_t *
-exec_config_matching(call_ctx_t *ctx, const json_t *args, const char *pattern)
-{
-    json_auto_t *defaults = default_settings();
-    json_t *found = json_object();
-
-    for (size_t i = 0; i < NELEMS(sources); i++) {
-        if (!omitted(args, &sources[i]))
-            add_matching(found, sources[i].find(ctx), pattern);
-    }
-    add_matching(found, defaults, pattern);
-    return found;
-}
-
-/* "" when nothing is set and there is no default. */
+/* "" when nothing is set and there is no default. Of a glob an object of all that match; {} or the default
+ * when none does. */
 static int
 config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -105,7 +93,13 @@ config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *defaults = default_settings();
 
     if (value_bool(args, "wildcard", false)) {
-        json_auto_t *found = exec_config_matching(ctx, args, name);
+        /* What is set in a stronger place hides the same name in a weaker one. */
+        json_auto_t *found = json_object();
+        for (size_t i = 0; i < NELEMS(sources); i++) {
+            if (!omitted(args, &sources[i]))
+                add_matching(found, sources[i].find(ctx), name);
+        }
+        add_matching(found, defaults, name);
         *ret_value = json_object_size(found) > 0 || json_is_null(dflt) ? json_incref(found)
                                                                        : json_incref(dflt);
         return 0;
@@ -124,7 +118,7 @@ config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- get ---------------------------------------------------------------------------------- */
 
-/* The same places as Python's values. NEW; NULL: there is nothing. */
+/* The same places as Python's values. NEW; NULL: there is nothing. Numbered as `sources`. */
 static py_t *
 native_place(call_ctx_t *ctx, size_t i)
 {
@@ -142,7 +136,8 @@ native_place(call_ctx_t *ctx, size_t i)
     }
 }
 
-/* Everything in one dictionary, the strongest last. NEW, or NULL raised. */
+/* Everything in one dictionary, the strongest last. NEW, or NULL raised. Wrong names of a strategy are
+ * logged, and "recurse" is used, as by Salt. */
 static py_t *
 exec_config_merged(call_ctx_t *ctx, const char *strategy)
 {
@@ -175,7 +170,7 @@ look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
 }
 
 /* What is found in the first place that has it, or in all of them merged. NEW, or NULL, which may have
- * raised. */
+ * raised. omit_* count only without `merge`. */
 static py_t *
 exec_config_find(call_ctx_t *ctx, py_t *args)
 {
@@ -228,7 +223,7 @@ exec_config_joined(json_t *have, json_t *more)
     return json_incref(have);
 }
 
-/* A text ends the search, as it can't be merged. */
+/* A text ends the search, as it can't be merged. Grains are not asked, as by Salt. */
 static int
 config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -252,6 +247,7 @@ config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the rest ----------------------------------------------------------------------------- */
 
+/* The configuration as the job sees it. */
 static int
 config_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +274,7 @@ config_dot_vals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The argument, else the option of the name. */
 static int
 config_backup_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -290,7 +287,7 @@ config_backup_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* "0o644", 644 and "'00644'" are all "0644". */
+/* "0o644", 644 and "'00644'" are all "0644". Longer modes ("1755") stay; quotes and leading zeros go. */
 static int
 config_manage_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -315,6 +312,7 @@ config_manage_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* By the protocol alone; letters of either case. */
 static int
 config_valid_fileproto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

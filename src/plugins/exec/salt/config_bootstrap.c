@@ -14,6 +14,7 @@
 #define DEFAULT_NAME "bootstrap-salt.sh"
 #define FOLDER       "cloud.deploy.d"
 
+/* BORROWED from the path: what is behind the last slash. */
 static const char *
 config_bootstrap_base_name(const char *path)
 {
@@ -22,7 +23,7 @@ config_bootstrap_base_name(const char *path)
 }
 
 /* From an address, a file of this machine, or the text itself. 1; 0: the address has none; or a negative
- * errno. */
+ * errno. A failed fetch is logged and counts as none: the call answers None then. */
 static int
 get_script(call_ctx_t *ctx, const char *source, buf_t *text, char **ret_name, fail_t *err)
 {
@@ -50,7 +51,8 @@ get_script(call_ctx_t *ctx, const char *source, buf_t *text, char **ret_name, fa
     return digest != NULL ? 1 : -EIO;
 }
 
-/* Into one folder, once. Returns the path, NEW, or NULL where it can't be written. */
+/* Into one folder, once. Returns the path, NEW, or NULL where it can't be written. The old script stays until
+ * the new one is whole. A folder that can't be written is passed over, as by Salt. */
 static char *
 put_script(const char *dir, bool make, const char *name, const buf_t *text)
 {
@@ -65,13 +67,6 @@ put_script(const char *dir, bool make, const char *name, const buf_t *text)
     return STEAL(path);
 }
 
-static char *
-config_bootstrap_parent_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? xstrndup(path, (size_t) (slash - path)) : xstrdup(".");
-}
-
 /* Writes into every folder of the search path and below the configuration. The first path that was written,
  * or None. */
 static int
@@ -80,8 +75,11 @@ config_gather_bootstrap_script(call_ctx_t *ctx, json_t *args, json_t **ret_value
     json_t *opts = ctx_opts(ctx), *dir;
     const char *source = value_str(args, "bootstrap", value_str(opts, "bootstrap_script_url", DEFAULT_URL));
     buf_auto_t text = BUF_INIT;
+    const char *conf_file = value_str(opts, "conf_file", ""), *slash = strrchr(conf_file, '/');
     AUTO_FREE char *name = NULL, *first = NULL,
-                   *conf_dir = config_bootstrap_parent_of(value_str(opts, "conf_file", ""));
+                   *conf_dir = slash != NULL ? xstrndup(conf_file, (size_t) (slash - conf_file))
+                                             : xstrdup(".");
+    /* Both are the same folder in most installations, and then it is written once. */
     const char *const own[] = { conf_dir, value_str(opts, "config_dir", conf_dir) };
     size_t i;
     int rc = get_script(ctx, source, &text, &name, err);

@@ -1,11 +1,12 @@
-/* data.c - execution module `data`: values that this minion keeps between jobs, in the file of
- * datastore.h. */
+/* data.c - execution module `data`: values that this minion keeps between jobs, in the file of datastore.h.
+ * Salt keeps them in msgpack below cachedir; here it is JSON in one file, which is replaced whole. Two jobs
+ * that write at once may lose one of the changes, as by Salt, but never the file. */
 #include "common/jinja/jinja.h"
 #include "common/py/py_json.h"
 #include "plugins/lib/salt/datastore.h"
 #include "salt/value.h"
 
-/* The truth as return when rc is 0; returns rc. */
+/* The truth as return when rc is 0; returns rc. On a failure *ret_value stays as it is. */
 static int
 data_said(int rc, bool truth, json_t **ret_value)
 {
@@ -14,12 +15,14 @@ data_said(int rc, bool truth, json_t **ret_value)
     return rc;
 }
 
+/* True also when there was nothing. */
 static int
 data_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return data_said(datastore_clear(ctx, err), true, ret_value);
 }
 
+/* {} when nothing was ever kept. */
 static int
 data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -28,7 +31,8 @@ data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* The mapping that a text writes as Python does, as what it evaluates to without any function; another value
- * is returned as it is. NEW, or NULL with *err. */
+ * is returned as it is. NEW, or NULL with *err. Salt evaluates literals (ast.literal_eval); the sandbox here
+ * has no names, no calls and no filters that reach out. */
 static json_t *
 data_read_mapping(json_t *given, fail_t *err)
 {
@@ -49,6 +53,7 @@ data_read_mapping(json_t *given, fail_t *err)
     return data;
 }
 
+/* Replaces all that is kept; what is no mapping is False and changes nothing. */
 static int
 data_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -61,6 +66,7 @@ data_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return data_said(datastore_save(ctx, data, err), true, ret_value);
 }
 
+/* One key; other ones stay. */
 static int
 data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -68,7 +74,7 @@ data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                      ret_value);
 }
 
-/* Compare and swap, but not atomic against other jobs. */
+/* Compare and swap, but not atomic against other jobs. False when the key is missing or has another value. */
 static int
 data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -82,6 +88,7 @@ data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return data_update(ctx, args, ret_value, err);
 }
 
+/* The value, taken away; a missing one is the default, and the file is written even so. */
 static int
 data_pop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -98,6 +105,8 @@ data_pop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* One value, or of a list of names a list: missing ones have the default, and are left out when that is
+ * None. */
 static int
 data_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,6 +132,7 @@ data_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* In the order in which they were first kept. */
 static int
 data_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -153,6 +163,7 @@ data_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A value of None counts. */
 static int
 data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

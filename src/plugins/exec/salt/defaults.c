@@ -1,5 +1,6 @@
 /* defaults.c - execution module `defaults`: a formula's defaults (defaults.yaml or defaults.json below its
- * folder), and merging of trees. Works on Python values. */
+ * folder), and merging of trees. Works on Python values. Files come from the environment base of the file
+ * server, as by Salt, whatever the environment of the SLS that asks. */
 #include "common/base/fs.h"
 #include "common/files/fileclient.h"
 #include "common/py/py_json.h"
@@ -12,7 +13,8 @@
 
 /* ---- get ---------------------------------------------------------------------------------------------- */
 
-/* NEW, or NULL raised with the position of the error. */
+/* NEW, or NULL raised with the position of the error. An error in a formula's file is an error of the call,
+ * other than a missing file. */
 static py_t *
 defaults_load_yaml(const char *url, const buf_t *text)
 {
@@ -41,7 +43,8 @@ defaults_load_json(const char *url, const buf_t *text)
     return v;
 }
 
-/* The first of the formula's files that exists: 1 with NEW *ret_v, 0, or a negative errno, or -1 raised. */
+/* The first of the formula's files that exists: 1 with NEW *ret_v, 0, or a negative errno, or -1 raised. A
+ * file that is empty, or whose content counts as false, is {}. */
 static int
 defaults_load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
 {
@@ -68,7 +71,8 @@ defaults_load(call_ctx_t *ctx, const char *formula, py_t **ret_v, fail_t *err)
     return 0;
 }
 
-/* The key is FORMULA or FORMULA:PATH. NEW, or NULL raised or with *err. */
+/* The key is FORMULA or FORMULA:PATH. NEW, or NULL raised or with *err. None for a formula without such a
+ * file, or the default for a path that is not in it. */
 static py_t *
 defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -90,14 +94,15 @@ defaults_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- merge, update ------------------------------------------------------------------------------------ */
 
-/* `v`, or an empty dict for a None that may be one. NEW. */
+/* `v`, or an empty dict for a None that may be one. NEW. None comes from YAML's "key:" without a value. */
 static py_t *
 or_empty(py_t *v, bool convert_none)
 {
     return convert_none && py_is(v, PY_NONE) ? py_dict() : py_ref(v);
 }
 
-/* Merges src into dest, or into a copy of it. NEW, or NULL raised. */
+/* Merges src into dest, or into a copy of it. NEW, or NULL raised. Nested mappings join; other values of src
+ * replace those of dest. */
 static py_t *
 defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -113,12 +118,15 @@ defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
                                                                                           : NULL;
 }
 
+/* For templates, whose assignment does not copy. */
 static py_t *
 defaults_deepcopy(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     return py_deepcopy(py_dict_gets(args, "source"));
 }
 
+/* {node: settings}: each node gets the defaults below its own settings. With in_place the mapping that was
+ * given is changed, which a template sees. */
 static py_t *
 defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -1,5 +1,6 @@
 /* event.c - execution module `event`: sends events to the master, or to the minion itself. Without a master,
- * events go to the minion. */
+ * events go to the minion. True and False tell whether an event was handed over, not whether anything
+ * listened. Data must be a dictionary for the minion's own bus; the master takes what Salt's takes. */
 #include "salt/plugin.h"
 
 #include "common/net/tags.h"
@@ -7,7 +8,8 @@
 
 extern char **environ;
 
-/* No master is wanted: salt-call --local, file_client: local or master_type: disable. */
+/* No master is wanted: salt-call --local, file_client: local or master_type: disable. With
+ * use_master_when_local the master is wanted even so. */
 static bool
 exec_event_is_local(call_ctx_t *ctx)
 {
@@ -19,7 +21,8 @@ exec_event_is_local(call_ctx_t *ctx)
            !value_truthy(value_get(opts, "use_master_when_local"));
 }
 
-/* Salt puts the members of `preload` into what the master fires: beside the data, or instead of it. */
+/* Salt puts the members of `preload` into what the master fires: beside the data, or instead of it. The tag
+ * of `preload` is the one under which the event appears. */
 static int
 fire_loaded(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fail_t *err)
 {
@@ -32,7 +35,8 @@ fire_loaded(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
     return ctx_host(ctx, request, &answer, err);
 }
 
-/* The master would refuse it, and its log only would say so; what it fires itself is its own to choose. */
+/* The master would refuse it, and its log only would say so; what it fires itself is its own to choose.
+ * Salt's minion is told True, and its event is dropped where tags are reserved. */
 static int
 exec_event_check_tag(call_ctx_t *ctx, const char *tag, fail_t *err)
 {
@@ -44,7 +48,8 @@ exec_event_check_tag(call_ctx_t *ctx, const char *tag, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
 }
 
-/* NEW: whether it was sent; or NULL with *err for an event that no minion may fire. */
+/* NEW: whether it was sent; or NULL with *err for an event that no minion may fire. Why it was not sent is in
+ * the log alone. */
 static json_t *
 fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fail_t *err)
 {
@@ -63,17 +68,6 @@ fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
     return json_false();
 }
 
-/* By this event the running minion does another function's work: who may call that one calls it. */
-static int
-check_own_tag(const char *tag, fail_t *err)
-{
-    return strcmp(tag, "environ_setenv") != 0
-               ? 0
-               : fail_kind(err, FAIL_COMMAND, -EPERM,
-                           "the event environ_setenv changes the environment of all later jobs: call "
-                           "environ.setenv with update_minion=True");
-}
-
 /* NEW: whether it reached the running minion, which takes dictionaries; or NULL with *err for an event that
  * is another function's. */
 static json_t *
@@ -81,8 +75,13 @@ fire_minion(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 
-    if (check_own_tag(tag, err) < 0)
+    /* By this event the running minion does another function's work: who may call that one calls it. */
+    if (strcmp(tag, "environ_setenv") == 0) {
+        (void) fail_kind(err, FAIL_COMMAND, -EPERM,
+                         "the event environ_setenv changes the environment of all later jobs: call "
+                         "environ.setenv with update_minion=True");
         return NULL;
+    }
     json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", tag, "data", data);
     json_auto_t *answer = NULL;
 
@@ -94,6 +93,7 @@ fire_minion(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
     return json_false();
 }
 
+/* By way of the minion that runs, or of salt-call's own link. */
 static int
 event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -102,6 +102,7 @@ event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* To the minion's own bus, where its parts and engines listen. */
 static int
 event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -111,7 +112,7 @@ event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- send --------------------------------------------------------------------------------- */
 
-/* True takes everything, a list what it names. */
+/* True takes everything, a list what it names. Names that are not there add nothing. */
 static void
 exec_event_add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
 {
@@ -153,6 +154,8 @@ exec_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
         exec_event_add_part(data, "environ", value_get(args, "with_env"), env);
     }
+    /* Grains and pillar may hold secrets: they travel only when the call says so, and every listener on the
+     * master sees them. */
     if (value_truthy(value_get(args, "with_grains")))
         exec_event_add_part(data, "grains", value_get(args, "with_grains"), ctx_grains(ctx));
     if (value_truthy(value_get(args, "with_pillar")))

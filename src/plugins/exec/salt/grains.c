@@ -1,5 +1,7 @@
 /* grains.c - execution module `grains`: look at the minion's grains and change those that are written in
- * CONFDIR/grains. */
+ * CONFDIR/grains. Changes go through grains_write() into CONFDIR/grains, and the minion is told to read them;
+ * what the host itself tells (core grains) can be hidden so but not removed. Refusals are texts or {result:
+ * False} as returns, Salt's. */
 #include <strings.h>
 
 #include "common/base/str.h"
@@ -17,6 +19,7 @@ exec_grains_look_up(call_ctx_t *ctx, const char *key, const char *delim)
     return value_path(ctx_grains(ctx), key, delim);
 }
 
+/* ":" for an empty one, which would part nothing. */
 static const char *
 delim_of(const json_t *args)
 {
@@ -27,6 +30,7 @@ delim_of(const json_t *args)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
+/* Python's values, so that types survive; the default only where there is nothing. */
 static py_t *
 grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -37,6 +41,7 @@ grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
 }
 
+/* A value of None or "" counts, as by Salt's traversal. */
 static int
 grains_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -53,7 +58,8 @@ is_true(const json_t *value)
     return json_is_number(value) ? json_number_value(value) > 0 : value_truthy(value);
 }
 
-/* Masks sensitive grains: the last quarter of a serial number becomes X. */
+/* Masks sensitive grains: the last quarter of a serial number becomes X. For answers that are shown to
+ * others: a report of a fault, a screenshot. */
 static void
 sanitize(json_t *grains)
 {
@@ -86,6 +92,7 @@ grains_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Several keys, each with its own traversal; "" for what is not there, unless a default is given. */
 static int
 grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -106,6 +113,7 @@ grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Sorted, as Salt has it. */
 static int
 grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,6 +131,7 @@ grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* By texts, so that 1 and "1" are equal: the value comes from a command line. */
 static int
 grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -154,6 +163,7 @@ exec_grains_set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destru
     return grains_write(ctx, grains, destructive, refresh_pillar, ret_value, err);
 }
 
+/* All in one write, with one refresh. */
 static int
 grains_setvals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -174,7 +184,7 @@ grains_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* A list deep inside a grain: every level above it is rebuilt around it, up to the grain itself, which is
- * written. */
+ * written. A level that is no mapping is left as it is. */
 static int
 exec_grains_write_list(call_ctx_t *ctx, const char *path, json_t *list, const char *delim, json_t **ret_value,
                        fail_t *err)
@@ -194,7 +204,8 @@ exec_grains_write_list(call_ctx_t *ctx, const char *path, json_t *list, const ch
     return exec_grains_set_one(ctx, key, value, false, true, ret_value, err);
 }
 
-/* A missing grain becomes a list; another type is refused unless `convert`. */
+/* A missing grain becomes a list; another type is refused unless `convert`. A list as the value adds its
+ * elements: only the value as a whole is looked for before, as by Salt. */
 static int
 exec_grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -252,7 +263,8 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- set, delval, delkey --------------------------------------------------------------------- */
 
-/* Sets a nested key; a refusal is reported as Salt does. */
+/* Sets a nested key; a refusal is reported as Salt does. grains_plan() decides by `force` and the kinds of
+ * the values. */
 static int
 exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const grains_setting_t *how,
                      json_t **ret_value, fail_t *err)
@@ -291,6 +303,7 @@ grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                 err);
 }
 
+/* The value becomes None; with destructive the key goes. */
 static int
 grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -300,6 +313,7 @@ grains_delval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return exec_grains_set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
 }
 
+/* delval with destructive. */
 static int
 grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

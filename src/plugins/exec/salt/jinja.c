@@ -1,5 +1,6 @@
 /* jinja.c - execution module `jinja`: data that templates import from map files and others, rendered by a
- * small template of its own. */
+ * small template of its own. A map file's variables can be had only by an import within a template, and that
+ * is what is rendered here; the result passes through JSON so that it is data and no template's object. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -9,7 +10,8 @@
 #include "plugins/lib/call/pyargs.h"
 #include "salt/plugin.h"
 
-/* The template's data without the order of its mappings. NEW, or NULL. */
+/* The template's data without the order of its mappings. NEW, or NULL. Marks of a peer's words stay with the
+ * data. */
 static py_t *
 jinja_rendered(call_ctx_t *ctx, const char *text, fail_t *err)
 {
@@ -25,7 +27,8 @@ jinja_rendered(call_ctx_t *ctx, const char *text, fail_t *err)
     return bytes != NULL ? py_peer_like(py_json_loads(bytes, len), &v, 1) : NULL;
 }
 
-/* Appends a text as a literal of Jinja, which ends at its quote alone whatever the text is. */
+/* Appends a text as a literal of Jinja, which ends at its quote alone whatever the text is. A path may hold
+ * anything; as a literal it can't become code of the template. */
 static void
 jinja_add_literal(buf_t *out, const char *text)
 {
@@ -49,6 +52,7 @@ is_variable(const char *name)
     return n > 0 && name[n] == '\0' && !isdigit((unsigned char) name[0]);
 }
 
+/* The variable of a map file, with this minion's grains and pillar as its context. */
 static py_t *
 jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -66,6 +70,7 @@ jinja_load_map(call_ctx_t *ctx, py_t *args, fail_t *err)
     return jinja_rendered(ctx, buf_str(&text), err);
 }
 
+/* import_yaml, import_json and import_text: the row's text is the statement. */
 static py_t *
 jinja_import(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -4,7 +4,7 @@
 #include "common/crypto/keys.h"
 #include "salt/plugin.h"
 
-/* Fingerprint of a file in pki_dir. *ret_value NEW. */
+/* Fingerprint of a file in pki_dir. *ret_value NEW. A file that is not there is an error of the job. */
 static int
 finger_of(call_ctx_t *ctx, json_t *args, const char *file, json_t **ret_value, fail_t *err)
 {
@@ -25,6 +25,7 @@ key_finger_known(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return finger_of(ctx, args, ctx_row(ctx)->data.text, ret_value, err);
 }
 
+/* The master's signing key, where this minion has been given its public part (verify_master_pubkey_sign). */
 static int
 key_finger_master_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -3,7 +3,8 @@
 #include "salt/log.h"
 #include "salt/plugin.h"
 
-/* The text of any value. BORROWED True, or NULL raised. */
+/* The text of any value. BORROWED True, or NULL raised. The line bears this module's name, and the level
+ * decides whether it is written at all. */
 static py_t *
 log_line(log_level_t level, py_t *args)
 {

@@ -1,6 +1,7 @@
-/* match.c - execution module `match`: whether this minion is meant by a target.
- *
- * As in Salt, a target that makes no sense matches nobody; the reason is in the log at level debug. */
+/* match.c - execution module `match`: whether this minion is meant by a target. As in Salt, a target that
+ * makes no sense matches nobody; the reason is in the log at level debug. Targets are parsed and matched by
+ * common/match, as the master does it, so that both mean the same; here they are asked about this minion, or
+ * with minion_id about another name with this minion's grains. */
 #include "common/match/match.h"
 
 #include "common/base/str.h"
@@ -9,7 +10,8 @@
 
 /* ---- one target ------------------------------------------------------------------------------ */
 
-/* Reads grains and pillar only when the target needs them. False for an invalid target. */
+/* Reads grains and pillar only when the target needs them. False for an invalid target. A job that matches a
+ * name needs no pillar to be decoded. */
 static bool
 match_matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
 {
@@ -42,7 +44,8 @@ match_answer(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Salt answers an address that is none with an empty list. */
+/* Salt answers an address that is none with an empty list. False is for an address or network that this
+ * minion is not in. */
 static int
 match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -57,6 +60,8 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- the minion's data store ----------------------------------------------------------------- */
 
+/* A list matches by any of its elements, a mapping by a key, a text by a glob; numbers match nothing, as by
+ * Salt. */
 static bool
 data_matches(const json_t *value, const char *pattern)
 {
@@ -74,7 +79,7 @@ data_matches(const json_t *value, const char *pattern)
     return json_is_string(value) && match_glob(pattern, json_string_value(value));
 }
 
-/* "key:pattern" */
+/* "key:pattern" Whatever goes wrong is logged, and the answer is False. */
 static int
 match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -94,6 +99,8 @@ match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables of targets ----------------------------------------------------------------------- */
 
+/* Types that need more than a text and this minion (node groups, exact pillar) are refused, as Salt's
+ * functions of this name lack them. */
 static int
 read_type(const json_t *args, tgt_type_t *type, fail_t *err)
 {
@@ -109,7 +116,8 @@ read_type(const json_t *args, tgt_type_t *type, fail_t *err)
         name);
 }
 
-/* The first target of the table that matches, or NULL. BORROWED. */
+/* The first target of the table that matches, or NULL. BORROWED. The order is that of the mapping as it was
+ * written. */
 static const char *
 match_first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
 {
@@ -124,7 +132,8 @@ match_first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *
     return NULL;
 }
 
-/* Value of the first matching target, else the default, with `merge` laid over it. */
+/* Value of the first matching target, else the default, with `merge` laid over it. `dflt` NULL: None when
+ * nothing matches. Without a match nothing is merged. `lookup` stays as it was. */
 static int
 match_choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t **ret_value, fail_t *err)
 {
@@ -149,6 +158,7 @@ match_choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, js
     return 0;
 }
 
+/* Patterns are tried in order; the first one that fits decides. */
 static int
 match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -162,7 +172,8 @@ match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return match_choose(ctx, args, named ? alone : lookup, value_str(args, "default", NULL), ret_value, err);
 }
 
-/* Keys of all targets that match, or None. */
+/* Keys of all targets that match, or None. A key has one target or a list of them, and is told once for each
+ * that matches, as by Salt. */
 static int
 match_search_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -188,7 +199,8 @@ match_search_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* match.ifelse TARGET VALUE [TARGET VALUE]... DEFAULT: a table of targets written as a list. */
+/* match.ifelse TARGET VALUE [TARGET VALUE]... DEFAULT: a table of targets written as a list. Conditions may
+ * also be True and False, which a template computed. */
 static int
 match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

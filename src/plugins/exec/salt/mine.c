@@ -1,5 +1,7 @@
 /* mine.c - execution module `mine`: returns of functions that the master keeps for other minions. Without a
- * master (file_client: local) the minion keeps them itself, in datastore.h. */
+ * master (file_client: local) the minion keeps them itself, in datastore.h. What the master may hand to whom
+ * is decided there (allow_tgt, mine_get); this file sends, asks and deletes. mine_functions are read by
+ * Salt's rules, with each form of their definitions. */
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
 #include "plugins/lib/salt/datastore.h"
@@ -19,7 +21,8 @@ exec_mine_is_local(call_ctx_t *ctx)
            !str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
 }
 
-/* NEW object, or NULL with *err: who stores it again would lose what could not be read. */
+/* NEW object, or NULL with *err: who stores it again would lose what could not be read. The object is {alias:
+ * value}. */
 static json_t *
 mine_load(call_ctx_t *ctx, fail_t *err)
 {
@@ -53,7 +56,8 @@ mine_ask(call_ctx_t *ctx, json_t *ask, json_t **ret_value, fail_t *err)
     return rc < 0 ? fail_kind(err, FAIL_COMMAND, rc, "The mine: %s", fail_text(&why)) : 0;
 }
 
-/* Adds values to the mine, or replaces all of them with `clear`. */
+/* Adds values to the mine, or replaces all of them with `clear`. The master, too, merges unless it is told to
+ * clear. */
 static int
 mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *err)
 {
@@ -70,7 +74,9 @@ mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *
 
 /* ---- definitions -------------------------------------------------------------------------------------- */
 
-/* {alias: {mine_function, allow_tgt, ...}} or {alias: [args and {kwargs}]}: what to call. */
+/* {alias: {mine_function, allow_tgt, ...}} or {alias: [args and {kwargs}]}: what to call. A list is the older
+ * form, a mapping the newer one. The function is mine_function or, without it, the alias. allow_* stay out of
+ * the function's arguments. */
 typedef struct definition {
     char *fun;             /* owned */
     json_t *args, *kwargs; /* owned */
@@ -90,6 +96,8 @@ exec_mine_take(json_t *kwargs, const char *key)
     return NULL;
 }
 
+/* Everything in `d` is NEW: definition_free() in any case. Mappings of a list are keywords, its other
+ * elements positional. */
 static void
 definition_init(definition_t *d, const char *alias, const json_t *spec)
 {
@@ -133,7 +141,8 @@ exec_mine_is_available(call_ctx_t *ctx, const char *fun)
     return false;
 }
 
-/* Calls it and puts the value into `mine`; false when it failed. */
+/* Calls it and puts the value into `mine`; false when it failed. With allow_tgt the value goes in an envelope
+ * that the master opens for those targets alone. */
 static bool
 exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who)
 {
@@ -154,7 +163,8 @@ exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json
     return true;
 }
 
-/* mine_functions of configuration and pillar. NEW object, maybe empty; NULL with *err. */
+/* mine_functions of configuration and pillar. NEW object, maybe empty; NULL with *err. config.merge joins
+ * mappings of both, the configuration being the stronger. */
 static json_t *
 configured(call_ctx_t *ctx, fail_t *err)
 {
@@ -171,7 +181,8 @@ configured(call_ctx_t *ctx, fail_t *err)
 
 /* ---- update, send ------------------------------------------------------------------------------------- */
 
-/* NEW object of what was asked for; NULL with *err or when that is nothing. */
+/* NEW object of what was asked for; NULL with *err or when that is nothing. A list names functions without
+ * arguments. Null and nothing: the configured ones. */
 static json_t *
 exec_mine_wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
 {
@@ -188,7 +199,8 @@ exec_mine_wanted(call_ctx_t *ctx, json_t *given, fail_t *err)
     return functions;
 }
 
-/* Functions that fail are logged and left out. */
+/* Functions that fail are logged and left out. None when nothing is configured, and the mine stays as it is
+ * then. */
 static int
 exec_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -213,7 +225,7 @@ exec_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return mine_add(ctx, mine, value_bool(args, "clear", false), ret_value, err);
 }
 
-/* Calls one function; False when it fails. */
+/* Calls one function; False when it fails. Positional arguments stand behind those of the definition. */
 static int
 mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -231,7 +243,8 @@ mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Configured functions that exist, in Salt's shape. */
+/* Configured functions that exist, in Salt's shape. An alias of another function is shown as {alias:
+ * {function: [arguments]}}. Functions that are not there are left out. */
 static int
 mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -260,7 +273,8 @@ mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- get, delete, flush ------------------------------------------------------------------------------- */
 
-/* Matches this minion against a target: 1, 0, or a negative errno. */
+/* Matches this minion against a target: 1, 0, or a negative errno. Without a master the one minion in
+ * question is this one. */
 static int
 exec_mine_is_target(call_ctx_t *ctx, const char *type, json_t *tgt, fail_t *err)
 {
@@ -294,6 +308,7 @@ exec_mine_names_of(const json_t *fun)
     return names;
 }
 
+/* One function asked for by a text: {id: value}; a list, or several: {function: {id: value}}. */
 static void
 add_found(call_ctx_t *ctx, json_t *found, const json_t *mine, const char *name, bool by_name)
 {
@@ -317,6 +332,7 @@ exec_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         /* The master's answer is {id: value}. */
         json_t *ask = json_pack("{s:s, s:O, s:O, s:O}", "op", "get", "tgt", value_get(args, "tgt"),
                                 "tgt_type", value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+        /* The master knows which minions the target means. */
         int rc = mine_ask(ctx, ask, ret_value, err);
         if (rc == 0 && value_bool(args, "exclude_minion", false))
             json_object_del(*ret_value, ctx_id(ctx));
@@ -339,6 +355,7 @@ exec_mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Also of a function that the mine does not have. */
 static int
 mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -353,6 +370,7 @@ mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return mine_store(ctx, mine, ret_value, err);
 }
 
+/* All that this minion gave; other minions' values are theirs. */
 static int
 mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -406,7 +424,8 @@ mine_host_addresses(const json_t *host, const json_t *names, const json_t *cidrs
 }
 
 /* Adds a container's ports under its image: {"ipv4": {private port: ["address:port"]}}; with `id` [that, id]
- * instead. */
+ * instead. A port that listens everywhere (0.0.0.0) is told with each address of its host; one without a
+ * public address is not told. */
 static void
 mine_add_container(json_t *images, const json_t *container, const json_t *addresses, json_t *id)
 {
@@ -445,6 +464,8 @@ mine_listed(json_t *given)
     return !value_truthy(given) ? NULL : json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
 }
 
+/* {image: {"ipv4": {port: [address:port]}}} over all minions whose mine has docker.ps, whose answer has the
+ * host's interfaces under "host" beside its containers. */
 static int
 mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

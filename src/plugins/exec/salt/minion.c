@@ -1,5 +1,6 @@
 /* minion.c - execution module `minion`: stops and restarts this minion; and lists the keys when the master
- * runs on the same host. */
+ * runs on the same host. This job is a child of the minion's server, so that it cannot end the minion by
+ * itself: it asks, and the server ends after the job's return has been sent. */
 #include "salt/plugin.h"
 
 #include "common/base/fs.h"
@@ -9,6 +10,7 @@ enum { EX_SOFTWARE = 70 }; /* as sysexits.h has it */
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
+/* Salt's order of keys. */
 static int
 minion_ignoring_case(const void *a, const void *b)
 {
@@ -17,7 +19,8 @@ minion_ignoring_case(const void *a, const void *b)
     return strcasecmp(*x, *y);
 }
 
-/* Adds the names of the files in a folder; an absent folder has none. */
+/* Adds the names of the files in a folder; an absent folder has none. Hidden files and folders are no
+ * keys. */
 static int
 add_file_names(const char *dir, json_t *out, fail_t *err)
 {
@@ -38,7 +41,8 @@ add_file_names(const char *dir, json_t *out, fail_t *err)
     return rc;
 }
 
-/* Names in the key folders of a master beside this minion's pki_dir, by folder. */
+/* Names in the key folders of a master beside this minion's pki_dir, by folder. Salt guesses the master's
+ * folder so from the minion's. */
 static int
 minion_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -59,7 +63,8 @@ minion_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- stop and restart --------------------------------------------------------------------- */
 
-/* {"killed", "retcode", "comment"?}: the minion ends once this job's return is safe. NEW. */
+/* {"killed", "retcode", "comment"?}: the minion ends once this job's return is safe. NEW. Without a minion
+ * that runs (salt-call) nothing was killed, and the retcode tells. */
 static json_t *
 ask_to_end(call_ctx_t *ctx, const char *op)
 {
@@ -72,6 +77,7 @@ ask_to_end(call_ctx_t *ctx, const char *op)
     return json_pack("{s:I, s:i}", "killed", value_int(answer, "pid", 0), "retcode", 0);
 }
 
+/* The service manager may start it again, as configured. */
 static int
 minion_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -79,7 +85,8 @@ minion_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Run the configured command after the minion was asked to end. */
+/* Run the configured command after the minion was asked to end. A command that failed leaves the minion to
+ * end all the same; the retcode of the answer is the command's. */
 static void
 run_restart_command(call_ctx_t *ctx, json_t *command, json_t *ret, json_t *comment)
 {

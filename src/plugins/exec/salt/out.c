@@ -1,4 +1,6 @@
-/* out.c - execution module `out`: data as the outputters print it, for templates and programs. */
+/* out.c - execution module `out`: data as the outputters print it, for templates and programs. Options that
+ * the call gives stand in place of the configuration. Trouble with the data gives None, since a template that
+ * logs should not fail. */
 #include <unistd.h>
 
 #include "common/base/str.h"
@@ -9,15 +11,7 @@
 #include "salt/log.h"
 #include "salt/plugin.h"
 
-/* The outputter: one that the options name has precedence, as with Salt, but for `highstate`. */
-static const char *
-outputter_name(const json_t *opts, const char *out)
-{
-    const char *named = value_str(opts, "output", "");
-
-    return *named != '\0' && strcmp(named, "highstate") != 0 ? named : str_empty(out) ? "nested" : out;
-}
-
+/* By the options' words, else whether somewhere a terminal is at the other end. */
 static bool
 wants_colours(const json_t *opts)
 {
@@ -30,7 +24,8 @@ wants_colours(const json_t *opts)
     return colour != NULL && !json_is_null(colour) ? value_truthy(colour) : isatty(STDOUT_FILENO) == 1;
 }
 
-/* Appends a text without the sequences that set colours: from an ESC to the next "m". */
+/* Appends a text without the sequences that set colours: from an ESC to the next "m". Outputters may colour
+ * by themselves even where no colour is asked for. */
 static void
 add_uncoloured(buf_t *out, const char *text)
 {
@@ -49,7 +44,7 @@ add_uncoloured(buf_t *out, const char *text)
 }
 
 /* Appends what the outputter makes of the data, without white space at its end. 0, or -1: the data are not to
- * be shown. */
+ * be shown. An unknown outputter is logged, and `nested` takes its place. */
 static int
 add_shown(call_ctx_t *ctx, py_t *args, bool colours, buf_t *text)
 {
@@ -62,7 +57,10 @@ add_shown(call_ctx_t *ctx, py_t *args, bool colours, buf_t *text)
     if (data == NULL || given == NULL)
         return -1;
     output_opts_read(&how, NULL, conf);
-    how.out = outputter_name(conf, pyarg_text(args, "out", "nested"));
+    /* The options' outputter has precedence over the call's, as with Salt, but for `highstate`, which comes from state
+     * runs and would not fit other data. */
+    const char *named = value_str(conf, "output", ""), *out = pyarg_text(args, "out", "nested");
+    how.out = *named != '\0' && strcmp(named, "highstate") != 0 ? named : str_empty(out) ? "nested" : out;
     how.indent = (int) value_int(conf, "output_indent", OUTPUT_INDENT_DEFAULT);
     how.retcode = (int) value_int(given, "_retcode", 0);
     how.colour = colours && wants_colours(conf) ? PAINT_PLAIN : PAINT_NONE;
@@ -95,6 +93,7 @@ out_string_format(call_ctx_t *ctx, py_t *args, fail_t *err)
     return py_str(buf_str(&plain), plain.len);
 }
 
+/* Blanks and line breaks as HTML shows them; other characters stay as they are, as by Salt. */
 static py_t *
 out_html_format(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

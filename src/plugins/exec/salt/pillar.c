@@ -1,6 +1,7 @@
 /* pillar.c - execution module `pillar`: the pillar in memory, and one compiled for the question when an
  * environment is named. Values are Python's (py_t), so that integer keys, tuples and bytes stay what they
- * are. */
+ * are. The pillar in memory is the one of the last refresh; what is compiled for a question does not replace
+ * it. Keys may be paths ("a:b:0"), with another delimiter if asked for. */
 #include "salt/plugin.h"
 
 #include <sys/stat.h>
@@ -52,7 +53,7 @@ delimiter_of(const py_t *args)
 /* ---- compiling ----------------------------------------------------------------------------- */
 
 /* Pillar environment of a compilation: the argument, else the configuration's, as pillarenv_from_saltenv
- * says. */
+ * says. NULL: none, so that all environments count. */
 static const char *
 exec_pillar_env_of(call_ctx_t *ctx, const py_t *kwargs)
 {
@@ -67,7 +68,8 @@ exec_pillar_env_of(call_ctx_t *ctx, const py_t *kwargs)
     return asked != NULL ? asked : value_str(opts, "saltenv", NULL);
 }
 
-/* Adds the call's pillar override to the request, decrypted when pillar_enc names a renderer. */
+/* Adds the call's pillar override to the request, decrypted when pillar_enc names a renderer. A job's words
+ * may be a peer's; their marks go along (py_to_wire_peer), so that a template does not evaluate them. */
 static int
 add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
 {
@@ -76,6 +78,7 @@ add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
 
     if (!truthy(override))
         return 0;
+    /* Only renderers that the configuration lists may run over what a caller sends. */
     if (renderer != NULL) {
         /* pillar_enc: the override came encrypted. */
         json_t *allowed = value_get(ctx_opts(ctx), "decrypt_pillar_renderers"), *one;
@@ -107,7 +110,8 @@ add_override(call_ctx_t *ctx, const py_t *kwargs, json_t *ask, fail_t *err)
     return 0;
 }
 
-/* The pillar as a master (or this minion, without one) compiles it now. NEW. */
+/* The pillar as a master (or this minion, without one) compiles it now. NEW. Without a master the minion
+ * compiles by itself. */
 static py_t *
 fresh(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 {
@@ -117,7 +121,8 @@ fresh(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
     return add_override(ctx, kwargs, ask, err) < 0 ? NULL : ctx_compile_pillar(ctx, ask, err);
 }
 
-/* The one in memory, unless an environment is asked for. NEW. */
+/* The one in memory, unless an environment is asked for. NEW. The other keywords of the call (an override) do
+ * not count for it. */
 static py_t *
 chosen(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 {
@@ -133,7 +138,8 @@ chosen(call_ctx_t *ctx, const py_t *kwargs, fail_t *err)
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-/* Value at `key`, or `dflt`. NEW, or NULL raised. */
+/* Value at `key`, or `dflt`. NEW, or NULL raised. `dflt` NULL: NULL without a raised error when there is
+ * nothing. */
 static py_t *
 exec_pillar_look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
 {
@@ -142,6 +148,7 @@ exec_pillar_look_up(py_t *pillar, py_t *key, const char *delimiter, py_t *dflt)
     return found == NULL && py_raised() == NULL ? py_ref(dflt) : found;
 }
 
+/* A KeyError with Salt's text. Returns NULL. */
 static py_t *
 exec_pillar_missing(py_t *key)
 {
@@ -150,7 +157,9 @@ exec_pillar_missing(py_t *key)
     return py_raise_key(words);
 }
 
-/* The default with the pillar's value over it. NEW; NULL: not to be merged, or raised. */
+/* The default with the pillar's value over it. NEW; NULL: not to be merged, or raised. Different types can't
+ * be merged; that is logged and the pillar's value counts, as by Salt. Of a list only elements that the
+ * default lacks are added. */
 static py_t *
 exec_pillar_merged(call_ctx_t *ctx, const py_t *args, py_t *pillar, py_t *dflt)
 {
@@ -193,6 +202,7 @@ pillar_get(call_ctx_t *ctx, py_t *args, fail_t *err)
         py_unref(dflt);
         dflt = py_strz("");
     }
+    /* Only mappings and lists merge; another default is logged, and the call goes on without. */
     if (truthy(py_dict_gets(args, "merge"))) {
         bool fits = py_is(dflt, PY_DICT) || py_is(dflt, PY_LIST);
         py_t *out = fits ? exec_pillar_merged(ctx, args, pillar, dflt) : NULL;
@@ -228,7 +238,8 @@ pillar_item(call_ctx_t *ctx, py_t *args, fail_t *err)
     return STEAL(out);
 }
 
-/* Without arguments compiles a fresh pillar, as in Salt; with keys answers from memory. */
+/* Without arguments compiles a fresh pillar, as in Salt; with keys answers from memory. The override and its
+ * environment are of that compilation alone. */
 static py_t *
 pillar_items(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -242,6 +253,7 @@ pillar_items(call_ctx_t *ctx, py_t *args, fail_t *err)
     return pillar_item(ctx, item_args, err);
 }
 
+/* The names on the top level, of a pillar compiled anew. */
 static py_t *
 pillar_ls(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -249,6 +261,7 @@ pillar_ls(call_ctx_t *ctx, py_t *args, fail_t *err)
     return pillar != NULL ? py_tolist(pillar) : NULL;
 }
 
+/* From memory without traversal, the whole of it or one top key; {} for a key that is not there. */
 static py_t *
 pillar_raw(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -262,6 +275,7 @@ pillar_raw(call_ctx_t *ctx, py_t *args, fail_t *err)
     return found != NULL ? py_ref(found) : py_raised() == NULL ? py_dict() : NULL;
 }
 
+/* A missing key raises whatever pillar_raise_on_missing says, as by Salt. */
 static py_t *
 pillar_keys(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -277,7 +291,7 @@ pillar_keys(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- shown without its values -------------------------------------------------------------- */
 
-/* Replaces every value by its type's name. NEW. */
+/* Replaces every value by its type's name. NEW. Keys stay, and so do the containers; a string is "<str>". */
 static py_t *
 obfuscated(py_t *v)
 {
@@ -311,8 +325,9 @@ pillar_obfuscate(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- external sources, files, choices ------------------------------------------------------ */
 
-/* Compiles the pillar with this external one, given as a dict or as YAML. NEW, or NULL raised or with
- * *err. */
+/* Compiles the pillar with this external one, given as a dict or as YAML. NEW, or NULL raised or with *err.
+ * For trying one before it is configured. The master takes it only where its configuration lets minions say
+ * so. */
 static py_t *
 pillar_ext(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -338,6 +353,7 @@ pillar_ext(call_ctx_t *ctx, py_t *args, fail_t *err)
     return add_override(ctx, args, ask, err) < 0 ? NULL : ctx_compile_pillar(ctx, ask, err);
 }
 
+/* True when one of the folders has such a file. An absolute path is looked at as it is. */
 static bool
 exists_below(json_t *dirs, const char *path)
 {
@@ -353,6 +369,7 @@ exists_below(json_t *dirs, const char *path)
     return false;
 }
 
+/* Asked where pillar_roots are: on the master, or without one. */
 static py_t *
 pillar_file_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -382,7 +399,8 @@ laid_over(py_t *base, py_t *over)
     return out == NULL || py_update(out, over, false) < 0 ? NULL : STEAL(out);
 }
 
-/* As grains.filter_by, matched against a pillar value. */
+/* As grains.filter_by, matched against a pillar value. `base` lies below the value found, `merge` on top of
+ * both; None is found when neither a pattern nor the default fits. */
 static py_t *
 pillar_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -1,13 +1,14 @@
 /* publish.c - execution module `publish`: has the master run functions on other minions, or a runner, as the
  * master's options peer and peer_run allow. What is refused is an empty answer, as in Salt, and told in the
- * log. */
+ * log. The answer is {minion: return}, or with full_data the whole of each return. A text NAME=VALUE whose
+ * name a peer said is refused among the arguments (saidwords.h): it would become a keyword. */
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "plugins/lib/salt/saidwords.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* True when the job has no master to ask. */
+/* True when the job has no master to ask. salt-call --local has no link, either. */
 static bool
 publish_is_local(call_ctx_t *ctx)
 {
@@ -16,7 +17,8 @@ publish_is_local(call_ctx_t *ctx)
 
 /* ---- arguments ---------------------------------------------------------------------------------------- */
 
-/* "a b c" as the words of one of several functions. NEW. */
+/* "a b c" as the words of one of several functions. NEW. Quotes have no meaning: Salt splits at blanks
+ * alone. */
 static json_t *
 publish_words(const char *text)
 {
@@ -29,7 +31,8 @@ publish_words(const char *text)
     return list;
 }
 
-/* One argument as a word of a command line: typed, or a keyword of `last`. */
+/* One argument as a word of a command line: typed, or a keyword of `last`. "name=value" is a keyword when
+ * what stands before "=" could be a name; both sides are typed as on a command line. */
 static void
 publish_word(json_t *list, json_t *last, json_t *one)
 {
@@ -48,7 +51,8 @@ publish_word(json_t *list, json_t *last, json_t *one)
 }
 
 /* `arg` as Salt's list of arguments: a text is YAML, and what is no list is the only one. With several
- * functions each argument is the list of one. NEW; NULL with *err. */
+ * functions each argument is the list of one. NEW; NULL with *err. Keywords come last, in one mapping with
+ * Salt's mark. */
 static json_t *
 publish_arguments(call_ctx_t *ctx, json_t *arg, bool several, fail_t *err)
 {
@@ -72,7 +76,8 @@ publish_arguments(call_ctx_t *ctx, json_t *arg, bool several, fail_t *err)
     return json_incref(list);
 }
 
-/* The number of the master `via_master` among the configured ones; -1: none was named; -EINVAL with *err. */
+/* The number of the master `via_master` among the configured ones; -1: none was named; -EINVAL with *err. A
+ * host's port may be left out. Without a name any connected master is asked. */
 static int
 publish_master(call_ctx_t *ctx, const char *via, fail_t *err)
 {
@@ -95,7 +100,8 @@ publish_master(call_ctx_t *ctx, const char *via, fail_t *err)
 
 /* ---- asking ------------------------------------------------------------------------------------------- */
 
-/* TAKES `ask`. The master's answer, `{}` of what it refuses, or `late` when it takes too long. */
+/* TAKES `ask`. The master's answer, `{}` of what it refuses, or `late` when it takes too long. Why it refuses
+ * is in the log alone, since Salt's callers expect an object of minions. */
 static int
 publish_ask(call_ctx_t *ctx, json_t *ask, const char *late, json_t **ret_value, fail_t *err)
 {
@@ -116,11 +122,13 @@ publish_ask(call_ctx_t *ctx, json_t *ask, const char *late, json_t **ret_value, 
     return 0;
 }
 
+/* publish and full_data: the row's number. Several functions with commas have a list of arguments each. */
 static int
 publish_publish(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *fun = value_str(args, "fun", "");
     bool several = strchr(fun, ',') != NULL;
+    /* A published publish could go round in circles among minions. */
     if (publish_is_local(ctx) || str_starts(fun, "publish.")) {
         if (publish_is_local(ctx))
             log_error("Publishing needs a connection to a master, and there is none: nothing was sent");
@@ -151,6 +159,7 @@ publish_publish(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return publish_ask(ctx, ask, "publish", ret_value, err);
 }
 
+/* The text for a call without a master is the result, as by Salt. */
 static int
 publish_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -21,7 +21,7 @@
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 
-/* NEW list. Where no minion runs (salt-call) there are no jobs. */
+/* NEW list. Where no minion runs (salt-call) there are no jobs. The minion leaves the asking job out. */
 static json_t *
 running_jobs(call_ctx_t *ctx)
 {
@@ -50,6 +50,7 @@ saltutil_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Jobs whose function the glob fits. */
 static int
 saltutil_is_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -66,6 +67,7 @@ saltutil_is_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* {} when it has ended: the master asks so whether a minion still works. */
 static int
 saltutil_find_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -82,7 +84,8 @@ saltutil_find_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* The text that Salt returns; "" when no such job runs. NEW. */
+/* The text that Salt returns; "" when no such job runs. NEW. -ENOTSUP: no minion runs here, so no job
+ * either. */
 static json_t *
 signal_job(call_ctx_t *ctx, const char *jid, json_int_t sig)
 {
@@ -98,6 +101,7 @@ signal_job(call_ctx_t *ctx, const char *jid, json_int_t sig)
     return value_fmt("Signal %d sent to job %s at pid %d", (int) sig, jid, (int) value_int(answer, "pid", 0));
 }
 
+/* "" is no success for a person who mistyped a jid: the retcode and a hint say so. */
 static int
 signal_one(call_ctx_t *ctx, const json_t *args, json_int_t sig, json_t **ret_value)
 {
@@ -109,6 +113,7 @@ signal_one(call_ctx_t *ctx, const json_t *args, json_int_t sig, json_t **ret_val
     return 0;
 }
 
+/* The row's number is the signal: kill_all_jobs, term_all_jobs. This job is not among them. */
 static int
 saltutil_signal_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,6 +134,7 @@ saltutil_signal_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return signal_one(ctx, args, value_int(args, "sig", SIGTERM), ret_value);
 }
 
+/* kill_job and term_job: as signal_job with the row's signal. */
 static int
 saltutil_end_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -151,6 +157,7 @@ tell_minion(call_ctx_t *ctx, const char *tag, json_t *data)
     return false;
 }
 
+/* The event alone: the minion compiles it afterwards. */
 static bool
 refresh_pillar(call_ctx_t *ctx, bool clean_cache)
 {
@@ -189,6 +196,7 @@ saltutil_refresh_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* The row's text is the event's tag. */
 static int
 saltutil_refresh(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -210,6 +218,8 @@ saltutil_refresh_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* Always True, as by Salt. The pillar may depend on grains, so it is refreshed too unless the call says
+ * no. */
 static int
 saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -267,45 +277,31 @@ exec_saltutil_seconds(const struct timespec *t)
     return (double) t->tv_sec + (double) t->tv_nsec / 1e9;
 }
 
-/* A folder that is as old; nothing where there is none. */
-static int
-remove_old(const char *path, double before, fail_t *err)
-{
-    struct stat st;
-
-    if (lstat(path, &st) != 0)
-        return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
-    return !S_ISDIR(st.st_mode) || exec_saltutil_seconds(&st.st_mtim) >= before ? 0
-                                                                                : fs_remove_tree(path, err);
-}
-
-/* False: not all of the old ones went; the log says why. */
-static bool
-sweep_jobs(const char *dir, double before)
-{
-    fail_auto_t why = FAIL_INIT;
-    char **names = NULL;
-    bool all = fs_names(dir, &names, &why) == 0;
-
-    for (char **name = names; name != NULL && *name != NULL; name++) {
-        AUTO_FREE char *path = fs_join(dir, *name);
-        all = remove_old(path, before, &why) == 0 && all;
-    }
-    strv_free(names);
-    if (!all)
-        log_error("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", fail_text(&why));
-    return all;
-}
-
+/* Folders older than `hours`, by their own times; other files of the place are left alone. False: not all of the old
+ * ones went, and the log says why. */
 static int
 saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "minion_jobs");
+    fail_auto_t why = FAIL_INIT;
+    char **names = NULL;
     struct timespec now;
+
     (void) clock_gettime(CLOCK_REALTIME, &now);
     double before = exec_saltutil_seconds(&now) - (double) value_int(args, "hours", 24) * 3600;
-
-    *ret_value = json_boolean(sweep_jobs(dir, before));
+    bool all = fs_names(dir, &names, &why) == 0;
+    for (char **name = names; name != NULL && *name != NULL; name++) {
+        AUTO_FREE char *path = fs_join(dir, *name);
+        struct stat st;
+        if (lstat(path, &st) != 0)
+            all = (fs_is_absence(-errno) || fs_fail(&why, -errno, "look at", path) == 0) && all;
+        else if (S_ISDIR(st.st_mode) && exec_saltutil_seconds(&st.st_mtim) < before)
+            all = fs_remove_tree(path, &why) == 0 && all;
+    }
+    strv_free(names);
+    if (!all)
+        log_error("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", fail_text(&why));
+    *ret_value = json_boolean(all);
     return 0;
 }
 
@@ -319,6 +315,7 @@ saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     AUTO_FREE char *path = fs_join(dir, "return.json");
     buf_auto_t text = BUF_INIT;
 
+    /* A slash in it would lead to another folder. */
     int there = strchr(jid, '/') == NULL ? fs_look_dir(dir, err) : 0;
     if (there < 0)
         return there;
@@ -348,7 +345,7 @@ saltutil_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Modules are the same in every environment. */
+/* Modules are the same in every environment. The environment is taken and has no effect. */
 static int
 saltutil_mmodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

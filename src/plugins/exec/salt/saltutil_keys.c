@@ -10,7 +10,8 @@
 #include "common/crypto/keys.h"
 #include "salt/log.h"
 
-/* The files of a folder, not the folders in it. What can't be removed stays, as in Salt. */
+/* The files of a folder, not the folders in it: the master's public key goes too. What can't be removed
+ * stays, as in Salt. */
 static int
 remove_files(const char *dir, fail_t *err)
 {
@@ -27,7 +28,8 @@ remove_files(const char *dir, fail_t *err)
     return rc;
 }
 
-/* Without a minion that runs: its next start has them. */
+/* Without a minion that runs: its next start has them. The folder must be known: an empty one would mean the
+ * working directory. */
 static int
 make_anew(call_ctx_t *ctx, fail_t *err)
 {
@@ -42,6 +44,8 @@ make_anew(call_ctx_t *ctx, fail_t *err)
     return 0;
 }
 
+/* None. The running minion makes a new key, which takes the accepted one's place on each master when the
+ * minion comes with it. */
 static int
 saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -58,7 +62,8 @@ saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return rc;
 }
 
-/* False when the masters could not be asked. */
+/* False when the masters could not be asked. The master deletes this minion's key; the minion can be heard
+ * only after a new acceptance. */
 static int
 saltutil_revoke_auth(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

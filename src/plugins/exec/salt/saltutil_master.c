@@ -1,13 +1,15 @@
 /* saltutil_master.c - more of execution module `saltutil`: calls of the master's runners, wheel functions and
  * jobs from a minion on the master's host. The job's own process asks, not the minion's server, because the
- * answer may take long. */
+ * answer may take long. They work for minions that stand beside a master and may open its local socket (root,
+ * or the master's user), as by Salt; the master sees the user, and its rules apply. */
 #include "salt/plugin.h"
 
 #include "common/base/str.h"
 #include "plugins/lib/salt/masterline.h"
 #include "plugins/lib/salt/saidwords.h"
 
-/* Salt's list of arguments. NEW. */
+/* Salt's list of arguments. NEW. Keywords of the call itself ("more") win over `kwarg`; what the publisher
+ * adds stays out. */
 static json_t *
 argument_list(json_t *arg, json_t *kwarg, json_t *more)
 {
@@ -26,7 +28,7 @@ argument_list(json_t *arg, json_t *kwarg, json_t *more)
     return list;
 }
 
-/* TAKES *request_p. */
+/* TAKES *request_p. The answer has no deadline but the job's own. */
 static int
 saltutil_master_ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
 {
@@ -46,7 +48,7 @@ saltutil_master_ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_ans
     return 0;
 }
 
-/* Publishes a job and waits for all returns. */
+/* Publishes a job and waits for all returns. Minions that do not return in time are not in the answer. */
 static int
 saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -55,6 +57,7 @@ saltutil_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *kwargs = value_get(args, "kwargs"), *request = json_pack("{s:s}", "op", "publish");
     json_auto_t *answer = NULL;
 
+    /* Said before anything is published. */
     if (value_bool(args, "ssh", false)) {
         json_decref(request);
         return fail_kind(err, FAIL_INVOCATION, -ENOTSUP, "there is no salt-ssh here; leave ssh out");
@@ -103,6 +106,7 @@ saltutil_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The answer is the function's return with its tag and jid, as by Salt. */
 static int
 saltutil_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

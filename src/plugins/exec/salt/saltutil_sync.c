@@ -16,7 +16,7 @@
 
 /* NEW {environment: [SLS]} of this minion, whatever state runs are under way; empty when there is no top
  * file. NULL with *err when it can't be known: what is in the environments that were not seen is not to be
- * cleaned away. */
+ * cleaned away. A state run under way does not hinder it. */
 static json_t *
 read_top(call_ctx_t *ctx, fail_t *err)
 {
@@ -40,7 +40,8 @@ read_top(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
-/* NEW list: what was asked for, as text with commas or a list. */
+/* NEW list: what was asked for, as text with commas or a list. A job that syncs several kinds renders the top
+ * file once. */
 static json_t *
 wanted_envs(call_ctx_t *ctx, json_t *given, fail_t *err)
 {
@@ -76,7 +77,8 @@ wanted_envs(call_ctx_t *ctx, json_t *given, fail_t *err)
 
 typedef enum after { NOTHING, MODULES, BEACONS, PILLAR, GRAINS } after_t;
 
-/* Salt's functions after a sync; who has nobody to tell is not the worse for it. */
+/* Salt's functions after a sync; who has nobody to tell is not the worse for it. The functions are called by
+ * name, so that a user's own of that name takes part. */
 static void
 saltutil_sync_refresh(call_ctx_t *ctx, after_t after)
 {
@@ -105,7 +107,8 @@ sync_form(call_ctx_t *ctx, const json_t *args, const char *form, json_t **ret_va
     return 0;
 }
 
-/* Refreshes only when the call asks for it. */
+/* Refreshes only when the call asks for it. New grains without a change need no reading again, but the pillar
+ * may use what else came. */
 static int
 sync_and_refresh(call_ctx_t *ctx, json_t *args, const char *form, after_t after, json_t **ret_value,
                  fail_t *err)
@@ -152,6 +155,7 @@ typedef struct form {
 FORMS(FORM)
 #undef FORM
 
+/* The row has the kind. *ret_value is the list of names. */
 static int
 saltutil_sync_form(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -160,12 +164,14 @@ saltutil_sync_form(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return sync_and_refresh(ctx, args, saltutil_sync_folder_of(form->kind), form->after, ret_value, err);
 }
 
+/* The file server of this minion is its own. */
 static bool
 is_masterless(call_ctx_t *ctx)
 {
     return strcmp(value_str(ctx_opts(ctx), "file_client", "remote"), "local") == 0;
 }
 
+/* Pillar modules run where pillars are compiled, which is the master unless there is none. */
 static int
 saltutil_sync_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -175,6 +181,8 @@ saltutil_sync_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return sync_and_refresh(ctx, args, "pillar", PILLAR, ret_value, err);
 }
 
+/* {kind: [names]} of all kinds; one refresh at the end covers what each would ask for. A kind that can't be
+ * fetched ends the call, and those before it have been synchronised. */
 static int
 saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -199,7 +207,8 @@ saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- what there is ------------------------------------------------------------------------ */
 
-/* Names of modules below a folder, without their suffixes. */
+/* Names of modules below a folder, without their suffixes. Packages are folders, whose files count one by
+ * one; names are cut at the first dot, as by Salt. */
 static int
 add_stems(const char *dir, json_t *stems, fail_t *err)
 {
@@ -218,7 +227,8 @@ add_stems(const char *dir, json_t *stems, fail_t *err)
     return rc;
 }
 
-/* {kind: [names]} of the synchronised custom modules. */
+/* {kind: [names]} of the synchronised custom modules. What was synchronised, whether or not it can be
+ * loaded. */
 static int
 saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -26,6 +26,7 @@ flag(const json_t *args, const char *key)
     return value_bool(value_get(args, "kwargs"), key, false);
 }
 
+/* test=True of the call, or of the job as a whole. */
 static bool
 is_test(call_ctx_t *ctx, const json_t *args)
 {
@@ -39,7 +40,7 @@ persists(const json_t *args)
     return value_bool(value_get(args, "kwargs"), "persist", true);
 }
 
-/* `format` with the name where it has {}. NEW. */
+/* `format` with the name where it has {}. NEW. Salt's texts have {} for the name. */
 static json_t *
 phrase(const char *format, const char *name)
 {
@@ -66,7 +67,8 @@ exec_schedule_changed(const char *format, const char *name, const char *what)
     return ret;
 }
 
-/* All jobs of the scheduler or, offline, of its file. NEW, or NULL with *err. */
+/* All jobs of the scheduler or, offline, of its file. NEW, or NULL with *err. Disabled jobs and internal ones
+ * (__mine_interval) too: a name that is taken is taken. */
 static json_t *
 whole_list(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -77,7 +79,8 @@ whole_list(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* ---- seeing ----------------------------------------------------------------------------------- */
 
-/* YAML text with "saved" for each job, or the dict itself. */
+/* YAML text with "saved" for each job, or the dict itself. `where` opts or pillar narrows it to jobs of that
+ * origin. Whether a job is saved is read from the file, since the scheduler does not know. */
 static int
 schedule_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -123,6 +126,7 @@ schedule_is_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* Members with an underscore (_next_fire_time) are the scheduler's. NEW, {} for an unknown job. */
 static json_t *
 exec_schedule_status(call_ctx_t *ctx, const char *name, const char *format, fail_t *err)
 {
@@ -138,6 +142,7 @@ schedule_job_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return *ret_value ? 0 : err->code;
 }
 
+/* None for a job that will not fire. */
 static int
 schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -158,7 +163,7 @@ schedule_show_next_fire_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 
 /* Sets or (`item` NULL) deletes a job, in the scheduler or in its file. A job that a peer's arguments shaped
  * is marked (SCHEDULE_PEER), so that its runs are treated as that peer's. NEW schedule afterwards; NULL with
- * *err. */
+ * *err. Offline the checks are those that the scheduler would make. */
 static json_t *
 exec_schedule_put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t *err)
 {
@@ -189,6 +194,7 @@ exec_schedule_refused(json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Only what schedule.add would set; nothing is asked of the scheduler. */
 static int
 schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -196,7 +202,8 @@ schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return *ret_value ? 0 : err->code;
 }
 
-/* The job is looked for again afterwards, as the minion may have refused it. */
+/* The job is looked for again afterwards, as the minion may have refused it. An existing job is left alone:
+ * schedule.modify changes it. */
 static int
 schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -212,6 +219,7 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *item = scheduling_item(name, value_get(args, "kwargs"), err);
     if (item == NULL)
         return err->code;
+    /* Contradictions among the keywords are answers with Salt's texts. */
     if (scheduling_refused(item)) {
         *ret_value = exec_schedule_answer(false, "{}", value_str(item, "comment", ""));
         return 0;
@@ -230,7 +238,7 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* Compares before it writes; unchanged jobs are reported as correct. The function of the present job is kept
- * when none is given. */
+ * when none is given. Other members that are not given go: the job is built anew from the keywords. */
 static int
 schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -269,6 +277,7 @@ schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* With test=True a job that is not there is told as one that would be deleted: Salt tests that first. */
 static int
 schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -285,6 +294,8 @@ schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = exec_schedule_answer(false, "Job {} does not exist.", name);
         return 0;
     }
+    /* Deleting is a request like setting: the scheduler's answer is the list as it is afterwards, and only a
+     * name that is gone from it counts as deleted. */
     json_auto_t *after = exec_schedule_put(ctx, args, name, NULL, err);
     if (after == NULL)
         return exec_schedule_refused(ret_value, err);
@@ -333,7 +344,8 @@ schedule_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- switching -------------------------------------------------------------------------------- */
 
-/* Enables or disables, as the row says. */
+/* Enables or disables, as the row says. The scheduler's answer is looked at, as a job of the pillar may
+ * refuse. */
 static int
 schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -370,6 +382,7 @@ schedule_switch_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* The scheduler as a whole; each job keeps its own switch. */
 static int
 schedule_switch_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -400,6 +413,8 @@ exec_schedule_said(bool result, const char *format, const char *name)
     return ret;
 }
 
+/* The job runs once, beside its times. A disabled one needs `force`, and the refusal counts as a success, as
+ * by Salt. */
 static int
 schedule_run_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -424,7 +439,8 @@ schedule_run_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* skip_job and postpone_job: `times` are the arguments that must be times. */
+/* skip_job and postpone_job: `times` are the arguments that must be times. `request` is TAKEN. Times are
+ * checked here, since the scheduler's refusal would not say which. `times[0]` is the run that is meant. */
 static int
 move_time(call_ctx_t *ctx, json_t *args, json_t *request, const char *const times[2], const char *done,
           json_t **ret_value, fail_t *err)
@@ -456,6 +472,7 @@ move_time(call_ctx_t *ctx, json_t *args, json_t *request, const char *const time
     return 0;
 }
 
+/* The run at `current_time` is left out. */
 static int
 schedule_skip_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -467,6 +484,7 @@ schedule_skip_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
                      ret_value, err);
 }
 
+/* The run at `current_time` takes place at `new_time`. */
 static int
 schedule_postpone_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -480,6 +498,7 @@ schedule_postpone_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- keeping ---------------------------------------------------------------------------------- */
 
+/* Jobs of the pillar are left out: the next refresh brings them again. */
 static int
 schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -493,7 +512,8 @@ schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Takes the pillar's schedule by a pillar refresh event and the file's by a request to the scheduler. */
+/* Takes the pillar's schedule by a pillar refresh event and the file's by a request to the scheduler. An
+ * empty file changes nothing, and a minion without either answers with an empty list. */
 static int
 schedule_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

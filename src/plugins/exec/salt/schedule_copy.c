@@ -5,7 +5,8 @@
 #include "plugins/lib/salt/scheduling.h"
 #include "salt/value.h"
 
-/* NEW arguments of schedule.add that make the job again. */
+/* NEW arguments of schedule.add that make the job again. schedule.add has other names for a job's arguments
+ * than the job itself. */
 static json_t *
 copy_words(const char *name, const json_t *job)
 {
@@ -21,18 +22,8 @@ copy_words(const char *name, const json_t *job)
     return json_pack("[o]", words);
 }
 
-/* The minions that added the job; those that did not are put into `failed`. NEW. */
-static json_t *
-copy_took(const json_t *response, json_t *failed)
-{
-    json_t *took = json_array(), *said;
-    const char *minion;
-    json_object_foreach ((json_t *) response, minion, said)
-        json_array_append_new(value_bool(said, "result", false) ? took : failed, json_string(minion));
-    return took;
-}
-
-/* schedule.copy and, with the row's number, schedule.move. */
+/* schedule.copy and, with the row's number, schedule.move. A job is moved only when every minion that
+ * answered has it; one of the pillar can't be moved, since the pillar would bring it again. */
 static int
 schedule_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -40,7 +31,9 @@ schedule_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name = value_str(args, "name", "");
     const scheduling_list_t own = { .show_all = true, .where = "opts" }, all = { .show_all = true };
     json_auto_t *mine = scheduling_list(ctx, moves ? &own : &all, err), *response = NULL,
-                *failed = json_array();
+                *took = json_array(), *failed = json_array();
+    const char *minion;
+    json_t *said;
     if (mine == NULL)
         return err->code;
     json_t *job = value_get(mine, name);
@@ -67,7 +60,9 @@ schedule_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = ctx_call(ctx, "publish.publish", words, how, &response, err);
     if (rc < 0)
         return rc;
-    json_auto_t *took = copy_took(response, failed);
+    /* A minion that answers with an error text has not added it. */
+    json_object_foreach (response, minion, said)
+        json_array_append_new(value_bool(said, "result", false) ? took : failed, json_string(minion));
     if (json_object_size(response) == 0 || json_array_size(failed) > 0) {
         *ret_value = json_object_size(response) == 0
                          ? json_pack("{s:s, s:b}", "comment",
@@ -77,6 +72,7 @@ schedule_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                      "result", false, "minions", failed);
         return 0;
     }
+    /* Deleted here last, so that a failure on the way leaves the job where it was. */
     json_auto_t *gone = moves ? scheduling_ask(ctx,
                                                json_pack("{s:s, s:s, s:b}", "do", "delete", "name", name,
                                                          "persist", true),

@@ -1,4 +1,6 @@
-/* sdb.c - execution module `sdb`: values of stores, by addresses like sdb://PROFILE/KEY. */
+/* sdb.c - execution module `sdb`: values of stores, by addresses like sdb://PROFILE/KEY. A profile is a
+ * mapping in the configuration or the pillar that names a driver; plugins/lib/sdb finds it. What is no such
+ * address is returned as it is, as by Salt. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "plugins/lib/sdb/sdb.h"
@@ -7,6 +9,7 @@
 
 #define HASH_CHARS "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)"
 
+/* An unknown profile gives the address back, or with `strict` an error. */
 static py_t *
 exec_sdb_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -20,6 +23,7 @@ exec_sdb_change(call_ctx_t *ctx, py_t *args, fail_t *err)
     return sdb_change(ctx, ctx_row(ctx)->name, py_dict_gets(args, "uri"), py_dict_gets(args, "value"), err);
 }
 
+/* Characters are taken from `chars` by random.get_str, `length` of them. NEW, or NULL with *err. */
 static py_t *
 sdb_new_hash(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -31,6 +35,8 @@ sdb_new_hash(call_ctx_t *ctx, py_t *args, fail_t *err)
     return text != NULL ? py_from_json(text) : NULL;
 }
 
+/* A value that is there is returned; else one is made, kept and returned. Two minions at once may both make
+ * one: no store here has a way to compare and set. */
 static py_t *
 sdb_get_or_set_hash(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -18,6 +18,7 @@
 
 /* ---- merging ------------------------------------------------------------------------------------------ */
 
+/* `dest` itself is changed and returned, as Python's dictupdate does. */
 static py_t *
 slsutil_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -29,7 +30,7 @@ slsutil_update(call_ctx_t *ctx, py_t *args, fail_t *err)
                : NULL;
 }
 
-/* Merges by the strategy's name; "smart" depends on the renderer. */
+/* Merges by the strategy's name; "smart" is aggregate for the renderer yamlex and recurse for all others. */
 static py_t *
 merge_two(py_t *a, py_t *b, py_t *args)
 {
@@ -43,6 +44,7 @@ slsutil_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
     return merge_two(py_dict_gets(args, "obj_a"), py_dict_gets(args, "obj_b"), args);
 }
 
+/* From left to right onto an empty mapping. */
 static py_t *
 slsutil_merge_all(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -77,7 +79,8 @@ slsutil_variables(py_t *kwargs)
     return STEAL(vars);
 }
 
-/* Renders a prepared source with the call's variables. */
+/* Renders a prepared source with the call's variables. The pipeline is the call's default unless the source
+ * begins with a shebang. NEW, or NULL with *err. */
 static py_t *
 render_this(call_ctx_t *ctx, py_t *args, render_source_t *source, fail_t *err)
 {
@@ -107,7 +110,8 @@ fetched(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
     return xstrdup(json_string_value(path));
 }
 
-/* {} for a missing template, which is logged. NEW, or NULL with *err. */
+/* {} for a missing template, which is logged. NEW, or NULL with *err. The file's time is part of its identity
+ * for the cache of compiled templates. */
 static py_t *
 render_path(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -136,6 +140,7 @@ render_path(call_ctx_t *ctx, py_t *args, fail_t *err)
     return render_this(ctx, args, &source, err);
 }
 
+/* `path` wins over `string`. What is returned is the renderer's data, not text. */
 static py_t *
 slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -158,7 +163,7 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- serializers -------------------------------------------------------------------------------------- */
 
-/* Serialises or deserialises by the serialiser's name. */
+/* Serialises or deserialises by the serialiser's name. Options of the call go to the serialiser. */
 static py_t *
 slsutil_convert(py_t *args, const char *what, bool serialize, fail_t *err)
 {
@@ -198,6 +203,7 @@ slsutil_banner(call_ctx_t *ctx, py_t *args, fail_t *err)
     return banner_text(args);
 }
 
+/* A value that is true gives the one text, any other one the second; the texts are the call's. */
 static py_t *
 slsutil_boolstr(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
@@ -208,7 +214,8 @@ slsutil_boolstr(call_ctx_t *ctx, py_t *args, fail_t *err)
 
 /* ---- the state tree ----------------------------------------------------------------------------------- */
 
-/* Paths of one kind as an object, listed once per job. BORROWED, or NULL with *err. */
+/* Paths of one kind as an object, listed once per job. BORROWED, or NULL with *err. Templates ask for many
+ * paths, and a listing is one request to the master. */
 static json_t *
 slsutil_listed(call_ctx_t *ctx, files_kind_t kind, const char *saltenv, fail_t *err)
 {
@@ -238,7 +245,8 @@ slsutil_is_listed(call_ctx_t *ctx, files_kind_t kind, const char *path, const ch
     return paths != NULL ? value_get(paths, path) != NULL : -EIO;
 }
 
-/* True for a file or a folder of the state tree: 1, 0 or negative. */
+/* True for a file or a folder of the state tree: 1, 0 or negative. The lists have no folder for the root
+ * itself. */
 static int
 path_there(call_ctx_t *ctx, const char *path, const char *saltenv, fail_t *err)
 {
@@ -247,6 +255,7 @@ path_there(call_ctx_t *ctx, const char *path, const char *saltenv, fail_t *err)
     return rc == 0 ? slsutil_is_listed(ctx, FILES_DIRS, path, saltenv, err) : rc;
 }
 
+/* NULL for a failure, whose *err is set. */
 static py_t *
 slsutil_answer(int rc)
 {
@@ -278,7 +287,7 @@ slsutil_path_exists(call_ctx_t *ctx, py_t *args, fail_t *err)
         path_there(ctx, pyarg_text(args, "path", ""), pyarg_text(args, "saltenv", "base"), err));
 }
 
-/* posixpath.normpath. NEW. */
+/* posixpath.normpath. NEW. Leading slashes go as well: paths of the tree are relative. */
 static char *
 normal_path(const char *path)
 {
@@ -318,7 +327,8 @@ find_here(call_ctx_t *ctx, const char *at, py_t *names, const char *saltenv, cha
     return 0;
 }
 
-/* Looks for the names in the folder and in those above it, up to the root. Changes `at`. */
+/* Looks for the names in the folder and in those above it, up to the root. Changes `at`. The error is Salt's
+ * text, one for all names. */
 static py_t *
 find_upwards(call_ctx_t *ctx, char *at, py_t *names, const char *saltenv, fail_t *err)
 {
@@ -336,6 +346,7 @@ find_upwards(call_ctx_t *ctx, char *at, py_t *names, const char *saltenv, fail_t
     return NULL;
 }
 
+/* The path of the first that is found, in the nearest folder. The start must be in the tree. */
 static py_t *
 slsutil_findup(call_ctx_t *ctx, py_t *args, fail_t *err)
 {

@@ -1,6 +1,8 @@
 /* state.c - execution module `state`: functions that run states. Each call opens a job (claim, options,
  * pillar), compiles the high data to chunks, and runs them. More functions: state_show.c shows what would
- * run, state_control.c steers runs, state_request.c stores runs for later. */
+ * run, state_control.c steers runs, state_request.c stores runs for later. A refusal, an error of the
+ * compilation and a broken pillar are returns, lists of texts with a retcode of their own, and no errors of
+ * the job: that is how Salt's callers tell them from results. */
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,7 +50,9 @@ job_close(job_t *self)
 }
 #define job_auto_t __attribute__((cleanup(job_close))) job_t
 
-/* 0 to go on. 1: *ret_value is the return; a negative errno: *err. */
+/* 0 to go on. 1: *ret_value is the return; a negative errno: *err. On every way out job_close() releases what
+ * was opened; `dflt` is the environment when none is asked for, `top` the top file's URL (NULL: the usual
+ * one). */
 static int
 job_open(job_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, const char *top, json_t **ret_value,
          fail_t *err)
@@ -77,7 +81,8 @@ exec_state_give_errors(job_t *self, json_t **ret_value)
     return 0;
 }
 
-/* 1 when the pillar is broken: *ret_value says how. */
+/* 1 when the pillar is broken: *ret_value says how. States that run with half a pillar would do harm:
+ * `force=True` leaves pillar_errors unset. */
 static int
 pillar_broken(job_t *self, json_t **ret_value)
 {
@@ -89,7 +94,7 @@ pillar_broken(job_t *self, json_t **ret_value)
     return 1;
 }
 
-/* Run what `high` has come to. */
+/* Run what `high` has come to. `only_id` runs the chunks of one ID (NULL: all). */
 static int
 run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
 {
@@ -105,6 +110,7 @@ run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
      * here on. */
     if (py_holds_peer(high))
         call_set_peer_args(self->ctx);
+    /* States of the run ask `opts.ask` for the pillar of the call, not the minion's own. */
     json_t *running = statejob_run(self->ctx, chunks, self->opts.ask, only_id,
                                    value_truthy(value_get(self->kwargs, "mock")));
     ctx_set_retcode(self->ctx, state_succeeded(running, chunks) ? 0 : STATE_FAILURE);
@@ -137,7 +143,8 @@ cache_path(const job_t *self)
     return strchr(name, '/') == NULL ? fs_join(value_str(ctx_opts(self->ctx), "cachedir", ""), name) : NULL;
 }
 
-/* NEW high data of the last highstate, where `cache` asks for it and there is one. */
+/* NEW high data of the last highstate, where `cache` asks for it and there is one. Any trouble with the file
+ * is logged, and the run compiles anew. */
 static py_t *
 cached_high(const job_t *self)
 {
@@ -168,6 +175,7 @@ disabled(call_ctx_t *ctx, const json_t *mods)
 
     json_array_foreach ((json_t *) mods, i, mod) {
         json_array_foreach (patterns, j, one) {
+            /* "web.*" compares up to the first dot only, as by Salt: "web.a.*" disables all of web. */
             const char *pattern = json_string_value(one), *name = json_string_value(mod),
                        *dot = pattern != NULL ? strstr(pattern, ".*") : NULL;
             if (pattern == NULL || name == NULL)
@@ -195,7 +203,7 @@ exclude_from(py_t *high, const json_t *exclude)
     high_exclude(high, list);
 }
 
-/* The state's own option for this run. */
+/* The state's own option for this run. None leaves the option of the configuration. */
 static void
 take_state_events(job_t *self)
 {
@@ -236,6 +244,8 @@ state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *kinds = json_is_true(asked)                    ? json_pack("[s]", "all")
                          : asked == NULL || json_is_null(asked) ? json_array()
                                                                 : stateopts_split(asked);
+    /* An unknown kind, or a failure of the file server, is logged; the run goes on with the modules that are
+     * there. */
     json_t *kind;
     size_t i;
     json_array_foreach (kinds, i, kind) {
@@ -261,7 +271,8 @@ state_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_high(&job, high, NULL, ret_value);
 }
 
-/* An empty result means that the ID was not found, which is an invocation error. */
+/* An empty result means that the ID was not found, which is an invocation error. The whole of the SLS is
+ * compiled, so that requisites resolve, but only the ID runs. */
 static int
 state_sls_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -288,7 +299,8 @@ state_sls_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- highstate ----------------------------------------------------------------------------- */
 
-/* Salt reports an empty run as a failed state. NEW. */
+/* Salt reports an empty run as a failed state. NEW. The key has the form of a state's, so that the outputter
+ * highstate shows it as one. */
 static json_t *
 no_states(call_ctx_t *ctx, const char *comment)
 {
@@ -297,7 +309,7 @@ no_states(call_ctx_t *ctx, const char *comment)
                      comment, "name", "No States", "changes", "__run_num__", 0);
 }
 
-/* Only what `whitelist` names of what the top file gives. */
+/* Only what `whitelist` names of what the top file gives. Every environment is narrowed by the same list. */
 static void
 keep_listed(json_t *matches, const json_t *whitelist)
 {
@@ -318,7 +330,8 @@ keep_listed(json_t *matches, const json_t *whitelist)
     }
 }
 
-/* True when the file server has custom modules in these environments, or has had. */
+/* True when the file server has custom modules in these environments, or has had. A folder of before counts,
+ * since files that are gone from the server must go here too. Asking first saves a walk through all kinds. */
 static bool
 has_custom(job_t *self, const json_t *envs)
 {
@@ -338,7 +351,8 @@ has_custom(job_t *self, const json_t *envs)
     return found;
 }
 
-/* Fetches custom modules of the environments, as Salt does before a highstate. */
+/* Fetches custom modules of the environments, as Salt does before a highstate. refresh=False, as by Salt:
+ * what this run needs is refreshed below. */
 static void
 load_dynamic(job_t *self, json_t *matches)
 {
@@ -354,13 +368,14 @@ load_dynamic(job_t *self, json_t *matches)
     json_auto_t *kwargs = json_pack("{s:O, s:b}", "saltenv", envs, "refresh", false);
     if (ctx_call(self->ctx, "saltutil.sync_all", NULL, kwargs, &done, &why) < 0)
         log_error("saltutil.sync_all: %s", fail_text(&why));
+    /* New producers of grains may change what the top file and the SLS say. */
     if (json_array_size(value_get(done, "grains")) == 0)
         return;
     ctx_refresh_grains(self->ctx);
     call_refresh_modules(self->ctx); /* files in Python that are loaded already see the grains of before */
 }
 
-/* Common part of highstate and top, once the job is open. */
+/* Common part of highstate and top, once the job is open. `cache=True` skips top file and rendering. */
 static int
 run_matches(job_t *self, json_t **ret_value)
 {
@@ -446,6 +461,8 @@ state_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- data and templates ---------------------------------------------------------------------- */
 
+/* The data come from the caller, complete as rendering would make them; high_pad() gives each ID what is left
+ * out. */
 static int
 state_high(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -461,6 +478,7 @@ state_high(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_high(&job, high, NULL, ret_value);
 }
 
+/* A file of the minion or of the server, rendered as an SLS of its own: no top file, no includes' names. */
 static int
 state_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -480,6 +498,7 @@ state_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return run_high(&job, high, NULL, ret_value);
 }
 
+/* The text stands for an SLS. */
 static int
 state_template_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -507,7 +526,8 @@ state_template_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static const char *const own_keywords[] = { "pillar",      "pillarenv", "pillar_enc",       "concurrent",
                                             "localconfig", "mock",      "orchestration_jid" };
 
-/* 1 when the chunk can't run: *ret_value is the list of reasons. */
+/* 1 when the chunk can't run: *ret_value is the list of reasons. Requisites are no matter here: nothing else
+ * runs beside it. */
 static int
 not_runnable(call_ctx_t *ctx, json_t *chunk, json_t **ret_value)
 {
@@ -570,7 +590,8 @@ single_check(call_ctx_t *ctx, const char *fun, const json_t *kwargs, fail_t *err
     return 0;
 }
 
-/* Builds one chunk from the keywords, verifies it and runs it without requisites. */
+/* Builds one chunk from the keywords, verifies it and runs it without requisites. The answer has the key that
+ * a run would give the state. */
 static int
 state_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -603,6 +624,7 @@ state_single(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The caller brings the chunk; its ID is the name when it has none. */
 static int
 state_low(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -623,6 +645,7 @@ state_low(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- others -------------------------------------------------------------------------------- */
 
+/* One line for each state run under way. With `concurrent` nothing is in the way, and the list is empty. */
 static int
 state_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -642,6 +665,7 @@ state_apply(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ctx_call(ctx, "state.sls", list, kwargs, ret_value, err);
 }
 
+/* state.apply with test=True, whatever the call says of it. */
 static int
 state_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

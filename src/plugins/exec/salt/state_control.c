@@ -1,5 +1,7 @@
 /* state_control.c - execution module `state`: functions that steer runs: pause, resume, soft_kill, which a
- * run reads from a file before each state; enable and disable, kept in a grain; and the cache. */
+ * run reads from a file before each state; enable and disable, kept in a grain; and the cache. The file of a
+ * run's pauses is CACHEDIR/state_pause/JID (common/state); these functions write it from other jobs.
+ * Functions that change it answer None. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -16,7 +18,7 @@ state_control_cachedir(call_ctx_t *ctx)
     return value_str(ctx_opts(ctx), "cachedir", "");
 }
 
-/* Name of the pause: an ID, or the next state whichever it is. NEW. */
+/* Name of the pause: an ID, or the next state whichever it is. NEW. "__all__" is Salt's word for it. */
 static char *
 state_id(const json_t *args)
 {
@@ -25,7 +27,8 @@ state_id(const json_t *args)
     return id == NULL || json_is_null(id) ? xstrdup("__all__") : value_pystr(id);
 }
 
-/* Says so when no state run of this jid is under way on this host: the pause stays for nobody. */
+/* Says so when no state run of this jid is under way on this host: the pause stays for nobody. The file is
+ * written all the same, as by Salt: the run may begin a moment later. */
 static void
 check_run(call_ctx_t *ctx, const char *jid)
 {
@@ -43,7 +46,8 @@ check_run(call_ctx_t *ctx, const char *jid)
                    jid);
 }
 
-/* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. */
+/* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. Other states of
+ * the run that are paused stay so. */
 static int
 change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
 {
@@ -76,13 +80,14 @@ state_control_state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return change_pause(ctx, args, NULL, NULL, err);
 }
 
-/* The run ends before the state. */
+/* The run ends before the state. What has run stays done, and the rest is told as not run. */
 static int
 state_control_state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return change_pause(ctx, args, "kill", json_true(), err);
 }
 
+/* One state, or all of the run. */
 static int
 state_control_state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -99,7 +104,7 @@ state_control_state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return state_pauses_set(state_control_cachedir(ctx), jid, pauses, err);
 }
 
-/* Requested jids, or all of them. NEW list of texts, or NULL with *err. */
+/* Requested jids, or all of them. NEW list of texts, or NULL with *err. "All" are those that have a file. */
 static json_t *
 asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -117,7 +122,8 @@ asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return out;
 }
 
-/* The file of a run that has ended otherwise than it should is taken away. */
+/* The file of a run that has ended otherwise than it should is taken away. {jid: {ID: {"duration": ...,
+ * "kill": ...}}} of runs that are under way. */
 static int
 state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -145,42 +151,23 @@ state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 #define GRAIN "state_runs_disabled"
 
-/* NEW list of what is disabled. */
-static json_t *
-disabled_now(call_ctx_t *ctx)
-{
-    json_t *now = value_get(ctx_grains(ctx), GRAIN);
-
-    return json_is_array(now) ? json_copy(now) : json_array();
-}
-
-/* Position of the value, or the size of the list when it is not there. */
-static size_t
-state_control_index_of(const json_t *list, const json_t *v)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach ((json_t *) list, i, one) {
-        if (json_equal(one, v))
-            return i;
-    }
-    return json_array_size(list);
-}
-
-/* {"res", "msg"}, and the grain when it has changed. */
+/* {"res", "msg"}, and the grain when it has changed. A name may be an SLS, "SLS.*" or highstate. One text has
+ * a line for each; the grain is written once, and only when it differs. */
 static int
 state_set_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool disable = ctx_row(ctx)->data.number;
-    json_auto_t *names = stateopts_split(value_get(args, "states")), *now = disabled_now(ctx), *done = NULL;
+    json_t *kept = value_get(ctx_grains(ctx), GRAIN), *name;
+    json_auto_t *names = stateopts_split(value_get(args, "states")), *done = NULL;
+    json_auto_t *now = json_is_array(kept) ? json_copy(kept) : json_array();
     buf_auto_t text = BUF_INIT;
     bool changed = false;
-    json_t *name;
     size_t i;
 
     json_array_foreach (names, i, name) {
-        size_t at = state_control_index_of(now, name);
+        size_t at = 0;
+        while (at < json_array_size(now) && !json_equal(json_array_get(now, at), name))
+            at++;
         bool is = at < json_array_size(now);
         AUTO_FREE char *shown = value_pystr(name);
         buf_printf(&text, "%sInfo: %s state %s%s.", i > 0 ? "\n" : "", shown, is == disable ? "already " : "",

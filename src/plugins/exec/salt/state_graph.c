@@ -5,16 +5,7 @@
 #include "plugins/lib/salt/stateopts.h"
 #include "salt/plugin.h"
 
-/* The SLS by environment: those that `mods` names, or the top file's. NEW. */
-static json_t *
-graph_matches(const stateopts_t *opts, json_t *mods, json_t *errors)
-{
-    if (mods == NULL || json_is_null(mods))
-        return highstate_top(opts->high, errors);
-    return json_pack("{s:o}", opts->saltenv, stateopts_split(mods));
-}
-
-/* Errors of the compilation are the return. */
+/* Errors of the compilation are the return. Edges are requisites, as the run would keep them. */
 static int
 state_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -26,7 +17,11 @@ state_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc < 0)
         return rc;
     env.from = opts.high;
-    json_auto_t *matches = graph_matches(&opts, value_get(args, "mods"), errors);
+    /* The SLS by environment: those that `mods` names, or the top file's. */
+    json_t *mods = value_get(args, "mods");
+    json_auto_t *matches = mods == NULL || json_is_null(mods)
+                               ? highstate_top(opts.high, errors)
+                               : json_pack("{s:o}", opts.saltenv, stateopts_split(mods));
     AUTO(py) high = highstate_render(opts.high, matches, errors);
     json_auto_t *chunks = high_to_low(high, &env, errors);
     if (json_array_size(errors) > 0) {

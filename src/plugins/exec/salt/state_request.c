@@ -1,5 +1,6 @@
 /* state_request.c - execution module `state`: state runs that are requested, tried in test mode, and run
- * later by the host's administrator. Requests wait in a file of the cache. */
+ * later by the host's administrator. Requests wait in a file of the cache. The file is CACHEDIR/req_state.p.
+ * A request has a name, "default" unless it is given, and replaces another of that name. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -10,6 +11,7 @@
 
 enum { MODE_FILE = 0600 };
 
+/* Salt's name for it, though its content is JSON here. */
 static char *
 request_path(call_ctx_t *ctx)
 {
@@ -17,7 +19,7 @@ request_path(call_ctx_t *ctx)
 }
 
 /* NEW {name: {test_run, mods, kwargs, peer?}}, or NULL with *err. `peer`: the arguments may be another
- * minion's words. */
+ * minion's words. A file that can't be parsed is an error: what it held is not to be written over. */
 static json_t *
 requests(call_ctx_t *ctx, fail_t *err)
 {
@@ -31,7 +33,7 @@ requests(call_ctx_t *ctx, fail_t *err)
     return value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, err);
 }
 
-/* None left: no file. */
+/* None left: no file. Only its owner reads it: keywords may hold secrets. */
 static int
 save_requests(call_ctx_t *ctx, const json_t *all, fail_t *err)
 {
@@ -65,7 +67,8 @@ state_request_apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_
     return ctx_call(ctx, "state.apply", args, kwargs, ret_value, err);
 }
 
-/* Runs in test mode and stores the request with that result; words of a minion stay marked. */
+/* Runs in test mode and stores the request with that result; words of a minion stay marked. The answer is
+ * what the test run told. Its result is kept for whoever decides on it. */
 static int
 state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -92,6 +95,7 @@ state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* All requests, or the one named, with the test run of each. */
 static int
 state_check_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,7 +129,8 @@ state_clear_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return found ? save_requests(ctx, all, err) : 0;
 }
 
-/* Runs the request without test mode; {} when there is none. A request is removed once its run is done. */
+/* Runs the request without test mode; {} when there is none. A request is removed once its run is done.
+ * Keywords of this call lie over the stored ones. A failed state does not keep it: the run was done. */
 static int
 state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,5 +1,7 @@
 /* state_show.c - execution module `state`, the functions that show what would run: top file, high data, low
- * chunks. See state.c for those that run it. */
+ * chunks. See state.c for those that run it. Nothing runs here, but the pillar is compiled and templates are
+ * rendered as for a run, with what they call. A broken pillar is an error of the job (stateopts_open_sound),
+ * other than in state.c. */
 #include "common/py/py_json.h"
 #include "plugins/lib/salt/statejob.h"
 #include "plugins/lib/salt/stateopts.h"
@@ -7,7 +9,8 @@
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. */
+/* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. A run under way is in the way of
+ * these functions, too: rendering may read what it changes. Salt refuses as well. */
 static int
 state_show_begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value,
                  fail_t *err)
@@ -33,6 +36,7 @@ state_show_give_errors(call_ctx_t *ctx, json_t *errors, json_t **ret_value)
     return 0;
 }
 
+/* The high data as JSON; what JSON can't say (a mapping with a list as its key) is an error. */
 static int
 give_py(py_t *v, json_t **ret_value, fail_t *err)
 {
@@ -44,7 +48,8 @@ give_py(py_t *v, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* Renders the SLS files that `mods` names: NEW high data, verified. */
+/* Renders the SLS files that `mods` names: NEW high data, verified. Errors go into `errors`; what is returned
+ * beside them is not complete. */
 static py_t *
 state_show_render_mods(const stateopts_t *self, const json_t *args, json_t *errors)
 {
@@ -57,7 +62,8 @@ state_show_render_mods(const stateopts_t *self, const json_t *args, json_t *erro
     return high;
 }
 
-/* Salt's compile_low_chunks(). NEW chunks, or errors. */
+/* Salt's compile_low_chunks(). NEW chunks, or errors. The steps are those of a run, in its order, so that
+ * what is shown has the order of running. */
 static json_t *
 compile_low_chunks(call_ctx_t *ctx, const stateopts_t *self, json_t *errors)
 {
@@ -75,6 +81,7 @@ compile_low_chunks(call_ctx_t *ctx, const stateopts_t *self, json_t *errors)
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
+/* {environment: [SLS]} of this minion; master_tops count. */
 static int
 state_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -91,6 +98,7 @@ state_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* All SLS of the top file rendered and joined, before requisites are resolved. */
 static int
 state_show_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,6 +118,7 @@ state_show_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return give_py(high, ret_value, err);
 }
 
+/* A list of chunks, or of errors: both are lists, as by Salt, and the retcode stays 0. */
 static int
 state_show_lowstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -148,33 +157,7 @@ state_show_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-static bool
-state_show_holds(const json_t *list, const json_t *text)
-{
-    json_t *item;
-    size_t i;
-
-    json_array_foreach (list, i, item) {
-        if (json_equal(item, text))
-            return true;
-    }
-    return false;
-}
-
-/* {used, unused, count_all, count_used, count_unused} of one environment. NEW. */
-static json_t *
-state_show_usage_of(const json_t *all, const json_t *matched)
-{
-    json_t *used = json_array(), *unused = json_array(), *sls;
-    size_t i;
-
-    json_array_foreach (all, i, sls)
-        json_array_append(state_show_holds(matched, sls) ? used : unused, sls);
-    return json_pack("{s:o, s:o, s:I, s:I, s:I}", "used", used, "unused", unused, "count_all",
-                     (json_int_t) json_array_size(all), "count_used", (json_int_t) json_array_size(used),
-                     "count_unused", (json_int_t) json_array_size(unused));
-}
-
+/* For each environment of the file server, which of its SLS the top file gives this minion. */
 static int
 state_show_state_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -182,7 +165,8 @@ state_show_state_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     json_auto_t *errors = json_array();
     int rc = state_show_begin(&opts, ctx, args, NULL, ret_value, err);
     const char *saltenv;
-    json_t *list;
+    json_t *list, *sls;
+    size_t i;
 
     if (rc != 0)
         return state_show_ended(rc);
@@ -193,12 +177,22 @@ state_show_state_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     if (avail == NULL)
         return err->code;
     *ret_value = json_object();
-    json_object_foreach (avail, saltenv, list)
-        json_object_set_new(*ret_value, saltenv,
-                            state_show_usage_of(list, json_object_get(matches, saltenv)));
+    json_object_foreach (avail, saltenv, list) {
+        json_t *used = json_array(), *unused = json_array();
+        json_array_foreach (list, i, sls) {
+            bool is = value_lists(json_object_get(matches, saltenv), json_string_value(sls));
+            json_array_append(is ? used : unused, sls);
+        }
+        json_t *usage = json_pack("{s:o, s:o, s:I, s:I, s:I}", "used", used, "unused", unused, "count_all",
+                                  (json_int_t) json_array_size(list), "count_used",
+                                  (json_int_t) json_array_size(used), "count_unused",
+                                  (json_int_t) json_array_size(unused));
+        json_object_set_new(*ret_value, saltenv, usage);
+    }
     return 0;
 }
 
+/* As show_highstate for the SLS named, in the environment of the call, or base. */
 static int
 state_show_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -214,6 +208,7 @@ state_show_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return give_py(high, ret_value, err);
 }
 
+/* The chunks of the SLS named, in the order in which they would run. */
 static int
 state_show_low_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -232,6 +227,7 @@ state_show_low_sls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* Whether they can be rendered: an SLS with an error in it "does not exist", which is how Salt tells. */
 static int
 state_sls_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -243,6 +239,7 @@ state_sls_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* True when the SLS have all of the IDs. Errors of the rendering are the job's error here. */
 static int
 state_id_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,6 +1,7 @@
 /* sys.c - execution module `sys`: which functions, states and runners there are, and how they are used, from
  * the registries of plug-ins. Rows name the kind that they ask about; runners are asked of a master on the
- * same host. */
+ * same host. A provider that can't be used on this host has no functions here. Documentation and argspecs
+ * come from the rows of the tables, and from docstrings for files in Python. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -11,12 +12,14 @@
 #include "plugins/lib/salt/masterline.h"
 #include "salt/log.h"
 
+/* As Python's fnmatch, in which a backslash is a character. */
 static bool
 sys_matches(const char *pattern, const char *name)
 {
     return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
 }
 
+/* `found` is an object or a list that the callbacks below fill. */
 typedef struct query {
     json_t *wanted; /* patterns; empty: everything */
     json_t *found;
@@ -44,7 +47,8 @@ registry_of_row(call_ctx_t *ctx)
     return ctx_registry(ctx, (plugin_kind_t) ctx_row(ctx)->data.number);
 }
 
-/* Calls `each` for every function of the row's kind. */
+/* Calls `each` for every function of the row's kind. A word with a glob in the module's name could mean any
+ * module, so that all are loaded; a plain module's name loads just that one. */
 static void
 sys_gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
 {
@@ -68,7 +72,8 @@ sys_gather(call_ctx_t *ctx, registry_each_fn *each, query_t *q)
         registry_each(registry, ctx, each, q);
 }
 
-/* The answer of the runner `sys` to the same words. NULL: there is no master beside this minion. NEW. */
+/* The answer of the runner `sys` to the same words. NULL: there is no master beside this minion. NEW. The
+ * runner is called by salt.cmd, as the master's own `sys` knows its runners only there. */
 static json_t *
 of_master(call_ctx_t *ctx, json_t *words)
 {
@@ -86,7 +91,8 @@ of_master(call_ctx_t *ctx, json_t *words)
     return NULL;
 }
 
-/* Runners live in the master: a minion beside it asks it. `here`: what this process found. TAKES; NEW. */
+/* Runners live in the master: a minion beside it asks it. `here`: what this process found. TAKES; NEW. Where
+ * no master answers, what is here counts: an empty list. */
 static json_t *
 answer_of(call_ctx_t *ctx, json_t *words, json_t *here)
 {
@@ -114,6 +120,7 @@ doc_fits(const char *wanted, const char *name)
     return str_starts(name, wanted) && (wanted[len - 1] == '.' || name[len] == '.');
 }
 
+/* {function: text}, for functions that one of the words means. */
 static void
 sys_add_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
@@ -138,6 +145,7 @@ add_state_doc(void *cookie, const char *name, const plugin_t *p, const func_t *f
     sys_add_doc(cookie, name, p, f);
 }
 
+/* Without words everything; of states the modules' texts as well. */
 static int
 sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +167,7 @@ function_fits(const char *wanted, const char *name)
     return str_starts(name, wanted) && name[len] == '.';
 }
 
+/* Salt's form: {"args", "varargs", "kwargs", "defaults"}. */
 static void
 add_argspec(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
@@ -168,6 +177,7 @@ add_argspec(void *cookie, const char *name, const plugin_t *p, const func_t *f)
         json_object_set_new(q->found, name, func_argspec(f));
 }
 
+/* `module` is one word here, with a glob perhaps, and "" means all. */
 static int
 sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -181,6 +191,7 @@ sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
+/* An object as a set: names are unique and sorted at the end. */
 static void
 sys_add_function(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
@@ -199,6 +210,7 @@ module_fits(const char *wanted, const char *name)
     return strlen(wanted) == strcspn(name, ".") && str_starts(name, wanted);
 }
 
+/* The module's name is that under which its functions are called (pkg), not its file's (apt). */
 static void
 sys_add_module(void *cookie, const char *name, const plugin_t *p, const func_t *f)
 {
@@ -220,6 +232,7 @@ sys_list(call_ctx_t *ctx, registry_each_fn *add, json_t *args, json_t **ret_valu
     return 0;
 }
 
+/* "sys" lists that module's, "sys.list*" a glob. */
 static int
 sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -234,6 +247,7 @@ sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- other -------------------------------------------------------------------------------- */
 
+/* Sources that can change while a job runs (files in Python) look again; the linked tables stay. */
 static int
 sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -10,7 +10,7 @@
 
 /* ---- renderers ---------------------------------------------------------------------------- */
 
-/* True when a glob matches, or when there is none. */
+/* True when a glob matches, or when there is none. Names are compared whole. */
 static bool
 fits_one(const json_t *globs, const char *name)
 {
@@ -25,6 +25,7 @@ fits_one(const json_t *globs, const char *name)
     return json_array_size(globs) == 0;
 }
 
+/* Those that this program knows, and files in Python. */
 static int
 sys_list_renderers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -40,8 +41,8 @@ sys_list_renderers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* As in Salt, a plain name means the functions of a module of that name, and renderers are none: a glob
- * finds them. */
+/* As in Salt, a plain name means the functions of a module of that name, and renderers are none: a glob finds
+ * them. {renderer: text}. */
 static int
 sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -87,7 +88,8 @@ fits_function(const json_t *words, const char *name, bool as_function)
 }
 
 /* One of the two members that userfile_functions() tells of each function that is meant, by their names;
- * `member` NULL: null. NEW, or NULL with *err. */
+ * `member` NULL: null. NEW, or NULL with *err. Returners are files in Python here, and so is their
+ * documentation; those that are built in have no functions to be called. */
 static json_t *
 returners_meant(call_ctx_t *ctx, const json_t *words, const char *member, fail_t *err)
 {
@@ -105,6 +107,7 @@ returners_meant(call_ctx_t *ctx, const json_t *words, const char *member, fail_t
     return found;
 }
 
+/* Sorted names MODULE.FUNCTION. */
 static int
 sys_list_returner_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -135,6 +138,7 @@ sys_list_returners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* Without words all of them; "mysql.returner" means one, "mysql" the file. */
 static int
 sys_returner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -142,6 +146,7 @@ sys_returner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+/* `module` is a single word, as in sys.argspec. */
 static int
 sys_returner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -153,7 +158,8 @@ sys_returner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- schemas ------------------------------------------------------------------------------ */
 
-/* Schema of an argument, one of Salt's four types; a default of None carries no type. NEW. */
+/* Schema of an argument, one of Salt's four types; a default of None carries no type. NEW. The types are
+ * alternatives: a row does not say which one Salt's function wants. */
 static json_t *
 argument_schema(const char *name, json_t *dflt)
 {
@@ -169,7 +175,8 @@ argument_schema(const char *name, json_t *dflt)
     return json_pack("{s:o}", "oneOf", one_of);
 }
 
-/* NEW. */
+/* A schema of draft 4. Arguments without a default come first, so that defaults count from the end of the
+ * list, as Python's do. NEW. */
 static json_t *
 function_schema(const char *fun, const json_t *spec)
 {

@@ -1,5 +1,6 @@
 /* test.c - execution module `test`: whether the minion answers, what it sees of its arguments, and what
- * failures look like. */
+ * failures look like. Functions that Salt has for its own tests of loader and interpreter (cross_test,
+ * provider, module_report ...) answer from this program's registry of plug-ins. */
 #include "salt/plugin.h"
 
 #include <execinfo.h>
@@ -22,6 +23,7 @@ enum {
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
+/* test.ping and its like: rows of one function. */
 static int
 test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -51,6 +53,7 @@ test_argument(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {"args": [...], "kwargs": {...}}: the row declares just these two. */
 static int
 exec_test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -58,7 +61,8 @@ exec_test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* repr() of the tuple that Python would have. */
+/* repr() of the tuple that Python would have. Salt passes positional arguments as a tuple, which JSON
+ * lacks. */
 static json_t *
 tuple_repr(const json_t *list)
 {
@@ -104,6 +108,7 @@ test_arg_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The version of Salt that this program stands for; test.halite_version tells its own. */
 static int
 test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -111,6 +116,7 @@ test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The configuration as the job sees it, with the overrides of the call. */
 static int
 exec_test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -118,6 +124,7 @@ exec_test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* Salt packs what its loader gives to modules: options with the grains in them. */
 static int
 test_opts_pkg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -126,6 +133,7 @@ test_opts_pkg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* True, with the exit code asked for as the job's. */
 static int
 test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -134,6 +142,7 @@ test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Salt's text; the function has moved long ago. */
 static int
 test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -143,6 +152,7 @@ test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
+/* Whole seconds, as time.sleep(int(length)). */
 static int
 exec_test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -155,7 +165,8 @@ exec_test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* A number from 0 to `max` inclusive. */
+/* A number from 0 to `max` inclusive. The remainder favours small numbers a little, which no use of it here
+ * minds. */
 static uint64_t
 random_upto(uint64_t max)
 {
@@ -182,13 +193,13 @@ test_rand_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* Little-endian limbs. */
+/* Little-endian limbs. Numbers of Fibonacci outgrow 64 bits at the 93rd. */
 typedef struct big {
     uint32_t *limbs;
     size_t n;
 } big_t;
 
-/* b += a, where b >= a in limbs or one shorter. */
+/* b += a, where b >= a in limbs or one shorter. The sum may be a limb longer, for which there is room. */
 static void
 big_add(big_t *b, const big_t *a)
 {
@@ -226,6 +237,7 @@ mono_seconds(void)
     return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
+/* [the number, seconds that it took]. A bound keeps a call from taking hours, where Salt has none. */
 static int
 test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -255,7 +267,8 @@ test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* As in Python, halving makes floats. */
+/* As in Python, halving makes floats. [steps, seconds]. Salt divides by "/", so that all after the first
+ * halving are floats. The bound keeps doubles exact. */
 static int
 test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -278,6 +291,7 @@ test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The digest of a random number's digits, by hash_type or the option of that name. */
 static int
 test_random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -301,12 +315,14 @@ test_random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- other functions ----------------------------------------------------------------------- */
 
+/* Salt's example of calling another function by an attribute. */
 static int
 test_attr_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return ctx_call(ctx, "grains.items", NULL, NULL, ret_value, err);
 }
 
+/* config.option of a name that has a default. */
 static int
 test_conf_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -315,6 +331,7 @@ test_conf_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ctx_call(ctx, "config.option", name, NULL, ret_value, err);
 }
 
+/* The function by its name, with the other arguments; an unknown name is the loader's error. */
 static int
 test_cross_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -325,6 +342,7 @@ test_cross_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                : -ENOENT;
 }
 
+/* None, or the error's text, in place of a failure. */
 static int
 test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -459,18 +477,7 @@ static const struct {
     { "ZeroDivisionError", FAIL_GENERIC },
 };
 
-/* str() of an exception made from these arguments. NEW. */
-static char *
-exception_text(const json_t *args)
-{
-    if (json_array_size(args) == 0)
-        return xstrdup("");
-    if (json_array_size(args) == 1)
-        return value_pystr(json_array_get(args, 0));
-    json_auto_t *tuple = tuple_repr(args);
-    return xstrdup(json_string_value(tuple));
-}
-
+/* False for a name that is no exception, as by Salt. */
 static int
 test_raise_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -479,7 +486,12 @@ test_raise_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     for (size_t i = 0; i < NELEMS(exceptions); i++) {
         if (strcmp(name, exceptions[i].name) != 0)
             continue;
-        AUTO_FREE char *text = exception_text(value_get(args, "args"));
+        /* Python's str() of an exception: nothing, its one argument, or the tuple of several. */
+        const json_t *given = value_get(args, "args");
+        json_auto_t *shown = json_array_size(given) == 0   ? json_string("")
+                             : json_array_size(given) == 1 ? json_incref(json_array_get(given, 0))
+                                                           : tuple_repr(given);
+        AUTO_FREE char *text = value_pystr(shown);
         if (exceptions[i].kind != FAIL_GENERIC)
             return fail_kind(err, exceptions[i].kind, -EIO, "%s", text);
         return fail_set(err, -EIO, "%s%s%s", name, *text != '\0' ? ": " : "", text);
@@ -488,6 +500,7 @@ test_raise_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
+/* Frames of this program, innermost last; Salt shows Python's. */
 static int
 test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -506,6 +519,7 @@ test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what is built in ---------------------------------------------------------------------- */
 
+/* "" for a module that is not there. */
 static int
 test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -530,6 +544,7 @@ test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* `why` is the reason why the module can't be used here. */
 static void
 add_not_loaded(void *cookie, const plugin_t *p, const char *why)
 {
@@ -545,6 +560,7 @@ test_not_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Names of functions and of their modules, each once. */
 typedef struct report {
     json_t *functions, *modules;
 } report_t;
@@ -559,6 +575,7 @@ add_to_report(void *cookie, const char *name, const plugin_t *p, const func_t *f
     json_array_append_new(self->functions, json_string(name));
 }
 
+/* Attributes are Salt's word for functions; nothing is ever missing here. */
 static int
 test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* test_versions.c - more of execution module `test`: which versions of what run here. */
+/* test_versions.c - more of execution module `test`: which versions of what run here. Salt lists its
+ * libraries in Python; here are the ones that this program is built on. The text report has Salt's layout,
+ * which bug reports quote. */
 #include "salt/plugin.h"
 
 #include <gnu/libc-version.h>
@@ -12,7 +14,8 @@
 
 enum { OS_RELEASE_LIMIT = 64 * 1024 };
 
-/* The unquoted value of NAME=value in an os-release file, "" when absent. NEW. */
+/* The unquoted value of NAME=value in an os-release file, "" when absent. NEW. Quotes within the value stay:
+ * os-release(5) allows shell's, and no known file has them. */
 static char *
 release_value(const char *text, const char *name)
 {
@@ -32,6 +35,7 @@ release_value(const char *text, const char *name)
     return xstrdup("");
 }
 
+/* {"system", "dist", "release", "machine", "version", "locale"}, as Salt names them. NEW. */
 static json_t *
 system_versions(void)
 {
@@ -56,6 +60,7 @@ system_versions(void)
                      charset);
 }
 
+/* {section: {name: version}}. NEW. */
 static json_t *
 all_versions(void)
 {
@@ -84,6 +89,7 @@ test_versions_by_name(const void *a, const void *b)
     return strcasecmp(*(const char *const *) a, *(const char *const *) b);
 }
 
+/* Sections stand in a fixed order, names in that of the alphabet whatever their case. */
 static int
 test_versions_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

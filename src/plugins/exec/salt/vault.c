@@ -1,11 +1,14 @@
-/* vault.c - execution module `vault`: secrets of a HashiCorp Vault server. */
+/* vault.c - execution module `vault`: secrets of a HashiCorp Vault server. plugins/lib/vault sends requests
+ * and knows logins; an address is PATH of a secret as users write it, and vault_find() makes it that of
+ * version 1 or 2 of the KV engine, which it asks the server about. Values are never logged. */
 #include "common/base/str.h"
 #include "plugins/lib/vault/vault.h"
 #include "salt/log.h"
 
 #define NOT_SET "__unset__" /* a default that nobody gave */
 
-/* Moves the error of a request behind `what`, or to the log, by what the module does with it in Salt. */
+/* Moves the error of a request behind `what`, or to the log, by what the module does with it in Salt. *why is
+ * the reason, or empty where the server answered with a status that is no success. */
 static int
 vault_failed(const char *what, const vault_answer_t *answer, fail_t *why, fail_t *err)
 {
@@ -17,7 +20,8 @@ vault_failed(const char *what, const vault_answer_t *answer, fail_t *why, fail_t
                      refused ? "HTTPError" : "CommandExecutionError", fail_text(why));
 }
 
-/* The default that a call gives for what can't be read; else *err is in Salt's words. */
+/* The default that a call gives for what can't be read; else *err is in Salt's words. Salt's functions take a
+ * default for every failure, a wrong login included. */
 static int
 default_or(const json_t *args, const char *what, const vault_answer_t *answer, fail_t *why,
            json_t **ret_value, fail_t *err)
@@ -30,6 +34,7 @@ default_or(const json_t *args, const char *what, const vault_answer_t *answer, f
     return 0;
 }
 
+/* The whole secret, or one key of it. Version 2 wraps values once more, beside metadata of the version. */
 static int
 exec_vault_read_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -44,6 +49,7 @@ exec_vault_read_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
         return default_or(args, failed, &answer, &why, ret_value, err);
     json_t *data = value_get(answer.body, "data");
     json_t *inside = where.v2 ? value_get(data, "data") : data;
+    /* A missing key is Python's KeyError behind Salt's words. */
     if (!json_is_null(key)) {
         AUTO_FREE char *name = value_pystr(key), *shown = value_repr(key);
         json_t *one = value_get(inside, name);
@@ -59,6 +65,7 @@ exec_vault_read_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* The answer is the server's {"keys": [...]}; folders end with "/". */
 static int
 exec_vault_list_secrets(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -74,7 +81,8 @@ exec_vault_list_secrets(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
-/* Sends `data`, and says in the log why it was not taken, as Salt does; the return is false then. */
+/* Sends `data`, and says in the log why it was not taken, as Salt does; the return is false then. Version 2
+ * answers 200 with the version that was made, which is returned; version 1 has 204 and nothing to tell. */
 static int
 vault_change(call_ctx_t *ctx, const char *method, const char *path, const json_t *data, const char *failed,
              json_t **ret_value)
@@ -94,6 +102,7 @@ vault_change(call_ctx_t *ctx, const char *method, const char *path, const json_t
     return 0;
 }
 
+/* A secret is replaced as a whole; with version 2 the old version stays on the server. */
 static int
 vault_write(call_ctx_t *ctx, const char *path, json_t *data, json_t **ret_value, fail_t *err)
 {
@@ -105,6 +114,7 @@ vault_write(call_ctx_t *ctx, const char *path, json_t *data, json_t **ret_value,
     return vault_change(ctx, "POST", where.data, body, "Failed to write secret!", ret_value);
 }
 
+/* Keywords are the secret's members, without what the publisher adds (__pub_*). */
 static int
 exec_vault_write_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -119,12 +129,14 @@ exec_vault_write_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return vault_write(ctx, value_str(args, "path", ""), data, ret_value, err);
 }
 
+/* `raw` is the whole secret, for names that can't be keywords. */
 static int
 exec_vault_write_raw(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return vault_write(ctx, value_str(args, "path", ""), value_get(args, "raw"), ret_value, err);
 }
 
+/* Of version 2 the newest version is marked as deleted and can be brought back. */
 static int
 exec_vault_delete_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -135,6 +147,7 @@ exec_vault_delete_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return vault_change(ctx, "DELETE", where.data, NULL, "Failed to delete secret!", ret_value);
 }
 
+/* The versions given are gone for good; version 1 knows no versions, and that is False as by Salt. */
 static int
 exec_vault_destroy_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -152,6 +165,7 @@ exec_vault_destroy_secret(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return 0;
 }
 
+/* True when there was a token. The next call logs in anew. */
 static int
 exec_vault_clear_token_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
