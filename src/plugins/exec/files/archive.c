@@ -73,6 +73,7 @@ lines_of(const json_t *ran)
     return out;
 }
 
+/* A failed program is its lines and the job's exit code, as by cmd.run. */
 static int
 archive_lines(call_ctx_t *ctx, const json_t *args, json_t *line, json_t **ret_value, fail_t *err)
 {
@@ -101,6 +102,7 @@ archive_tar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     add_words(line, options);
     if (add_file(line, args, "tarfile", err) < 0 || add_sources(line, args, err) < 0)
         return err->code;
+    /* -C stands behind the sources, as by Salt. */
     if (value_truthy(value_get(args, "dest"))) {
         json_array_append_new(line, json_string("-C"));
         if (add_file(line, args, "dest", err) < 0)
@@ -165,6 +167,8 @@ archive_cmd_unzip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     if (json_array_size(excludes) > 0)
         json_array_append_new(line, json_string("-x"));
     json_array_extend(line, excludes);
+    /* With a password the log tells nothing of the line, which holds it: unzip has no other way to take
+     * one. */
     json_auto_t *ran = archive_ran(ctx, args, line, secret, err);
     if (ran == NULL)
         return err->code;

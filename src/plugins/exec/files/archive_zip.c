@@ -137,7 +137,8 @@ unzip_member(const unzip_t *u, const zip_entry_t *e, fail_t *err)
     AUTO_FREE char *path = place_of(u, e->name), *above = fop_dirname(path);
     bool dir = str_ends(e->name, "/");
 
-    /* A link behind a link of the archive's would lie where that one leads, and so would the folders above it. */
+    /* A link behind a link of the archive's would lie where that one leads, and so would the folders above
+     * it. */
     for (size_t n = strlen(u->dest) + 1; S_ISLNK(e->mode) && n < strlen(path); n++) {
         AUTO_FREE char *part = path[n] == '/' ? xstrndup(path, n) : NULL;
         if (part != NULL && map_get(u->links, part) != NULL)
@@ -328,7 +329,8 @@ archive_zip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         AUTO_FREE char *path = fop_join2(z.base, json_string_value(source));
         rc = rc == 0 ? zip_add(&z, path, &why) : rc;
     }
-    /* zip runs in the folder of the names, and a relative archive's path is meant there too, as Salt changes into it. */
+    /* zip runs in the folder of the names, and a relative archive's path is meant there too, as Salt changes
+     * into it. */
     AUTO_FREE char *here = cwd == NULL ? getcwd(NULL, 0) : NULL;
     AUTO_FREE char *archive = fop_join2(cwd != NULL    ? cwd
                                         : here != NULL ? here

@@ -38,8 +38,8 @@ hash_here(call_ctx_t *ctx, const char *path, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* {"hash_type", "hsum"}; "" when the file server has no such file. Its "mode" and "size" are stat_file's. Without a
- * file server (no master and no file_roots) the call fails. */
+/* {"hash_type", "hsum"}; "" when the file server has no such file. Its "mode" and "size" are stat_file's.
+ * Without a file server (no master and no file_roots) the call fails. */
 static int
 cp_hash_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -197,6 +197,7 @@ cp_get_url(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = NULL;
     int rc;
 
+    /* Anything but a text, None above all, asks for the contents; "" is the cache. */
     if (!json_is_string(value_get(args, "dest"))) {
         /* Contents instead of a path: dest=None. */
         buf_auto_t bytes = BUF_INIT;
@@ -345,6 +346,7 @@ cp_cache_dest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     url_auto_t u = { NULL, NULL, NULL, NULL };
 
     url_parse(&u, url);
+    /* A path of this machine needs no cache. */
     if (*u.scheme == '\0') {
         place = xstrdup(url);
     } else if (!str_eq(u.scheme, "salt")) {
@@ -384,6 +386,7 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         *ret_value = there == 0 ? json_string("") : NULL;
         return there;
     }
+    /* A copy of other contents is replaced, wherever in the cache the first one was found. */
     if (known == NULL || !is_same_file(ctx, path, known)) {
         free(known);
         known = fetch_cache_place(ctx, "localfiles", plain + strspn(plain, "/"));

@@ -88,6 +88,7 @@ copied_to(const copying_t *c, const char *path)
     return xasprintf("%s/%s", c->dest, rest + strspn(rest, "/"));
 }
 
+/* For each_below(): one served file into the destination. */
 static int
 copy_file(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
 {
@@ -158,6 +159,7 @@ cp_dir_matches(const char *pattern, const char *path)
     return rx != NULL && rx_search(rx, path, strlen(path), 0, NULL) == 1;
 }
 
+/* A text or a list of patterns; other values match nothing. */
 static bool
 matches_any(json_t *patterns, const char *path)
 {

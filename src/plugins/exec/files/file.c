@@ -1,7 +1,27 @@
 /* file.c - execution module `file`: the table. The functions stand in plugins/lib/file, one theme per file.
  * To add a function: write it there, add its row here, add tests/cases/exec/file.FUNCTION.json. What a
  * function answers and which of Salt's oddities it keeps is told there (fileops.h, edit.h, tree.h, manage.h,
- * perms.c), and what its arguments do stands in the rows below, which --doc prints. */
+ * perms.c), and what its arguments do stands in the rows below, which --doc prints.
+ *
+ * The files there, and what each has:
+ *   attr.c     owners, modes and status: chown and chgrp, lchown, set_mode, access, stats, lstat, statvfs,
+ *              ids to names and back
+ *   names.c    questions about paths that change nothing: basename, join, normpath, is_link, file_exists,
+ *              readdir, diskusage
+ *   perms.c    chattr and lsattr, SELinux labels, and check_perms, which file states use for owner, mode
+ *              and attributes
+ *   tree.c     whole objects made, linked, moved, copied and removed: mkdir, makedirs, symlink, rename,
+ *              copy, remove, mknod
+ *   text.c     reading, appending and searching: read, write, append, contains, grep, sed, patch,
+ *              seek_read, open_files
+ *   replace.c  edits by regular expression: replace, search, psed, comment_line, uncomment
+ *   line.c     file.line, one line ensured, inserted, replaced or deleted; block.c: blockreplace between
+ *              two markers
+ *   find.c     file.find: criteria and actions over a tree
+ *   sums.c     digests: get_hash, check_hash, get_source_sum, extract_hash; and get_diff
+ *   backup.c   copies that edits left: list_backups, restore_backup, delete_backup
+ *   manage.c   what file.managed is made of has its table in file_managed.c beside this file
+ */
 #include <sys/stat.h>
 
 #include "plugins/lib/file/attr.h"

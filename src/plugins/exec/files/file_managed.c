@@ -1,5 +1,13 @@
 /* file_managed.c - more of execution module `file`: the parts of which the state file.managed is made. The
- * functions stand in plugins/lib/file. */
+ * functions stand in plugins/lib/file.
+ *
+ * These rows take what the state hands from step to step, so that their arguments are required even where
+ * they may be None.
+ *   source.c        source_list: which of several sources exists
+ *   managed.c       get_managed: the source fetched, verified and rendered; apply_template_on_contents
+ *   manage.c        manage_file: the file brought to contents, owner and mode
+ *   manage_check.c  check_managed, check_managed_changes, check_file_meta: the same, told only
+ */
 #include "plugins/lib/file/manage.h"
 #include "salt/plugin.h"
 

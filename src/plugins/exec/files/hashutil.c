@@ -61,6 +61,7 @@ check_checksum(const char *type, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EINVAL, "Hash func '%s' is not supported.", type);
 }
 
+/* The type is an argument here; md5, sha256 and sha512 are known. */
 static int
 hashutil_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +133,7 @@ hashutil_base64_decode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* With the line breaks of base64.encodebytes, since the answer is meant for files. */
 static int
 hashutil_base64_encodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -230,6 +232,7 @@ hashutil_hmac_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
+/* Hexadecimal digits of HMAC with SHA-256. */
 static int
 hashutil_hmac_compute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

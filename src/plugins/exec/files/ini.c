@@ -119,6 +119,7 @@ ini_remove_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* {} for a section that is not there, and without comments. */
 static int
 ini_get_section(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,6 +147,7 @@ ini_remove_section(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return ini_store(args, ini, err);
 }
 
+/* Options and sections of the whole file, without comments; {} where there is no file. */
 static int
 ini_get_ini(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -339,6 +339,7 @@ extensions_for(call_ctx_t *ctx, const char *cert_type, fail_t *err)
     return json_incref(all);
 }
 
+/* What create_csr would put into a request, and create_ca_signed_cert into a certificate, of this type. */
 static int
 tls_get_extensions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -86,6 +86,7 @@ tls_create_ca_signed_cert(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
         return there < 0 ? there
                          : tls_say_failed(ctx, value_fmt("There is no CA named \"%s\"", dir.name), ret_value);
     }
+    /* The request is found by the common name, or by a name that cert_type has been added to. */
     there = tls_read_doc(XDOC_CSR, csr_path, &csr, err);
     if (there <= 0) {
         pkey_destroy(&ca_key);
@@ -124,6 +125,7 @@ tls_create_pkcs12(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         *ret_value = there < 0 ? NULL : value_fmt("Certificate \"%s\" already exists", cn);
         return there < 0 ? there : 0;
     }
+    /* The authority's certificate goes into the file, so that who imports it can verify the chain. */
     there = tls_read_doc(XDOC_CERT, dir.ca_cert, &ca, err);
     if (there <= 0) {
         *ret_value = there < 0 ? NULL : value_fmt("There is no CA named \"%s\"", dir.name);
@@ -271,6 +273,7 @@ revoke_now(call_ctx_t *ctx, const json_t *args, const tlsdir_t *dir, const char 
         return err->code;
     AUTO_FREE char *serial = index_serial(cert);
     mark_revoked(&index, serial, line, &changed, &was);
+    /* A second revocation changes nothing, not even its time. */
     if (was != NULL && tls_index_time(was, &when)) {
         *ret_value = value_fmt("\"%s\" was already revoked, serial number: %s", cert_path, serial);
         return 0;

@@ -25,6 +25,7 @@ tls_cert_base_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return base != NULL ? 0 : err->code;
 }
 
+/* Where all functions of this job look from now on. */
 static int
 tls_set_ca_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -99,6 +99,7 @@ x509_read_cert(const json_t *source, fail_t *err)
     tell_name("issuer", d->issuer, d->issuer_der, ret, err);
     tell_time("not_before", d->from, ret);
     tell_time("not_after", d->until, ret);
+    /* As SubjectPublicKeyInfo in PEM, whatever kind of key it is. */
     json_object_set_new(ret, "public_key", x509_public_pem(key, err));
     json_object_set_new(ret, "extensions", ext_show_all(d->extensions, 0));
     const sigalg_t *alg = sigalg_of(d);
@@ -106,6 +107,7 @@ x509_read_cert(const json_t *source, fail_t *err)
     return ret;
 }
 
+/* By path, PEM, base64 or hexadecimal: xdoc_load() knows them all. */
 static int
 x509_read_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -207,6 +209,7 @@ ends_by(const xdoc_t *cert, json_int_t days)
     return cert->until <= clock_wall_us() / 1000000 + days * DAY;
 }
 
+/* True when it has ended, or ends within `days`. */
 static int
 x509_expires(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -277,6 +277,7 @@ fw_icmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- table ------------------------------------------------------------------------------------ */
 
+/* Whether the daemon runs is not asked: each call tells by itself. */
 static const char *
 firewalld_unavailable(call_ctx_t *ctx)
 {

@@ -327,8 +327,8 @@ conf_of(call_ctx_t *ctx, const char *family, fail_t *err)
     return NULL;
 }
 
-/* The row says whether the rules in the kernel are meant, or those of a file; a file that is not there has none. NEW,
- * or NULL with *err. */
+/* The row says whether the rules in the kernel are meant, or those of a file; a file that is not there has
+ * none. NEW, or NULL with *err. */
 static json_t *
 rules_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {

@@ -9,6 +9,7 @@
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
 
+/* {name: {"hwaddr", "up", "inet", "inet6", ...}} as Salt has it from `ip`. */
 static int
 network_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -18,8 +19,8 @@ network_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 typedef json_t *pick_fn(json_t *row);
 
-/* Calls the row's function with the interface of args["iface"]. Salt's answer to an unknown name is a text with the
- * names that there are, no error: the job succeeds. */
+/* Calls the row's function with the interface of args["iface"]. Salt's answer to an unknown name is a text
+ * with the names that there are, no error: the job succeeds. */
 static int
 network_of_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -132,6 +133,7 @@ to_networks(nets_t *s)
     nets_sort(s);
 }
 
+/* Texts ADDRESS/BITS in the order of addresses. NEW list. */
 static json_t *
 networks_json(const nets_t *s)
 {
@@ -144,6 +146,7 @@ networks_json(const nets_t *s)
     return list;
 }
 
+/* Loopback's networks are left out. */
 static int
 subnets(const json_t *wanted, const char *proto, json_t **ret_value, fail_t *err)
 {
@@ -164,12 +167,14 @@ network_subnets(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return subnets(value_get(args, "interfaces"), "inet", ret_value, err);
 }
 
+/* Salt's function for IPv6 takes no interfaces. */
 static int
 network_subnets6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return subnets(NULL, "inet6", ret_value, err);
 }
 
+/* {network: {"address", "netmask", "num_addresses", "prefixlen"}}. NEW. */
 static json_t *
 networks_verbose(const nets_t *s)
 {
@@ -180,7 +185,8 @@ networks_verbose(const nets_t *s)
         unsigned host = (s->v[i].addr.version == 4 ? 32 : 128) - s->v[i].bits;
         AUTO_FREE char *text = ipnet_text(&s->v[i]), *first = ip_text(&s->v[i].addr),
                        *mask = ip_text(&mask_ip);
-        /* A number of addresses that no integer holds is a text "2**64": IPv6 networks up to /65 are so large. */
+        /* A number of addresses that no integer holds is a text "2**64": IPv6 networks up to /65 are so
+         * large. */
         json_t *size = host < 63 ? json_integer((json_int_t) 1 << host) : value_fmt("2**%u", host);
         json_object_set_new(out, text,
                             json_pack("{s:s, s:s, s:o, s:I}", "address", first, "netmask", mask,

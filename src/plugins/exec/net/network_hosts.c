@@ -57,8 +57,8 @@ dotted_name(const struct hostent *h)
     return xstrdup(h->h_name);
 }
 
-/* Python's getfqdn: our name's address is looked up backwards. The first address alone is asked for, as Python
- * does; a host without a name in any resolver is its bare name. */
+/* Python's getfqdn: our name's address is looked up backwards. The first address alone is asked for, as
+ * Python does; a host without a name in any resolver is its bare name. */
 static int
 network_get_fqdn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -418,8 +418,8 @@ nft_set_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The file of a call: the one that it names, or the distribution's; in a folder, a file of our own. NEW, or NULL with
- * *err. */
+/* The file of a call: the one that it names, or the distribution's; in a folder, a file of our own. NEW, or
+ * NULL with *err. */
 static char *
 saved_path(call_ctx_t *ctx, const char *given, fail_t *err)
 {

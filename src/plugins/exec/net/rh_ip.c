@@ -135,8 +135,8 @@ old_route(buf_t *out, size_t number, const json_t *route)
     buf_putc(out, '\n');
 }
 
-/* IPv6's lines come behind IPv4's, as build_routes has them, so that the state can compare. Both files must be
- * readable or absent; an absent one has no lines. */
+/* IPv6's lines come behind IPv4's, as build_routes has them, so that the state can compare. Both files must
+ * be readable or absent; an absent one has no lines. */
 static int
 rh_get_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -54,6 +54,7 @@ all_selections(call_ctx_t *ctx, bool empty, fail_t *err)
     return selections;
 }
 
+/* {package: [[question, type, value]]}; with fetchempty=False those that have a value. */
 static int
 debconf_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -82,6 +83,7 @@ answer(call_ctx_t *ctx, const char *text, const char *file, json_t **ret_value, 
     prog_auto_t prog = PROG_INIT;
     int code, rc = tool_begin(&prog, "debconf-set-selections", err);
 
+    /* A file is named, a line of this module's goes by standard input, since it may hold a password. */
     if (rc == 0 && text == NULL)
         rc = prog_operand(&prog, "path", file, err);
     prog.in = text;

@@ -129,6 +129,7 @@ npm_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *out = value_str(ran, "stdout", ""), *said = value_str(ran, "stderr", "");
     if (value_int(ran, "retcode", 1) != 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s", *said != '\0' ? said : out);
+    /* Older releases print their JSON on stderr beside warnings. */
     const char *answer = *out != '\0' ? out : said;
     *ret_value = find_json(answer);
     *ret_value = *ret_value != NULL ? *ret_value : json_string(answer);
@@ -194,6 +195,7 @@ npm_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *tree = value_parse(out, strlen(out), LIMIT_JOB_OUTPUT, "npm list", err);
     if (tree == NULL)
         return err->code;
+    /* Without packages npm leaves the member out. */
     json_t *packages = value_get(tree, "dependencies");
     *ret_value = packages != NULL ? json_incref(packages) : json_object();
     return 0;

@@ -282,6 +282,8 @@ pip_add_options(const json_t *args, const char *version, json_t *line, fail_t *e
                       o->option);
             continue;
         }
+        /* An option of the kind OPT_LIST stands once for each value, OPT_VALUE once with all values
+         * joined. */
         json_auto_t *list = o->kind == OPT_LIST ? pip_words(v) : json_array();
         if (o->kind == OPT_FLAG)
             json_array_append_new(line, json_string(o->option));
@@ -370,7 +372,8 @@ add_editable(const json_t *args, json_t *line, fail_t *err)
     json_array_foreach (list, i, one) {
         AUTO_FREE char *text = value_pystr(one);
         bool local = strcmp(text, ".") == 0 || str_starts(text, "file://") || *text == '/';
-        /* "...#egg=NAME", perhaps behind other members with "&" between them, is the name that pip needs of an address. */
+        /* "...#egg=NAME", perhaps behind other members with "&" between them, is the name that pip needs of
+         * an address. */
         const char *hash = strchr(text, '#'), *egg = hash != NULL ? strstr(hash, "egg=") : NULL;
         bool named = egg != NULL && (egg[-1] == '#' || egg[-1] == '&') && egg[4] != '\0' && egg[4] != '&';
         if (!local && !named)
@@ -419,6 +422,7 @@ pip_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
+    /* Asked before the options, which are compared with it, and only once in a job. */
     AUTO_FREE char *version = pip_version_of(ctx, args, err);
     if (version == NULL)
         return err->code;
@@ -610,6 +614,7 @@ pip_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *key;
     json_t *v;
 
+    /* Names come from pip itself, so that none is an option. */
     json_object_foreach (list, key, v) {
         json_auto_t *ran = pip_run(ctx, args, json_pack("[s, s, s]", "install", "-U", key), false, err);
         if (ran == NULL)
@@ -691,6 +696,8 @@ pip_list_all_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     if (index)
         json_array_append_new(words, json_string("versions"));
     json_array_append_new(words, json_string(index ? value_str(args, "pkg", "") : pinned));
+    /* pip ends with an error here in its older releases, as no such version exists: hence a quiet call whose
+     * output counts. */
     json_auto_t *ran = pip_run(ctx, args, json_incref(words), true, err);
     if (ran == NULL)
         return err->code;

@@ -1,7 +1,21 @@
 /* pkg_apt.c - execution module `pkg` on Debian and what descends from it: the table. The functions stand in
  * plugins/lib/packages/apt*.c, one theme per file. To add a function: write it there, add its row here, add
  * tests/cases/exec/pkg.FUNCTION.json. Rows are in the order of their names. Where Salt's module takes
- * keywords of other package managers and ignores them, the row for kwargs says so. */
+ * keywords of other package managers and ignores them, the row for kwargs says so.
+ *
+ * Functions by file; those that every provider of `pkg` has come from pkg_api.def:
+ *   aptlist.c     installed packages, and available versions from apt-cache: list_pkgs, version,
+ *                 latest_version, list_repo_pkgs
+ *   aptdb.c       lists refreshed, upgrades told, versions compared: refresh_db, list_upgrades,
+ *                 version_cmp, normalize_name
+ *   aptinstall.c  install; aptremove.c: remove, purge, autoremove, upgrade
+ *   aptselect.c   dpkg's selections: hold, unhold, get_selections, set_selections
+ *   aptinfo.c     what is known about packages: info_installed, show, file_list, file_dict, owner
+ *   aptcache.c    list_downloaded, and services_need_restart
+ *   aptrepo.c     sources told and removed: list_repos, get_repo, del_repo, expand_repo_def; aptmod.c:
+ *                 mod_repo
+ *   aptkeys.c     keys that apt trusts: get_repo_keys, add_repo_key, del_repo_key
+ */
 #include "common/base/str.h"
 #include "plugins/lib/packages/apt.h"
 #include "salt/plugin.h"

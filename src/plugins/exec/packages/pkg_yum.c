@@ -1,6 +1,18 @@
 /* pkg_yum.c - execution module `pkg` on Red Hat and what descends from it, by dnf or yum: the table. The
  * functions stand in plugins/lib/packages/yum*.c and rpm*.c, one theme per file. Functions of both programs
- * differ in a few options, which yumcmd.c knows. */
+ * differ in a few options, which yumcmd.c knows.
+ *
+ * Functions by file; those that every provider of `pkg` has come from pkg_api.def:
+ *   yumcmd.c      which of the programs runs, and its options; refresh_db
+ *   yumlist.c     what is installed, and what repositories have: list_repo_pkgs, list_upgrades,
+ *                 latest_version
+ *   yuminstall.c  install, upgrade, remove; yumhold.c: holds by the plug-in versionlock
+ *   yumgroup.c    group_list, group_info, group_diff, group_install
+ *   yumfiles.c    package files: download, diff, list_downloaded, list_patches, services_need_restart
+ *   yumrepo.c     repositories: list_repos, get_repo, mod_repo, del_repo
+ *   rpm*.c        rpm's database and keys, which SUSE shares: info_installed, verify, modified,
+ *                 add_repo_key, version_cmp
+ */
 #include "common/base/str.h"
 #include "plugins/lib/packages/yum.h"
 #include "salt/plugin.h"

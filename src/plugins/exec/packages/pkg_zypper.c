@@ -1,6 +1,16 @@
 /* pkg_zypper.c - execution module `pkg` on SUSE, by zypper: the table. The functions stand in
  * plugins/lib/packages/zypper*.c and rpm*.c, one theme per file. Rows that all providers of `pkg` have come
- * from pkg_api.def by the names defined above the table, the others follow it. */
+ * from pkg_api.def by the names defined above the table, the others follow it.
+ *
+ * Functions by file:
+ *   zyppercmd.c      options, exit codes and waiting for the lock; services_need_restart
+ *   zypperlist.c     list_upgrades, list_repo_pkgs, info_available, list_provides, resolve_capabilities
+ *   zypperkinds.c    what zypper has beside packages: patterns, patches, products, search
+ *   zypperinstall.c  install, upgrade, remove; zypperlock.c: locks as holds
+ *   zypperrepo.c     repositories, and package files: list_repos, mod_repo, del_repo, download, diff,
+ *                    list_downloaded
+ *   rpm*.c           rpm's database and keys, which Red Hat shares
+ */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/packages/zypper.h"

@@ -127,6 +127,7 @@ apache_directives(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (printed_text == NULL)
         return err->code;
+    /* "<Directory (core.c)" is followed by lines of help and of where it is allowed. */
     AUTO_FREE char *text = str_replace(printed_text, "\n\t", "\t");
     *ret_value = json_object();
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
@@ -245,6 +246,7 @@ status_of(char *text)
     json_t *board = json_object(), *all = json_pack("{s:o}", "Scoreboard", board);
     long long number;
 
+    /* Letters that no worker has are 0, so that the keys are always the same. */
     for (const char *p = STATUS_KEYS; *p != '\0'; p++) {
         char key[] = { *p, '\0' };
         json_object_set_new(board, key, json_integer(0));
@@ -289,6 +291,7 @@ apache_server_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
     if (url == NULL || user == NULL || password == NULL || timeout == NULL)
         return err->code;
+    /* A login goes by http.query's own arguments: in the address it would be logged. */
     json_auto_t *kwargs = json_pack("{s:o, s:b, s:b, s:O}", "url",
                                     value_fmt("%s?auto", json_string_value(url)), "text", 1, "status", 1,
                                     "timeout", timeout);

@@ -43,6 +43,7 @@ django_run(call_ctx_t *ctx, const json_t *args, const char *command, const json_
     for (i = 0; parts[i] != NULL; i++)
         json_array_append_new(words, json_string(parts[i]));
     strv_free(parts);
+    /* Settings and path stand behind the command, where django-admin takes them for every command. */
     json_array_append_new(words, value_fmt("--settings=%s", value_str(args, "settings_module", "")));
     if (*path != '\0')
         json_array_append_new(words, value_fmt("--pythonpath=%s", path));
@@ -60,6 +61,7 @@ django_run(call_ctx_t *ctx, const json_t *args, const char *command, const json_
         if (value_truthy(value_get(args, passed[i])))
             json_object_set(how, passed[i], value_get(args, passed[i]));
     }
+    /* The exit code becomes the job's by cmd.run, and output is returned whatever it is. */
     return ctx_call(ctx, "cmd.run", cmd, how, ret_value, err);
 }
 
@@ -71,7 +73,8 @@ django_command(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                       value_get(args, "kwargs"), ret_value, err);
 }
 
-/* A flag of django-admin for an argument that is true; and the arguments that are its options with a value. */
+/* A flag of django-admin for an argument that is true; and the arguments that are its options with a value.
+ * They mean the same in every function that has them, so that one table serves all. */
 static const struct {
     const char *argument, *flag;
 } django_flags[] = { { "migrate", "migrate" },

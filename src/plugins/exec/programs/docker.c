@@ -2,7 +2,18 @@
  * podman, over the HTTP API on its socket. The functions are in plugins/lib/docker by theme: engine.h sends a
  * request, and dockerargs.h translates arguments, which have the names and aliases of docker-py, on which
  * Salt's module stands. Answers are the engine's own objects, or what Salt makes of them. Further keywords of
- * create, run_container and create_network are not listed here: the translation knows them. */
+ * create, run_container and create_network are not listed here: the translation knows them.
+ *
+ * The files there, and what each has:
+ *   dockerlife.c    containers made, started, stopped, renamed and removed: create, run_container, start,
+ *                   stop, kill, rm, prune
+ *   dockerlook.c    facts of containers and of the engine: ps, list_containers, inspect_container, state,
+ *                   port, logs, info, compare_containers
+ *   dockerinside.c  commands within containers (run, retcode and their like), and login
+ *   dockerimages.c  images: pull, push, commit, tag, rmi, search, images, history, depends, resolve_tag
+ *   dockerfiles.c   images and containers to files and from them: build, load, save, export
+ *   dockernets.c    networks and volumes: create, connect, disconnect, inspect, remove, compare_networks
+ */
 #include "plugins/lib/docker/dockerfuns.h"
 
 #define ROW_CONTAINER ROW("name", ARG_STR, ARG_REQUIRED, "Name or id of the container")

@@ -37,6 +37,7 @@ exec_git_add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t 
         prog_add(prog, w->text);
     else if (w->text == NULL && strcmp(w->arg, "opts") == 0)
         return git_add_opts(prog, v, err);
+    /* A value at a place where git still reads options may not begin with "-", whoever wrote it. */
     else if (w->text == NULL && value_truthy(v) && !w->placed)
         return prog_operands(prog, w->arg, v, err);
     else if (w->text == NULL && value_truthy(v))
@@ -153,6 +154,7 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     /* From here on the checkout is there, and the login is kept for its later fetches and pulls. */
     json_object_set_new(args, "cwd", json_string(made));
+    /* Without a password nothing is kept, and git asks the user's own helpers. */
     if (login.password != NULL && gitlogin_keep(ctx, args, &login, err) < 0)
         return err->code;
     *ret_value = json_true();
@@ -226,6 +228,7 @@ git_list_branches(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
                      ret_value, err);
 }
 
+/* Tags of the checkout, not those of the remote. */
 static int
 git_list_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -318,6 +321,8 @@ remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return remotes;
 }
 
+/* Every remote with its two addresses; git's own configuration (insteadOf, pushUrl) has been applied to
+ * them. */
 static int
 git_remotes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -393,6 +398,8 @@ forget_logins(call_ctx_t *ctx, const json_t *args, const json_t *remotes, const 
 static int
 git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    /* The state before tells whether the name is taken, and which addresses have logins that may have to
+     * go. */
     json_auto_t *remotes = remotes_of(ctx, args, err);
     const char *remote = value_str(args, "remote", "origin"), *push = value_str(args, "push_url", "");
     bool there = value_get(remotes, remote) != NULL;
@@ -500,6 +507,7 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         prog_add(&prog, "--force");
     if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
         return err->code;
+    /* Without a remote git takes origin, or what the branch is configured with. */
     if ((*login.url != '\0' && prog_operand(&prog, "remote", login.url, err) < 0) ||
         add_refspecs(&prog, value_get(args, "refspecs"), err) < 0)
         return err->code;
@@ -610,6 +618,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_boolean(value_int(answer, "retcode", 1) == 0);
         return 0;
     }
+    /* One line for each base; git ends with 1 where there is none, which is an error of the call. */
     json_auto_t *bases = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
     *ret_value = json_incref(value_bool(args, "all", false) ? bases : json_array_get(bases, 0));
     return 0;
@@ -641,6 +650,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (*name == '\0')
             continue;
         *name++ = '\0';
+        /* A name with odd characters stands in quotes, as git prints it. */
         const char *key = state;
         for (size_t k = 0; k < NELEMS(marks); k++)
             key = strcmp(marks[k].mark, state) == 0 ? marks[k].key : key;

@@ -167,6 +167,7 @@ gpg_create_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if (pass != NULL)
         buf_printf(&gpg.in, "Passphrase: %s\n", pass);
+    /* %no-protection makes a key without a passphrase, for which gpg would otherwise ask the agent. */
     buf_printf(&gpg.in, "%s%%commit\n", pass != NULL ? "" : "%no-protection\n");
     prog_add(&gpg.prog, "--gen-key");
     if (gpg_go(&gpg, CREATE_SECONDS, err) != 0)
@@ -218,6 +219,7 @@ gpg_delete_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                        by_id ? "Only specify one argument, fingerprint or keyid"
                              : "Required argument, fingerprint or keyid",
                        ret_value);
+    /* Both halves go by the fingerprint of the public one: a short id could mean several keys. */
     json_auto_t *key = find_key(ctx, args, false, err);
     if (!value_truthy(key))
         return key == NULL ? err->code : gpg_say(false, "Key not available in keychain.", ret_value);
@@ -267,6 +269,7 @@ gpg_import_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_add(&gpg.prog, "--import");
     if (gpg_go(&gpg, GPG_SECONDS, err) != 0)
         return err->code;
+    /* Of the counters of "IMPORT_RES" these are the ones of keys. */
     AUTO_FREE char *counted = gpg_said(&gpg, "IMPORT_RES");
     char **counts = str_split(counted != NULL ? counted : "", " ", true);
     bool whole = strv_len(counts) >= COUNTS;
@@ -303,6 +306,7 @@ gpg_export_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_adds(&gpg.prog, secret ? "--export-secret-key" : "--export", "--armor", NULL);
     if (prog_operands(&gpg.prog, "keyids", keys, err) != 0 || gpg_go(&gpg, GPG_SECONDS, err) != 0)
         return err->code;
+    /* gpg prints nothing for a key that is not there. */
     bool good = gpg.res.out.len > 0;
     if (good && *output != '\0' &&
         fs_rewrite(output, gpg.res.out.data, gpg.res.out.len, secret ? 0600 : 0644, err) != 0)
@@ -351,6 +355,7 @@ gpg_trust_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (gpg.res.status != 0)
         return gpg_say(false, buf_str(&gpg.res.errs), ret_value);
+    /* gpg tells whether it set or changed a trust; about the same trust again it says nothing. */
     AUTO_FREE char *said = gpg_trust_said(buf_str(&gpg.res.errs));
     (void) gpg_say(true, said, ret_value);
     if (*said != '\0')

@@ -124,6 +124,7 @@ gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (*model != '\0')
         prog_adds(&gpg.prog, "--trust-model", model, NULL);
     prog_add(&gpg.prog, "--verify");
+    /* gpg takes the signature first and what is signed second. */
     if (*value_str(args, "text", "") == '\0' && *signature != '\0') {
         prog_adds(&gpg.prog, "--", signature, value_str(args, "filename", ""), NULL);
         if (*value_str(args, "filename", "") == '\0')
@@ -156,8 +157,8 @@ crypt_done(const gpg_t *gpg, const json_t *args, mode_t mode, const char *writte
     return 0;
 }
 
-/* `sign` True signs with the default key, a text with that one. always_trust encrypts to keys that nobody has
- * vouched for. */
+/* `sign` True signs with the default key, a text with that one. always_trust encrypts to unsigned keys as
+ * well. */
 static int
 gpg_encrypt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -174,6 +175,7 @@ gpg_encrypt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (take_pass(ctx, args, value_truthy(sign), &pass, err) != 0 ||
         gpg_begin(ctx, args, pass, false, &gpg, err) != 0)
         return err->code;
+    /* A recipient is a word of its own behind the option, so that a name like "-x" stays a name. */
     json_array_foreach (recipients, i, one) {
         AUTO_FREE char *text = value_pystr(one);
         prog_adds(&gpg.prog, "--recipient", text, NULL);

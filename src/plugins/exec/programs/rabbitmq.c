@@ -301,7 +301,7 @@ any_password(void)
     return text;
 }
 
-/* Without a password the user gets a random one, which is cleared at once: nobody can log in by it then.
+/* Without a password the user gets a random one, which is cleared at once: no login is possible by it then.
  * Where clearing fails the user is removed again. */
 static int
 rabbit_add_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)

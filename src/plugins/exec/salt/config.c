@@ -62,6 +62,7 @@ static const struct source {
     { "omit_master", master_settings },
 };
 
+/* omit_all leaves only the defaults. */
 static bool
 omitted(const json_t *args, const struct source *s)
 {

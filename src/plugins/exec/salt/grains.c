@@ -83,6 +83,7 @@ sanitize(json_t *grains)
     }
 }
 
+/* With sanitize for showing them to others; the minion's own are not changed. */
 static int
 grains_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -252,6 +253,7 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("The val %s was not in the list %s", text, key);
         return 0;
     }
+    /* Further equal elements stay, as with Python's list.remove. */
     json_array_foreach (list, i, item) {
         if (value_equal(item, value)) {
             json_array_remove(list, i);
@@ -293,9 +295,11 @@ exec_grains_set_path(call_ctx_t *ctx, const char *path, json_t *new_value, const
     return 0;
 }
 
+/* force writes over mappings and lists, which are refused otherwise. */
 static int
 grains_set_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    /* A key with the delimiter names a value within a grain; the levels above it are made. */
     grains_setting_t how = { delim_of(args), value_bool(args, "force", false),
                              value_bool(args, "destructive", false) };
 

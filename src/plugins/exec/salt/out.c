@@ -57,8 +57,8 @@ add_shown(call_ctx_t *ctx, py_t *args, bool colours, buf_t *text)
     if (data == NULL || given == NULL)
         return -1;
     output_opts_read(&how, NULL, conf);
-    /* The options' outputter has precedence over the call's, as with Salt, but for `highstate`, which comes from state
-     * runs and would not fit other data. */
+    /* The options' outputter has precedence over the call's, as with Salt, but for `highstate`, which comes
+     * from state runs and would not fit other data. */
     const char *named = value_str(conf, "output", ""), *out = pyarg_text(args, "out", "nested");
     how.out = *named != '\0' && strcmp(named, "highstate") != 0 ? named : str_empty(out) ? "nested" : out;
     how.indent = (int) value_int(conf, "output_indent", OUTPUT_INDENT_DEFAULT);

@@ -277,8 +277,8 @@ exec_saltutil_seconds(const struct timespec *t)
     return (double) t->tv_sec + (double) t->tv_nsec / 1e9;
 }
 
-/* Folders older than `hours`, by their own times; other files of the place are left alone. False: not all of the old
- * ones went, and the log says why. */
+/* Folders older than `hours`, by their own times; other files of the place are left alone. False: not all of
+ * the old ones went, and the log says why. */
 static int
 saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

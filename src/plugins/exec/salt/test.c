@@ -31,6 +31,7 @@ test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* For tests of how False is shown and counted. */
 static int
 test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -93,6 +94,7 @@ type_text(const json_t *v)
     return value_fmt("<class '%s'>", names[json_typeof(v)]);
 }
 
+/* Names of Python's types, in the form that type() prints. */
 static int
 test_arg_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -176,6 +178,7 @@ random_upto(uint64_t max)
     return max == UINT64_MAX ? n : n % (max + 1);
 }
 
+/* Up to `max` seconds, both ends included. */
 static int
 test_rand_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -359,12 +362,14 @@ test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- failures ------------------------------------------------------------------------------ */
 
+/* The job fails with this text. */
 static int
 test_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return fail_set(err, -EIO, "Exception: %s", value_str(args, "message", ""));
 }
 
+/* None for a truth. */
 static int
 test_assertion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
