@@ -116,28 +116,28 @@ test_texts(void **state)
 
 /* A reaction whose ancestors can't be read is not one without ancestors. */
 static void
-test_kin(void **state)
+test_ancestry(void **state)
 {
     place_t *p = *state;
     fail_auto_t err = FAIL_INIT;
-    born_t *born = born_new();
-    kin_t *kin = kin_new(born);
+    parents_t *parents = parents_new();
+    ancestry_t *ancestry = ancestry_new(parents);
     json_auto_t *jids = json_pack("[s]", JID);
 
     fill(p);
     texts_left = 0;
-    int n = kin_count(kin, p->reader, jids, "x", &err);
+    int n = ancestry_count(ancestry, p->reader, jids, "x", &err);
     texts_left = -1;
     assert_true(n < 0);
     assert_non_null(strstr(fail_text(&err), "out of memory"));
     logged_begin();
     texts_left = 0;
-    kin_add(kin, p->reader, "20261120100000000002", jids, "y");
+    ancestry_add(ancestry, p->reader, "20261120100000000002", jids, "y");
     texts_left = -1;
     logged_end("which reactions led to 20261120100000000002 can't be known");
-    kin_destroy(&kin);
-    born_destroy(&born);
+    ancestry_destroy(&ancestry);
+    parents_destroy(&parents);
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_texts, set_up, teardown),
-          cmocka_unit_test_setup_teardown(test_kin, set_up, teardown))
+          cmocka_unit_test_setup_teardown(test_ancestry, set_up, teardown))
