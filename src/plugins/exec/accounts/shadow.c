@@ -234,13 +234,21 @@ shadow_del_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 }
 
 /* Replaces the user's hash, or adds a line, under the lock that passwd and useradd take, and whole or not
- * at all. A lock of another root is not taken: lckpwdf(3) knows only this host's. The day of the change is
+ * at all: without the lock, what one of those wrote meanwhile would be lost. lckpwdf(3) waits for 15 seconds.
+ * A lock of another root is not taken: it knows only this host's. The day of the change is
  * today's; the other ages stay. 0, or negative with *err. */
 static int
 write_password(const json_t *args, const char *password, fail_t *err)
 {
     AUTO_FREE char *path = shadow_path(args);
-    bool locked = root_of(args) == NULL && lckpwdf() == 0;
+    bool locked = root_of(args) == NULL;
+
+    if (locked && lckpwdf() != 0)
+        return fail_set(err, -EBUSY,
+                        "%s stays as it was: its lock, /etc/.pwd.lock, can't be had (%s); try again when no "
+                        "other program changes accounts",
+                        path,
+                        errno == EINTR || errno == EAGAIN ? "another program holds it" : strerror(errno));
     char **lines = shadow_lines(args, err);
     int rc = err->code;
     if (lines != NULL) {

@@ -136,7 +136,7 @@ ipt_build_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     /* A part of the letters is taken for an option's letter, any other command for its long name; Salt tests
      * so, too. */
-    *ret_value = value_fmt("%s %s -t %s %s%s %s %s %s", program, wait, TABLE(args),
+    *ret_value = value_fmt("%s %s -t %s %s%s %s %s %s", program != NULL ? program : "None", wait, TABLE(args),
                            strstr("ACDIRLSFZNXPE", command) != NULL ? "-" : "--", command, CHAIN(args),
                            position, rule);
     return 0;

@@ -338,8 +338,7 @@ ps_cpu_times(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_array_append_new(list, row);
     }
     free(cpus);
-    *ret_value = one_or_all(list, each);
-    return 0;
+    return procfs_answer(one_or_all(list, each), ret_value, err);
 }
 
 /* Guest time is in user time already, so only the first eight columns are summed; idle and iowait are not
@@ -370,8 +369,7 @@ ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_array_append_new(list, json_real(busy_percent(&before[i], &after[i])));
     free(before);
     free(after);
-    *ret_value = one_or_all(list, each);
-    return 0;
+    return procfs_answer(one_or_all(list, each), ret_value, err);
 }
 
 /* Processors that are online, as psutil counts them, not those that the minion may run on. */
