@@ -205,6 +205,19 @@ compile_pillar(caller_t *self, json_t *ask, fail_t *err)
     return answer != NULL ? py_from_wire(answer) : NULL;
 }
 
+/* call_env's `tops`. */
+static json_t *
+main_call_tops(void *cookie, const char *saltenv, fail_t *err)
+{
+    caller_t *self = cookie;
+    json_t *opts = conf_opts(self->conf), *grains = main_call_grains(self);
+    if (self->master == NULL)
+        return tops_local(opts, self->registry, conf_str(self->conf, "id"), grains, saltenv);
+    json_auto_t *ask = json_pack("{s:b, s:s*, s:s}", "tops", true, "saltenv", saltenv, "jid", self->jid);
+    json_auto_t *whole = pillar_ask_complete(opts, ask);
+    return callsession_pillar(self->master, whole, grains, err);
+}
+
 /* As in a job: without `ask` the pillar in memory, with `ask` one compiled for it. NEW reference. */
 static py_t *
 pillar(void *cookie, json_t *ask, fail_t *err)
@@ -293,6 +306,7 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                        .grains_again = grains_again,
                        .progress = main_call_progress,
                        .pillar = pillar,
+                       .tops = main_call_tops,
                        .files = self->files,
                        .fire = main_call_fire,
                        .host = main_call_host,

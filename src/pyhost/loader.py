@@ -64,7 +64,7 @@ KINDS = {
     "roster": ("roster", ("runner", "utils")),
     "clouds": ("clouds", ("salt", "utils")),
 }
-HERE = ("pillar", "renderers", "output", "returners", "beacons", "engines", "sdb", "auth")  # kinds whose functions are only called by name of the file, in the task "user"
+HERE = ("pillar", "tops", "renderers", "output", "returners", "beacons", "engines", "sdb", "auth")  # kinds whose functions are only called by name of the file, in the task "user"
 DURING = ("low", "running", "instance_id", "lowstate", "env", "orchestration_jid", "jid", "user", "tag", "jid_event")
 
 

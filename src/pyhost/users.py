@@ -96,7 +96,7 @@ def list_functions(asked):
 
 
 # The function that a file of the kind is there for.
-ENTRIES = {"beacons": "beacon", "engines": "start", "pillar": "ext_pillar", "renderers": "render", "output": "output", "sdb": "get", "auth": "auth"}
+ENTRIES = {"beacons": "beacon", "engines": "start", "pillar": "ext_pillar", "tops": "top", "renderers": "render", "output": "output", "sdb": "get", "auth": "auth"}
 
 
 def check(asked):

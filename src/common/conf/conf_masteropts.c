@@ -13,6 +13,18 @@ static const char *const names[] = {
     "state_auto_order", "state_events",      "state_top",  "state_top_saltenv", "top_file_merging_strategy",
 };
 
+/* Minions learn the names of master_tops, so that they ask for what those say; the values may be secrets. NEW. */
+static json_t *
+tops_told(const json_t *tops)
+{
+    json_t *told = json_object(), *value;
+    const char *name;
+
+    json_object_foreach ((json_t *) tops, name, value)
+        json_object_set_new(told, name, json_true());
+    return told;
+}
+
 json_t *
 conf_master_opts(const json_t *opts)
 {
@@ -23,6 +35,7 @@ conf_master_opts(const json_t *opts)
         if (v != NULL)
             json_object_set(told, names[i], v);
     }
+    json_object_set_new(told, "master_tops", tops_told(value_get(opts, "master_tops")));
     return told;
 }
 
@@ -58,5 +71,9 @@ conf_apply_master_opts(json_t *opts, const json_t *told, fail_t *err)
             return err->code;
         json_object_set_new(over, names[i], checked);
     }
+    /* An older master tells none, and could not answer; a minion's own are for times without a master. */
+    (void) json_object_del(opts, "master_tops");
+    if (json_is_object(value_get(told, "master_tops")))
+        json_object_set_new(over, "master_tops", tops_told(value_get(told, "master_tops")));
     return json_object_update(opts, over);
 }

@@ -217,6 +217,14 @@ ctx_jid(call_ctx_t *ctx)
     return ctx->env.jid != NULL ? ctx->env.jid : "";
 }
 
+json_t *
+call_tops(call_ctx_t *ctx, const char *saltenv, fail_t *err)
+{
+    if (ctx->env.tops == NULL || !value_truthy(value_get(ctx->env.opts, "master_tops")))
+        return json_object();
+    return ctx->env.tops(ctx->env.cookie, saltenv, err);
+}
+
 const char *
 call_user(const call_ctx_t *ctx)
 {

@@ -8,6 +8,7 @@
 
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "common/plugin/call.h"
 #include "common/py/py_json.h"
 #include "salt/log.h"
 
@@ -216,6 +217,29 @@ verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
     }
 }
 
+/* Joins the matches with what master_tops says: behind them, or before with master_tops_first. */
+static void
+join_tops(highstate_t *self, json_t *matches, json_t *errors)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *tops = call_tops(self->env.ctx, self->env.saltenv, &err);
+    bool first = value_bool(self->opts, "master_tops_first", false);
+    const char *saltenv;
+    json_t *list, *sls;
+    size_t i;
+
+    if (tops == NULL)
+        add_error(errors, "What master_tops says of this minion is not known: %s", fail_text(&err));
+    json_object_foreach (tops, saltenv, list) {
+        json_t *own = json_object_get(matches, saltenv), *before = first ? list : own;
+        json_t *joined = before != NULL ? json_copy(before) : json_array();
+        json_array_foreach (first ? own : list, i, sls)
+            if (!value_lists(before, json_string_value(sls)))
+                json_array_append(joined, sls);
+        json_object_set_new(matches, saltenv, joined);
+    }
+}
+
 json_t *
 highstate_top(highstate_t *self, json_t *errors)
 {
@@ -229,9 +253,7 @@ highstate_top(highstate_t *self, json_t *errors)
         note_problem(self, xstrdup(lacks));
     bool gathered = lacks == NULL && gather_initial(&gather) && gather_includes(&gather);
     highstate_say_lists(self, errors);
-    if (!gathered)
-        return json_object();
-    AUTO(py) top = highstate_merge(self, tops, errors);
+    AUTO(py) top = gathered ? highstate_merge(self, tops, errors) : py_dict();
     if (json_array_size(errors) > before)
         return json_object();
 
@@ -251,5 +273,7 @@ highstate_top(highstate_t *self, json_t *errors)
             add_error(errors, "The top file matches for saltenv %s are not formatted as a dict", env);
     }
 
-    return highstate_match(self, top);
+    json_t *found = highstate_match(self, top);
+    join_tops(self, found, errors);
+    return found;
 }

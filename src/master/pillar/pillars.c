@@ -11,6 +11,7 @@
 #include "common/base/str.h"
 #include "common/net/sock.h"
 #include "common/pillar/pillar.h"
+#include "common/pillar/tops.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
@@ -204,6 +205,24 @@ pillars_refused(void *cookie, json_t *what)
         json_array_append(t->refused, what);
 }
 
+/* Answers what master_tops says, if that is the question: of the minion as its key names it. */
+static bool
+pillars_tops(const actor_env_t *env, task_t *t)
+{
+    if (!value_bool(t->ask, "tops", false))
+        return false;
+    pillar_env_t pe = { .opts = env->opts,
+                        .registry = env->modules,
+                        .id = t->id,
+                        .grains = t->grains,
+                        .saltenv = value_str(t->ask, "saltenv", NULL),
+                        .pillarenv = value_str(t->ask, "pillarenv", NULL),
+                        .peer_grains = true };
+    json_auto_t *tops = tops_find(&pe);
+    pillars_answer(t, tops, NULL);
+    return true;
+}
+
 /* Set which minion and job this thread's log lines are about. The jid is the minion's claim. */
 static void
 log_for(const char *id, const json_t *ask)
@@ -230,7 +249,7 @@ pillars_work(const actor_env_t *env, task_t *t)
     AUTO_FREE char *text = value_dump(all);
     AUTO_FREE char *key = digest_bytes("sha256", text, strlen(text), NULL);
 
-    if (answer_kept(env, t, key))
+    if (pillars_tops(env, t) || answer_kept(env, t, key))
         return;
     /* Compile for an untrusted minion: its grains and overrides are marked as a peer's (py_peer.h), so values
      * made of them are recognised, and refused where files must not depend on them. A failure leaves `err` or
@@ -363,7 +382,8 @@ pillars_deliver(pillars_t *self, task_t *t)
             miniondata_keep(front, m, STORE_PILLAR, t->shown);
     }
     /* A connecting minion's refresh event was fired with its grains. */
-    if (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false)) {
+    if (!value_bool(t->ask, "tops", false) &&
+        (!pillars_is_kept(t->ask) || value_bool(t->ask, "clean", false))) {
         /* Tell listeners that the master's data of this minion is new, with minion_data_cache_events, as
          * in Salt. */
         if (conf_bool(front->conf, "minion_data_cache_events") && minion_may_tell(m, 0, clock_mono_ms())) {

@@ -187,6 +187,20 @@ child_pillar(void *cookie, json_t *ask, fail_t *err)
     return child_compile(self, ask, err);
 }
 
+/* call_env's `tops`. */
+static json_t *
+child_tops(void *cookie, const char *saltenv, fail_t *err)
+{
+    child_t *self = cookie;
+    const job_env_t *env = self->env;
+    json_t *answer = NULL;
+    if (pillar_is_local(env->opts))
+        return tops_local(env->opts, env->registry, env->id, env->grains, saltenv);
+    json_auto_t *request = json_pack("{s:s, s:{s:b, s:s*}}", "op", "pillar", "ask", "tops", true, "saltenv",
+                                     saltenv);
+    return child_host(self, request, &answer, err) == 0 ? answer : NULL;
+}
+
 /* Applies blackout by the grains, then by the pillar in memory. A masterless minion compiles its pillar for
  * that only when a master sent the job, as Salt does. */
 static int
@@ -303,6 +317,7 @@ child_env(child_t *self, const json_t *job, fileclient_t *files)
                          .grains = child_grains,
                          .grains_again = child_grains_again,
                          .pillar = child_pillar,
+                         .tops = child_tops,
                          .files = files,
                          .may = child_may,
                          .fire = child_fire,

@@ -40,6 +40,7 @@ typedef struct mpillar {
     question_t *open;
     json_int_t last_n;
     uint64_t ready; /* a bit per master */
+    json_t *tops;   /* owned: the master's last answer about master_tops, for times without it */
 } mpillar_t;
 
 /* ---- asking ---------------------------------------------------------------------------------- */
@@ -131,6 +132,13 @@ mpillar_refreshed(jobserver_t *js, bool complete)
     EACH_PART(js, shown, MINION_PILLAR_REFRESHED, data);
 }
 
+/* The question is what master_tops says. */
+static bool
+mpillar_is_tops(const question_t *q)
+{
+    return value_bool(q->body, "tops", false);
+}
+
 /* Closes a request: stores and answers the pillar, or logs and answers `error`, then frees it. */
 static void
 mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
@@ -148,6 +156,10 @@ mpillar_close(mpillar_t *self, question_t *q, json_t *pillar, const char *error)
         EACH_PART(js, pillar_changed);
     } else if (q->keep) {
         log_error("the pillar of before stays: %s", error);
+    }
+    if (pillar != NULL && !q->offline && mpillar_is_tops(q)) {
+        json_decref(self->tops);
+        self->tops = json_incref(pillar);
     }
     json_auto_t *done = json_boolean(error == NULL);
     if (q->keep)
@@ -279,9 +291,11 @@ mpillar_tick(void *part, int64_t now_ms)
         next = q->next;
         if (q->keep)
             continue;
-        q->offline = js->pillar != NULL && mpillar_is_usual(js, q);
-        mpillar_close(self, q, q->offline ? js->pillar : NULL,
-                      q->offline ? NULL : "no master is connected, and this pillar is not kept here");
+        json_auto_t *kept = json_incref(mpillar_is_tops(q) ? self->tops : js->pillar);
+        q->offline = kept != NULL && (mpillar_is_tops(q) || mpillar_is_usual(js, q));
+        mpillar_close(self, q, q->offline ? kept : NULL,
+                      q->offline ? NULL
+                                 : "no master is connected, and its answer of before is not kept here");
     }
     for (question_t *q = self->open, *next; q; q = next) {
         next = q->next;
@@ -346,6 +360,7 @@ mpillar_destroy(void *part)
         json_decref(q->body);
         free(q);
     }
+    json_decref(self->tops);
     free(self);
 }
 

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
+#include "common/pillar/tops.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -43,4 +44,11 @@ pillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains,
               (double) (clock_mono_us() - begin_us) / 1e6);
     py_unref(env.override);
     return pillar;
+}
+
+json_t *
+tops_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, const char *saltenv)
+{
+    pillar_env_t env = { .opts = opts, .registry = registry, .id = id, .grains = grains, .saltenv = saltenv };
+    return tops_find(&env);
 }

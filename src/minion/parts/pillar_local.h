@@ -22,5 +22,7 @@ json_t *pillar_ask_complete(const json_t *opts, const json_t *ask);
 /* Compiles the pillar here. `known`: what templates see as pillar, or NULL. NEW, or NULL with *err. */
 struct py *pillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, json_t *ask,
                         struct py *known, fail_t *err);
+/* What master_tops says of this minion without a master. NEW {saltenv: [SLS]}. */
+json_t *tops_local(json_t *opts, registry_t *registry, const char *id, json_t *grains, const char *saltenv);
 
 #endif

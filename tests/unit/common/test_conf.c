@@ -415,7 +415,7 @@ test_options_without_effect(void **state)
 {
     stage_t *s = *state;
     conf_t *conf = load_text(s, CONF_MASTER,
-                             "fips_mode: True\nmax_minions: 5\nqueue_dirs: []\nmaster_tops:\n"
+                             "fips_mode: True\nmax_minions: 5\nqueue_dirs: []\nmaster_roots:\n"
                              "cache: localfs\njob_cache: True\nrunner_returns: False\n"
                              "zmq_backlog: 5000\nworker_threads: 5\nsock_pool_size: 1\n");
 
@@ -879,10 +879,12 @@ test_told(void **state)
     json_auto_t *own = json_pack("{s:b, s:s, s:[s], s:s}", "failhard", 1, "state_top", "own.sls",
                                  "state_aggregate", "pkg", "id", "web1");
 
-    put(s, "master", "failhard: False\nnodegroups: [{a: L@x}, {b: N@a}]\nstate_aggregate: True\n");
+    put(s, "master",
+        "master_tops: {mongo: {password: word}}\nfailhard: False\nnodegroups: [{a: L@x}, {b: N@a}]\nstate_aggregate: True\n");
     load_with(s, CONF_MASTER, NULL);
     json_auto_t *told = conf_master_opts(conf_opts(s->conf));
-    assert_int_equal(json_object_size(told), 15);
+    assert_int_equal(json_object_size(told), 16);
+    assert_true(value_bool(value_get(told, "master_tops"), "mongo", false));
     assert_int_equal(conf_apply_master_opts(own, told, &err), 0);
     assert_string_equal(value_str(own, "state_top", ""), "top.sls");
     assert_false(value_bool(own, "failhard", true));
@@ -903,7 +905,7 @@ test_told_wrong(void **state)
                                          "{\"nodegroups\": [1]}",
                                          "{\"nodegroups\": {\"a\": {}}}",
                                          "{\"renderer\": \"ymal\"}" };
-    json_auto_t *own = json_pack("{s:s}", "id", "web1");
+    json_auto_t *own = json_pack("{s:s, s:{s:s}}", "id", "web1", "master_tops", "ext_nodes", "own");
 
     for (size_t i = 0; i < NELEMS(wrong); i++) {
         fail_auto_t err = FAIL_INIT;
@@ -912,8 +914,9 @@ test_told_wrong(void **state)
             json_object_set_new(told, "default_top", json_string("dev"));
         assert_true(conf_apply_master_opts(own, told, &err) < 0);
         assert_non_null(strstr(fail_text(&err), "the master"));
-        assert_int_equal(json_object_size(own), 1);
+        assert_int_equal(json_object_size(own), 2);
     }
+    /* A master that tells no sources, as older ones, is not asked; the minion's own are for times without one. */
     fail_auto_t err = FAIL_INIT;
     json_auto_t *other = json_pack("{s:s, s:s}", "id", "web2", "cachedir", "/tmp");
     assert_int_equal(conf_apply_master_opts(own, other, &err), 0);

@@ -1,7 +1,8 @@
 /* test_pillar.c - the pillar compiler against Salt's own answers: tests/cases/pillar/compile.json was
  * recorded from Salt 3006. A case has files        {path: text}, written to a folder of its own, which every
  * text calls {T} opts         over {"pillar_roots": {"base": ["{T}/p"]}} saltenv, pillarenv, override and
- * what must come of it: pillar (as common/py/py_wire.h has it), or raises.
+ * what must come of it: pillar (as common/py/py_wire.h has it), or raises. Cases of tops.json, recorded from
+ * Salt's _master_tops(), have `tops`: what the option master_tops says of the minion.
  */
 #include "unit/unit.h"
 
@@ -12,6 +13,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
+#include "common/pillar/tops.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
@@ -20,6 +22,7 @@
 #include "salt/value.h"
 
 #define CASES TEST_SOURCE_DIR "/tests/cases/pillar/compile.json"
+#define TOPS  TEST_SOURCE_DIR "/tests/cases/pillar/tops.json"
 
 static registry_t *registry;
 
@@ -126,6 +129,46 @@ test_as_salt(void **state)
     json_array_foreach (cases, i, one)
         if (only == NULL || strcmp(only, value_str(one, "name", "")) == 0)
             run_case(one);
+}
+
+static void
+test_tops_as_salt(void **state)
+{
+    json_auto_t *cases = json_load_file(TOPS, 0, NULL);
+    json_t *one;
+    size_t i;
+
+    assert_true(json_array_size(cases) > 15);
+    json_array_foreach (cases, i, one) {
+        char dir[] = "/tmp/halite-tops-XXXXXX";
+        assert_non_null(mkdtemp(dir));
+        write_files(value_get(one, "files"), dir);
+        json_auto_t *opts = opts_of(one, dir), *facts = grains();
+        pillar_env_t env = { .opts = opts, .registry = registry, .id = "m001", .grains = facts };
+        json_auto_t *got = tops_find(&env);
+        fs_remove_tree(dir, NULL);
+        if (!json_equal(got, value_get(one, "tops"))) {
+            AUTO_FREE char *g = value_dump(got), *w = value_dump(value_get(one, "tops"));
+            fail_msg("%s:\n  got  %s\n  want %s", value_str(one, "name", "?"), g, w);
+        }
+    }
+}
+
+/* A command that hangs ends with pillar_timeout; an id that could be an option of it runs nothing. */
+static void
+test_tops_bounds(void **state)
+{
+    json_auto_t *opts = json_pack("{s:{s:s}, s:i, s:s}", "master_tops", "ext_nodes", "sh -c 'sleep 60'",
+                                  "pillar_timeout", 1, "cachedir", "/tmp/halite-none");
+    json_auto_t *facts = grains();
+    pillar_env_t env = { .opts = opts, .registry = registry, .id = "m001", .grains = facts };
+    json_auto_t *got = tops_find(&env);
+    assert_int_equal(json_object_size(got), 0);
+
+    json_object_set_new(value_get(opts, "master_tops"), "ext_nodes", json_string("echo classes:"));
+    env.id = "-v";
+    json_auto_t *none = tops_find(&env);
+    assert_int_equal(json_object_size(none), 0);
 }
 
 /* ---- what it was made from --------------------------------------------------------------------------- */
@@ -554,7 +597,8 @@ test_end(void **state)
     registry_destroy(&registry);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
+UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_tops_as_salt),
+          cmocka_unit_test(test_tops_bounds), cmocka_unit_test(test_reads),
           cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world), cmocka_unit_test(test_own_id),
           cmocka_unit_test(test_override_is_a_claim), cmocka_unit_test(test_claims_are_told),
           cmocka_unit_test(test_claims_of_file_tree), cmocka_unit_test(test_long_chain),
