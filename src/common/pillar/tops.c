@@ -135,7 +135,7 @@ tops_python(const compile_t *self, const char *name, fail_t *err)
 /* ---- all of them ------------------------------------------------------------------------------- */
 
 static bool
-is_salts(const char *name)
+tops_is_salts(const char *name)
 {
     for (size_t i = 0; i < NELEMS(salts); i++)
         if (strcmp(salts[i], name) == 0)
@@ -147,7 +147,7 @@ is_salts(const char *name)
 static bool
 in_half(const compile_t *self, const char *name, bool users)
 {
-    return users == (!is_salts(name) || userfile_is_named(self->ctx, "tops", name));
+    return users == (!tops_is_salts(name) || userfile_is_named(self->ctx, "tops", name));
 }
 
 /* Takes no answer but {environment: [SLS]}: the compiler of states gets nothing else. */
