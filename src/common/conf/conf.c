@@ -121,6 +121,13 @@ is_guard(const option_row_t *row)
     return row->rule != NULL || str_starts(row->name, AUTH_PREFIX);
 }
 
+/* True for a profile of a store of values ("sdb://PROFILE/KEY"), whose name is the user's choice. */
+static bool
+is_profile(const json_t *v)
+{
+    return json_is_string(value_get(v, "driver"));
+}
+
 /* Report an unknown option. Names with a dot or colon belong to modules ("mysql.host"), but for those of
  * logins, and options of the other side are harmless. A misspelt access rule would silently not apply: that is
  * an error, not a warning. */
@@ -182,6 +189,41 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
     return checked;
 }
 
+/* True when an address ("sdb://PROFILE/KEY") stands somewhere in the value. */
+static bool
+has_address(const json_t *v)
+{
+    const char *key;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) v, i, one)
+        if (has_address(one))
+            return true;
+    json_object_foreach ((json_t *) v, key, one)
+        if (has_address(one))
+            return true;
+    return json_is_string(v) && str_starts(json_string_value(v), "sdb://");
+}
+
+/* Only config.get reads values at addresses. A rule made of one would match nobody: that is an error. */
+static int
+check_address(const option_row_t *row, const json_t *v, const char *where, json_t *warnings, fail_t *err)
+{
+    if (!has_address(v))
+        return 0;
+    if (is_guard(row))
+        return fail_set(
+            err, -EINVAL,
+            "%s: option '%s' has an address (sdb://), and says who may do what: write the value itself",
+            where, row->name);
+    conf_warn(
+        warnings,
+        "%s: option '%s' has an address (sdb://), which config.get alone resolves: write the value itself",
+        where, row->name);
+    return 0;
+}
+
 /* Apply the values over the defaults. An option without a value (null) keeps its default. */
 static int
 conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings,
@@ -194,10 +236,12 @@ conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *note
         const option_row_t *row = conf_row(name, side);
         const char *where = value_str(said->where, name, "");
         if (row == NULL) {
-            if (check_unknown(name, where, side, warnings, err) < 0)
+            if (!is_profile(v) && check_unknown(name, where, side, warnings, err) < 0)
                 return -EINVAL;
             json_object_set(opts, name, v);
         } else if (!json_is_null(v)) {
+            if (check_address(row, v, where, warnings, err) < 0)
+                return -EINVAL;
             json_t *checked = row->effect == CONF_HEEDED
                                   ? conf_check(row, v, where, err)
                                   : take_without_effect(row, v, where, notes, warnings);

@@ -408,6 +408,44 @@ assert_note(const conf_t *conf, const char *part)
         fail_msg("no note has '%s': %s", part, text);
 }
 
+/* A profile of sdb has a name of the user's choice, also one that is nearly an option's. */
+static void
+test_profiles_of_sdb(void **state)
+{
+    stage_t *s = *state;
+    conf_t *conf = load_text(s, CONF_MASTER,
+                             "secrets: {driver: env}\npeer_dat: {driver: yaml, files: [/srv/x]}\n");
+
+    assert_int_equal(json_array_size(s->warnings), 0);
+    assert_string_equal(value_str(conf_get(conf, "secrets"), "driver", ""), "env");
+    (void) load_text(s, CONF_MINION, "secrets: {drivers: env}\nothers: {driver: 5}\n");
+    assert_warning(s, "minion, line 1: unknown option 'secrets'");
+    assert_warning(s, "minion, line 2: unknown option 'others'");
+}
+
+/* An address in a rule would match nobody, so that the start is refused; elsewhere it is warned about. */
+static void
+test_addresses_of_sdb(void **state)
+{
+    stage_t *s = *state;
+    static const char *const rules[] = { "publisher_acl_blacklist: {users: ['sdb://store/users']}\n",
+                                         "publisher_acl: {ann: [{'web*': [sdb://store/funs]}]}\n",
+                                         "sharedsecret: sdb://store/word\n" };
+
+    for (size_t i = 0; i < NELEMS(rules); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *warnings = json_array();
+        AUTO_FREE char *text = xasprintf("store: {driver: env}\n%s", rules[i]);
+        put(s, "master", text);
+        assert_null(conf_load(s->dir, CONF_MASTER, NULL, warnings, &err));
+        assert_non_null(strstr(fail_text(&err), "line 2: option '"));
+        assert_non_null(strstr(fail_text(&err), "has an address (sdb://)"));
+    }
+    (void) load_text(s, CONF_MASTER, "log_datefmt: sdb://store/form\nmysql.pass: sdb://store/word\n");
+    assert_int_equal(json_array_size(s->warnings), 1);
+    assert_warning(s, "master, line 1: option 'log_datefmt' has an address (sdb://)");
+}
+
 /* What Salt would do and Halite does not is a warning; what is only about Salt's own machinery is a note;
  * what is set to its default, or to nothing, is neither. */
 static void
@@ -929,12 +967,12 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_default_include), STAGED(test_include), STAGED(test_include_circle),
           STAGED(test_own_default_include), STAGED(test_folder_out_of_reach), STAGED(test_no_descriptor_left),
           STAGED(test_error_names_the_included_file), STAGED(test_overrides), STAGED(test_unknown_options),
-          STAGED(test_options_of_modules), STAGED(test_options_without_effect),
-          STAGED(test_wrong_value_without_effect), STAGED(test_closed_sets), STAGED(test_bad_files),
-          STAGED(test_root_dir), STAGED(test_relative_path), STAGED(test_long_socket_folder),
-          STAGED(test_former_names), STAGED(test_lists_repacked), STAGED(test_empty_nodegroups),
-          STAGED(test_roots), STAGED(test_masters), cmocka_unit_test(test_id_valid),
-          cmocka_unit_test(test_id_bytes), STAGED(test_id_refused), STAGED(test_cached_id),
-          STAGED(test_unreadable_id), STAGED(test_guessed_id), STAGED(test_claimed_grain_id),
-          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
-          STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          STAGED(test_options_of_modules), STAGED(test_profiles_of_sdb), STAGED(test_addresses_of_sdb),
+          STAGED(test_options_without_effect), STAGED(test_wrong_value_without_effect),
+          STAGED(test_closed_sets), STAGED(test_bad_files), STAGED(test_root_dir), STAGED(test_relative_path),
+          STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
+          STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
+          cmocka_unit_test(test_id_valid), cmocka_unit_test(test_id_bytes), STAGED(test_id_refused),
+          STAGED(test_cached_id), STAGED(test_unreadable_id), STAGED(test_guessed_id),
+          STAGED(test_claimed_grain_id), STAGED(test_configured_master_id), STAGED(test_samples),
+          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))

@@ -9,7 +9,6 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/call/sub.h"
 
 /* ---- what there is -------------------------------------------------------------------------- */
 
@@ -96,7 +95,7 @@ btrfs_devices(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* 1 for a block device, 0 for anything else, or a negative errno. */
 static int
-is_device(const char *path, fail_t *err)
+btrfs_is_device(const char *path, fail_t *err)
 {
     struct stat st;
 
@@ -264,7 +263,7 @@ btrfs_defragment(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *path = value_str(args, "path", "");
     json_auto_t *mounts = btrfs_mounts("btrfs", err), *result = json_array();
-    int device = mounts != NULL ? is_device(path, err) : err->code;
+    int device = mounts != NULL ? btrfs_is_device(path, err) : err->code;
     json_t *one;
     size_t i;
 
@@ -376,7 +375,7 @@ btrfs_resize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (strcmp(size, "max") == 0) {
         json_auto_t *mounts = btrfs_mounts("btrfs", err);
-        int device = mounts != NULL ? is_device(point, err) : err->code;
+        int device = mounts != NULL ? btrfs_is_device(point, err) : err->code;
         if (device < 0)
             return device;
         if (device == 0)
@@ -433,7 +432,7 @@ btrfs_restripe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
 
     json_auto_t *mounts = btrfs_mounts("btrfs", err);
-    int device = mounts != NULL ? is_device(point, err) : err->code;
+    int device = mounts != NULL ? btrfs_is_device(point, err) : err->code;
     if (device < 0)
         return device;
     if (device > 0)
@@ -484,7 +483,7 @@ btrfs_restripe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* Adds "KEY=VALUE,..." as two words each. */
 static int
-add_pairs(prog_t *prog, const char *text, fail_t *err)
+btrfs_add_pairs(prog_t *prog, const char *text, fail_t *err)
 {
     char **pairs = str_split(text, ",", false);
     int rc = 0;
@@ -550,7 +549,7 @@ btrfs_properties(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_adds(&prog, "property", *set != '\0' ? "set" : "list", NULL);
     if (*type != '\0')
         prog_addf(&prog, "-t%s", type);
-    if (prog_operand(&prog, "obj", obj, err) < 0 || (*set != '\0' && add_pairs(&prog, set, err) < 0))
+    if (prog_operand(&prog, "obj", obj, err) < 0 || (*set != '\0' && btrfs_add_pairs(&prog, set, err) < 0))
         return err->code;
     json_auto_t *ran = btrfs_run(ctx, &prog, err), *ret = json_object();
     if (ran == NULL)
