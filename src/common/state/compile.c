@@ -144,19 +144,6 @@ highstate_has_env(highstate_t *self, const char *saltenv)
     return strcmp(saltenv, "base") == 0 || value_lists(highstate_envs(self), saltenv);
 }
 
-/* "nginx/init.sls" is nginx, "nginx/ng/conf.sls" is nginx.ng.conf. */
-static char *
-sls_of_path(const char *path)
-{
-    if (!str_ends(path, ".sls"))
-        return NULL;
-    char *name = xstrndup(path, strlen(path) - (str_ends(path, "/init.sls") ? 9 : 4));
-    for (char *p = name; *p != '\0'; p++)
-        if (*p == '/')
-            *p = '.';
-    return name;
-}
-
 /* The list is read once and kept, even when reading it fails: `problem` then says why, and the empty list
  * must not be taken for the truth (highstate_lists()). */
 const avail_t *
@@ -180,8 +167,15 @@ highstate_avail_env(highstate_t *self, const char *saltenv)
         avail->problem = xasprintf("The SLS files of environment %s can't be listed: %s", saltenv,
                                    fail_text(&err));
     json_array_foreach (files, i, path) {
-        AUTO_FREE char *name = sls_of_path(json_string_value(path));
-        if (name == NULL || map_get(avail->names, name) != NULL)
+        /* "nginx/init.sls" is nginx, "nginx/ng/conf.sls" is nginx.ng.conf; other files are no SLS. */
+        const char *file = json_string_value(path);
+        if (!str_ends(file, ".sls"))
+            continue;
+        AUTO_FREE char *name = xstrndup(file, strlen(file) - (str_ends(file, "/init.sls") ? 9 : 4));
+        for (char *p = name; *p != '\0'; p++)
+            if (*p == '/')
+                *p = '.';
+        if (map_get(avail->names, name) != NULL) /* web.sls and web/init.sls are one name */
             continue;
         map_set(avail->names, name, avail);
         json_array_append_new(avail->list, json_string(name));
@@ -227,6 +221,8 @@ highstate_find(highstate_t *self, const char *saltenv, const char *pattern)
     return found;
 }
 
+/* A listing that fails fails the whole answer: an environment that is left out would look like an empty
+ * one. */
 json_t *
 highstate_avail(highstate_t *self, fail_t *err)
 {

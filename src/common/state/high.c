@@ -207,25 +207,6 @@ merge_state(render_run_t *run, py_t *into, py_t *state)
     }
 }
 
-/* Remove the list of includes from an SLS. BORROWED, held alive by `*held`; NULL when there is none. */
-static py_t *
-take_includes(const sls_run_t *self, py_t *state, py_t **held)
-{
-    py_t *include = py_dict_gets(state, "include");
-    AUTO(py) key = py_strz("include");
-
-    if (include == NULL)
-        return NULL;
-    if (!py_is(include, PY_LIST)) {
-        add_error(self->run->errors, "Include Declaration in SLS %s is not formed as a list", self->sls);
-        say_place(self->run, self, "include");
-        return NULL;
-    }
-    *held = py_ref(include);
-    py_dict_del(state, key);
-    return *held;
-}
-
 /* Add one SLS to the tree, then its includes, then number the states that it declares. Includes come before
  * the numbering, so that included states run first. */
 static void
@@ -235,7 +216,18 @@ merge_sls(const sls_run_t *self, py_t *state)
     decl_t decl = { self->sls, self->saltenv, run->errors, run->high };
     AUTO(py) held = NULL;
     AUTO(py) bodies = py_list();
-    py_t *include = take_includes(self, state, &held), *name, *body;
+    py_t *include = py_dict_gets(state, "include"), *name, *body;
+
+    /* Take the list of includes out: only declarations may be left. `held` keeps it alive after that. */
+    if (include != NULL && !py_is(include, PY_LIST)) {
+        add_error(run->errors, "Include Declaration in SLS %s is not formed as a list", self->sls);
+        say_place(run, self, "include");
+        include = NULL;
+    } else if (include != NULL) {
+        AUTO(py) key = py_strz("include");
+        held = py_ref(include);
+        py_dict_del(state, key);
+    }
 
     decl_lists(&decl, state);
     decl_extend(&decl, state);
@@ -297,23 +289,6 @@ use_data(const sls_run_t *self, py_t *state)
     add_error(self->run->errors, "Error when rendering state with contents: %s", text);
 }
 
-/* Checks the bounds on depth and number of SLS files. False: an error is recorded. */
-static bool
-is_within_limits(render_run_t *run, const char *sls, const char *saltenv)
-{
-    if (run->depth >= LIMIT_SLS_DEPTH) {
-        add_error(run->errors, "SLS '%s:%s' is included %d files deep, at most %d are followed", saltenv, sls,
-                  run->depth, LIMIT_SLS_DEPTH);
-        return false;
-    }
-    if (map_len(run->high->sources) >= LIMIT_SLS_FILES) {
-        add_error(run->errors, "SLS '%s:%s' comes after %d others, the limit of one run", saltenv, sls,
-                  LIMIT_SLS_FILES);
-        return false;
-    }
-    return true;
-}
-
 /* Render one SLS and what it includes. The source is noted even when rendering fails: the error message needs
  * its path. */
 static void
@@ -324,8 +299,17 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
     fail_auto_t err = FAIL_INIT;
     source_t *source = NULL;
 
-    if (!is_within_limits(run, sls, saltenv))
+    /* Two bounds that Salt lacks: includes recurse on the C stack, and every SLS is held until the end. */
+    if (run->depth >= LIMIT_SLS_DEPTH) {
+        add_error(run->errors, "SLS '%s:%s' is included %d files deep, at most %d are followed", saltenv, sls,
+                  run->depth, LIMIT_SLS_DEPTH);
         return;
+    }
+    if (map_len(run->high->sources) >= LIMIT_SLS_FILES) {
+        add_error(run->errors, "SLS '%s:%s' comes after %d others, the limit of one run", saltenv, sls,
+                  LIMIT_SLS_FILES);
+        return;
+    }
     json_object_set_new(run->high->loading, key, json_true());
     int rc = highstate_load(run->high, sls, NULL, saltenv, &source, &state, &err);
     json_object_del(run->high->loading, key);
@@ -353,6 +337,8 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
                        str_ends(source->url, "/init.sls") || str_eq(source->url, "init.sls") };
     if (value_get(run->high->includes, sls) == NULL)
         json_object_set_new(run->high->includes, sls, json_array());
+    /* Noted even when it includes nothing: low_fill_sls() tells an empty SLS from one that was never
+     * rendered. */
     run->depth++;
     use_data(&self, state);
     run->depth--;
@@ -360,21 +346,8 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
 
 /* ---- a file that is included while another one is rendered (pydsl) ---------------------------- */
 
-/* Takes the errors from `from` on out of the list: 0, or -EINVAL with all of their texts. */
-static int
-take_errors(json_t *errors, size_t from, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-
-    if (json_array_size(errors) == from)
-        return 0;
-    while (json_array_size(errors) > from) {
-        buf_printf(&text, "%s%s", text.len > 0 ? "\n" : "", json_string_value(json_array_get(errors, from)));
-        json_array_remove(errors, from);
-    }
-    return fail_set(err, -EINVAL, "%s", buf_str(&text));
-}
-
+/* include() of a file of pydsl: renders the SLS into the tree at hand while its includer is still at work.
+ * Without an includer on record, so that errors name the place of the call and not an `include:` list. */
 static int
 high_include(void *cookie, const char *saltenv, const char *sls, fail_t *err)
 {
@@ -390,7 +363,18 @@ high_include(void *cookie, const char *saltenv, const char *sls, fail_t *err)
     render_sls(run, sls, saltenv);
     run->depth--;
     run->includer = includer;
-    return take_errors(run->errors, from, err);
+    if (json_array_size(run->errors) == from)
+        return 0;
+
+    /* The errors of the included file become the includer's: they leave the run's list, and the call that
+ * included fails with all of their texts. */
+    buf_auto_t text = BUF_INIT;
+    while (json_array_size(run->errors) > from) {
+        buf_printf(&text, "%s%s", text.len > 0 ? "\n" : "",
+                   json_string_value(json_array_get(run->errors, from)));
+        json_array_remove(run->errors, from);
+    }
+    return fail_set(err, -EINVAL, "%s", buf_str(&text));
 }
 
 /* ---- high data ------------------------------------------------------------------------------- */

@@ -186,6 +186,7 @@ short_body(const decl_t *self, const char *text)
     return body;
 }
 
+/* Runs after `include`, `extend` and `exclude` were taken out: every key that is left is an ID. */
 void
 decl_states(const decl_t *self, py_t *state)
 {
@@ -210,6 +211,7 @@ decl_states(const decl_t *self, py_t *state)
     }
 }
 
+/* True when the arguments of a state set `order`, to a number or a word. */
 static bool
 has_order(const py_t *run)
 {
@@ -241,6 +243,8 @@ decl_order(py_t *bodies, int64_t *iorder)
 
 /* ---- a single template ----------------------------------------------------------------------- */
 
+/* state.template and state.template_str: the file stands alone, so words that need other SLS are refused, and
+ * IDs get no origin. */
 void
 high_pad(py_t *high, const char *template, json_t *errors)
 {

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 
+/* Keys such as __sls__ and __extend__ are the compiler's; IDs and states of users do not begin so. */
 bool
 high_internal(const py_t *key)
 {
@@ -32,6 +33,7 @@ dict_text(const py_t *dict, const char *key, const char *dflt)
     return value != NULL && py_is(value, PY_STR) ? py_cstr(value) : dflt;
 }
 
+/* str(v); a value whose text cannot be made still has to appear in an error, so its type stands for it. */
 char *
 py_show(py_t *v)
 {
@@ -123,6 +125,7 @@ names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
         py_append(ids, id);
 }
 
+/* Removes one entry: an ID that has the same value in two arguments is listed twice. */
 void
 names_del(names_t *self, py_t *id, py_t *state, py_t *arg)
 {
@@ -144,25 +147,6 @@ names_del(names_t *self, py_t *id, py_t *state, py_t *arg)
     py_dict_set(by_value, value, kept);
 }
 
-/* Adds all names of an ID to the index: the SLS it is in, and the names of its states. */
-static void
-index_body(names_t *self, py_t *id, py_t *body)
-{
-    py_t *state, *run, *sls = py_dict_gets(body, "__sls__");
-
-    if (sls != NULL) {
-        py_t *ids = high_look_list_at(self->by_sls, sls);
-        if (ids != NULL)
-            py_append(ids, id);
-    }
-    for (size_t at = 0; py_dict_next(body, &at, &state, &run);) {
-        if (!py_is(run, PY_LIST))
-            continue;
-        for (size_t i = 0; i < py_seq_len(run); i++)
-            names_add(self, id, state, py_seq_at(run, i));
-    }
-}
-
 names_t *
 names_new(py_t *high)
 {
@@ -172,9 +156,18 @@ names_new(py_t *high)
     self->high = high;
     self->by_name = py_dict();
     self->by_sls = py_dict();
-    for (size_t at = 0; py_dict_next(high, &at, &id, &body);)
-        if (py_is(body, PY_DICT))
-            index_body(self, id, body);
+    for (size_t at = 0; py_dict_next(high, &at, &id, &body);) {
+        if (!py_is(body, PY_DICT))
+            continue;
+        /* An ID is found by the SLS it is in, and by the names of its states. */
+        py_t *state, *run, *sls = py_dict_gets(body, "__sls__");
+        py_t *ids = sls != NULL ? high_look_list_at(self->by_sls, sls) : NULL;
+        if (ids != NULL)
+            py_append(ids, id);
+        for (size_t in = 0; py_dict_next(body, &in, &state, &run);)
+            for (size_t i = 0; py_is(run, PY_LIST) && i < py_seq_len(run); i++)
+                names_add(self, id, state, py_seq_at(run, i));
+    }
     return self;
 }
 

@@ -80,26 +80,7 @@ sls_line_of(const char *text, const char *id)
     return finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1) ? finder.line : 0;
 }
 
-/* Appends the place of an ID, "at salt://web/init.sls, line 7". The line is searched in the source file,
- * because the rendered data has no lines; without one only the file is named. */
-static void
-place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out)
-{
-    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
-    const source_t *source = map_get(self->sources, key);
-    buf_auto_t text = BUF_INIT;
-
-    if (source == NULL)
-        return;
-    buf_printf(out, "\n    at salt://%s%s%s", source->url, strcmp(saltenv, "base") != 0 ? "?saltenv=" : "",
-               strcmp(saltenv, "base") != 0 ? saltenv : "");
-    if (fs_read(source->path, LIMIT_TEMPLATE, &text, NULL) < 0)
-        return;
-    size_t line = sls_line_of(buf_str(&text), id);
-    if (line > 0)
-        buf_printf(out, ", line %zu", line);
-}
-
+/* Places and hints belong to the error that was added last: they become further lines of its text. */
 static void
 append_to_last(json_t *errors, const char *text)
 {
@@ -114,11 +95,24 @@ append_to_last(json_t *errors, const char *text)
 void
 place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id)
 {
-    buf_auto_t place = BUF_INIT;
+    buf_auto_t place = BUF_INIT, text = BUF_INIT;
 
     if (env == NULL || env->from == NULL || json_array_size(errors) > LIMIT_SUGGESTIONS)
         return;
-    place_find(env->from, saltenv, sls, id, &place);
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
+    const source_t *source = map_get(env->from->sources, key);
+    if (source == NULL)
+        return;
+
+    /* "at salt://web/init.sls, line 7". The line is searched in the source file, because the rendered data
+     * has no lines; without one only the file is named. */
+    bool is_base = strcmp(saltenv, "base") == 0;
+    buf_printf(&place, "\n    at salt://%s%s%s", source->url,
+               is_base ? "" : "?saltenv=", is_base ? "" : saltenv);
+    size_t line = fs_read(source->path, LIMIT_TEMPLATE, &text, NULL) < 0 ? 0
+                                                                         : sls_line_of(buf_str(&text), id);
+    if (line > 0)
+        buf_printf(&place, ", line %zu", line);
     append_to_last(errors, buf_str(&place));
 }
 
@@ -133,6 +127,7 @@ place_note(json_t *errors, const char *text)
 
 /* ---- suggestions ----------------------------------------------------------------------------- */
 
+/* Appends the nearest word of a walk, if one is near enough (str_suggest()). */
 static void
 suggest(json_t *errors, const char *word, str_next_fn *next, void *cookie)
 {

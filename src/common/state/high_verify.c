@@ -20,20 +20,6 @@ say_where(verify_t *v)
     place_add(v->env, v->errors, dict_text(v->body, "__env__", "base"), v->sls, v->name);
 }
 
-/* True when a requisite's value is hashable. Salt hashes a dict by identity: legal here, but never found
- * later. */
-static bool
-is_key(py_t *value)
-{
-    uint64_t hash;
-
-    if (py_is(value, PY_DICT))
-        return true;
-    int rc = py_hash(value, &hash);
-    py_clear();
-    return rc == 0;
-}
-
 /* Checks a requisite of a state, and that two states do not require each other. */
 static void
 verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
@@ -59,7 +45,10 @@ verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
             "Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain "
             "dots, did you mean '%.*s'?",
             word, v->name, v->sls, (int) (dot - word), word);
-    if (!is_key(target)) {
+    uint64_t hash;
+    /* The target must be hashable. Salt hashes a dict by identity: legal here, but never found later. */
+    if (!py_is(target, PY_DICT) && py_hash(target, &hash) < 0) {
+        py_clear();
         AUTO_FREE char *text = py_show(target);
         SAY(v, "Illegal requisite \"%s\", please check your syntax.\n", text);
         return;

@@ -20,6 +20,7 @@ typedef struct low {
     py_t *seen;  /* hash of `names`: entry, or a dict's first key, to [entries] */
 } low_t;
 
+/* Turns the pending exception into an error that names the ID, and clears it. */
 static void
 say_raised(low_t *self)
 {
@@ -28,6 +29,7 @@ say_raised(low_t *self)
     py_clear();
 }
 
+/* NEW; null with the error added for a value that JSON cannot hold. */
 static json_t *
 to_json(low_t *self, py_t *v)
 {
@@ -38,21 +40,6 @@ to_json(low_t *self, py_t *v)
         return json_null();
     }
     return json;
-}
-
-/* Keep the native value beside the chunk's own. JSON has no tuples and no marks of data that a peer sent. */
-static void
-keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
-{
-    json_t *wire = py_to_wire_peer(value), *natives = json_object_get(chunk, CHUNK_NATIVES);
-
-    if (wire == NULL) {
-        say_raised(self);
-        return;
-    }
-    if (natives == NULL)
-        json_object_set_new(chunk, CHUNK_NATIVES, natives = json_object());
-    json_object_set_new(natives, name, wire);
 }
 
 /* Set chunk[key]. A later argument of the same name also drops the earlier one's native value. */
@@ -66,8 +53,18 @@ low_set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
     if (natives != NULL)
         json_object_del(natives, name);
     if (self->env != NULL && self->env->natives && !json_is_null(json) &&
-        (!py_wire_plain(value) || py_holds_peer(value)))
-        keep_native(self, chunk, name, value);
+        (!py_wire_plain(value) || py_holds_peer(value))) {
+        /* Keep the native value beside the chunk's own. JSON has no tuples and no marks of data that a peer
+         * sent. */
+        json_t *wire = py_to_wire_peer(value);
+        if (wire == NULL) {
+            say_raised(self);
+        } else {
+            if (natives == NULL)
+                json_object_set_new(chunk, CHUNK_NATIVES, natives = json_object());
+            json_object_set_new(natives, name, wire);
+        }
+    }
     json_object_set_new(chunk, name, json);
 }
 

@@ -1,5 +1,5 @@
-/* low_sls.c - requisites that name a whole SLS mean what it includes, too; an SLS that is empty has nothing to
- * wait for. Done on the chunks, so that the run and the journal of an orchestration need not know of
+/* low_sls.c - requisites that name a whole SLS mean what it includes, too; an SLS that is empty has nothing
+ * to wait for. Done on the chunks, so that the run and the journal of an orchestration need not know of
  * includes. */
 #include "common/base/map.h"
 #include "common/base/str.h"
@@ -52,13 +52,6 @@ reached_from(const sls_reqs_t *self, const char *name)
     return found;
 }
 
-/* True for {"sls": NAME} of an SLS that was rendered and has no chunks. */
-static bool
-is_hollow(const sls_reqs_t *self, const char *sls)
-{
-    return map_get(self->own, sls) == NULL && value_get(self->includes, sls) != NULL;
-}
-
 /* True when an SLS that a requisite names leads to the requiring SLS. Such a state waits for the named SLS
  * alone: it can't wait for itself. */
 static bool
@@ -73,6 +66,7 @@ leads_to(const json_t *found, const char *from)
     return false;
 }
 
+/* Rewrites the requisites of a chunk that name an SLS, kind by kind; other entries stay as they are. */
 static void
 fill_chunk(const sls_reqs_t *self, json_t *chunk)
 {
@@ -95,7 +89,9 @@ fill_chunk(const sls_reqs_t *self, json_t *chunk)
             const char *from = value_str(chunk, "__sls__", "");
             const char *sls = value_str(entry, "sls", NULL);
             json_t *found = sls != NULL ? reached_from(self, sls) : NULL;
-            bool hollow = sls != NULL && is_hollow(self, sls);
+            /* Hollow: the SLS was rendered and has no chunks. */
+            bool hollow = sls != NULL && map_get(self->own, sls) == NULL &&
+                          value_get(self->includes, sls) != NULL;
 
             if (json_array_size(found) > 0 && (hollow || !leads_to(found, from)))
                 json_array_extend(ret, found);

@@ -15,23 +15,6 @@ order_number(const json_t *v)
     return json_is_boolean(v) ? json_is_true(v) : json_number_value(v);
 }
 
-/* The order of chunks that have none: behind the highest number given. True counts as 1, as in Python. */
-static json_int_t
-find_cap(const json_t *chunks)
-{
-    json_int_t cap = 1;
-    json_t *chunk;
-    size_t i;
-
-    json_array_foreach (chunks, i, chunk) {
-        const json_t *order = json_object_get(chunk, "order");
-        json_int_t n = json_is_true(order) ? 1 : json_is_integer(order) ? json_integer_value(order) : 0;
-        if (n > cap - 1 && n > 0)
-            cap = n + ORDER_STEP;
-    }
-    return cap;
-}
-
 /* Turns `order` into a number. "first" is 0, "last" and negative numbers count from behind all others, and a
  * state without one gets `cap`. States of one `names` list keep their order by a fraction. */
 static void
@@ -121,11 +104,18 @@ sort_ties(place_t *places, size_t n)
 void
 low_order(json_t *chunks)
 {
-    json_int_t cap = find_cap(chunks);
+    json_int_t cap = 1;
     size_t n = json_array_size(chunks), i;
     place_t *places = xcalloc(n + 1, sizeof *places);
     json_t *chunk;
 
+    /* Chunks that have no order come behind the highest number given. True counts as 1, as in Python. */
+    json_array_foreach (chunks, i, chunk) {
+        const json_t *order = json_object_get(chunk, "order");
+        json_int_t given = json_is_true(order) ? 1 : json_is_integer(order) ? json_integer_value(order) : 0;
+        if (given > cap - 1 && given > 0)
+            cap = given + ORDER_STEP;
+    }
     json_array_foreach (chunks, i, chunk) {
         number_chunk(chunk, cap);
         places[i] = (place_t){ order_number(json_object_get(chunk, "order")), i, NULL, json_incref(chunk) };

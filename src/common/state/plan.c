@@ -76,6 +76,7 @@ read_edges(plan_t *self, size_t at)
     }
 }
 
+/* Such a step keeps no later one waiting by its place alone. */
 bool
 plan_is_parallel(const plan_node_t *node)
 {
@@ -228,6 +229,8 @@ plan_id_of(const plan_node_t *node)
     return value_str(node->chunk, "__id__", "?");
 }
 
+/* "pkg.installed nginx": the function, and the name where it is not the ID; in an orchestration the target
+ * too. NEW. */
 char *
 plan_what_of(const plan_node_t *node)
 {

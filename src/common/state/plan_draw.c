@@ -13,23 +13,6 @@ put_time(buf_t *out, const plan_t *self, const plan_node_t *node)
         buf_puts(out, ", not run");
 }
 
-/* Requisites of a step in brackets; plain order is not shown. */
-static void
-draw_waits(buf_t *out, const plan_t *self, const plan_node_t *node)
-{
-    bool first = true;
-
-    for (size_t i = 0; i < node->n_edges; i++) {
-        if (node->edges[i].why == NULL)
-            continue;
-        buf_printf(out, "%s%s %s", first ? "  [" : ", ", node->edges[i].why,
-                   plan_id_of(&self->nodes[node->edges[i].from]));
-        first = false;
-    }
-    if (!first)
-        buf_putc(out, ']');
-}
-
 /* One line per step: '*' marks the critical path, requisites stand in brackets; the path itself follows. */
 static int
 draw_text(const plan_t *self, buf_t *out, fail_t *err)
@@ -44,8 +27,15 @@ draw_text(const plan_t *self, buf_t *out, fail_t *err)
         buf_printf(out, "%c %3zu  %s: %s%s", node->critical ? '*' : ' ', i + 1, plan_id_of(node), what,
                    plan_is_parallel(node) ? " (parallel)" : "");
         put_time(out, self, node);
-        draw_waits(out, self, node);
-        buf_putc(out, '\n');
+        bool first = true; /* of the requisites; an edge without one is plain order, which is not shown */
+        for (size_t k = 0; k < node->n_edges; k++) {
+            if (node->edges[k].why == NULL)
+                continue;
+            buf_printf(out, "%s%s %s", first ? "  [" : ", ", node->edges[k].why,
+                       plan_id_of(&self->nodes[node->edges[k].from]));
+            first = false;
+        }
+        buf_puts(out, first ? "\n" : "]\n");
     }
     buf_puts(out, "Critical path:");
     json_array_foreach (path, i, at)

@@ -1,5 +1,6 @@
-/* plan_layout.c - see plan_layout.h. A spot is a node, or the place where an edge passes a row; the spots of a
- * row stand in its array, from left to right. Times: proportional to spots and edges, but for the sorting. */
+/* plan_layout.c - see plan_layout.h. A spot is a node, or the place where an edge passes a row; the spots of
+ * a row stand in its array, from left to right. Times: proportional to spots and edges, but for the
+ * sorting. */
 #include "common/state/plan_layout.h"
 
 #include <stdlib.h>
@@ -38,20 +39,6 @@ typedef struct graph {
 } graph_t;
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
-
-/* Puts the node into the first row behind those of its predecessors that has room. */
-static void
-layout_place_node(graph_t *self, size_t node, int least, size_t *taken)
-{
-    int row = least;
-
-    while (taken[row] >= LAYOUT_ROW_MAX)
-        row++;
-    taken[row]++;
-    self->spots[node].row = row;
-    if ((size_t) row + 1 > self->n_rows)
-        self->n_rows = (size_t) row + 1;
-}
 
 /* Edges by the node that they leave: `begin[n]` to `begin[n + 1]` in the NEW list of edges' numbers. */
 static size_t *
@@ -98,7 +85,16 @@ make_rows(graph_t *self, const layout_edge_t *edges, size_t n_edges)
             queued[next] = true;
         }
         size_t node = queue[head++];
-        layout_place_node(self, node, least[node], taken);
+        /* The first row behind those of its predecessors that has room. */
+        int row = least[node];
+        while (taken[row] >= LAYOUT_ROW_MAX)
+            row++;
+        taken[row]++;
+        self->spots[node].row = row;
+        if ((size_t) row + 1 > self->n_rows)
+            self->n_rows = (size_t) row + 1;
+
+        /* Its successors come below it, and one that waits for nothing more is next. */
         for (size_t k = begin[node]; k < begin[node + 1]; k++) {
             size_t to = edges[list[k]].to;
             if (queued[to] && self->spots[to].row != NOT_PLACED)
@@ -132,14 +128,7 @@ longest_bent(const graph_t *self, const layout_edge_t *edges, size_t n_edges)
     return (int) span;
 }
 
-static size_t
-add_bend(graph_t *self, int row)
-{
-    self->spots = xrealloc(self->spots, (self->n_spots + 1) * sizeof(*self->spots));
-    self->spots[self->n_spots] = (spot_t){ .row = row, .width = self->sizes.gap_edge };
-    return self->n_spots++;
-}
-
+/* Room grows by doubling, whenever the number is a power of two. */
 static void
 add_link(graph_t *self, size_t up, size_t down)
 {
@@ -178,9 +167,11 @@ make_links(graph_t *self, const layout_edge_t *edges, size_t n_edges)
         self->bent[e] = to > from && to - from <= longest;
         self->first[e] = self->n_spots;
         for (int row = from + 1; self->bent[e] && row < to; row++) {
-            size_t bend = add_bend(self, row);
-            add_link(self, at, bend);
-            at = bend;
+            /* A bend is a spot, too, so that the order of a row makes room for the edge. */
+            self->spots = xrealloc(self->spots, (self->n_spots + 1) * sizeof(*self->spots));
+            self->spots[self->n_spots] = (spot_t){ .row = row, .width = self->sizes.gap_edge };
+            add_link(self, at, self->n_spots);
+            at = self->n_spots++;
         }
         if (self->bent[e])
             add_link(self, at, edges[e].to);
@@ -238,6 +229,7 @@ by_wish(const void *a, const void *b, void *cookie)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* Brings a row into the order of its wishes, which takes crossings out between it and its neighbour. */
 static void
 sort_row(graph_t *self, size_t r, bool down)
 {
@@ -294,22 +286,9 @@ each_row(graph_t *self, void (*visit)(graph_t *self, size_t r, bool down))
             visit(self, sweep % 2 == 0 ? i : self->n_rows - 1 - i, sweep % 2 == 0);
 }
 
-static void
-place_spots(graph_t *self)
-{
-    for (size_t r = 0; r < self->n_rows; r++) {
-        const row_t *row = &self->rows[r];
-        for (size_t i = 0; i < row->n; i++)
-            self->spots[row->spots[i]].x = i == 0
-                                               ? 0
-                                               : self->spots[row->spots[i - 1]].x +
-                                                     layout_distance(self, row->spots[i - 1], row->spots[i]);
-    }
-    each_row(self, settle_row);
-}
-
 /* ---- the result ---------------------------------------------------------------------------------- */
 
+/* y of the upper edge of a row's boxes. */
 static double
 row_top(const graph_t *self, int row)
 {
@@ -335,6 +314,7 @@ layout_path_of(const graph_t *self, const layout_edge_t *edge, size_t e)
     return path;
 }
 
+/* Coordinates from the picture's upper left corner: x starts at the leftmost edge of a box or bend. */
 static layout_t *
 result_of(graph_t *self, const layout_edge_t *edges, size_t n_edges)
 {
@@ -376,7 +356,17 @@ layout_new(size_t n, const layout_edge_t *edges, size_t n_edges, layout_sizes_t 
     make_rows(&self, edges, n_edges);
     make_links(&self, edges, n_edges);
     each_row(&self, sort_row);
-    place_spots(&self);
+
+    /* From the left edge with the least distances, and from there to where the spots wish to be. */
+    for (size_t r = 0; r < self.n_rows; r++) {
+        const row_t *row = &self.rows[r];
+        for (size_t i = 0; i < row->n; i++)
+            self.spots[row->spots[i]].x = i == 0
+                                              ? 0
+                                              : self.spots[row->spots[i - 1]].x +
+                                                    layout_distance(&self, row->spots[i - 1], row->spots[i]);
+    }
+    each_row(&self, settle_row);
     layout_t *out = result_of(&self, edges, n_edges);
     for (size_t r = 0; r < self.n_rows; r++)
         free(self.rows[r].spots);

@@ -107,6 +107,8 @@ static const char style[] =
     ".off text{fill:#7d8590}.edge{stroke:#6e7681}.edge.hot,.plain.hot .box{stroke:#f0883e}.tip{fill:#6e7681}"
     ".tip.hot{fill:#f0883e}}</style>";
 
+/* A box with the ID, the function and the time. The full texts are its title, which browsers show as a
+ * tip. */
 static void
 put_step(buf_t *out, const plan_t *self, size_t i, layout_point_t at)
 {
@@ -151,48 +153,26 @@ put_edge(buf_t *out, const layout_path_t *path, const plan_edge_t *edge, bool ho
                    (p[0].x + 2 * p[1].x) / 3 + dx, (p[0].y + 2 * p[1].y) / 3 + dy, edge->why);
 }
 
-/* NEW list of the plan's edges; *ret_n is their number. */
-static layout_edge_t *
-edges_of(const plan_t *self, size_t *ret_n)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < self->n; i++)
-        n += self->nodes[i].n_edges;
-    layout_edge_t *edges = xcalloc(n + 1, sizeof(*edges));
-    for (size_t i = 0, at = 0; i < self->n; i++)
-        for (size_t k = 0; k < self->nodes[i].n_edges; k++)
-            edges[at++] = (layout_edge_t){ .from = self->nodes[i].edges[k].from, .to = i };
-    *ret_n = n;
-    return edges;
-}
-
-static int
-check_size(const plan_t *self, fail_t *err)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < self->n; i++)
-        n += self->nodes[i].n_edges;
-    if (self->n <= PLAN_STEPS_DRAWN && n <= PLAN_EDGES_DRAWN)
-        return 0;
-    return fail_kind(
-        err, FAIL_INVOCATION, -E2BIG,
-        "A picture of %zu steps with %zu requisites is nothing to look at: at most %d and %d are "
-        "drawn; format=text shows them all",
-        self->n, n, PLAN_STEPS_DRAWN, PLAN_EDGES_DRAWN);
-}
-
 int
 plan_draw_svg(const plan_t *self, buf_t *out, fail_t *err)
 {
     static const layout_sizes_t sizes = { BOX_W, BOX_H, GAP_X, GAP_Y, GAP_EDGE };
-    int rc = check_size(self, err);
-
-    if (rc < 0)
-        return rc;
     size_t n_edges = 0;
-    AUTO_FREE layout_edge_t *edges = edges_of(self, &n_edges);
+
+    for (size_t i = 0; i < self->n; i++)
+        n_edges += self->nodes[i].n_edges;
+    if (self->n > PLAN_STEPS_DRAWN || n_edges > PLAN_EDGES_DRAWN)
+        return fail_kind(
+            err, FAIL_INVOCATION, -E2BIG,
+            "A picture of %zu steps with %zu requisites is nothing to look at: at most %d and %d are "
+            "drawn; format=text shows them all",
+            self->n, n_edges, PLAN_STEPS_DRAWN, PLAN_EDGES_DRAWN);
+
+    /* The layout numbers edges as the nodes list them; the loop that draws them counts alike. */
+    AUTO_FREE layout_edge_t *edges = xcalloc(n_edges + 1, sizeof(*edges));
+    for (size_t i = 0, at = 0; i < self->n; i++)
+        for (size_t k = 0; k < self->nodes[i].n_edges; k++)
+            edges[at++] = (layout_edge_t){ .from = self->nodes[i].edges[k].from, .to = i };
     AUTO(layout) layout = layout_new(self->n, edges, n_edges, sizes);
     AUTO_FREE char *summary = summary_of(self);
     double width = layout->width + 2 * MARGIN, height = layout->height + 2 * MARGIN + HEAD_H;
@@ -237,6 +217,7 @@ static const char page_style[] =
     "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}tr.bad td{color:#ff7b72}"
     "tr.off td{color:#7d8590}}</style>";
 
+/* A step's row: number, ID, function, time, and the requisites that it waits for. */
 static void
 put_table_row(buf_t *out, const plan_t *self, size_t i)
 {

@@ -157,28 +157,12 @@ extend_id(extend_t *self, py_t *name, py_t *body)
             extend_state(self, id, there, state, run);
 }
 
-/* The SLS of "__exclude__": a string, or {"sls": ...}. NEW set. */
-static py_t *
-excluded_sls(const py_t *high)
-{
-    py_t *set = py_set(false), *list = py_dict_gets(high, "__exclude__");
-
-    for (size_t i = 0; list != NULL && py_is(list, PY_LIST) && i < py_seq_len(list); i++) {
-        py_t *entry = py_seq_at(list, i);
-        if (py_is(entry, PY_DICT))
-            entry = py_dict_gets(entry, "sls");
-        if (entry != NULL && py_set_add(set, entry) < 0)
-            py_clear();
-    }
-    return set;
-}
-
 void
 high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *env, json_t *errors)
 {
     py_t *name, *body;
     AUTO(py) list = py_ref(py_dict_gets(high, "__extend__"));
-    AUTO(py) excluded = excluded_sls(high);
+    AUTO(py) excluded = py_set(false);
     AUTO(py) key = py_strz("__extend__");
     extend_t self = {
         .high = high, .names = names, .strict = strict, .env = env, .errors = errors, .excluded = excluded
@@ -187,6 +171,16 @@ high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *env, j
     if (list == NULL)
         return;
     py_dict_del(high, key);
+
+    /* Extensions of an excluded SLS do not count. An entry of "__exclude__" is its name, or {"sls": name}. */
+    py_t *exclude = py_dict_gets(high, "__exclude__");
+    for (size_t i = 0; exclude != NULL && py_is(exclude, PY_LIST) && i < py_seq_len(exclude); i++) {
+        py_t *entry = py_seq_at(exclude, i);
+        if (py_is(entry, PY_DICT))
+            entry = py_dict_gets(entry, "sls");
+        if (entry != NULL && py_set_add(excluded, entry) < 0)
+            py_clear();
+    }
     for (size_t i = 0; py_is(list, PY_LIST) && i < py_seq_len(list); i++) {
         py_t *chunk = py_seq_at(list, i);
         for (size_t at = 0; py_is(chunk, PY_DICT) && py_dict_next(chunk, &at, &name, &body);)
@@ -270,6 +264,7 @@ high_apply_exclude(py_t *high)
         py_dict_del(high, id);
 }
 
+/* What the caller excludes (the argument `exclude` of state.sls) counts like the SLS files' own. */
 void
 high_exclude(py_t *high, json_t *exclude)
 {

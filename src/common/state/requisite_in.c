@@ -74,6 +74,7 @@ extension(reqin_t *self, py_t *id, py_t *state)
     return body != NULL ? requisite_in_member(body, state, PY_LIST) : NULL;
 }
 
+/* NEW {state: id}, as it stands in lists of requisites; empty when `state` is not hashable. */
 static py_t *
 reference(py_t *state, py_t *id)
 {
@@ -129,30 +130,21 @@ add_prerequired(reqin_t *self, py_t *id, py_t *state, py_t *by_state, py_t *by_i
     py_append(args, arg);
 }
 
-/* Set of the arguments that high[id][state] has. */
-static py_t *
-state_args(const py_t *high, py_t *id, py_t *state)
-{
-    py_t *set = py_set(false), *body = py_dict_get(high, id);
-    py_t *run = body != NULL && py_is(body, PY_DICT) ? py_dict_get(body, state) : NULL;
-
-    for (size_t i = 0; run != NULL && py_is(run, PY_LIST) && i < py_seq_len(run); i++) {
-        py_t *arg = py_seq_at(run, i);
-        if (py_is(arg, PY_DICT) && py_dict_len(arg) == 1)
-            py_set_add(set, dict_first(arg, NULL));
-    }
-    return set;
-}
-
 /* Copy the arguments of high[from][from_state] that high[to][to_state] lacks into its extension. */
 static void
 hand_on(reqin_t *self, py_t *from, py_t *from_state, py_t *to, py_t *to_state, py_t *known_state)
 {
-    AUTO(py) known = state_args(self->high, to, known_state);
-    py_t *body = py_dict_get(self->high, from);
+    AUTO(py) known = py_set(false); /* the arguments that the target has */
+    py_t *there = py_dict_get(self->high, to), *body = py_dict_get(self->high, from);
+    py_t *has = there != NULL && py_is(there, PY_DICT) ? py_dict_get(there, known_state) : NULL;
     py_t *run = body != NULL && py_is(body, PY_DICT) ? py_dict_get(body, from_state) : NULL;
     py_t *args = extension(self, to, to_state);
 
+    for (size_t i = 0; has != NULL && py_is(has, PY_LIST) && i < py_seq_len(has); i++) {
+        py_t *arg = py_seq_at(has, i);
+        if (py_is(arg, PY_DICT) && py_dict_len(arg) == 1)
+            py_set_add(known, dict_first(arg, NULL));
+    }
     for (size_t i = 0; args != NULL && run != NULL && py_is(run, PY_LIST) && i < py_seq_len(run); i++) {
         py_t *arg = py_seq_at(run, i);
         if (!py_is(arg, PY_DICT) || py_dict_len(arg) != 1)
@@ -161,36 +153,6 @@ hand_on(reqin_t *self, py_t *from, py_t *from_state, py_t *to, py_t *to_state, p
         if (!is_never_used(key) && py_in(key, known) == 0)
             py_append(args, arg);
     }
-}
-
-static void
-apply_to_found(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
-{
-    AUTO(py) found = high_find_name(self->names, self->high, name, state, true);
-
-    for (size_t i = 0; i < py_seq_len(found); i++) {
-        py_t *pair = py_seq_at(found, i);
-        py_t *id = py_seq_at(pair, 0), *found_state = py_seq_at(pair, 1);
-        if (kind == REQ_PREREQ)
-            add_prerequired(self, id, found_state, self->state, self->id);
-        else if (kind == REQ_USE_IN)
-            hand_on(self, self->id, self->state, id, found_state, state);
-        else
-            hand_on(self, id, found_state, self->id, self->state, self->state);
-    }
-}
-
-/* Stop at LIMIT_REQUISITES. Salt has no bound, and two long lists multiply. */
-static bool
-is_too_many(reqin_t *self)
-{
-    if (++self->count <= LIMIT_REQUISITES)
-        return false;
-    if (self->count == LIMIT_REQUISITES + 1)
-        add_error(self->errors,
-                  "More than %d requisites come from \"%s\" and the like: give whole SLS fewer of them",
-                  LIMIT_REQUISITES, self->rkey);
-    return true;
 }
 
 /* False for a list or a mapping where a name is meant, which becomes an error. */
@@ -211,14 +173,35 @@ is_name(reqin_t *self, py_t *name)
 static void
 apply_hinge(reqin_t *self, req_kind_t kind, py_t *name, py_t *state)
 {
-    if (is_too_many(self) || !is_name(self, name))
+    /* Salt has no bound, and two long lists multiply. The error is said once. */
+    if (++self->count > LIMIT_REQUISITES) {
+        if (self->count == LIMIT_REQUISITES + 1)
+            add_error(self->errors,
+                      "More than %d requisites come from \"%s\" and the like: give whole SLS fewer of them",
+                      LIMIT_REQUISITES, self->rkey);
+        return;
+    }
+    if (!is_name(self, name))
         return;
     if (kind == REQ_PREREQ_IN)
         add_prerequired(self, self->id, self->state, state, name);
-    if (kind == REQ_IN || kind == REQ_PREREQ_IN)
+    if (kind == REQ_IN || kind == REQ_PREREQ_IN) {
         require_us(self, name, state);
-    else
-        apply_to_found(self, kind, name, state);
+        return;
+    }
+
+    /* The other kinds need the target itself, which may be named by a `name`. */
+    AUTO(py) found = high_find_name(self->names, self->high, name, state, true);
+    for (size_t i = 0; i < py_seq_len(found); i++) {
+        py_t *pair = py_seq_at(found, i);
+        py_t *id = py_seq_at(pair, 0), *found_state = py_seq_at(pair, 1);
+        if (kind == REQ_PREREQ)
+            add_prerequired(self, id, found_state, self->state, self->id);
+        else if (kind == REQ_USE_IN)
+            hand_on(self, self->id, self->state, id, found_state, state);
+        else
+            hand_on(self, id, found_state, self->id, self->state, self->state);
+    }
 }
 
 /* Report "pkg.installed: x" where "pkg: x" is meant. */
@@ -243,6 +226,7 @@ check_dot(reqin_t *self, py_t *state, py_t *name)
 
 /* ---- naming a target by its ID or name alone ------------------------------------------------- */
 
+/* Indexes the names of all states, once, when the first bare word asks for them. */
 static void
 gather_names(reqin_t *self)
 {
@@ -339,21 +323,6 @@ apply_list(reqin_t *self, req_kind_t kind, py_t *items)
     }
 }
 
-/* "watch_in: {service: x}" without a list; Salt takes every such word for a plain requisite. */
-static void
-apply_dict(reqin_t *self, py_t *items)
-{
-    py_t *state, *name;
-
-    for (size_t at = 0; py_dict_next(items, &at, &state, &name);) {
-        check_dot(self, state, name);
-        AUTO_FREE char *word = py_show(state);
-        word[strcspn(word, ".")] = '\0';
-        AUTO(py) module = py_strz(word);
-        require_us(self, name, module);
-    }
-}
-
 /* Applies an argument such as require_in or watch_in, unless that requisite is disabled by the
  * configuration. */
 static void
@@ -370,10 +339,18 @@ apply_arg(reqin_t *self, py_t *arg)
         if (py_in(self->key, self->disabled) == 1)
             return;
         self->rkey = rows[i].rkey;
-        if (py_is(items, PY_DICT))
-            apply_dict(self, items);
-        else if (py_is(items, PY_LIST))
+        if (py_is(items, PY_LIST))
             apply_list(self, rows[i].kind, items);
+
+        /* "watch_in: {service: x}" without a list; Salt takes every such word for a plain requisite. */
+        py_t *state, *name;
+        for (size_t at = 0; py_is(items, PY_DICT) && py_dict_next(items, &at, &state, &name);) {
+            check_dot(self, state, name);
+            AUTO_FREE char *word = py_show(state);
+            word[strcspn(word, ".")] = '\0';
+            AUTO(py) module = py_strz(word);
+            require_us(self, name, module);
+        }
         return;
     }
 }
@@ -399,6 +376,8 @@ disabled_requisites(const high_env_t *env)
     return set;
 }
 
+/* The extensions that result go the way of the files' own, strictly: the target must have the state that is
+ * named. */
 void
 high_requisite_in(py_t *high, const high_env_t *env, json_t *errors)
 {

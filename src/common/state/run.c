@@ -265,29 +265,20 @@ state_run_all(run_t *run)
 
 /* ---- what is disabled ---------------------------------------------------------------------- */
 
-/* The pattern that disables a function, or NULL. BORROWED. */
-static const char *
-disabled_by(const json_t *patterns, const char *full)
-{
-    json_t *pattern;
-    size_t i;
-
-    json_array_foreach ((json_t *) patterns, i, pattern) {
-        if (json_is_string(pattern) && match_glob(json_string_value(pattern), full))
-            return json_string_value(pattern);
-    }
-    return NULL;
-}
-
 /* Remove the chunks that the grain state_runs_disabled matches; each gets a return that says so. */
 static void
 take_disabled(run_t *run)
 {
-    json_t *patterns = value_get(ctx_grains(run->env->ctx), "state_runs_disabled"), *low;
+    json_t *patterns = value_get(ctx_grains(run->env->ctx), "state_runs_disabled"), *low, *pattern;
+    size_t k;
 
     for (size_t i = 0; patterns != NULL && (low = json_array_get(run->chunks, i)) != NULL;) {
         AUTO_FREE char *full = xasprintf("%s.%s", value_str(low, "state", ""), value_str(low, "fun", ""));
-        const char *by = disabled_by(patterns, full);
+        const char *by = NULL; /* the first pattern that fits */
+        json_array_foreach (patterns, k, pattern) {
+            if (by == NULL && json_is_string(pattern) && match_glob(json_string_value(pattern), full))
+                by = json_string_value(pattern);
+        }
         if (by == NULL) {
             i++;
             continue;
@@ -374,6 +365,7 @@ state_run(const state_run_env_t *env, json_t *chunks)
     return run.running;
 }
 
+/* The chunk is a list of its own: mod_aggregate sees no other chunk, and no requisite holds it up. */
 json_t *
 state_run_one(const state_run_env_t *env, json_t *chunk)
 {

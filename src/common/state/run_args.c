@@ -1,5 +1,5 @@
-/* run_args.c - a chunk's arguments for its function: which of its keys are the runner's own, which the function
- * takes, and which are typing errors. */
+/* run_args.c - a chunk's arguments for its function: which of its keys are the runner's own, which the
+ * function takes, and which are typing errors. */
 #include "common/plugin/keywords.h"
 #include "common/plugin/place.h"
 #include "common/base/str.h"
@@ -26,38 +26,12 @@ run_args_by_name(const void *key, const void *row)
     return strcmp(key, *(const char *const *) row);
 }
 
-/* Keys that belong to the runner and not to the function. Sorted above, because this is a binary search. */
-static bool
-is_common(const char *key)
-{
-    return str_starts(key, "__") ||
-           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), run_args_by_name) != NULL;
-}
-
 bool
 state_declares(const func_t *f, const char *key)
 {
     shape_t shape = shape_of(f);
 
     return shape_named(&shape, key) != NULL;
-}
-
-/* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
-static int
-run_args_refuse(const json_t *extra, const json_t *typos, const char *full, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    size_t i, n = json_array_size(extra);
-    json_t *key;
-
-    json_array_foreach ((json_t *) extra, i, key)
-        buf_printf(&text, "%s'%s'", i == 0 ? "" : i + 1 < n ? ", " : " and ", json_string_value(key));
-    buf_printf(&text,
-               n == 1 ? " is an invalid keyword argument for '%s'"
-                      : " are invalid keyword arguments for '%s'",
-               full);
-    keyword_hints(typos, &text);
-    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s", buf_str(&text));
 }
 
 /* True for `dirmode` and `dir_mode`: formulas in use say so where Salt ignores it, and work. */
@@ -72,6 +46,8 @@ differs_in_underscores(const char *a, const char *b)
     }
 }
 
+/* `*ret_idle`: keys that the function ignores, as Salt's do that take any keyword, each with the near name
+ * that was perhaps meant. A key near to a declared one is refused even then: it is a typing error. */
 json_t *
 state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err)
 {
@@ -90,7 +66,11 @@ state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle,
 
     json_object_foreach (low, key, v) {
         AUTO_FREE char *near = NULL;
-        if (!state_declares(f, key) && (is_common(key) || strcmp(key, "name") == 0))
+        /* Keys of the runner, unless the function declares one of that name for itself. */
+        bool common = str_starts(key, "__") || strcmp(key, "name") == 0 ||
+                      bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys),
+                              run_args_by_name) != NULL;
+        if (common && !state_declares(f, key))
             continue;
         keyword_fit_t fit = keyword_fit(&names, key, &near);
         bool harmless = any && near != NULL && differs_in_underscores(key, near);
@@ -102,7 +82,19 @@ state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle,
             json_object_set_new(ret_idle, key, near != NULL ? json_string(near) : json_null());
         json_object_set(kwargs, key, v);
     }
-    if (json_array_size(extra) > 0)
-        return run_args_refuse(extra, typos, full, err), NULL;
-    return json_incref(kwargs);
+    size_t i, n = json_array_size(extra);
+    if (n == 0)
+        return json_incref(kwargs);
+
+    /* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
+    buf_auto_t text = BUF_INIT;
+    json_array_foreach (extra, i, v)
+        buf_printf(&text, "%s'%s'", i == 0 ? "" : i + 1 < n ? ", " : " and ", json_string_value(v));
+    buf_printf(&text,
+               n == 1 ? " is an invalid keyword argument for '%s'"
+                      : " are invalid keyword arguments for '%s'",
+               full);
+    keyword_hints(typos, &text);
+    (void) fail_kind(err, FAIL_ARGUMENTS, -EINVAL, "%s", buf_str(&text));
+    return NULL;
 }

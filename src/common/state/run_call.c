@@ -1,7 +1,7 @@
 /* run_call.c - call one chunk: verify, conditions, the state function, check_cmd, retries; and build its
  * return as Salt does.
  *
- * Order of a call (Salt's State.call): run_call_refused() -> onlyif/unless/creates -> function -> check_cmd
+ * Order of a call (Salt's State.call): state_verify() -> onlyif/unless/creates -> function -> check_cmd
  * -> unify -> log, refresh, times. Failures become returns with result False; nothing here fails the run.
  */
 #include <sys/stat.h>
@@ -33,6 +33,7 @@ run_call_stamp(int64_t wall_us)
     return json_string(text);
 }
 
+/* NEW reference to a key of the chunk; null where it has none, as in Salt's returns. */
 static json_t *
 or_null(const json_t *low, const char *key)
 {
@@ -41,6 +42,8 @@ or_null(const json_t *low, const char *key)
     return v != NULL ? json_incref(v) : json_null();
 }
 
+/* The keys that Salt's runner gives a return that no state function made. `skipped` marks it as not run,
+ * which is why a requisite on it counts as neither met nor failed. */
 json_t *
 state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num)
 {
@@ -123,28 +126,6 @@ meets_global_conditions(call_ctx_t *ctx, const json_t *low, const char *full)
     return !asked;
 }
 
-/* The umask is the process's: it is set for the time of the call. NEW return, or NULL with *err. */
-static json_t *
-call_with(state_caller_t *self, json_t *low, const char *full, json_t *kwargs, fail_t *err)
-{
-    const json_t *mask = value_get(low, "__umask__");
-    json_t *ret = NULL;
-
-    if (self->mocked)
-        return json_pack("{s:O, s:s, s:{}, s:b}", "name", value_get(low, "name"), "comment",
-                         "Not called, mocked", "changes", "result", 1);
-    if (!meets_global_conditions(self->ctx, low, full))
-        return json_pack("{s:O, s:s, s:{}, s:n}", "name", value_get(low, "name"), "comment",
-                         "Failed to meet global state conditions. State not called.", "changes", "result");
-    if (state_slots(self->ctx, kwargs, err) < 0)
-        return NULL;
-    mode_t before = mask != NULL ? umask((mode_t) json_integer_value(mask)) : 0;
-    int rc = ctx_state(self->ctx, full, kwargs, &ret, err);
-    if (mask != NULL)
-        (void) umask(before);
-    return rc == 0 ? ret : NULL;
-}
-
 /* NEW return, with a warning for each argument that has no effect; or NULL with *err. */
 static json_t *
 call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
@@ -152,32 +133,35 @@ call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *er
     const func_t *f = ctx_find_state(self->ctx, full, err);
     json_auto_t *idle = json_object();
     json_auto_t *kwargs = f != NULL ? state_arguments(self->ctx, f, low, idle, err) : NULL;
-    json_t *ret = kwargs != NULL ? call_with(self, low, full, kwargs, err) : NULL, *near;
+    const json_t *mask = value_get(low, "__umask__");
+    json_t *ret = NULL, *near;
     const char *key;
 
-    json_object_foreach (ret != NULL ? idle : NULL, key, near) {
+    if (kwargs == NULL)
+        return NULL;
+    if (self->mocked) {
+        ret = json_pack("{s:O, s:s, s:{}, s:b}", "name", value_get(low, "name"), "comment",
+                        "Not called, mocked", "changes", "result", 1);
+    } else if (!meets_global_conditions(self->ctx, low, full)) {
+        ret = json_pack("{s:O, s:s, s:{}, s:n}", "name", value_get(low, "name"), "comment",
+                        "Failed to meet global state conditions. State not called.", "changes", "result");
+    } else {
+        if (state_slots(self->ctx, kwargs, err) < 0)
+            return NULL;
+        /* The umask is the process's: it is set for the time of the call. */
+        mode_t before = mask != NULL ? umask((mode_t) json_integer_value(mask)) : 0;
+        int rc = ctx_state(self->ctx, full, kwargs, &ret, err);
+        if (mask != NULL)
+            (void) umask(before);
+        if (rc < 0)
+            return NULL;
+    }
+    json_object_foreach (idle, key, near) {
         AUTO_FREE char *meant = json_is_string(near) ? xasprintf("; is '%s' meant?", json_string_value(near))
                                                      : xstrdup("");
         state_ret_warn(ret, "'%s' is not an argument of '%s', and has no effect%s", key, full, meant);
     }
     return ret;
-}
-
-static bool
-has_condition(const json_t *low)
-{
-    return value_get(low, "unless") != NULL || value_get(low, "onlyif") != NULL ||
-           value_get(low, "creates") != NULL;
-}
-
-/* True when the function checks check_cmd itself (mod_run_check_cmd and an argument of that name). */
-static bool
-checks_itself(call_ctx_t *ctx, const json_t *low, const char *full)
-{
-    fail_auto_t err = FAIL_INIT;
-    const func_t *f = ctx_find_state(ctx, full, &err);
-
-    return f != NULL && state_declares(f, "check_cmd") && state_has(ctx, low, "mod_run_check_cmd");
 }
 
 /* Conditions, function, check_cmd. NEW return, or NULL with *err, which is an exception in Salt. */
@@ -186,7 +170,10 @@ conditions_and_function(state_caller_t *self, json_t *low, const char *full, fai
 {
     json_auto_t *ret = json_pack("{s:b, s:O, s:{}}", "result", 0, "name", value_get(low, "name"), "changes");
 
-    if (has_condition(low) && !state_has(self->ctx, low, "mod_run_check")) {
+    /* A module with mod_run_check asks its conditions itself. */
+    bool conditions = value_get(low, "unless") != NULL || value_get(low, "onlyif") != NULL ||
+                      value_get(low, "creates") != NULL;
+    if (conditions && !state_has(self->ctx, low, "mod_run_check")) {
         json_auto_t *said = state_cond_run(self->ctx, low, err);
         if (said == NULL)
             return NULL;
@@ -196,7 +183,12 @@ conditions_and_function(state_caller_t *self, json_t *low, const char *full, fai
         json_decref(ret);
         ret = call_function_of(self, low, full, err);
     }
-    if (ret != NULL && value_get(low, "check_cmd") != NULL && !checks_itself(self->ctx, low, full)) {
+    if (ret != NULL && value_get(low, "check_cmd") != NULL) {
+        /* So does a function with an argument check_cmd, in a module with mod_run_check_cmd. */
+        fail_auto_t none = FAIL_INIT;
+        const func_t *f = ctx_find_state(self->ctx, full, &none);
+        if (f != NULL && state_declares(f, "check_cmd") && state_has(self->ctx, low, "mod_run_check_cmd"))
+            return STEAL(ret);
         json_auto_t *said = state_cond_check_cmd(self->ctx, low, err);
         if (said == NULL)
             return NULL;
@@ -252,7 +244,6 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
     size_t i;
 
     if (wrong != NULL) {
-
         fail_set(&err, -EINVAL, "%s", wrong);
         json_decref(ret);
         return raised(low, &err);
@@ -310,20 +301,7 @@ state_refresh(state_caller_t *self, const json_t *low, const json_t *ret)
         call_refresh_modules(self->ctx);
 }
 
-/* True when every change has the form {"old": ..., "new": ...}. */
-static bool
-all_old_and_new(const json_t *changes)
-{
-    const char *key;
-    json_t *v;
-
-    json_object_foreach ((json_t *) changes, key, v) {
-        if (value_get(v, "old") == NULL || value_get(v, "new") == NULL)
-            return false;
-    }
-    return true;
-}
-
+/* Empty texts, lists and dicts are "absent"; False and None are shown. */
 static char *
 shown_or_absent(const json_t *v)
 {
@@ -344,8 +322,11 @@ log_text(const json_t *ret)
         return xasprintf("No changes made for %s", value_str(ret, "name", ""));
     if (diff != NULL)
         return xasprintf("File changed:\n%s", diff);
-    if (!all_old_and_new(changes))
-        return value_pystr(changes);
+    /* Shown one by one only if every change has the form {"old": ..., "new": ...}. */
+    json_object_foreach (changes, key, v) {
+        if (value_get(v, "old") == NULL || value_get(v, "new") == NULL)
+            return value_pystr(changes);
+    }
     buf_puts(&text, "Made the following changes:\n");
     json_object_foreach (changes, key, v) {
         AUTO_FREE char *before = shown_or_absent(value_get(v, "old")),
@@ -370,35 +351,26 @@ log_return(const state_caller_t *self, const json_t *low, const json_t *ret)
         log_at(bad ? LEVEL_ERROR : LEVEL_INFO, "%s", text);
 }
 
-/* Build the return of a chunk that fails verification. NEW, or NULL when it is valid. */
-static json_t *
-run_call_refused(state_caller_t *self, json_t *low)
-{
-    json_auto_t *errors = state_verify(self->ctx, low);
-    buf_auto_t text = BUF_INIT;
-    json_t *line;
-    size_t i;
-
-    if (json_array_size(errors) == 0)
-        return NULL;
-    json_array_foreach (errors, i, line)
-        buf_printf(&text, "%s\n", json_string_value(line));
-    json_t *ret = run_call_failed(low, buf_str(&text));
-    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
-    log_return(self, low, ret);
-    return ret;
-}
-
 /* A single attempt. A prereq's test run gets the bare return: it is not a result of the run and has no
  * number. */
 static json_t *
 call_once(state_caller_t *self, json_t *low, bool prereq)
 {
     int64_t begin_us = clock_wall_us(), begin = clock_mono_us();
-    json_t *ret = run_call_refused(self, low);
+    json_auto_t *errors = state_verify(self->ctx, low);
+    json_t *ret, *line;
+    size_t i;
 
-    if (ret != NULL)
+    if (json_array_size(errors) > 0) {
+        /* A chunk that fails verification: each error is a line, and the return counts as one of the run. */
+        buf_auto_t text = BUF_INIT;
+        json_array_foreach (errors, i, line)
+            buf_printf(&text, "%s\n", json_string_value(line));
+        ret = run_call_failed(low, buf_str(&text));
+        json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
+        log_return(self, low, ret);
         return ret;
+    }
     log_info("Executing state %s.%s for [%s]", value_str(low, "state", ""), value_str(low, "fun", ""),
              value_str(low, "name", ""));
     ret = call_body(self, low, prereq);
@@ -438,35 +410,13 @@ retry_number(const json_t *retry, const char *key, json_int_t dflt)
     return dflt;
 }
 
+/* True when no further attempt is needed. A result of None (a test run) matches neither way. */
 static bool
 is_until(const json_t *ret, const retry_t *retry)
 {
     const json_t *result = value_get(ret, "result");
 
     return retry->until ? json_is_true(result) : json_is_false(result);
-}
-
-/* Python's str() of a result. */
-static const char *
-result_text(const json_t *ret)
-{
-    const json_t *result = value_get(ret, "result");
-
-    return json_is_true(result) ? "True" : json_is_false(result) ? "False" : "None";
-}
-
-/* In test mode the state is not repeated; its comment says how it would be. */
-static json_t *
-retry_in_test(json_t *ret, const retry_t *retry)
-{
-    AUTO_FREE char *text = xasprintf(
-        "%s  The state would be retried every %lld seconds (with a splay of up to %lld seconds) a maximum of "
-        "%lld times or until a result of %s is returned",
-        value_str(ret, "comment", ""), (long long) retry->interval, (long long) retry->splay,
-        (long long) retry->attempts, retry->until ? "True" : "False");
-
-    json_object_set_new(ret, "comment", json_string(text));
-    return ret;
 }
 
 /* Retry until the result matches or the attempts are used up; the waits count into the duration, as in
@@ -491,9 +441,14 @@ call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retr
         else
             clock_pause((double) interval);
 
+        const json_t *result = value_get(last, "result");
         buf_printf(&comments,
                    "Attempt %lld: Returned a result of \"%s\", with the following comment: \"%s\"\n",
-                   (long long) n, result_text(last), value_str(last, "comment", ""));
+                   (long long) n,
+                   json_is_true(result)    ? "True"
+                   : json_is_false(result) ? "False"
+                                           : "None",
+                   value_str(last, "comment", ""));
         ms += value_num(last, "duration", 0) + (double) interval * 1000;
         json_decref(last);
         last = call_once(self, low, false);
@@ -526,7 +481,17 @@ state_call(state_caller_t *self, json_t *low, bool prereq)
                                .interval = retry_number(given, "interval", 30),
                                .splay = retry_number(given, "splay", 0) };
 
-    return ctx_test(self->ctx) ? retry_in_test(ret, &retry) : call_again(self, low, ret, &retry);
+    if (!ctx_test(self->ctx))
+        return call_again(self, low, ret, &retry);
+
+    /* In test mode the state is not repeated; its comment says how it would be. */
+    AUTO_FREE char *text = xasprintf(
+        "%s  The state would be retried every %lld seconds (with a splay of up to %lld seconds) a maximum of "
+        "%lld times or until a result of %s is returned",
+        value_str(ret, "comment", ""), (long long) retry.interval, (long long) retry.splay,
+        (long long) retry.attempts, retry.until ? "True" : "False");
+    json_object_set_new(ret, "comment", json_string(text));
+    return ret;
 }
 
 /* Salt's rule for watch: call the function; only if that changed nothing, call mod_watch as well. */

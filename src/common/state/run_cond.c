@@ -21,31 +21,16 @@ run_cond_say(verdict_t *v, bool skip, const char *comment)
     *v = (verdict_t){ .skip = skip, .skip_watch = skip, .comment = xstrdup(comment) };
 }
 
-/* `cmd_opts_exclude`: a word or list of options that are not passed to conditions' commands. */
-static bool
-run_cond_is_excluded(const json_t *low, const char *key)
-{
-    const json_t *words = value_get(low, "cmd_opts_exclude");
-
-    if (value_lists(words, key))
-        return true;
-    return str_eq(json_string_value(words), key);
-}
-
-/* An option of the chunk for its conditions' commands. BORROWED, or NULL when absent or excluded. */
+/* An option of the chunk for its conditions' commands. BORROWED, or NULL when absent or excluded:
+ * `cmd_opts_exclude` is a word or list of options that are not passed on. */
 static json_t *
 option_of(const json_t *low, const char *key)
 {
-    return low == NULL || run_cond_is_excluded(low, key) ? NULL : value_get(low, key);
-}
+    const json_t *words = value_get(low, "cmd_opts_exclude");
 
-/* An account's login shell that lets nobody in, as user.present has it: no command runs by it. */
-static bool
-lets_nobody_in(const json_t *shell)
-{
-    const char *path = json_string_value(shell), *name = path == NULL ? NULL : strrchr(path, '/');
-
-    return name != NULL && (strcmp(name, "/nologin") == 0 || strcmp(name, "/false") == 0);
+    if (low == NULL || value_lists(words, key) || str_eq(json_string_value(words), key))
+        return NULL;
+    return value_get(low, key);
 }
 
 /* Build cmd.retcode's keywords from the chunk. NEW. */
@@ -62,7 +47,10 @@ command_options(call_ctx_t *ctx, const json_t *low)
         if (v != NULL && !json_is_null(v))
             json_object_set(out, keys[i], v);
     }
-    shell = shell != NULL && !lets_nobody_in(shell) ? shell : value_get(ctx_grains(ctx), "shell");
+    /* An account's login shell that refuses logins, as user.present has it: no command runs by it. */
+    const char *path = json_string_value(shell), *program = path != NULL ? strrchr(path, '/') : NULL;
+    if (shell == NULL || str_eq(program, "/nologin") || str_eq(program, "/false"))
+        shell = value_get(ctx_grains(ctx), "shell");
     if (shell != NULL)
         json_object_set(out, "shell", shell);
     return out;
@@ -113,6 +101,7 @@ run_cond_holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fai
     return unless ? 1 : 0;
 }
 
+/* The condition cannot be evaluated: its comment says so, and the state runs. */
 static void
 no_fun(verdict_t *v, const char *what, const json_t *entry)
 {
@@ -213,6 +202,7 @@ creates(const json_t *low, verdict_t *v, fail_t *err)
     return 0;
 }
 
+/* Keys that Salt's return has beside the verdict; null where the chunk lacks one. */
 static void
 copy_keys(const json_t *low, json_t *out)
 {
@@ -265,6 +255,7 @@ state_cond_run(call_ctx_t *ctx, const json_t *low, fail_t *err)
     return json_incref(out);
 }
 
+/* Commands get none of the chunk's options, as in Salt. */
 json_t *
 state_cond_check_cmd(call_ctx_t *ctx, const json_t *low, fail_t *err)
 {

@@ -22,6 +22,7 @@ event_tag(const run_t *run, const json_t *low, const json_t *ret)
     return xasprintf("salt/job/%s/prog/%s/%lld", jid, id, (long long) value_int(ret, "__run_num__", 0));
 }
 
+/* NEW reference to from[key], or `other` where it is missing. TAKES `other`. */
 static json_t *
 or_new(const json_t *from, const char *key, json_t *other)
 {
@@ -31,15 +32,6 @@ or_new(const json_t *from, const char *key, json_t *other)
         return other;
     json_decref(other);
     return json_incref(v);
-}
-
-static bool
-fails_hard(const run_t *run, const step_t *step)
-{
-    const json_t *own = value_get(step->low, "failhard");
-
-    return !ctx_test(run->env->ctx) && json_is_false(value_get(step->slot->ret, "result")) &&
-           value_truthy(own != NULL ? own : value_get(ctx_opts(run->env->ctx), "failhard"));
 }
 
 void
@@ -90,7 +82,10 @@ run_ended(run_t *run, size_t i)
     if (subs != NULL)
         json_object_del(step->slot->ret, "sub_state_run");
 
-    if (fails_hard(run, step))
+    /* The chunk's own word outweighs the option. A test run goes on, to show all that would happen. */
+    const json_t *own = value_get(step->low, "failhard");
+    if (!ctx_test(run->env->ctx) && json_is_false(value_get(slot->ret, "result")) &&
+        value_truthy(own != NULL ? own : value_get(ctx_opts(run->env->ctx), "failhard")))
         run->stop = true;
     for (size_t k = 0; k < slot->waiters.n; k++)
         steps_add(&run->ready, slot->waiters.v[k]);

@@ -36,24 +36,6 @@ struct state_fork {
     size_t n; /* at work */
 };
 
-/* ---- in the child -------------------------------------------------------------------------- */
-
-/* Runs in the child, which never returns: it uses _exit() so that no handler or buffer of the parent's runs
- * twice. */
-static NORETURN void
-run_fork_child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
-{
-    run_line_t line = { .fd = fd, .in = BUF_INIT };
-
-    proc_end_with(parent);
-    run_relay_use(ctx, &line);
-    json_auto_t *value = fn(ctx, work);
-    json_auto_t *frame = json_pack("{s:s, s:O}", "t", "ret", "value", value);
-    _exit(run_relay_send(fd, frame) == 0 ? 0 : 1);
-}
-
-/* ---- in the parent ------------------------------------------------------------------------- */
-
 state_fork_t *
 state_fork_new(call_ctx_t *ctx)
 {
@@ -147,8 +129,14 @@ run_fork_start(state_fork_t *self, child_t *child, fail_t *err)
         return fail_set(err, code, "fork: %s", strerror(-code));
     }
     if (child->pid == 0) {
+        /* The child ends by _exit(), so that no handler or buffer of the parent's runs twice. */
+        run_line_t line = { .fd = pair[1], .in = BUF_INIT };
         (void) close(pair[0]);
-        run_fork_child_main(self->ctx, pair[1], parent, child->fn, child->work);
+        proc_end_with(parent);
+        run_relay_use(self->ctx, &line);
+        json_auto_t *value = child->fn(self->ctx, child->work);
+        json_auto_t *frame = json_pack("{s:s, s:O}", "t", "ret", "value", value);
+        _exit(run_relay_send(pair[1], frame) == 0 ? 0 : 1);
     }
     (void) close(pair[1]);
     child->fd = pair[0];
@@ -179,10 +167,16 @@ bury(state_fork_t *self, child_t **at, size_t *ret_id, json_t **ret_value, fail_
     return 1;
 }
 
-/* Start queued steps while there is room. 1 when one could not start: its error is its result. */
+/* See state_workers_t.next. At most LIMIT_STATES_PARALLEL descriptors, so poll() over an array on the
+ * stack. */
 static int
-start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
+fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err)
 {
+    state_fork_t *self = cookie;
+    int64_t until = clock_mono_ms() + timeout_ms;
+
+    *ret_value = NULL;
+    /* Start queued steps while there is room. The error of one that can't start is its result. */
     while (self->queue != NULL && self->n < LIMIT_STATES_PARALLEL) {
         child_t *child = self->queue;
         self->queue = child->next;
@@ -194,20 +188,8 @@ start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
             return 1;
         }
     }
-    return 0;
-}
 
-/* See state_workers_t.next. At most LIMIT_STATES_PARALLEL descriptors, so poll() over an array on the
- * stack. */
-static int
-fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err)
-{
-    state_fork_t *self = cookie;
-    int64_t until = clock_mono_ms() + timeout_ms;
-
-    *ret_value = NULL;
-    if (start_queued(self, ret_id, err) > 0)
-        return 1;
+    /* Listen to all children until one has ended. */
     while (self->n > 0) {
         struct pollfd fds[LIMIT_STATES_PARALLEL];
         nfds_t n = 0;

@@ -50,6 +50,7 @@ steps_at(map_t *map, const char *key)
     return found;
 }
 
+/* A step is found by "state: name", and by the bare name, which leaves the state open. */
 static void
 index_under(run_t *run, const char *state, const char *name, size_t step)
 {
@@ -92,16 +93,6 @@ wild_is(const wild_t *wild, const char *text)
     return wild_match(wild, text, strlen(text));
 }
 
-static bool
-run_index_is_meant(const json_t *low, const char *key, const wild_t *wild)
-{
-    if (str_eq(key, "sls"))
-        return wild_is(wild, value_str(low, "__sls__", ""));
-    if (!str_eq(key, "id") && !str_eq(key, value_str(low, "state", "")))
-        return false;
-    return wild_is(wild, value_str(low, "name", "")) || wild_is(wild, value_str(low, "__id__", ""));
-}
-
 /* All steps that a wildcard matches; scanned once per pattern. BORROWED; NULL: no match. */
 static const steps_t *
 find_pattern(run_t *run, const char *key, const char *pattern)
@@ -113,13 +104,18 @@ find_pattern(run_t *run, const char *key, const char *pattern)
         AUTO(wild) wild = wild_new(pattern, false);
         found = steps_at(run->patterns, kept);
         for (size_t i = 0; i < run->n; i++) {
-            if (run_index_is_meant(run->steps[i].low, key, wild))
+            const json_t *low = run->steps[i].low;
+            bool any = str_eq(key, "id") || str_eq(key, value_str(low, "state", ""));
+            if (str_eq(key, "sls") ? wild_is(wild, value_str(low, "__sls__", ""))
+                                   : any && (wild_is(wild, value_str(low, "name", "")) ||
+                                             wild_is(wild, value_str(low, "__id__", ""))))
                 steps_add(found, i);
         }
     }
     return found->n > 0 ? found : NULL;
 }
 
+/* BORROWED steps that a requisite {key: value} means; NULL: there are none. */
 static const steps_t *
 run_index_find(run_t *run, const char *key, const char *value)
 {
@@ -172,16 +168,6 @@ read_req(run_t *run, step_t *step, req_kind_t kind, json_t *entry)
     req->steps = json_is_string(value) ? run_index_find(run, req->key, req->value) : NULL;
 }
 
-static bool
-is_disabled(const run_t *run, const char *name)
-{
-    json_t *disabled = value_get(ctx_opts(run->env->ctx), "disabled_requisites");
-
-    if (json_is_string(disabled))
-        return str_eq(json_string_value(disabled), name);
-    return value_lists(disabled, name);
-}
-
 /* Convert watch to require for a module without mod_watch, as Salt does. */
 static void
 watch_to_require(json_t *low, const char *from, const char *to)
@@ -206,6 +192,7 @@ void
 run_read_reqs(run_t *run, step_t *step)
 {
     json_t *low = step->low, *list, *entry;
+    const json_t *disabled = value_get(ctx_opts(run->env->ctx), "disabled_requisites"); /* a word or a list */
     size_t i, n = 0;
 
     if ((value_get(low, "watch") != NULL || value_get(low, "watch_any") != NULL) &&
@@ -218,7 +205,7 @@ run_read_reqs(run_t *run, step_t *step)
     step->reqs = n > 0 ? xcalloc(n, sizeof(*step->reqs)) : NULL;
     for (int k = 0; n > 0 && k < REQ_KINDS; k++) {
         list = value_get(low, names[k]);
-        if (list == NULL || is_disabled(run, names[k]))
+        if (list == NULL || str_eq(json_string_value(disabled), names[k]) || value_lists(disabled, names[k]))
             continue;
         json_array_foreach (list, i, entry)
             read_req(run, step, (req_kind_t) k, entry);

@@ -25,6 +25,8 @@ run_listen_find(const run_t *run, const char *state, const char *name)
     return map_get(run->index, key);
 }
 
+/* A listener or target that does not exist is a failed return of its own, under the tag that Salt makes up
+ * for it; the run goes on. */
 static void
 run_listen_not_there(const listening_t *self, const char *state, const char *name)
 {
@@ -34,17 +36,6 @@ run_listen_not_there(const listening_t *self, const char *state, const char *nam
                         json_pack("{s:o, s:o, s:b, s:{}}", "comment",
                                   value_fmt("Referenced state %s: %s does not exist", state, name), "name",
                                   value_fmt("listen_%s:%s", state, name), "result", 0, "changes"));
-}
-
-static bool
-any_changed(const run_t *run, const steps_t *steps)
-{
-    for (size_t i = 0; i < steps->n; i++) {
-        const slot_t *slot = run->steps[steps->v[i]].slot;
-        if (slot->ret != NULL && run_changed(run, slot, slot->ret))
-            return true;
-    }
-    return false;
 }
 
 /* Make `state`: `name` listen to `to_state`: `to_name`. */
@@ -58,7 +49,13 @@ run_listen_to(const listening_t *self, const char *state, const char *name, cons
         run_listen_not_there(self, to_state, to_name);
         return;
     }
-    if (!any_changed(self->run, to))
+    /* Only a change makes the listeners act. */
+    bool changed = false;
+    for (size_t i = 0; i < to->n && !changed; i++) {
+        const slot_t *slot = self->run->steps[to->v[i]].slot;
+        changed = slot->ret != NULL && run_changed(self->run, slot, slot->ret);
+    }
+    if (!changed)
         return;
     listeners = run_listen_find(self->run, state, name);
     if (listeners == NULL) {
@@ -78,18 +75,6 @@ run_listen_to(const listening_t *self, const char *state, const char *name, cons
     }
 }
 
-/* A bare ID or name may be of any state; each match counts. */
-static void
-listen_to_any(const listening_t *self, const json_t *low, const char *name)
-{
-    AUTO_FREE char *key = xasprintf("\x1f%s", name);
-    const steps_t *to = map_get(self->run->index, key);
-
-    for (size_t i = 0; to != NULL && i < to->n; i++)
-        run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
-                      value_str(self->run->steps[to->v[i]].low, "state", ""), name);
-}
-
 /* Handles a chunk's `listen`: each entry makes the chunk a listener of another one. */
 static void
 of_listen(const listening_t *self, const json_t *low)
@@ -99,29 +84,18 @@ of_listen(const listening_t *self, const json_t *low)
     size_t i;
 
     json_array_foreach (value_get(low, "listen"), i, entry) {
-        if (json_is_string(entry))
-            listen_to_any(self, low, json_string_value(entry));
+        /* A bare ID or name may be of any state; each match counts. */
+        const char *name = json_string_value(entry);
+        AUTO_FREE char *bare = name != NULL ? xasprintf("\x1f%s", name) : NULL;
+        const steps_t *all = bare != NULL ? map_get(self->run->index, bare) : NULL;
+        for (size_t k = 0; all != NULL && k < all->n; k++)
+            run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
+                          value_str(self->run->steps[all->v[k]].low, "state", ""), name);
         json_object_foreach (entry, key, to) {
             if (json_is_string(to))
                 run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""), key,
                               json_string_value(to));
         }
-    }
-}
-
-/* Every state that an ID or name alone names listens to the chunk. */
-static void
-any_listens(const listening_t *self, const char *name, const json_t *to)
-{
-    AUTO_FREE char *key = xasprintf("\x1f%s", name);
-    const steps_t *who = map_get(self->run->index, key);
-
-    if (who == NULL)
-        run_listen_not_there(self, "id", name);
-    for (size_t i = 0; who != NULL && i < who->n; i++) {
-        const json_t *low = self->run->steps[who->v[i]].low;
-        run_listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
-                      value_str(to, "state", ""), value_str(to, "__id__", ""));
     }
 }
 
@@ -134,8 +108,17 @@ of_listen_in(const listening_t *self, const json_t *low)
     size_t i;
 
     json_array_foreach (value_get(low, "listen_in"), i, entry) {
-        if (json_is_string(entry))
-            any_listens(self, json_string_value(entry), low);
+        /* Every state that an ID or name alone names listens to the chunk. */
+        const char *name = json_string_value(entry);
+        AUTO_FREE char *bare = name != NULL ? xasprintf("\x1f%s", name) : NULL;
+        const steps_t *all = bare != NULL ? map_get(self->run->index, bare) : NULL;
+        if (bare != NULL && all == NULL)
+            run_listen_not_there(self, "id", name);
+        for (size_t k = 0; all != NULL && k < all->n; k++) {
+            const json_t *from = self->run->steps[all->v[k]].low;
+            run_listen_to(self, value_str(from, "state", ""), value_str(from, "__id__", ""),
+                          value_str(low, "state", ""), value_str(low, "__id__", ""));
+        }
         json_object_foreach (entry, key, who) {
             if (json_is_string(who))
                 run_listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
@@ -156,6 +139,8 @@ run_listeners(run_t *run, json_t *errors)
     return self.out;
 }
 
+/* The option `beacon` of a state: afterwards its module's mod_beacon sets up a beacon that watches the same
+ * thing. */
 json_t *
 run_beacons(const json_t *chunks)
 {

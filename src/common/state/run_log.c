@@ -25,40 +25,30 @@ run_log_name_of(const step_t *step)
                      value_str(step->low, "__sls__", ""));
 }
 
-static const char *
-run_log_result_of(const run_t *run, const slot_t *slot, bool pre)
-{
-    const json_t *ret = pre && slot->pre != NULL ? slot->pre : slot->ret;
-
-    if (ret == NULL)
-        return "has not run";
-    if (json_is_false(value_get(ret, "result")))
-        return "has failed";
-    return run_changed(run, slot, ret) ? "has changes" : "has no changes";
-}
-
-static void
-log_requisite(const run_t *run, const char *name, const req_t *req)
-{
-    if (req->steps == NULL)
-        log_debug("State %s: %s %s: %s: there is no such state", name, req_name(req->kind), req->key,
-                  req->value);
-    for (size_t i = 0; req->steps != NULL && i < req->steps->n; i++) {
-        const step_t *on = &run->steps[req->steps->v[i]];
-        AUTO_FREE char *other = run_log_name_of(on);
-        log_debug("State %s: %s %s, which %s", name, req_name(req->kind), other,
-                  run_log_result_of(run, on->slot, req->kind == REQ_PREREQ));
-    }
-}
-
 void
 run_log_decision(const run_t *run, const step_t *step, bool pre, run_status_t status)
 {
     if (!log_wants(LEVEL_DEBUG))
         return;
     AUTO_FREE char *name = run_log_name_of(step);
-    for (size_t i = 0; i < step->n_reqs; i++)
-        log_requisite(run, name, &step->reqs[i]);
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const req_t *req = &step->reqs[i];
+        if (req->steps == NULL)
+            log_debug("State %s: %s %s: %s: there is no such state", name, req_name(req->kind), req->key,
+                      req->value);
+        for (size_t k = 0; req->steps != NULL && k < req->steps->n; k++) {
+            /* A prereq asks for the test run, if there was one. */
+            const step_t *on = &run->steps[req->steps->v[k]];
+            const json_t *ret = req->kind == REQ_PREREQ && on->slot->pre != NULL ? on->slot->pre
+                                                                                 : on->slot->ret;
+            AUTO_FREE char *other = run_log_name_of(on);
+            log_debug("State %s: %s %s, which %s", name, req_name(req->kind), other,
+                      ret == NULL                               ? "has not run"
+                      : json_is_false(value_get(ret, "result")) ? "has failed"
+                      : run_changed(run, on->slot, ret)         ? "has changes"
+                                                                : "has no changes");
+        }
+    }
     log_debug("State %s: %s%s", name,
               step->n_reqs > 0 ? decisions[status] : "it has no requisites: it is called",
               pre ? ", in test mode, for what it is required by" : "");

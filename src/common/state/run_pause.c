@@ -82,26 +82,6 @@ state_paused_jids(const char *cachedir, fail_t *err)
     return out;
 }
 
-/* The entry for the step. BORROWED of *ret_pauses, or NULL when the step may start. If the file can't be
- * read, the run waits, because the file may pause or end it. */
-static const json_t *
-pause_of(const char *cachedir, const char *jid, const char *id, json_t **ret_pauses, bool *told)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_t *pauses = state_pauses(cachedir, jid, &err);
-
-    if (pauses == NULL) {
-        if (!*told)
-            log_error("the state run %s waits, as nobody can tell whether it is paused: %s", jid,
-                      fail_text(&err));
-        *told = true;
-        pauses = json_pack("{s:{}}", "__all__");
-    }
-    *ret_pauses = pauses;
-    const json_t *entry = value_get(pauses, id);
-    return entry != NULL ? entry : value_get(pauses, "__all__");
-}
-
 /* Poll every POLL_MS until the entry goes, its `duration` (seconds) is over, or it says "kill". */
 bool
 run_may_go_on(run_t *run, const step_t *step)
@@ -112,8 +92,19 @@ run_may_go_on(run_t *run, const step_t *step)
     bool told = false;
 
     while (!str_empty(run->env->jid) && *cachedir != '\0') {
-        json_auto_t *pauses = NULL;
-        const json_t *entry = pause_of(cachedir, run->env->jid, id, &pauses, &told);
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *pauses = state_pauses(cachedir, run->env->jid, &err);
+        if (pauses == NULL) {
+            /* If the file can't be read, the run waits, because the file may pause or end it. */
+            if (!told)
+                log_error("the state run %s waits, as nobody can tell whether it is paused: %s",
+                          run->env->jid, fail_text(&err));
+            told = true;
+            pauses = json_pack("{s:{}}", "__all__");
+        }
+        const json_t *entry = value_get(pauses, id);
+        if (entry == NULL)
+            entry = value_get(pauses, "__all__");
         if (entry == NULL)
             return true;
         if (value_bool(entry, "kill", false)) {

@@ -21,17 +21,6 @@ run_prepare_special(run_t *run, json_t *low, const char *name, json_t *args)
     return value;
 }
 
-static bool
-wants_aggregation(run_t *run, const json_t *low)
-{
-    json_t *option = value_get(low, "aggregate");
-
-    option = option != NULL ? option : value_get(ctx_opts(run->env->ctx), "state_aggregate");
-    if (json_is_boolean(option))
-        return json_is_true(option);
-    return value_lists(option, value_str(low, "state", ""));
-}
-
 /* The chunks that may run now; a chunk with unmet requisites can't be aggregated. */
 static json_t *
 candidates(run_t *run, const json_t *low)
@@ -52,25 +41,6 @@ candidates(run_t *run, const json_t *low)
     return out;
 }
 
-/* Calls the module's mod_init before its first state, and before later ones until it returns True, as Salt
- * does. */
-static void
-init_module(run_t *run, json_t *low)
-{
-    const char *module = value_str(low, "state", "");
-
-    if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, value_str(low, "fun", "")))
-        return;
-    if (!state_has(run->env->ctx, low, "mod_init")) {
-        map_set(run->inited, module, run->inited);
-        return;
-    }
-    json_auto_t *args = json_pack("{s:O}", "low", low),
-                *done = run_prepare_special(run, low, "mod_init", args);
-    if (value_truthy(done))
-        map_set(run->inited, module, run->inited);
-}
-
 void
 run_prepare(run_t *run, step_t *step)
 {
@@ -83,7 +53,10 @@ run_prepare(run_t *run, step_t *step)
     /* The module returns the chunk with merged arguments and marks the others "__agg__", so that they are
      * not merged twice. */
     json_t *low = step->low;
-    if (wants_aggregation(run, low) && !value_truthy(value_get(low, "__agg__")) &&
+    json_t *option = value_get(low, "aggregate");
+    option = option != NULL ? option : value_get(ctx_opts(run->env->ctx), "state_aggregate");
+    bool wanted = json_is_true(option) || value_lists(option, value_str(low, "state", ""));
+    if (wanted && !value_truthy(value_get(low, "__agg__")) &&
         state_has(run->env->ctx, low, "mod_aggregate")) {
         json_auto_t *chunks = candidates(run, low);
         json_object_set_new(low, "__agg__", json_true());
@@ -98,5 +71,15 @@ run_prepare(run_t *run, step_t *step)
         }
     }
 
-    init_module(run, step->low);
+    /* mod_init runs before the module's first state, and before later ones until it returns True, as in Salt.
+ * `inited` holds the modules that are done, whichever value they have there. */
+    low = step->low;
+    const char *module = value_str(low, "state", "");
+    if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, value_str(low, "fun", "")))
+        return;
+    bool has = state_has(run->env->ctx, low, "mod_init");
+    json_auto_t *args = json_pack("{s:O}", "low", low),
+                *done = has ? run_prepare_special(run, low, "mod_init", args) : NULL;
+    if (!has || value_truthy(done))
+        map_set(run->inited, module, run->inited);
 }

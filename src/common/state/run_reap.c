@@ -2,6 +2,8 @@
 #include "common/base/clock.h"
 #include "common/state/run_int.h"
 
+/* Puts a parallel step aside until `pending`, a requisite of it, has its return: run_ended() makes it
+ * ready. */
 void
 run_defer(run_t *run, size_t i, slot_t *pending)
 {
@@ -10,20 +12,7 @@ run_defer(run_t *run, size_t i, slot_t *pending)
     steps_add(&pending->waiters, i);
 }
 
-/* Re-evaluate a step after a requisite that it waited for has ended. */
-static void
-try_again(run_t *run, size_t i)
-{
-    step_t *step = &run->steps[i];
-    slot_t *pending = NULL;
-    run_status_t status = run_status(run, step, false, &pending);
-
-    if (status == STATUS_PENDING)
-        run_defer(run, i, pending);
-    else
-        run_finish(run, i, false, status);
-}
-
+/* Waits up to `timeout_ms` (-1: without limit) for a first worker, then takes the others that have ended. */
 void
 run_reap(run_t *run, int timeout_ms)
 {
@@ -43,12 +32,20 @@ run_reap(run_t *run, int timeout_ms)
     /* Start steps that need not wait any more; each may release others, which the loop appends and visits
      * too. */
     for (size_t i = 0; i < run->ready.n && !run->stop; i++) {
-        if (run->steps[run->ready.v[i]].slot->state == SLOT_WAITING)
-            try_again(run, run->ready.v[i]);
+        size_t at = run->ready.v[i];
+        slot_t *pending = NULL;
+        if (run->steps[at].slot->state != SLOT_WAITING)
+            continue;
+        run_status_t status = run_status(run, &run->steps[at], false, &pending);
+        if (status == STATUS_PENDING)
+            run_defer(run, at, pending);
+        else
+            run_finish(run, at, false, status);
     }
     run->ready.n = 0;
 }
 
+/* A pause of the run, in which workers' returns are still taken in. */
 void
 run_wait(void *cookie, int64_t ms)
 {

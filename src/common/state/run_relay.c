@@ -30,6 +30,7 @@ run_relay_send(int fd, const json_t *frame)
     return 0;
 }
 
+/* Reads what is there, or waits for it: 1, 0 at the end of the stream, or a negative errno. */
 int
 run_relay_receive(int fd, buf_t *in)
 {
@@ -46,36 +47,26 @@ run_relay_receive(int fd, buf_t *in)
 
 /* ---- in the child -------------------------------------------------------------------------- */
 
-/* Send a question and wait for the answer. NEW, or NULL with *err. */
-static json_t *
-run_relay_ask(run_line_t *self, const json_t *question, fail_t *err)
-{
-    json_t *answer = NULL;
-    int rc = run_relay_send(self->fd, question);
-
-    while (rc >= 0) {
-        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
-        if (rc > 0)
-            return answer;
-        rc = rc == 0 ? run_relay_receive(self->fd, &self->in) : rc;
-        if (rc == 0)
-            rc = -EPIPE;
-    }
-    (void) fail_set(err, rc, "the state run does not answer: %s", strerror(-rc));
-    return NULL;
-}
-
 /* Ask, and unpack the answer. An error keeps its kind and code; a code without a text is returned as it is.
  * `ret_value` may be NULL. */
 static int
 run_relay_answered(run_line_t *self, const json_t *question, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *answer = run_relay_ask(self, question, err);
+    json_t *got = NULL;
+    int rc = run_relay_send(self->fd, question);
+
+    while (rc >= 0 && got == NULL) {
+        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &got, err);
+        if (rc == 0)
+            rc = (rc = run_relay_receive(self->fd, &self->in)) == 0 ? -EPIPE : rc;
+    }
+    json_auto_t *answer = got;
+    if (answer == NULL) {
+        (void) fail_set(err, rc, "the state run does not answer: %s", strerror(-rc));
+        return -EPIPE;
+    }
     json_t *v = value_get(answer, "value");
     int code = (int) value_int(answer, "code", -EIO);
-
-    if (answer == NULL)
-        return -EPIPE;
     if (!value_bool(answer, "ok", false) && value_get(answer, "error") == NULL)
         return code;
     if (!value_bool(answer, "ok", false))
@@ -112,6 +103,7 @@ share_through(void *cookie, const char *key, json_t *item, fail_t *err)
     return run_relay_answered(cookie, question, NULL, err);
 }
 
+/* The questions to the file client; each of the following functions stands in for one of its own. NEW. */
 static json_t *
 files_question(const char *fn, const char *path, const char *saltenv)
 {
@@ -197,6 +189,8 @@ static const fileclient_class_t files_through = {
     .put = put_through,
 };
 
+/* From now on the context's events, host requests and files go through the line. Static, as the child is a
+ * process with one context. */
 void
 run_relay_use(call_ctx_t *ctx, run_line_t *line)
 {

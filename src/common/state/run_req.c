@@ -42,16 +42,6 @@ run_changed(const run_t *run, const slot_t *slot, const json_t *ret)
            (is_foretold(run, slot, ret) && !slot->held && json_is_null(value_get(ret, "result")));
 }
 
-/* True when a required state failed. A state that a failed `prereq` held back has result None and counts as
- * failed. A prediction with None has not failed, although Salt takes it so. */
-static bool
-has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
-{
-    const json_t *result = value_get(ret, "result");
-
-    return json_is_false(result) || (json_is_null(result) && (slot->held || !is_foretold(run, slot, ret)));
-}
-
 /* Flags for the return of one required chunk. In test mode a predicted change counts as made, also where the
  * state can't name its changes. For `onchanges` a state that failed has changed nothing, as in Salt since
  * 3006.28. */
@@ -60,7 +50,11 @@ run_req_flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_
 {
     const json_t *result = value_get(ret, "result");
 
-    if (is_onfail(k) && !has_failed(run, slot, ret))
+    /* A state that a failed `prereq` held back has result None and counts as failed. A prediction with None
+     * has not failed, although Salt takes it so. */
+    bool failed = json_is_false(result) ||
+                  (json_is_null(result) && (slot->held || !is_foretold(run, slot, ret)));
+    if (is_onfail(k) && !failed)
         return F_ONFAIL;
     if (k == REQ_ONCHANGES || k == REQ_ONCHANGES_ANY)
         return !json_is_false(result) && run_changed(run, slot, ret) ? F_ONCHANGESMET : F_ONCHANGES;
@@ -164,6 +158,7 @@ run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
+/* The requisites that name no step, grouped by kind, with Salt's indents. NEW; NULL: all were found. */
 char *
 run_lost(const step_t *step, bool pre)
 {
@@ -184,6 +179,7 @@ run_lost(const step_t *step, bool pre)
     return shown >= 0 ? buf_steal(&text) : NULL;
 }
 
+/* Salt's comment on a step that is not called: "SLS.ID" of each requisite that failed, once each. NEW. */
 char *
 run_failed_reqs(const run_t *run, const step_t *step)
 {
@@ -209,6 +205,7 @@ run_failed_reqs(const run_t *run, const step_t *step)
     return buf_steal(&text);
 }
 
+/* {"require": [chunk, ...], ...} as mod_watch gets it in __reqs__, with every kind. NEW. */
 json_t *
 run_reqs_shown(const run_t *run, const step_t *step)
 {

@@ -5,13 +5,6 @@
 #include "common/state/run.h"
 #include "salt/state.h"
 
-/* True when the chunk handles failures: onfail with `onfail_stop: False`. */
-static bool
-takes_care(const json_t *chunk)
-{
-    return value_get(chunk, "onfail") != NULL && json_is_false(value_get(chunk, "onfail_stop"));
-}
-
 /* True when the chunk's onfail names state and ID. */
 static bool
 run_result_names_it(const json_t *chunk, const char *state, const char *id)
@@ -56,8 +49,8 @@ is_handled(const json_t *running, const json_t *takers, const char *tag)
     return handled;
 }
 
-/* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is not a dict is fine if
- * nested. */
+/* Nested dicts (orchestrate's returns by minion) must succeed throughout; a leaf that is not a dict is fine
+ * if nested. */
 static bool
 run_result_went_well(const json_t *ret, bool nested)
 {
@@ -86,7 +79,7 @@ state_succeeded(const json_t *running, const json_t *chunks)
     const char *tag;
     size_t i;
     json_array_foreach ((json_t *) chunks, i, chunk) {
-        if (takes_care(chunk))
+        if (value_get(chunk, "onfail") != NULL && json_is_false(value_get(chunk, "onfail_stop")))
             json_array_append(takers, chunk);
     }
 

@@ -19,12 +19,6 @@ state_ret_args(const json_t *args)
                      1, "comment", "");
 }
 
-static json_t *
-result_value(state_result_t result)
-{
-    return result == STATE_NONE ? json_null() : json_boolean(result == STATE_TRUE);
-}
-
 int
 state_ret_set(json_t *ret, state_result_t result, const char *fmt, ...)
 {
@@ -33,7 +27,8 @@ state_ret_set(json_t *ret, state_result_t result, const char *fmt, ...)
     va_start(ap, fmt);
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
-    json_object_set_new(ret, "result", result_value(result));
+    json_object_set_new(ret, "result",
+                        result == STATE_NONE ? json_null() : json_boolean(result == STATE_TRUE));
     json_object_set_new(ret, "comment", value_utf8(text, strlen(text)));
     return 0;
 }
@@ -82,22 +77,14 @@ state_ret_fail(json_t *ret, fail_t *err)
     return 0;
 }
 
-static json_t *
-run_ret_changes_of(json_t *ret)
-{
-    json_t *changes = value_get(ret, "changes");
-
-    if (!json_is_object(changes)) {
-        changes = json_object();
-        json_object_set_new(ret, "changes", changes);
-    }
-    return changes;
-}
-
 void
 state_change(json_t *ret, const char *key, json_t *value)
 {
-    json_object_set_new(run_ret_changes_of(ret), key, value);
+    json_t *changes = value_get(ret, "changes");
+
+    if (!json_is_object(changes)) /* a text, such as a diff, was put there */
+        json_object_set_new(ret, "changes", changes = json_object());
+    json_object_set_new(changes, key, value);
 }
 
 void
@@ -122,6 +109,7 @@ state_changed(const json_t *ret)
     return value_truthy(value_get(ret, "changes"));
 }
 
+/* Salt's key of a return, by which orchestrations and check_result() find it. NEW. */
 char *
 state_tag(const json_t *chunk)
 {

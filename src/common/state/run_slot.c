@@ -70,6 +70,7 @@ run_slot_next_word(lexer_t *self)
     }
 }
 
+/* True when the word is one of the signs; in quotes it is an ordinary word. */
 static bool
 run_slot_is_sign(const lexer_t *self, const char *signs)
 {
@@ -161,18 +162,6 @@ read_call(const char *text, slot_call_t *self)
 
 /* ---- the value ----------------------------------------------------------------------------- */
 
-/* Takes off the quotes around the text that is appended, as Salt does since 3006.28. */
-static const char *
-unquoted(char *text)
-{
-    size_t n = strlen(text);
-
-    if (n < 2 || strchr("'\"", text[0]) == NULL || text[n - 1] != text[0])
-        return text;
-    text[n - 1] = '\0';
-    return text + 1;
-}
-
 /* Apply ".path.in.return ~ appended" to the return. NEW. */
 static json_t *
 with_rest(json_t *ret, const char *rest)
@@ -180,20 +169,21 @@ with_rest(json_t *ret, const char *rest)
     const char *tilde = strchr(rest, '~');
     AUTO_FREE char *path = tilde != NULL ? xstrndup(rest, (size_t) (tilde - rest)) : xstrdup(rest);
     AUTO_FREE char *more = xstrdup(tilde != NULL ? tilde + 1 : "");
-    const char *dotted = str_trim(path), *appended = unquoted(str_trim(more));
+    const char *dotted = str_trim(path);
+    char *appended = str_trim(more);
+    size_t n = strlen(appended);
     json_t *found = *dotted == '.' ? value_path(ret, dotted + 1, ".") : ret;
 
+    /* Quotes around the text that is appended come off, as in Salt since 3006.28. */
+    if (n >= 2 && strchr("'\"", appended[0]) != NULL && appended[n - 1] == appended[0]) {
+        appended[n - 1] = '\0';
+        appended++;
+    }
     if (tilde != NULL && json_is_string(found))
         return value_fmt("%s%s", json_string_value(found), appended);
     if (tilde != NULL)
         log_error("Ignoring slot append, slot result is not a string");
     return found != NULL ? json_incref(found) : json_null();
-}
-
-static bool
-is_slot(const json_t *v)
-{
-    return json_is_string(v) && str_starts(json_string_value(v), SLOT);
 }
 
 /* Replace the slots of a text, an object's values, a list's elements, and values of objects in a list.
@@ -208,7 +198,7 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_sai
     int rc = 0;
 
     *ret_made = NULL;
-    if (is_slot(v)) {
+    if (json_is_string(v) && str_starts(json_string_value(v), SLOT)) {
         /* Evaluate a slot; the text stays when it is none. A peer's data that takes part is noted. */
         const char *text = json_string_value(v);
         slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
@@ -251,19 +241,6 @@ replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, bool *ret_sai
     return 0;
 }
 
-/* Mark the argument as data that a peer sent, like arguments that a rendered file takes from peers. */
-static void
-mark_argument(call_ctx_t *ctx, const char *name, const json_t *value)
-{
-    AUTO(py) said = py_from_json_peer(value);
-    json_t *wire = py_to_wire_peer(said), *natives = json_object_get(ctx_chunk(ctx), CHUNK_NATIVES);
-
-    if (natives == NULL)
-        json_object_set_new(ctx_chunk(ctx), CHUNK_NATIVES, natives = json_object());
-    json_object_set_new(natives, name, wire != NULL ? wire : json_null());
-    py_clear();
-}
-
 int
 state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err)
 {
@@ -276,10 +253,19 @@ state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err)
         int rc = replaced(ctx, v, 2, &made, &said, err);
         if (rc < 0)
             return rc;
-        if (said && made != NULL)
-            mark_argument(ctx, key, made);
-        if (made != NULL)
-            json_object_set_new(kwargs, key, made);
+        if (made == NULL)
+            continue;
+        if (said) {
+            /* Mark the argument as data that a peer sent, like arguments that a rendered file takes from
+             * peers. */
+            AUTO(py) peer = py_from_json_peer(made);
+            json_t *wire = py_to_wire_peer(peer), *natives = json_object_get(ctx_chunk(ctx), CHUNK_NATIVES);
+            if (natives == NULL)
+                json_object_set_new(ctx_chunk(ctx), CHUNK_NATIVES, natives = json_object());
+            json_object_set_new(natives, key, wire != NULL ? wire : json_null());
+            py_clear();
+        }
+        json_object_set_new(kwargs, key, made);
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-/* run_step.c - finish a step whose requisites are known: call it, start it with a worker, or record why not. */
+/* run_step.c - finish a step whose requisites are known: call it, start it with a worker, or record why
+ * not. */
 #include "common/state/run_int.h"
 #include "salt/log.h"
 #include "salt/state.h"
@@ -91,25 +92,11 @@ run_step_call(run_t *run, size_t i, bool pre, bool change)
     }
 }
 
-/* Records a step that is not called because its requisites failed. */
-static void
-requisites_failed(run_t *run, size_t i)
-{
-    step_t *step = &run->steps[i];
-
-    if (step->slot->pre != NULL) {
-        failed_after_pre(run, i);
-        return;
-    }
-    AUTO_FREE char *text = run_failed_reqs(run, step);
-    not_called(run, i, true, false, text, false);
-}
-
 /* Map a status to its action. Salt's comments word for word. */
 void
 run_finish(run_t *run, size_t i, bool pre, run_status_t status)
 {
-    AUTO_FREE char *lost = NULL;
+    AUTO_FREE char *text = NULL;
 
     run_log_decision(run, &run->steps[i], pre, status);
     switch (status) {
@@ -118,7 +105,13 @@ run_finish(run_t *run, size_t i, bool pre, run_status_t status)
         run_step_call(run, i, pre, status == STATUS_CHANGE);
         return;
     case STATUS_FAIL:
-        requisites_failed(run, i);
+        /* After a test run, its prediction without the changes is the return. */
+        if (run->steps[i].slot->pre != NULL) {
+            failed_after_pre(run, i);
+            return;
+        }
+        text = run_failed_reqs(run, &run->steps[i]);
+        not_called(run, i, true, false, text, false);
         return;
     case STATUS_PRE:
         not_called(run, i, true, true, "No changes detected", false);
@@ -130,9 +123,9 @@ run_finish(run_t *run, size_t i, bool pre, run_status_t status)
         not_called(run, i, pre, true, "State was not run because none of the onchanges reqs changed", true);
         return;
     case STATUS_UNMET:
-        lost = run_lost(&run->steps[i], pre);
-        if (lost != NULL)
-            not_called(run, i, pre, false, lost, false);
+        text = run_lost(&run->steps[i], pre);
+        if (text != NULL)
+            not_called(run, i, pre, false, text, false);
         else
             run_recursive(run, i, pre);
         return;

@@ -8,6 +8,8 @@ state_full_name(const json_t *low)
     return xasprintf("%s.%s", value_str(low, "state", ""), value_str(low, "fun", ""));
 }
 
+/* Special functions (mod_init, mod_watch, mod_aggregate ...) are rows of the module's table like any
+ * other. */
 bool
 state_has(call_ctx_t *ctx, const json_t *low, const char *special)
 {
@@ -15,17 +17,6 @@ state_has(call_ctx_t *ctx, const json_t *low, const char *special)
     AUTO_FREE char *fun = xasprintf("%s.%s", value_str(low, "state", ""), special);
 
     return ctx_find_state(ctx, fun, &err) != NULL;
-}
-
-static const char *
-run_verify_python_type(const json_t *v)
-{
-    static const char *const names[] = {
-        [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
-        [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
-    };
-
-    return names[json_typeof(v)];
 }
 
 json_t *
@@ -44,10 +35,14 @@ state_verify(call_ctx_t *ctx, json_t *chunk)
     const json_t *name = value_get(chunk, "name");
     const char *sls = value_str(chunk, "__sls__", NULL);
     if (name != NULL && !json_is_string(name) && value_truthy(name)) {
+        static const char *const types[] = {
+            [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
+            [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
+        };
         AUTO_FREE char *text = value_pystr(name),
                        *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
         json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
-                                                where != NULL ? where : "", run_verify_python_type(name)));
+                                                where != NULL ? where : "", types[json_typeof(name)]));
     }
 
     /* Parse umask as octal from the text as written: YAML may have made 022 a decimal number. */

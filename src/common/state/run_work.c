@@ -50,6 +50,7 @@ run_is_parallel(const run_t *run, const step_t *step)
     return run->env->workers != NULL && value_truthy(value_get(step->low, "parallel"));
 }
 
+/* Fills the placeholder: other steps' requisites hold on to its slot. `value` NULL: the worker gave none. */
 void
 run_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
 {
@@ -68,7 +69,6 @@ run_complete(run_t *run, size_t i, json_t *value, const fail_t *why)
     json_object_set_new(ret, "__parallel__", json_true());
 
     work_t *self = step->work;
-
     if (self != NULL) {
         json_decref(self->low);
         json_decref(self->reqs);

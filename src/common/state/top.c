@@ -76,24 +76,18 @@ gather_env(gather_t *self, const char *url, const char *saltenv)
     return true;
 }
 
-/* The path of the top file: the option without a leading slash. */
-static const char *
-top_url(const highstate_t *high)
-{
-    const char *url = high->env.state_top != NULL ? high->env.state_top
-                                                  : value_str(high->opts, "state_top", "top.sls");
-    return *url == '/' ? url + 1 : url;
-}
-
 /* Gather a single environment if saltenv or state_top_saltenv names it, all otherwise. */
 static bool
 gather_initial(gather_t *self)
 {
     highstate_t *high = self->high;
-    const char *url = top_url(high), *only = high->env.saltenv;
+    const char *only = high->env.saltenv;
+    const char *url = high->env.state_top != NULL ? high->env.state_top
+                                                  : value_str(high->opts, "state_top", "top.sls");
     json_t *saltenv;
     size_t i;
 
+    url += *url == '/'; /* the option may be "/top.sls" */
     if (str_empty(only))
         only = high->env.state_top_saltenv != NULL ? high->env.state_top_saltenv
                                                    : value_str(high->opts, "state_top_saltenv", NULL);
@@ -240,6 +234,8 @@ join_tops(highstate_t *self, json_t *matches, json_t *errors)
     }
 }
 
+/* Gather, include, merge, verify, match. Errors of the top file's shape do not keep the rest from being
+ * matched; errors while merging do. */
 json_t *
 highstate_top(highstate_t *self, json_t *errors)
 {

@@ -125,6 +125,7 @@ match_section(matching_t *self, py_t *target, py_t *entries)
     py_leave();
 }
 
+/* Sections and targets in the order of the file: a minion's SLS run in the order in which they are named. */
 json_t *
 highstate_match(highstate_t *high, py_t *top)
 {

@@ -14,6 +14,7 @@ typedef struct merge {
 /* How a strategy places a target that may exist already. */
 typedef void place_fn(py_t *matches, py_t *target, py_t *entries);
 
+/* A later file's entries replace an earlier one's. */
 static void
 place_over(py_t *matches, py_t *target, py_t *entries)
 {
@@ -119,36 +120,21 @@ top_merge_is_empty(const py_t *list)
     return true;
 }
 
-/* An environment without a top file uses its section in default_top's file. */
-static void
-merge_fallback(merge_t *self, py_t *cenv)
-{
-    const char *dflt = value_str(self->high->opts, "default_top", "base");
-    py_t *list = py_dict_gets(self->tops, dflt);
-
-    if (top_merge_is_empty(list)) {
-        log_error("The '%s' saltenv has no top file, and the fallback saltenv specified by default_top "
-                  "(%s) also has no top file",
-                  py_cstr(cenv), dflt);
-        return;
-    }
-    for (size_t i = 0; i < py_seq_len(list); i++) {
-        py_t *section = py_dict_get(py_seq_at(list, i), cenv);
-        if (section != NULL)
-            place_section(self, cenv, section, place_over);
-    }
-}
-
 /* Merges with the strategy "same": each environment counts only with the section that its own top file has
- * for it. */
+ * for it. An environment without a top file uses its section in default_top's file. */
 static void
 merge_same(merge_t *self)
 {
+    const char *dflt = value_str(self->high->opts, "default_top", "base");
     py_t *cenv, *list;
 
     for (size_t at = 0; py_dict_next(self->tops, &at, &cenv, &list);) {
+        if (top_merge_is_empty(list))
+            list = py_dict_gets(self->tops, dflt);
         if (top_merge_is_empty(list)) {
-            merge_fallback(self, cenv);
+            log_error("The '%s' saltenv has no top file, and the fallback saltenv specified by default_top "
+                      "(%s) also has no top file",
+                      py_cstr(cenv), dflt);
             continue;
         }
         for (size_t i = 0; i < py_seq_len(list); i++) {
@@ -161,6 +147,7 @@ merge_same(merge_t *self)
 
 /* ---- merge_all ------------------------------------------------------------------------------- */
 
+/* Every section of every environment's file counts, also for other environments. */
 static void
 merge_all(merge_t *self)
 {
