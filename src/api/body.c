@@ -82,23 +82,6 @@ form_decode(const char *at, size_t len)
     return utf8_valid(buf_str(&out), out.len) ? buf_steal(&out) : NULL;
 }
 
-/* A second value of a name makes a list of both. */
-static void
-form_add(json_t *form, const char *name, json_t *value)
-{
-    json_t *there = json_object_get(form, name);
-    bool is_arg = str_eq(name, "arg");
-
-    if (there == NULL && !is_arg) {
-        json_object_set_new(form, name, value);
-    } else if (json_is_array(there)) {
-        json_array_append_new(there, value);
-    } else {
-        json_t *list = there != NULL ? json_pack("[O,o]", there, value) : json_pack("[o]", value);
-        json_object_set_new(form, name, list);
-    }
-}
-
 static int
 form_pair(json_t *form, const char *at, size_t len, fail_t *err)
 {
@@ -113,7 +96,18 @@ form_pair(json_t *form, const char *at, size_t len, fail_t *err)
     json_t *value = typed ? arg_type_word_within(text, BODY_VALUES / BODY_PAIRS, err) : json_string(text);
     if (value == NULL)
         return err->code;
-    form_add(form, name, value);
+    /* A second value of a name makes a list of both. */
+    json_t *there = json_object_get(form, name);
+    bool is_arg = str_eq(name, "arg");
+
+    if (there == NULL && !is_arg) {
+        json_object_set_new(form, name, value);
+    } else if (json_is_array(there)) {
+        json_array_append_new(there, value);
+    } else {
+        json_t *list = there != NULL ? json_pack("[O,o]", there, value) : json_pack("[o]", value);
+        json_object_set_new(form, name, list);
+    }
     return 0;
 }
 

@@ -76,7 +76,8 @@ login_get(request_t *request)
     reply_value(request, MHD_HTTP_OK, &value);
 }
 
-/* The client gets the id of a session, as Salt calls it a token; the master's own token stays in this process. */
+/* The client gets the id of a session, as Salt calls it a token; the master's own token stays in this
+ * process. */
 static void
 login_answer(request_t *request, const json_t *reply, void *cookie)
 {

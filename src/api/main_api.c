@@ -121,23 +121,6 @@ api_listen(api_t *api, fail_t *err)
     return 0;
 }
 
-static void
-program_end(program_t *self)
-{
-    api_t *api = &self->api;
-
-    hubs_end(api->hubs);
-    if (api->http != NULL)
-        (void) http_turn(api->http);
-    http_destroy(&api->http);
-    http_destroy(&self->metrics.http);
-    hubs_destroy(&api->hubs);
-    sessions_destroy(&api->sessions);
-    guesses_destroy(&api->guesses);
-    free(api->stats);
-    lines_end();
-}
-
 /* Listens, then becomes `user` and serves. */
 static int
 program_serve(program_t *self, const conf_t *conf, fail_t *err)
@@ -173,7 +156,18 @@ program_serve(program_t *self, const conf_t *conf, fail_t *err)
         rc = api_loop(self, &signals);
         notify_stopping();
     }
-    program_end(self);
+    /* Streams end first, and the server has a turn to say so; then the tables that they used. */
+    api_t *ours = &self->api;
+    hubs_end(ours->hubs);
+    if (ours->http != NULL)
+        (void) http_turn(ours->http);
+    http_destroy(&ours->http);
+    http_destroy(&self->metrics.http);
+    hubs_destroy(&ours->hubs);
+    sessions_destroy(&ours->sessions);
+    guesses_destroy(&ours->guesses);
+    free(ours->stats);
+    lines_end();
     if (signals.watch.fd >= 0)
         (void) close(signals.watch.fd);
     poller_destroy(&self->api.poller);

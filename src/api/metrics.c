@@ -21,34 +21,6 @@ metric(buf_t *out, const char *name, const char *type, const char *help, double 
     buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name, type, name, value);
 }
 
-static void
-metrics_own(const api_t *api, buf_t *out)
-{
-    static const char *const classes[] = { "none", "1xx", "2xx", "3xx", "4xx", "5xx" };
-    const stats_t *stats = api->stats;
-
-    buf_puts(out, "# HELP halite_api_requests_total Requests by the class of their status.\n"
-                  "# TYPE halite_api_requests_total counter\n");
-    for (size_t i = 0; i < NELEMS(classes); i++)
-        buf_printf(out, "halite_api_requests_total{status=\"%s\"} %llu\n", classes[i],
-                   (unsigned long long) stats->by_class[i]);
-    metric(out, "halite_api_request_seconds_total", "counter", "Seconds that requests took, all together.",
-           stats->seconds);
-    metric(out, "halite_api_start_time_seconds", "gauge", "When salt-api began.", stats->started);
-    metric(out, "halite_api_connections", "gauge", "Connections of clients.",
-           (double) http_connections(api->http));
-    metric(out, "halite_api_sessions", "gauge", "Sessions that hold.",
-           (double) sessions_count(api->sessions));
-    metric(out, "halite_api_streams", "gauge", "Streams of events.", (double) hubs_listeners(api->hubs));
-    metric(out, "halite_api_events_sent_total", "counter", "Events sent to streams.",
-           (double) stats->events_sent);
-    metric(out, "halite_api_streams_cut_total", "counter", "Streams that ended because they were too slow.",
-           (double) stats->streams_cut);
-    metric(out, "halite_api_logins_total", "counter", "Log-ins.", (double) stats->logins);
-    metric(out, "halite_api_logins_refused_total", "counter", "Log-ins that failed.",
-           (double) stats->refused_logins);
-}
-
 /* The master tells its part as text; while it does not, the rest is shown with halite_master_up 0. */
 static void
 metrics_answer(request_t *request, const json_t *reply, void *cookie)
@@ -58,7 +30,30 @@ metrics_answer(request_t *request, const json_t *reply, void *cookie)
 
     metric(&out, "halite_master_up", "gauge", "1: the master has told its figures.", up ? 1 : 0);
     buf_puts(&out, value_str(reply, "text", ""));
-    metrics_own(request->api, &out);
+    static const char *const classes[] = { "none", "1xx", "2xx", "3xx", "4xx", "5xx" };
+    const stats_t *stats = request->api->stats;
+
+    buf_puts(&out, "# HELP halite_api_requests_total Requests by the class of their status.\n"
+                   "# TYPE halite_api_requests_total counter\n");
+    for (size_t i = 0; i < NELEMS(classes); i++)
+        buf_printf(&out, "halite_api_requests_total{status=\"%s\"} %llu\n", classes[i],
+                   (unsigned long long) stats->by_class[i]);
+    metric(&out, "halite_api_request_seconds_total", "counter", "Seconds that requests took, all together.",
+           stats->seconds);
+    metric(&out, "halite_api_start_time_seconds", "gauge", "When salt-api began.", stats->started);
+    metric(&out, "halite_api_connections", "gauge", "Connections of clients.",
+           (double) http_connections(request->api->http));
+    metric(&out, "halite_api_sessions", "gauge", "Sessions that hold.",
+           (double) sessions_count(request->api->sessions));
+    metric(&out, "halite_api_streams", "gauge", "Streams of events.",
+           (double) hubs_listeners(request->api->hubs));
+    metric(&out, "halite_api_events_sent_total", "counter", "Events sent to streams.",
+           (double) stats->events_sent);
+    metric(&out, "halite_api_streams_cut_total", "counter", "Streams that ended because they were too slow.",
+           (double) stats->streams_cut);
+    metric(&out, "halite_api_logins_total", "counter", "Log-ins.", (double) stats->logins);
+    metric(&out, "halite_api_logins_refused_total", "counter", "Log-ins that failed.",
+           (double) stats->refused_logins);
     reply_bytes(request, MHD_HTTP_OK, TYPE_METRICS, &out);
 }
 

@@ -70,17 +70,6 @@ view_shrink(json_t *object)
 }
 
 static void
-minions_asked(view_t *self, const json_t *data)
-{
-    json_t *id;
-    size_t i;
-
-    json_array_foreach (value_get(data, "minions"), i, id)
-        if (json_is_string(id))
-            (void) json_object_del(self->minions, json_string_value(id));
-}
-
-static void
 view_job(view_t *self, char **pieces, size_t n, const json_t *data)
 {
     bool grains = str_eq(value_str(data, "fun", ""), "grains.items");
@@ -103,8 +92,15 @@ view_job(view_t *self, char **pieces, size_t n, const json_t *data)
             json_object_set(job, fields[i], value_get(data, fields[i]));
         json_object_set_new(job, "state", json_string("running"));
         json_object_set_new(self->jobs, jid, job);
-        if (grains)
-            minions_asked(self, data);
+        if (grains) {
+            /* Grains are asked anew: those of before do not count any longer. */
+            json_t *minion;
+            size_t k;
+
+            json_array_foreach (value_get(data, "minions"), k, minion)
+                if (json_is_string(minion))
+                    (void) json_object_del(self->minions, json_string_value(minion));
+        }
     } else if (n == PIECES && str_eq(pieces[3], "ret")) {
         /* A job is complete when all minions have succeeded, as in Salt: a job with a failure stays
          * "running". */

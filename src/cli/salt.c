@@ -241,18 +241,6 @@ run_mode(cmd_t *self)
                                               : run_plain(self);
 }
 
-static void
-print_help(void)
-{
-    static char prog[] = "salt", help[] = "--help";
-    char *argv[] = { prog, help, NULL };
-    opt_result_t res;
-
-    (void) optparse_run(&opts_salt, 2, argv, &res);
-    opt_result_free(&res);
-    (void) fflush(stdout);
-}
-
 /* Builds the request. 0, or the exit code of a command line that does not make one. */
 static int
 salt_build(cmd_t *self)
@@ -266,8 +254,16 @@ salt_build(cmd_t *self)
         self->fun = xstrdup("");
         return 0;
     }
-    if (res->n_args <= 1 && !value_bool(res->values, "doc", false) && !preview)
-        print_help();
+    if (res->n_args <= 1 && !value_bool(res->values, "doc", false) && !preview) {
+        /* Too few words: the help stands before the error. */
+        static char prog[] = "salt", help[] = "--help";
+        char *argv[] = { prog, help, NULL };
+        opt_result_t parsed;
+
+        (void) optparse_run(&opts_salt, 2, argv, &parsed);
+        opt_result_free(&parsed);
+        (void) fflush(stdout);
+    }
     /* A target and a function that are both names of files here are a `*` that the shell has expanded. */
     char *const *args = self->start.res.args;
     int rc =

@@ -314,22 +314,6 @@ least_level(void)
     return i < NELEMS(levels) ? levels[i].number : 40;
 }
 
-/* The first task of loader.py. NEW. */
-static json_t *
-set_up_task(pyloader_t *self)
-{
-    json_auto_t *opts = json_copy(ctx_opts(self->ctx));
-    bool runners = ctx_registry(self->ctx, PLUGIN_RUNNER) != NULL &&
-                   ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
-
-    (void) pyhost_has(self, PYKIND_modules, NULL);
-    json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
-    return json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts", python_wire_of_json(opts),
-                     "grains", python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders, "kind",
-                     pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level", least_level(), "salt",
-                     pyhost_salt(self));
-}
-
 static json_t *
 pyhost_said(pyloader_t *self, const json_t *task, fail_t *err)
 {
@@ -381,7 +365,18 @@ pyhost_start(pyloader_t *self, fail_t *err)
         if (loaded == NULL)
             return -EIO;
     }
-    json_auto_t *set_up = set_up_task(self);
+    /* The first task of loader.py tells what is the same for all that follow. */
+    json_auto_t *conf = json_copy(ctx_opts(self->ctx));
+    bool runners = ctx_registry(self->ctx, PLUGIN_RUNNER) != NULL &&
+                   ctx_registry(self->ctx, PLUGIN_EXEC) == NULL;
+
+    (void) pyhost_has(self, PYKIND_modules, NULL);
+    json_object_set_new(conf, "id", json_string(ctx_id(self->ctx)));
+    json_auto_t *set_up = json_pack("{s:{s:o, s:o, s:O, s:s, s:i, s:s?}}", "setup", "opts",
+                                    python_wire_of_json(conf), "grains",
+                                    python_wire_of(ctx_native_grains(self->ctx)), "dirs", self->folders,
+                                    "kind", pykind_name(runners ? PYKIND_runners : PYKIND_modules), "level",
+                                    least_level(), "salt", pyhost_salt(self));
     json_auto_t *ready = pyhost_said(self, set_up, err);
     return ready != NULL ? 0 : -EIO;
 }

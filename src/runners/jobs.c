@@ -82,20 +82,6 @@ runners_jobs_fits(const json_t *globs, const char *id)
     return globs == NULL || i < n;
 }
 
-/* Adds "Minion did not return" for each target without a return that fits. */
-static void
-runners_jobs_add_missing(json_t *out, const json_t *minions, const json_t *result, const json_t *globs)
-{
-    size_t i;
-    json_t *id;
-
-    json_array_foreach (minions, i, id) {
-        if (json_object_get(result, json_string_value(id)) == NULL &&
-            runners_jobs_fits(globs, json_string_value(id)))
-            json_object_set_new(out, json_string_value(id), json_string("Minion did not return"));
-    }
-}
-
 /* Returns by minion, with "Minion did not return" for silent targets when `missing` is given. */
 static int
 jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -115,8 +101,17 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             json_object_set(out, id, value_get(entry, "return"));
     }
     json_auto_t *globs = ask_split(value_get(args, "minions"));
-    if (value_bool(args, "missing", false))
-        runners_jobs_add_missing(out, value_get(job, "Minions"), result, globs);
+    if (value_bool(args, "missing", false)) {
+        /* Targets that fit and have not returned get Salt's text instead of a return. */
+        size_t i;
+        json_t *absent;
+
+        json_array_foreach (value_get(job, "Minions"), i, absent) {
+            if (json_object_get(result, json_string_value(absent)) == NULL &&
+                runners_jobs_fits(globs, json_string_value(absent)))
+                json_object_set_new(out, json_string_value(absent), json_string("Minion did not return"));
+        }
+    }
     const char *outputter = jobshape_outputter(job);
     json_auto_t *name = outputter != NULL ? json_string(outputter) : json_null();
     *ret_value = jobshape_with_outputter(name, out);

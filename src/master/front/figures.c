@@ -355,26 +355,25 @@ figures_add_durations(buf_t *out, const map_t *sums)
     }
 }
 
-/* salt-exporter's: of each function and SLS how long the last return took. */
 static void
-figures_add_last(buf_t *out, const map_t *rows)
+figures_add_counters(buf_t *out, const front_counters_t *counters)
 {
-    const char *key;
-    void *value;
+    static const char *const results[AUTH_RESULTS] = { [AUTH_SUCCESS] = "success",
+                                                       [AUTH_PENDING] = "pending",
+                                                       [AUTH_INVALID_ID] = "invalid_id",
+                                                       [AUTH_MAX_MINIONS] = "max_minions",
+                                                       [AUTH_REJECTED] = "rejected" };
 
-    figures_head(out, "salt_job_duration_seconds", "gauge", "From a job's publication to its last return.");
-    for (size_t i = 0; map_next(rows, &i, &key, &value);) {
-        const figure_t *one = value;
-        if (one->timed > 0)
-            buf_printf(out, "salt_job_duration_seconds{function=\"%s\",state=\"%s\"} %.3f\n", one->fun,
-                       one->state, (double) one->last_ms / 1000);
-    }
-}
-
-/* Messages by Salt's names of what they ask for, where it has one. */
-static void
-figures_add_handled(buf_t *out, const front_counters_t *counters)
-{
+    figures_head(out, "salt_auth_attempts_total", "counter",
+                 "Minions that came, by what their keys were good for.");
+    for (size_t i = 0; i < AUTH_RESULTS; i++)
+        buf_printf(out, "salt_auth_attempts_total{result=\"%s\"} %llu\n", results[i],
+                   (unsigned long long) counters->auth[i]);
+    figures_head(out, "salt_events_fired_total", "counter", "Events by the beginning of their tags.");
+    for (size_t i = 0; i < counters->tags.n; i++)
+        buf_printf(out, "salt_events_fired_total{tag_prefix=\"%s\"} %llu\n", counters->tags.rows[i].name,
+                   (unsigned long long) counters->tags.rows[i].count);
+    /* Messages by Salt's names of the requests that they are for, where it has one. */
     static const struct {
         wire_msg_t msg;
         const char *cmd;
@@ -395,27 +394,6 @@ figures_add_handled(buf_t *out, const front_counters_t *counters)
             buf_printf(out, "salt_master_requests_handled_total{cmd=\"%s\"} %llu\n", cmd,
                        (unsigned long long) counters->handled[msg]);
     }
-}
-
-static void
-figures_add_counters(buf_t *out, const front_counters_t *counters)
-{
-    static const char *const results[AUTH_RESULTS] = { [AUTH_SUCCESS] = "success",
-                                                       [AUTH_PENDING] = "pending",
-                                                       [AUTH_INVALID_ID] = "invalid_id",
-                                                       [AUTH_MAX_MINIONS] = "max_minions",
-                                                       [AUTH_REJECTED] = "rejected" };
-
-    figures_head(out, "salt_auth_attempts_total", "counter",
-                 "Minions that came, by what their keys were good for.");
-    for (size_t i = 0; i < AUTH_RESULTS; i++)
-        buf_printf(out, "salt_auth_attempts_total{result=\"%s\"} %llu\n", results[i],
-                   (unsigned long long) counters->auth[i]);
-    figures_head(out, "salt_events_fired_total", "counter", "Events by the beginning of their tags.");
-    for (size_t i = 0; i < counters->tags.n; i++)
-        buf_printf(out, "salt_events_fired_total{tag_prefix=\"%s\"} %llu\n", counters->tags.rows[i].name,
-                   (unsigned long long) counters->tags.rows[i].count);
-    figures_add_handled(out, counters);
 }
 
 void
@@ -514,7 +492,17 @@ figures_request(front_t *front, lconn_t *c, const json_t *request, fail_t *err)
     for (size_t i = 0; i < NELEMS(families); i++)
         figures_add_family(&out, &families[i], families[i].by_state ? self->by_fun : sums);
     figures_add_durations(&out, sums);
-    figures_add_last(&out, self->by_fun);
+    /* salt-exporter's: of each function and SLS how long the last return took. */
+    const char *key;
+    void *value;
+
+    figures_head(&out, "salt_job_duration_seconds", "gauge", "From a job's publication to its last return.");
+    for (size_t i = 0; map_next(self->by_fun, &i, &key, &value);) {
+        const figure_t *one = value;
+        if (one->timed > 0)
+            buf_printf(&out, "salt_job_duration_seconds{function=\"%s\",state=\"%s\"} %.3f\n", one->fun,
+                       one->state, (double) one->last_ms / 1000);
+    }
     figures_add_counters(&out, &front->counters);
     figures_add_one(&out, "salt_master_connected_minions_count", "gauge", "Minions that are connected.",
                     (double) peers_present(front->peers));

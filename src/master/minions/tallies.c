@@ -46,23 +46,6 @@ tallies_destroy(front_t *front)
     return true;
 }
 
-/* The row of the beacon that a tag names: salt/beacon/ID/NAME/... */
-static tally_t *
-tally_of(tallies_t *self, const char *id, const char *tag)
-{
-    const char *name = tag + strlen("salt/beacon/") + strlen(id);
-    name += *name == '/';
-    AUTO_FREE char *text = xstrndup(name, strcspn(name, "/"));
-    const char *key = figures_label(text) ? text : "other";
-    tally_t *row = map_get(self->beacons, key);
-
-    if (row == NULL && map_len(self->beacons) >= BEACONS_MAX)
-        row = map_get(self->beacons, key = "other");
-    if (row == NULL)
-        map_set(self->beacons, key, row = xcalloc(1, sizeof(*row)));
-    return row;
-}
-
 /* A beacon that says more than fits tells once a second how many events it has merged: those count as events,
  * too. */
 static void
@@ -72,7 +55,18 @@ tallies_event(front_t *front, const minion_t *m, const char *tag, const json_t *
         return;
     tallies_t *self = front->own[PART_tallies];
     kept_t *kept = map_get(self->minions, m->id);
-    tally_t *row = tally_of(self, m->id, tag);
+    /* The row of the beacon that a tag names: salt/beacon/ID/NAME/... */
+    const char *name = tag + strlen("salt/beacon/") + strlen(m->id);
+    name += *name == '/';
+    AUTO_FREE char *text = xstrndup(name, strcspn(name, "/"));
+    const char *key = figures_label(text) ? text : "other";
+    tally_t *row = map_get(self->beacons, key);
+
+    if (row == NULL && map_len(self->beacons) >= BEACONS_MAX)
+        row = map_get(self->beacons, key = "other");
+    if (row == NULL)
+        map_set(self->beacons, key, row = xcalloc(1, sizeof(*row)));
+
     json_int_t merged = str_ends(tag, "/merged") ? value_int(data, "merged", 0) : 0;
 
     row->events += merged > 0 ? 0 : 1;

@@ -132,16 +132,6 @@ reactor_loop_reach(rloop_t *self, uint64_t seq)
         reactor_loop_change(self);
 }
 
-/* The rules that will be in force last: what to subscribe to. */
-static const rules_t *
-newest_rules(const rloop_t *self)
-{
-    const rules_t *rules = self->rules;
-    for (const change_t *c = self->changes; c; c = c->next)
-        rules = c->rules != NULL ? c->rules : rules;
-    return rules;
-}
-
 /* ---- the front loop's words ---------------------------------------------------------------------------- */
 
 /* NEW rules when the option differs and is valid; NULL: keep the former. Files of rules are read anew with
@@ -305,7 +295,11 @@ hang_up(rloop_t *self, const char *why)
 static json_t *
 listen_request(const rloop_t *self)
 {
-    json_auto_t *tags = rules_tags(newest_rules(self));
+    /* The rules that will be in force last: what to subscribe to. */
+    const rules_t *rules = self->rules;
+    for (const change_t *c = self->changes; c; c = c->next)
+        rules = c->rules != NULL ? c->rules : rules;
+    json_auto_t *tags = rules_tags(rules);
     if (json_array_size(tags) > LIMIT_LISTEN_TAGS)
         return json_pack("{s:s, s:s}", "op", "events", "tag", "*");
     return json_pack("{s:s, s:O}", "op", "events", "tags", tags);

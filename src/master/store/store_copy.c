@@ -431,19 +431,6 @@ file_size(const char *path)
     return stat(path, &st) == 0 ? (uint64_t) st.st_size : 0;
 }
 
-/* Add the sizes of the database and its log, and the free space. */
-static void
-add_sizes(json_t *out, const char *path)
-{
-    AUTO_FREE char *log = xasprintf("%s-wal", path), *folder = store_copy_folder_of(path);
-    struct statvfs fs;
-
-    json_object_set_new(out, "size", json_integer((json_int_t) file_size(path)));
-    json_object_set_new(out, "log", json_integer((json_int_t) file_size(log)));
-    if (statvfs(folder, &fs) == 0)
-        json_object_set_new(out, "free", json_integer((json_int_t) (fs.f_bavail * fs.f_frsize)));
-}
-
 /* The size in bytes of the database as `db` sees it, its log included. */
 static int
 store_copy_size_of(sqlite3 *db, const char *path, uint64_t *ret_bytes, fail_t *err)
@@ -548,7 +535,14 @@ store_check(const char *path, bool full, const store_watch_t *watch, fail_t *err
     if (out == NULL)
         return NULL;
     json_object_set_new(out, "store", json_string(path));
-    add_sizes(out, path);
+    /* The sizes of the database and its log, and the space that is free beside them. */
+    AUTO_FREE char *wal = xasprintf("%s-wal", path), *folder = store_copy_folder_of(path);
+    struct statvfs fs;
+
+    json_object_set_new(out, "size", json_integer((json_int_t) file_size(path)));
+    json_object_set_new(out, "log", json_integer((json_int_t) file_size(wal)));
+    if (statvfs(folder, &fs) == 0)
+        json_object_set_new(out, "free", json_integer((json_int_t) (fs.f_bavail * fs.f_frsize)));
     if (!fs_absent(waits))
         json_object_set_new(out, "waits", json_string(waits));
     return out;

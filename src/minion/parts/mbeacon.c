@@ -87,17 +87,6 @@ mbeacon_close(mbeacon_t *self, beacon_t *beacon)
     beacon->row->close(STEAL(work->own), self->js->in_session);
 }
 
-/* Waits for a beacon's descriptor, once. */
-static void
-mbeacon_await(mbeacon_t *self, beacon_t *beacon, int op)
-{
-    work_t *work = beacon->work;
-    struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = beacon };
-    int fd = work->own != NULL ? beacon->row->fd(work->own) : -1;
-    if (fd >= 0 && epoll_ctl(self->epoll_fd, op, fd, &ev) != 0)
-        log_error("beacon %s: epoll: %s", beacon->name, strerror(errno));
-}
-
 /* The configuration has gone: so does a look that is under way. */
 static void
 mbeacon_gone(void *cookie, beacon_t *beacon)
@@ -254,7 +243,11 @@ mbeacon_here(mbeacon_t *self, beacon_t *beacon, int64_t now_ms)
     int again_ms = beacon->row->again_ms != NULL ? beacon->row->again_ms(work->own) : -1;
     if (again_ms >= 0)
         beacon->due_ms = now_ms + again_ms;
-    mbeacon_await(self, beacon, opened ? EPOLL_CTL_ADD : EPOLL_CTL_MOD);
+    /* The descriptor is waited for once (EPOLLONESHOT): the next look arms it again. */
+    struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = beacon };
+    int fd = work->own != NULL ? beacon->row->fd(work->own) : -1;
+    if (fd >= 0 && epoll_ctl(self->epoll_fd, opened ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &ev) != 0)
+        log_error("beacon %s: epoll: %s", beacon->name, strerror(errno));
 }
 
 /* ---- Python ------------------------------------------------------------------------------------------- */

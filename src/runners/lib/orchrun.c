@@ -401,14 +401,6 @@ is_followed(const json_t *chunk)
     return str_eq(value_str(chunk, "state", ""), "salt");
 }
 
-/* True when the step handles the failure of another one. */
-static bool
-has_onfail(const json_t *chunk)
-{
-    return value_get(chunk, "onfail") != NULL || value_get(chunk, "onfail_any") != NULL ||
-           value_get(chunk, "onfail_all") != NULL;
-}
-
 /* NEW. */
 static char *
 unsure_text(const orchrun_t *self)
@@ -447,7 +439,9 @@ orchrun_decide(orchrun_t *self, const char *tag, const json_t *chunk)
         return done ? json_deep_copy(step->ret)
                     : instead(chunk, true, "Not run: the run goes on behind this step (from)");
     /* A step that handles a failure is evaluated anew, because the failed step runs again. */
-    if (done && !self->anew && !has_onfail(chunk))
+    if (done && !self->anew &&
+        !(value_get(chunk, "onfail") != NULL || value_get(chunk, "onfail_any") != NULL ||
+          value_get(chunk, "onfail_all") != NULL))
         return json_deep_copy(step->ret);
     if (step == NULL) {
         step = xcalloc(1, sizeof(*step));
