@@ -31,7 +31,10 @@ typedef struct name_walk {
 static const char *
 next_own(name_walk_t *self)
 {
-    for (; self->f != NULL; self->f = self->f == self->names->f ? self->names->also : NULL) {
+    const func_t *first = self->names->f, *also = self->names->also;
+
+    /* A mod_watch that is called itself is its own `also`: it is walked once. */
+    for (; self->f != NULL; self->f = self->f == first && also != first ? also : NULL) {
         const arg_t *row = self->row != NULL ? self->row + 1 : self->f->args;
         while (row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED && *row->dflt == '*')
             row++;

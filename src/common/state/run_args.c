@@ -51,13 +51,16 @@ differs_in_underscores(const char *a, const char *b)
 json_t *
 state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle, fail_t *err)
 {
+    /* mod_watch gets the keywords of the function that watches, and that one may have mod_watch's. */
+    bool watches = strcmp(value_str(low, "fun", ""), "mod_watch") == 0;
     AUTO_FREE char *full = state_full_name(low),
-                   *watch = xasprintf("%s.mod_watch", value_str(low, "state", ""));
+                   *other = xasprintf("%s.%s", value_str(low, "state", ""),
+                                      watches ? value_str(low, "sfun", "") : "mod_watch");
     json_auto_t *kwargs = json_object(), *extra = json_array(), *typos = json_object();
     fail_auto_t none = FAIL_INIT;
     bool any = keyword_any(f);
     keyword_names_t names = { .f = f,
-                              .also = any ? ctx_find_state(ctx, watch, &none) : NULL,
+                              .also = any ? ctx_find_state(ctx, other, &none) : NULL,
                               .common = common_keys,
                               .n_common = NELEMS(common_keys),
                               .given = low };

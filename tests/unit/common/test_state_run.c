@@ -188,6 +188,13 @@ script_ok(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
+script_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, STATE_TRUE, "watched by %s", value_str(args, "sfun", "nobody"));
+}
+
+static int
 script_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
@@ -291,11 +298,29 @@ static const arg_t low_args[] = {
     { "running", ARG_ANY, "null", "x" },
     ARGS_END,
 };
+static const arg_t guard_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    { "enable", ARG_BOOL, "null", "x" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask" },
+    ARGS_END,
+};
+static const arg_t watch_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    { "sfun", ARG_STR, "null", "x" },
+    { "reload", ARG_BOOL, "false", "x" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "x", "unmask" },
+    ARGS_END,
+};
 static const func_t script_funcs[] = {
-    { "ok", script_ok, name_args, 0, "x" },       { "fail", script_fail, name_args, 0, "x" },
-    { "crash", script_crash, name_args, 0, "x" }, { "raise", script_raise, name_args, 0, "x" },
-    { "meet", script_meet, meet_args, 0, "x" },   { "fire", script_fire, name_args, 0, "x" },
+    { "ok", script_ok, name_args, 0, "x" },
+    { "fail", script_fail, name_args, 0, "x" },
+    { "crash", script_crash, name_args, 0, "x" },
+    { "raise", script_raise, name_args, 0, "x" },
+    { "meet", script_meet, meet_args, 0, "x" },
+    { "fire", script_fire, name_args, 0, "x" },
     { "look", script_look, name_args, 0, "x" },
+    { "guard", script_ok, guard_args, 0, "x" },
+    { "mod_watch", script_watch, watch_args, 0, "x" },
 };
 PLUGIN(state, script, .doc = "x", FUNCS(script_funcs));
 static const func_t bulk_funcs[] = {
@@ -558,6 +583,31 @@ test_arguments(void **state)
                         "Invalid umask: abc\n");
 }
 
+/* mod_watch is called with the keywords of the function that watches: they are no errors there. */
+static void
+test_arguments_of_mod_watch(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    add_chunk(chunks, "new", "test.succeed_with_changes", "{}");
+    add_chunk(chunks, "fine", "script.guard",
+              "{\"enable\": true, \"reload\": true, \"unmask\": true, \"watch\": [{\"test\": \"new\"}]}");
+    add_chunk(chunks, "typo", "script.guard", "{\"enbale\": true, \"watch\": [{\"test\": \"new\"}]}");
+    add_chunk(chunks, "idle", "script.guard", "{\"zzz\": true, \"watch\": [{\"test\": \"new\"}]}");
+    add_chunk(chunks, "hears", "script.guard", "{\"enable\": true, \"listen\": [{\"test\": \"new\"}]}");
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    expect(running, "fine", true, "watched by guard");
+    expect(running, "typo", false,
+           "'enbale' is an invalid keyword argument for 'script.mod_watch'; is 'enable' meant?");
+    expect(running, "idle", true, "watched by guard");
+    expect(running, "hears", true, "");
+    assert_null(value_get(ret_of(running, "fine"), "warnings"));
+    assert_int_equal(json_array_size(value_get(ret_of(running, "idle"), "warnings")), 1);
+    const json_t *heard = ret_of(running, "listener_hears");
+    assert_string_equal(value_str(heard, "comment", ""), "watched by guard");
+    assert_null(value_get(heard, "warnings"));
+}
+
 /* What still waits for something is not done with another chunk. */
 static void
 test_aggregate(void **state)
@@ -797,8 +847,8 @@ UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_creates_in_doubt
           cmocka_unit_test(test_parallel_child_dies), cmocka_unit_test(test_parallel_many),
           cmocka_unit_test(test_failhard_of_parallel), cmocka_unit_test(test_deep_chain),
           cmocka_unit_test(test_deep_chain_of_waiting), cmocka_unit_test(test_circle),
-          cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate), cmocka_unit_test(test_events),
-          cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
-          cmocka_unit_test(test_disabled), cmocka_unit_test(test_handled_failure),
-          cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_pause_that_cannot_be_read),
-          cmocka_unit_test(test_runas))
+          cmocka_unit_test(test_arguments), cmocka_unit_test(test_arguments_of_mod_watch),
+          cmocka_unit_test(test_aggregate), cmocka_unit_test(test_events), cmocka_unit_test(test_slots),
+          cmocka_unit_test(test_slot_that_fails), cmocka_unit_test(test_disabled),
+          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill),
+          cmocka_unit_test(test_pause_that_cannot_be_read), cmocka_unit_test(test_runas))
