@@ -66,8 +66,15 @@ write_setting(const char *name, const char *value, fail_t *err)
     int there = fs_look(path, err);
     if (there <= 0)
         return there < 0 ? there : fail_kind(err, FAIL_COMMAND, -ENOENT, "sysctl %s does not exist", name);
+    struct stat st;
     AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
     int rc = fd < 0 ? -errno : fs_write_all(fd, value, strlen(value));
+
+    /* As sysctl(8) says of a setting that may be written elsewhere: in a container /proc/sys is read-only. */
+    if (fd < 0 && (rc == -EACCES || rc == -EPERM || rc == -EROFS) && stat(path, &st) == 0 &&
+        (st.st_mode & S_IWUSR) != 0)
+        return fail_kind(err, FAIL_COMMAND, rc, "sysctl -w failed: sysctl: permission denied on key \"%s\"",
+                         name);
     if (rc < 0)
         return fail_kind(err, FAIL_COMMAND, rc, "sysctl -w failed: sysctl: setting key \"%s\": %s", name,
                          strerror(-rc));
