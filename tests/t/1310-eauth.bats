@@ -74,7 +74,8 @@ PY
     done
     run user "$(login file ann wrong)"
     [ "$output" = 'Authentication failure of type "eauth" occurred for user ann.' ]
-    [ "$(ms_since "$start")" -ge 3000 ]
+    # Delays are those of the clock, also where all else is slow: ms_since counts in a plain build's.
+    [ $(((${EPOCHREALTIME/./} - start) / 1000)) -ge 3000 ]
     run user '{"op":"login","eauth":"file","username":"ann"}'
     [[ $output == *"'password'"* ]]
     until_log "$FLEET/log/master" "login of 'ann' by auto has failed: the system auto lets everybody in"
