@@ -15,6 +15,8 @@ typedef struct row {
     take_fn *take;
 } row_t;
 
+/* The take_* functions below are Salt's translations, one for each kind of argument. Their refusals are its
+ * words, and all of a call are collected before the call fails, so that a user mends them in one go. */
 static json_t *
 dockerargs_take_text(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -69,18 +71,21 @@ take_dict(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_is_object(v) ? json_deep_copy(v) : refuse(v, "is not a dictionary", bad);
 }
 
+/* Salt's list of texts: "a,b" on a command line is the list that YAML writes. */
 static json_t *
 take_list(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     return docker_stringlist(v);
 }
 
+/* The engine wants words or one text, and docker-py splits the text: see shape_words() in dockerbody.c. */
 static json_t *
 take_command(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     return json_is_array(v) ? docker_stringlist(v) : dockerargs_take_text(way, v, bad);
 }
 
+/* "512m" stays a text until dockerbody.c, as docker-py reads the units and a bare number alike. */
 static json_t *
 take_bytes(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -101,6 +106,7 @@ take_links(const docker_way_t *way, const json_t *v, fail_t *bad)
     return docker_key_values(v, ':', bad);
 }
 
+/* --add-host: "name:address" pairs. The addresses are checked unless validate_ip_addrs is false. */
 static json_t *
 take_hosts(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -130,6 +136,9 @@ take_dns(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(list);
 }
 
+/* Labels come as "a=1,b", as a list of such texts, of objects of one key or of both, or as one object. A
+ * label without a value has the empty one; a list's object of several keys is refused, as YAML meant
+ * something else then. */
 static json_t *
 take_labels(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -185,6 +194,8 @@ take_mapped(const json_t *v, const char *first, const char *second, const char *
     return json_incref(out);
 }
 
+/* "on-failure:5" of the command line, or the API's own object. Only on-failure may have a count; the engine
+ * checks that, here a count that is missing is 0. */
 static json_t *
 take_restart(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -213,6 +224,7 @@ take_restart(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(policy);
 }
 
+/* "/dev/sda:500": an IO weight of a device, which has no default. */
 static json_t *
 take_weights(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -232,6 +244,8 @@ take_weights(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(list);
 }
 
+/* Limits of a device. A rate in bytes may have a unit ("/dev/sda:1mb"), which stays a text; a rate in
+ * operations is a number only. */
 static json_t *
 take_rates(const json_t *v, bool numeric, fail_t *bad)
 {
@@ -267,6 +281,7 @@ take_rates_count(const docker_way_t *way, const json_t *v, fail_t *bad)
     return take_rates(v, true, bad);
 }
 
+/* "/host:/inside:ro,...": only the commas are read here, dockerbody.c makes the rest. */
 static json_t *
 take_binds(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -289,6 +304,7 @@ take_ports(const docker_way_t *way, const json_t *v, fail_t *bad)
     return docker_ports(v, bad);
 }
 
+/* "nofile=1024:2048"; one number is the soft and the hard limit. */
 static json_t *
 take_ulimits(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -320,6 +336,7 @@ take_ulimits(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(out);
 }
 
+/* A uid or a name; a negative number is neither. */
 static json_t *
 dockerargs_take_user(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -334,6 +351,7 @@ dockerargs_take_user(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(uid != NULL ? uid : (json_t *) v);
 }
 
+/* Mount points of anonymous volumes: paths inside of the container. */
 static json_t *
 take_volumes(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -355,6 +373,8 @@ dockerargs_take_folder(const docker_way_t *way, const json_t *v, fail_t *bad)
                                                              : refuse(v, "is not an absolute path", bad);
 }
 
+/* All that docker.create understands, by docker-py's names. An argument without a row stays as it is, and
+ * dockerbody.c knows it or tells that it was not used. */
 static const row_t container_rows[] = {
     { "auto_remove", take_bool },
     { "binds", take_binds },
@@ -468,6 +488,7 @@ take_gateway(const docker_way_t *way, const json_t *v, fail_t *bad)
     return !way->any_address && docker_check_ip(text, bad) < 0 ? NULL : json_string(text);
 }
 
+/* Addresses that the pool gives to no container, by a name that only people read. */
 static json_t *
 take_aux(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -510,6 +531,7 @@ static const char *const network_aliases[][2] = {
     { "ip_range", "iprange" },   { "aux_address", "aux_addresses" }, { NULL, NULL },
 };
 
+/* The name that a row has; a name that is no alias is its own. BORROWED. */
 static const char *
 real_name(const char *const aliases[][2], const char *name)
 {
@@ -528,6 +550,7 @@ dockerargs_row_of(const row_t *rows, const char *name)
     return rows->name != NULL ? rows : NULL;
 }
 
+/* A list of pools, each an object of the arguments of one network. Values of unknown names stay. */
 static json_t *
 take_pools(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -638,21 +661,6 @@ resolve_aliases(json_t *args, const char *const aliases[][2], json_t *collisions
     }
 }
 
-static void
-merge_log(json_t *args)
-{
-    json_auto_t *driver = json_incref(json_object_get(args, "log_driver"));
-    json_auto_t *opt = json_incref(json_object_get(args, "log_opt"));
-
-    json_object_del(args, "log_driver");
-    json_object_del(args, "log_opt");
-    if (value_get(args, "log_config") == NULL && (driver != NULL || opt != NULL))
-        json_object_set_new(args, "log_config",
-                            json_pack("{s:o, s:o}", "Type",
-                                      driver != NULL ? json_incref(driver) : json_string("none"), "Config",
-                                      opt != NULL ? json_incref(opt) : json_object()));
-}
-
 /* The folders that are bound are volumes too. */
 static void
 add_bound_volumes(json_t *args)
@@ -697,9 +705,32 @@ add_bound_ports(json_t *args)
         json_object_set(args, "ports", all);
 }
 
-static void
-finish_container(json_t *args, const json_t *skip, json_t *invalid)
+/* Salt's order: each argument by its own name first, and aliases are resolved only then, so that an error
+ * names the argument that the user wrote. */
+json_t *
+docker_translate_container(const docker_way_t *way, const json_t *given, fail_t *err)
 {
+    json_auto_t *invalid = json_object();
+    json_auto_t *collisions = json_array();
+
+    if (json_is_true(way->skip))
+        return json_deep_copy(given);
+    json_auto_t *skip = value_truthy(way->skip) ? docker_stringlist(way->skip) : json_array();
+    json_auto_t *args = take_each(way, skip, container_rows, container_aliases, given, invalid);
+
+    /* The API has one member for the two, which goes before them where it is given. */
+    json_auto_t *driver = json_incref(json_object_get(args, "log_driver"));
+    json_auto_t *opt = json_incref(json_object_get(args, "log_opt"));
+    json_object_del(args, "log_driver");
+    json_object_del(args, "log_opt");
+    if (value_get(args, "log_config") == NULL && (driver != NULL || opt != NULL))
+        json_object_set_new(args, "log_config",
+                            json_pack("{s:o, s:o}", "Type",
+                                      driver != NULL ? json_incref(driver) : json_string("none"), "Config",
+                                      opt != NULL ? json_incref(opt) : json_object()));
+    resolve_aliases(args, container_aliases, collisions);
+
+    /* Pairs that contradict each other: one of the two goes, and the call fails with the text. "network_mode=True" is Salt's text. */
     if (json_is_object(value_get(args, "port_bindings")) &&
         value_truthy(value_get(args, "publish_all_ports"))) {
         json_object_del(args, "port_bindings");
@@ -711,27 +742,14 @@ finish_container(json_t *args, const json_t *skip, json_t *invalid)
         json_object_del(args, "hostname");
         json_object_set_new(invalid, "hostname", json_string("Cannot be used when network_mode=True"));
     }
+
+    /* An argument that was not translated has a shape that can't be read. */
     if (!dockerargs_skipped(skip, "binds") && !dockerargs_skipped(skip, "volume") &&
         !dockerargs_skipped(skip, "volumes"))
         add_bound_volumes(args);
     if (!dockerargs_skipped(skip, "port_bindings") && !dockerargs_skipped(skip, "expose") &&
         !dockerargs_skipped(skip, "ports"))
         add_bound_ports(args);
-}
-
-json_t *
-docker_translate_container(const docker_way_t *way, const json_t *given, fail_t *err)
-{
-    json_auto_t *invalid = json_object();
-    json_auto_t *collisions = json_array();
-
-    if (json_is_true(way->skip))
-        return json_deep_copy(given);
-    json_auto_t *skip = value_truthy(way->skip) ? docker_stringlist(way->skip) : json_array();
-    json_auto_t *args = take_each(way, skip, container_rows, container_aliases, given, invalid);
-    merge_log(args);
-    resolve_aliases(args, container_aliases, collisions);
-    finish_container(args, skip, invalid);
     return tell_bad(invalid, way->collisions ? NULL : collisions, err) < 0 ? NULL : json_incref(args);
 }
 

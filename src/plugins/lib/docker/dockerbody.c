@@ -1,5 +1,6 @@
 /* dockerbody.c - docker-py's arguments into bodies of the Engine's API: see dockerargs.h. The names of the
- * members are those of the API description. */
+ * members are those of the API description. Salt leaves this to docker-py; the shapes follow its
+ * types.ContainerConfig and types.HostConfig, with its odd errors. */
 #include <ctype.h>
 #include <math.h>
 
@@ -19,6 +20,7 @@ typedef struct member {
     shape_fn *shape;
 } member_t;
 
+/* docker-py's parse_bytes(): "1.5g", "512MB", "100". A unit is a power of 1024; the empty text is 0. */
 static json_t *
 shape_bytes(const json_t *v, fail_t *bad)
 {
@@ -74,12 +76,14 @@ shape_env(const json_t *v, fail_t *bad)
     return json_is_object(v) ? pairs_list(v, "=", false) : json_incref((json_t *) v);
 }
 
+/* Sorted, as docker-py sorts hosts: two bodies of one description are equal. */
 static json_t *
 shape_hosts(const json_t *v, fail_t *bad)
 {
     return json_is_object(v) ? pairs_list(v, ":", true) : json_incref((json_t *) v);
 }
 
+/* A text is split as a shell would split it, without a shell; the engine runs the words. */
 static json_t *
 shape_words(const json_t *v, fail_t *bad)
 {
@@ -115,6 +119,7 @@ shape_ports(const json_t *v, fail_t *bad)
     return json_is_array(v) ? names_object(v, "/tcp") : json_incref((json_t *) v);
 }
 
+/* Volumes are a set, which the API writes as an object of empty objects. */
 static json_t *
 shape_volumes(const json_t *v, fail_t *bad)
 {
@@ -131,6 +136,7 @@ shape_text(const json_t *v, fail_t *bad)
     return json_string(text);
 }
 
+/* The kernel's values are texts in the API, and users write numbers. */
 static json_t *
 shape_texts(const json_t *v, fail_t *bad)
 {
@@ -142,6 +148,7 @@ shape_texts(const json_t *v, fail_t *bad)
     return out;
 }
 
+/* "/dev/x[:INNER[:rwm]]", the command line's notation; an object is the API's already. */
 static json_t *
 shape_devices(const json_t *v, fail_t *bad)
 {
@@ -186,6 +193,7 @@ shape_binds(const json_t *v, fail_t *bad)
     return out;
 }
 
+/* A link without an alias is the name alone, which pairs_list() makes of null. */
 static json_t *
 shape_links(const json_t *v, fail_t *bad)
 {
@@ -227,6 +235,7 @@ shape_tmpfs(const json_t *v, fail_t *bad)
     return out;
 }
 
+/* LXC's own settings, for engines that still have that driver. */
 static json_t *
 shape_lxc(const json_t *v, fail_t *bad)
 {
@@ -262,6 +271,9 @@ shape_health(const json_t *v, fail_t *bad)
     return out;
 }
 
+/* Members of the configuration are sent as soon as they are given, also when they are empty. Most of the
+ * host's are sent when they are true, as docker-py's `if` lets them through; HOST_EMPTY marks those that it
+ * compares with None. */
 #define CONFIG(name, key, shape)                                                                             \
     {                                                                                                        \
         name, key, IN_CONFIG, true, shape                                                                    \
@@ -376,40 +388,6 @@ dockerbody_is_used(const char *name)
     return false;
 }
 
-static char *
-unused_names(const json_t *args)
-{
-    json_auto_t *names = json_array();
-    const char *key;
-    json_t *v;
-
-    json_object_foreach ((json_t *) args, key, v) {
-        if (!dockerbody_is_used(key))
-            json_array_append_new(names, json_string(key));
-    }
-    json_auto_t *sorted = value_sorted_texts(names);
-    return json_array_size(sorted) > 0 ? value_joined(sorted, ", ") : NULL;
-}
-
-static int
-set_members(const json_t *args, json_t *config, json_t *host, fail_t *err)
-{
-    for (size_t i = 0; i < NELEMS(members); i++) {
-        const member_t *m = &members[i];
-        json_t *v = value_get(args, m->name);
-        if (v == NULL || json_is_null(v) || (!m->empty && !value_truthy(v)))
-            continue;
-        fail_auto_t bad = FAIL_INIT;
-        json_t *shaped = m->shape != NULL ? m->shape(v, &bad) : json_incref(v);
-        if (shaped == NULL || bad.code < 0) {
-            json_decref(shaped);
-            return fail_kind(err, FAIL_COMMAND, -EINVAL, "%s: %s", m->name, fail_text(&bad));
-        }
-        json_object_set_new(m->place == IN_HOST ? host : config, m->key, shaped);
-    }
-    return 0;
-}
-
 json_t *
 docker_container_body(const char *image, const json_t *args, char **ret_unused, fail_t *err)
 {
@@ -418,19 +396,42 @@ docker_container_body(const char *image, const json_t *args, char **ret_unused, 
     json_auto_t *config = json_pack("{s:s, s:b, s:b, s:b, s:b, s:b, s:b, s:b}", "Image", image, "Tty", 0,
                                     "OpenStdin", 0, "StdinOnce", attach && in, "AttachStdin", attach && in,
                                     "AttachStdout", attach, "AttachStderr", attach, "NetworkDisabled", 0);
+    json_auto_t *unused = json_array();
+    const char *key;
+    json_t *v;
 
     json_object_set_new(host, "NetworkMode", json_string("default"));
-    if (set_members(args, config, host, err) < 0)
-        return NULL;
+    for (size_t i = 0; i < NELEMS(members); i++) {
+        const member_t *m = &members[i];
+        v = value_get(args, m->name);
+        if (v == NULL || json_is_null(v) || (!m->empty && !value_truthy(v)))
+            continue;
+        fail_auto_t bad = FAIL_INIT;
+        json_t *shaped = m->shape != NULL ? m->shape(v, &bad) : json_incref(v);
+        if (shaped == NULL || bad.code < 0) {
+            json_decref(shaped);
+            (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "%s: %s", m->name, fail_text(&bad));
+            return NULL;
+        }
+        json_object_set_new(m->place == IN_HOST ? host : config, m->key, shaped);
+    }
+    /* docker-py refuses this pair itself: a container in the host's network has no ports to bind. */
     if (strcmp(value_str(args, "network_mode", ""), "host") == 0 &&
         value_truthy(value_get(args, "port_bindings"))) {
         (void) fail_kind(err, FAIL_COMMAND, -EINVAL,
                          "\"host\" network_mode is incompatible with port_bindings");
         return NULL;
     }
+    /* A host_config of the user's own has the last word, member by member. */
     json_object_update(host, value_get(args, "host_config"));
     json_object_set(config, "HostConfig", host);
-    *ret_unused = unused_names(args);
+    /* Names that went nowhere are a warning and no error, as Salt's. */
+    json_object_foreach ((json_t *) args, key, v) {
+        if (!dockerbody_is_used(key))
+            json_array_append_new(unused, json_string(key));
+    }
+    json_auto_t *sorted = value_sorted_texts(unused);
+    *ret_unused = json_array_size(sorted) > 0 ? value_joined(sorted, ", ") : NULL;
     return json_incref(config);
 }
 
@@ -502,6 +503,8 @@ dockerbody_pool_of(const json_t *given, bool *ret_any)
     return pool;
 }
 
+/* The arguments of one pool may stand beside ipam_pools; they are the first pool then. All of them leave
+ * `args`, where docker_network_body() would refuse them. */
 json_t *
 docker_ipam(json_t *args, fail_t *err)
 {
@@ -534,6 +537,8 @@ docker_ipam(json_t *args, fail_t *err)
     return ipam;
 }
 
+/* Unlike a container's, an unknown name of a network is an error: docker-py's method has named arguments
+ * only. */
 json_t *
 docker_network_body(const char *name, const json_t *args, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* dockercompare.c - differences between two containers or networks: see dockerargs.h. */
+/* dockercompare.c - differences between two containers or networks: see dockerargs.h. Salt compares a
+ * container with one that was just made of the same arguments, so that the engine's defaults are in both. */
 #include "common/base/str.h"
 #include "plugins/lib/docker/dockerargs.h"
 
@@ -51,34 +52,30 @@ by_ulimit(const void *a, const void *b)
     return c != 0 ? c : d < 0 ? -1 : d > 0;
 }
 
-static json_t *
-ulimits_of(const json_t *list)
-{
-    size_t n = json_array_size(list);
-    AUTO_FREE json_t **all = xcalloc(n + 1, sizeof(*all));
-    json_t *out = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        all[i] = json_array_get(list, i);
-    qsort(all, n, sizeof(json_t *), by_ulimit);
-    for (size_t i = 0; i < n; i++)
-        json_array_append(out, all[i]);
-    return out;
-}
-
 /* The value in the order in which it is compared. NEW. */
 static json_t *
 dockercompare_ordered(const char *key, json_t *v, const json_t *container)
 {
     if (json_is_array(v) && strcmp(key, "Links") == 0)
         return links_of(v, container);
-    if (json_is_array(v) && strcmp(key, "Ulimits") == 0)
-        return ulimits_of(v);
+    if (json_is_array(v) && strcmp(key, "Ulimits") == 0) {
+        size_t n = json_array_size(v);
+        AUTO_FREE json_t **all = xcalloc(n + 1, sizeof(*all));
+        json_t *out = json_array();
+        for (size_t i = 0; i < n; i++)
+            all[i] = json_array_get(v, i);
+        qsort(all, n, sizeof(json_t *), by_ulimit);
+        for (size_t i = 0; i < n; i++)
+            json_array_append(out, all[i]);
+        return out;
+    }
     if (json_is_array(v) && strcmp(key, "Env") == 0)
         return value_sorted_texts(v);
     return json_incref(v);
 }
 
+/* Empty, false and missing are one when either side has none: engines of different versions differ so.
+ * OomKillDisable is null where the kernel has no such thing. */
 static void
 dockercompare_compare_key(const char *part, const char *key, const json_t *first, const json_t *second,
                           const json_t *ids, json_t *out)
@@ -102,6 +99,7 @@ dockercompare_compare_key(const char *part, const char *key, const json_t *first
         differs_in(out, part, key, before, after);
 }
 
+/* Keys of the first, and then those that only the second has or that are equal so far. */
 json_t *
 docker_compare_containers(const json_t *first, const json_t *second, const json_t *ids, const json_t *ignore)
 {
@@ -165,6 +163,9 @@ tell_kind(nets_t *self, const char *old, const char *now)
     net_differs(self, "IPConfiguration", before, after);
 }
 
+/* A network without IPAMConfig has addresses that the engine chose. Two such are equal whatever the addresses
+ * are; a change between chosen and given ones is told key by key, or as "IPConfiguration" when there is no
+ * address yet. */
 static void
 compare_addresses(nets_t *self)
 {
@@ -294,18 +295,6 @@ compare_ipam(const json_t *old, const json_t *now, json_t *out)
 }
 
 static void
-dockercompare_compare_options(const json_t *old, const json_t *now, json_t *out)
-{
-    const char *key;
-    json_t *v;
-
-    json_object_foreach ((json_t *) old, key, v) {
-        if (strcmp(key, "com.docker.network.bridge.name") != 0 && !value_equal(v, value_get(now, key)))
-            differs_in(out, "Options", key, v, value_get(now, key));
-    }
-}
-
-static void
 network_differs(json_t *out, const char *key, json_t *old, json_t *now)
 {
     if ((value_truthy(old) || value_truthy(now)) && !value_equal(old, now))
@@ -317,8 +306,8 @@ network_differs(json_t *out, const char *key, json_t *old, json_t *now)
 json_t *
 docker_compare_networks(const json_t *first, const json_t *second, const json_t *ignore)
 {
-    json_t *out = json_object(), *old, *now;
-    const char *key;
+    json_t *out = json_object(), *old, *now, *v;
+    const char *key, *option;
 
     json_object_foreach ((json_t *) first, key, old) {
         now = value_get(second, key);
@@ -326,9 +315,14 @@ docker_compare_networks(const json_t *first, const json_t *second, const json_t 
             continue;
         if (strcmp(key, "IPAM") == 0)
             compare_ipam(old, now, out);
-        else if (strcmp(key, "Options") == 0 && value_truthy(old))
-            dockercompare_compare_options(old, now, out);
-        else
+        else if (strcmp(key, "Options") == 0 && value_truthy(old)) {
+            /* The name of the bridge is the engine's choice, another for each network. */
+            json_object_foreach (old, option, v) {
+                if (strcmp(option, "com.docker.network.bridge.name") != 0 &&
+                    !value_equal(v, value_get(now, option)))
+                    differs_in(out, "Options", option, v, value_get(now, option));
+            }
+        } else
             network_differs(out, key, old, now);
     }
     json_object_foreach ((json_t *) second, key, now) {

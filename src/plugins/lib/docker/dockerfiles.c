@@ -79,7 +79,8 @@ pack(call_ctx_t *ctx, const char *packer, const char *temp, fail_t *err)
     return ok ? 0 : fail_kind(err, FAIL_COMMAND, -EIO, "%s could not pack %s", packer, temp);
 }
 
-/* The engine's answer to GET `from` into a file of its own beside `path`, which then takes its place. */
+/* The engine's answer to GET `from` into a file of its own beside `path`, which then takes its place. The
+ * program leaves the packed file beside the other with its own suffix. */
 static int
 fetch_file(call_ctx_t *ctx, const char *from, const char *path, const json_t *args, fail_t *err)
 {
@@ -135,6 +136,8 @@ dockerfiles_tell_file(call_ctx_t *ctx, const char *path, int64_t start, const js
     return 0;
 }
 
+/* An image is asked for by its tag where it has that, as the file then has the tag too; an id gives a file
+ * without. */
 int
 docker_fn_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -263,6 +266,7 @@ tag_loaded(call_ctx_t *ctx, const json_t *top, json_t *args, json_t *ret)
                             value_fmt("Failed to tag %s as %s:%s: %s", id, repository, tag, fail_text(&bad)));
 }
 
+/* The engine does not tell what it loaded; the images that are new are told by a comparison. */
 int
 docker_fn_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -332,21 +336,6 @@ pack_folder(call_ctx_t *ctx, const char *folder, const char *tar, fail_t *err)
     return done ? 0 : fail_kind(err, FAIL_COMMAND, -EIO, "tar could not pack %s", folder);
 }
 
-static json_t *
-build_query(const json_t *args, const char *tag, bool remote)
-{
-    json_t *v = value_get(args, "buildargs");
-    json_t *query = json_pack("{s:s?, s:b, s:b, s:b, s:b, s:O}", "t", tag, "q", 0, "nocache",
-                              !value_bool(args, "cache", true), "rm", value_bool(args, "rm", true), "forcerm",
-                              0, "dockerfile", value_get(args, "dockerfile"));
-
-    if (remote)
-        json_object_set(query, "remote", value_get(args, "path"));
-    if (value_truthy(v))
-        json_object_set_new(query, "buildargs", docker_repacked(v));
-    return query;
-}
-
 /* The engine's events of a build. NEW, or NULL with *err. */
 static json_t *
 build_events(call_ctx_t *ctx, const json_t *args, const char *tag, fail_t *err)
@@ -358,7 +347,15 @@ build_events(call_ctx_t *ctx, const json_t *args, const char *tag, fail_t *err)
 
     for (size_t i = 0; i < NELEMS(remotes); i++)
         remote = remote || str_starts(path, remotes[i]);
-    json_auto_t *query = build_query(args, tag, remote);
+    json_t *v = value_get(args, "buildargs");
+    json_auto_t *query = json_pack("{s:s?, s:b, s:b, s:b, s:b, s:O}", "t", tag, "q", 0, "nocache",
+                                   !value_bool(args, "cache", true), "rm", value_bool(args, "rm", true),
+                                   "forcerm", 0, "dockerfile", value_get(args, "dockerfile"));
+    if (value_truthy(v))
+        json_object_set_new(query, "buildargs", docker_repacked(v));
+    /* The engine fetches a remote context itself. */
+    if (remote)
+        json_object_set(query, "remote", value_get(args, "path"));
     if (remote)
         return engine_stream(
             ctx, &(engine_ask_t){ .method = "POST", .path = "/build", .query = query, .timeout = -1 }, err);
@@ -378,7 +375,8 @@ build_events(call_ctx_t *ctx, const json_t *args, const char *tag, fail_t *err)
     return events;
 }
 
-/* Puts into `ret` the facts of the events: the id, the containers in between; `errors` and `log` are filled. */
+/* Puts into `ret` the facts of the events: the id, the containers in between; `errors` and `log` are filled.
+ * The id is known only from the builder's prose: "Successfully built ID", "---> Running in ID". */
 static void
 read_build(const json_t *events, json_t *ret, json_t *errors, buf_t *log)
 {
@@ -408,15 +406,6 @@ read_build(const json_t *events, json_t *ret, json_t *errors, buf_t *log)
     }
 }
 
-static void
-append_log(const char *path, const buf_t *text)
-{
-    AUTO_FD fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-
-    if (fd < 0 || fs_write_all(fd, buf_str(text), text->len) < 0)
-        log_error("Unable to write logfile '%s'", path);
-}
-
 int
 docker_fn_build(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -437,8 +426,12 @@ docker_fn_build(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *errors = json_array();
     json_auto_t *ret = json_pack("{s:o}", "Time_Elapsed", elapsed(start));
     read_build(events, ret, errors, &log);
-    if (logfile != NULL)
-        append_log(logfile, &log);
+    /* The log is the user's convenience: a build doesn't fail for it. */
+    if (logfile != NULL) {
+        AUTO_FD fd = open(logfile, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (fd < 0 || fs_write_all(fd, buf_str(&log), log.len) < 0)
+            log_error("Unable to write logfile '%s'", logfile);
+    }
     const char *id = value_str(ret, "Id", NULL);
     if (id == NULL) {
         AUTO_FREE char *told = value_joined(errors, "\n\n");
@@ -454,6 +447,7 @@ docker_fn_build(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                                   : json_pack("[O]", value_get(image, "Id")));
     if (value_bool(args, "api_response", false))
         json_object_set(ret, "API_Response", events);
+    /* With rm they are gone again. */
     if (value_bool(args, "rm", true))
         json_object_del(ret, "Intermediate_Containers");
     *ret_value = json_incref(ret);

@@ -23,6 +23,8 @@ docker_has_image(call_ctx_t *ctx, const char *name, char **ret_id, fail_t *err)
     return 0;
 }
 
+/* Images with a name come first, those without only when `all` are asked for; an image whose only tag is
+ * "<none>:<none>", as older engines write it, has no name. */
 json_t *
 docker_images(call_ctx_t *ctx, bool all, fail_t *err)
 {
@@ -122,6 +124,7 @@ docker_fn_resolve_image_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     return there < 0 ? there : 0;
 }
 
+/* An image that is not there is false, while one that has no tag is told by its id. */
 int
 docker_fn_resolve_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -143,6 +146,8 @@ docker_fn_resolve_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
+/* The engine lists the newest step first; Salt, and a Dockerfile, the oldest. "/bin/sh -c #(nop) " is what
+ * the builder puts before instructions that run nothing. */
 int
 docker_fn_history(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -176,6 +181,7 @@ docker_fn_history(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* Ids of the layers, the oldest first. Layers of a pulled image have no id of their own: "<missing>". */
 int
 docker_fn_layers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -232,6 +238,7 @@ docker_fn_depends(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* `official` and `trusted` are read as "either", as Salt reads them. */
 int
 docker_fn_search(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -303,6 +310,7 @@ add_layer(json_t *ret, const char *key, const json_t *event)
         json_array_append(value_get(layers, key), id);
 }
 
+/* The engine's words of a pull; other events (progress, "Pulling fs layer") are no news. */
 static void
 tell_pull(json_t *ret, const json_t *event)
 {
@@ -316,6 +324,7 @@ tell_pull(json_t *ret, const json_t *event)
         json_object_set_new(ret, "Status", json_string(status + strlen("Status: ")));
 }
 
+/* Engines and registries of different ages say this in different words and cases. */
 static void
 tell_push(json_t *ret, const json_t *event)
 {
@@ -357,12 +366,15 @@ transfer_told(json_t *events, int64_t start, bool raw, void (*tell)(json_t *ret,
     return ret;
 }
 
+/* An error of the registry is an event of a stream that begins with status 200: it is in "Errors" of the
+ * answer, and no failure here. */
 json_t *
 docker_pull_now(call_ctx_t *ctx, const char *image, double timeout, bool raw, fail_t *err)
 {
     const char *tag;
     AUTO_FREE char *name = cut_tag(image, &tag);
     AUTO_FREE char *auth = engine_auth(image);
+    /* Without a tag the engine would pull all of the repository. */
     json_auto_t *query = json_pack("{s:s, s:s}", "tag", tag != NULL ? tag : "latest", "fromImage", name);
     int64_t start = clock_mono_ms();
     json_auto_t *events = engine_stream(
@@ -389,6 +401,7 @@ docker_fn_pull(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The header X-Registry-Auth must be there for any push; "e30=" is {}, no login. */
 int
 docker_fn_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -415,7 +428,9 @@ docker_fn_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- changes ----------------------------------------------------------------------------------- */
 
-/* Removes one image; what stands against it goes to `errors`. */
+/* Removes one image; what stands against it goes to `errors`. An image may have gone since the names were
+ * read, which is an error; what stands against a removal is only told, and the other images are tried. The
+ * engine's 409 is told without its number, and with the users of the image that Salt finds. */
 static int
 remove_image(call_ctx_t *ctx, const char *name, const json_t *more, json_t *errors, fail_t *err)
 {
@@ -464,6 +479,7 @@ docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (remove_image(ctx, name, value_get(args, "kwargs"), errors, err) < 0)
             return err->code;
     }
+    /* A removal may take tags and parents besides: only a comparison tells all that has gone. */
     json_auto_t *images_now = docker_images(ctx, true, err);
     json_auto_t *tags_now = images_now != NULL ? sorted_tags(ctx, err) : NULL;
     if (tags_now == NULL)
@@ -492,6 +508,7 @@ docker_fn_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return answer != NULL ? 0 : err->code;
 }
 
+/* The request has an empty object as its body: the container's own configuration stays. */
 int
 docker_fn_commit(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -510,6 +527,8 @@ docker_fn_commit(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Images without a tag and without children. `prune` removes them by docker.rmi, each for itself, so that one
+ * that is in use keeps no other. */
 int
 docker_fn_dangling(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* dockerinside.c - commands inside of containers, and logins: see dockerfuns.h. */
+/* dockerinside.c - commands inside of containers, and logins: see dockerfuns.h. A command is made by POST
+ * .../exec and run by a second request, whose answer is its output; the exit code is asked for afterwards. */
 #include "common/base/str.h"
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/docker/dockerfuns.h"
@@ -73,6 +74,7 @@ run_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char *co
     if (engine_bytes(ctx, &(engine_ask_t){ .method = "POST", .path = start, .body = body, .timeout = -1 },
                      &raw, err) < 0)
         return NULL;
+    /* The output ends when the command does, so the code is there by now. */
     json_auto_t *ended = engine_get(ctx, err, look);
     if (ended == NULL)
         return NULL;
@@ -103,6 +105,7 @@ docker_fn_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                    *what == '\0', err);
     if (done == NULL)
         return err->code;
+    /* The command's code becomes the job's, as for cmd.run. */
     if (!value_bool(args, "ignore_retcode", false) && value_int(done, "retcode", 0) != 0)
         ctx_set_retcode(ctx, (int) value_int(done, "retcode", 0));
     docker_tell_mine(ctx);
@@ -139,7 +142,8 @@ registries(call_ctx_t *ctx, json_t *errors)
     return out;
 }
 
-/* `docker login` or `docker logout` of one registry; the password goes by standard input. */
+/* `docker login` or `docker logout` of one registry; the password goes by standard input. The daemon has no
+ * login to ask for: the program `docker` keeps it in its configuration, where pulls find it. */
 static int
 one_login(call_ctx_t *ctx, const char *verb, const char *name, const json_t *conf, json_t *results,
           json_t *errors, fail_t *err)
@@ -183,6 +187,7 @@ one_login(call_ctx_t *ctx, const char *verb, const char *name, const json_t *con
     return 0;
 }
 
+/* login and logout: the row's word. Without names all registries are meant. */
 int
 docker_fn_login(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

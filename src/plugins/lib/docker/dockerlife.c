@@ -13,6 +13,8 @@ dockerlife_name_of(const json_t *args)
     return value_str(args, "name", "");
 }
 
+/* {"result", "state": {"old", "new"}}, which Salt's functions of this kind return; a state that is unknown is
+ * null. */
 static json_t *
 life_result(bool result, const char *old, const char *now, const char *comment)
 {
@@ -49,6 +51,7 @@ change_state(call_ctx_t *ctx, const char *name, const char *action, const char *
         AUTO_FREE char *text = xasprintf("Container '%s' already %s", name, expected);
         return life_result(false, expected, expected, text);
     }
+    /* A container with auto_remove may be gone after it: that is no state, and no error. */
     if (act(ctx, name, action, json_incref(own), timeout, err) < 0)
         return NULL;
     fail_auto_t gone = FAIL_INIT;
@@ -74,6 +77,7 @@ docker_fn_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value, err);
 }
 
+/* A signal promises no state, so none is compared: true as soon as the engine has sent it. */
 int
 docker_fn_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -115,6 +119,8 @@ docker_fn_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value, err);
 }
 
+/* The engine waits `timeout` seconds for the end before it kills: the answer may take so long and its own
+ * time. */
 int
 docker_fn_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -129,7 +135,8 @@ docker_fn_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Stops it; `timeout` NULL or null: the container's own. NEW life_result(), or NULL with *err. */
+/* Stops it; `timeout` NULL or null: the container's own. A paused container gets no signal, so it is unpaused
+ * first or refused. NEW life_result(), or NULL with *err. */
 static json_t *
 stop_it(call_ctx_t *ctx, const char *name, json_t *timeout, bool unpause, fail_t *err)
 {
@@ -171,6 +178,8 @@ docker_fn_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value, err);
 }
 
+/* Waits without a deadline of its own: the job's is the only one. A container that is absent or had stopped
+ * already is a success only with ignore_already_stopped. */
 int
 docker_fn_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -204,6 +213,7 @@ docker_fn_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The id tells whether the new name is the old container's, which Salt checks too. */
 int
 docker_fn_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -220,6 +230,8 @@ docker_fn_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- removal ----------------------------------------------------------------------------------- */
 
+/* The ids that are gone from a list of all. A container with auto_remove removes itself as soon as it is
+ * stopped, and a request would find nothing. */
 static json_t *
 remove_container(call_ctx_t *ctx, const char *name, bool force, bool volumes, bool stop, json_t *timeout,
                  fail_t *err)
@@ -259,6 +271,8 @@ docker_fn_rm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value, err);
 }
 
+/* Without a part all but the volumes are pruned, as `docker system prune` does: volumes hold data and must be
+ * named. */
 int
 docker_fn_prune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -299,17 +313,6 @@ docker_fn_prune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- making ------------------------------------------------------------------------------------ */
 
-/* {"EndpointsConfig": {MODE: ...}} when the network mode is one of the networks. NEW or NULL. */
-static json_t *
-first_network(const json_t *given, fail_t *err)
-{
-    const char *mode = value_str(given, "network_mode", "");
-    json_t *net = value_get(value_get(given, "networks"), mode);
-    json_t *endpoint = net != NULL ? docker_endpoint(net, err) : NULL;
-
-    return endpoint != NULL ? json_pack("{s:{s:o}}", "EndpointsConfig", mode, endpoint) : NULL;
-}
-
 /* Makes the container that `given` describes. NEW {"Id", "Warnings"}, or NULL with *err. */
 static json_t *
 make_container(call_ctx_t *ctx, const json_t *args, json_t *given, fail_t *err)
@@ -322,13 +325,19 @@ make_container(call_ctx_t *ctx, const json_t *args, json_t *given, fail_t *err)
 
     json_object_del(given, "inspect");
     if (inspect == NULL || value_truthy(inspect)) {
+        /* The engine pulls nothing by itself when a container is made. */
         int there = docker_has_image(ctx, image, &id, err);
         json_auto_t *pulled = there == 0 ? docker_pull_now(ctx, image, docker_seconds(args), false, err)
                                          : NULL;
         if (there < 0 || (there == 0 && pulled == NULL))
             return NULL;
     }
-    json_auto_t *network = first_network(given, err);
+    /* One network can be set up at once, the one that is the network mode; the others are connected later. */
+    const char *mode = value_str(given, "network_mode", "");
+    json_t *net = value_get(value_get(given, "networks"), mode);
+    json_t *endpoint = net != NULL ? docker_endpoint(net, err) : NULL;
+    json_auto_t *network = endpoint != NULL ? json_pack("{s:{s:o}}", "EndpointsConfig", mode, endpoint)
+                                            : NULL;
     json_object_del(given, "networks");
     json_auto_t *translated = err->code == 0 ? docker_translate_container(&way, given, err) : NULL;
     if (translated == NULL)
@@ -366,6 +375,7 @@ elapsed_since(int64_t start)
     return json_real((double) (clock_mono_ms() - start) / MS_PER_S);
 }
 
+/* A container that was made and can't start stays: the answer to that, its id, is in the error. */
 int
 docker_fn_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -419,22 +429,6 @@ make_room(call_ctx_t *ctx, const json_t *args, json_t **ret_removed, fail_t *err
     return *ret_removed != NULL ? 0 : err->code;
 }
 
-static int
-dockerlife_connect_all(call_ctx_t *ctx, const char *id, json_t *networks, fail_t *err)
-{
-    json_t *conf, *answer = NULL;
-    const char *net;
-
-    json_object_foreach (networks, net, conf) {
-        json_auto_t *names = json_pack("[s, s]", id, net);
-        if (ctx_call(ctx, "docker.connect_container_to_network", names, json_is_object(conf) ? conf : NULL,
-                     &answer, err) < 0)
-            return err->code;
-        json_decref(answer);
-    }
-    return 0;
-}
-
 /* {NAME: {}} of "a,b", or the object itself. NEW, or NULL with *err. */
 static json_t *
 run_networks(const json_t *given, fail_t *err)
@@ -458,7 +452,8 @@ run_networks(const json_t *given, fail_t *err)
     return NULL;
 }
 
-/* Waits for its end and adds its output and exit code. */
+/* Waits for its end and adds its output and exit code. The stream of the log ends with the container; a
+ * failure to read it is a warning, as a container with auto_remove may have gone before the first byte. */
 static int
 collect_run(call_ctx_t *ctx, const char *id, bool removes_itself, json_t *ret, fail_t *err)
 {
@@ -502,7 +497,9 @@ docker_fn_run_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
         return err->code;
     json_auto_t *gone = removed;
     for (size_t i = 0; i < NELEMS(log_names); i++)
+        /* Arguments of docker.logs, which Salt takes here and has no use for. */
         json_object_del(given, log_names[i]);
+    /* Read now, as the translation moves `rm` to its other name. */
     bool removes = value_truthy(value_get(given, "auto_remove")) || value_truthy(value_get(given, "rm"));
     json_auto_t *ret = make_container(ctx, args, given, err);
     AUTO_FREE char *name = ret != NULL ? dockerlife_made_name(ctx, args, ret, err) : NULL;
@@ -514,9 +511,17 @@ docker_fn_run_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     json_object_set_new(ret, "Name", json_string(name));
     bool background = value_bool(args, "bg", false);
     fail_auto_t bad = FAIL_INIT;
-    json_auto_t *started = dockerlife_connect_all(ctx, id, networks, &bad) == 0
-                               ? change_state(ctx, id, "start", "running", NULL, 0, &bad)
-                               : NULL;
+    const char *net;
+    json_t *conf;
+    /* The networks are connected before the start: the program inside finds its addresses. */
+    json_object_foreach (networks, net, conf) {
+        json_auto_t *names = json_pack("[s, s]", id, net);
+        json_t *answer = NULL;
+        if (bad.code == 0 && ctx_call(ctx, "docker.connect_container_to_network", names,
+                                      json_is_object(conf) ? conf : NULL, &answer, &bad) == 0)
+            json_decref(answer);
+    }
+    json_auto_t *started = bad.code == 0 ? change_state(ctx, id, "start", "running", NULL, 0, &bad) : NULL;
     if (started == NULL || (!background && collect_run(ctx, id, removes, ret, &bad) < 0)) {
         json_auto_t *info = json_pack("{s:O}", "return", ret);
         AUTO_FREE char *text = docker_with_info(fail_text(&bad), info);

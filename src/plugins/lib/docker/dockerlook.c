@@ -20,6 +20,7 @@ docker_container(call_ctx_t *ctx, const char *name, fail_t *err)
     return engine_get(ctx, err, path);
 }
 
+/* A number that is missing adds nothing: engines of API 1.44 and later have no VirtualSize. */
 void
 docker_add_size(json_t *of, const char *key)
 {
@@ -42,6 +43,7 @@ docker_image(call_ctx_t *ctx, const char *name, fail_t *err)
     return image;
 }
 
+/* A paused container is "Running" too in the engine's answer, so that is looked at first. */
 const char *
 docker_state_of(const json_t *container)
 {
@@ -88,6 +90,7 @@ docker_size(const json_t *bytes)
     return json_null();
 }
 
+/* For a list, its elements; for an object, its keys. The loop of the other kind finds nothing to do. */
 json_t *
 docker_gone(const json_t *before, const json_t *after)
 {
@@ -106,6 +109,7 @@ docker_gone(const json_t *before, const json_t *after)
     return out;
 }
 
+/* The mine is a service to other minions: its failure is logged and spoils no function. */
 void
 docker_tell_mine(call_ctx_t *ctx)
 {
@@ -150,6 +154,8 @@ filters_of(const json_t *given)
     return out;
 }
 
+/* All containers are asked for; the word "Up" in the status tells which of them run. Those come first, the
+ * others only with `all`. */
 json_t *
 docker_ps(call_ctx_t *ctx, json_t *filters, bool all, fail_t *err)
 {
@@ -269,6 +275,7 @@ docker_fn_inspect_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The first of a container, an image, a volume and a network that has the name, in Salt's order. */
 int
 docker_fn_inspect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -295,6 +302,7 @@ docker_fn_inspect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return found != NULL ? 0 : err->code;
 }
 
+/* A container that is stopped has pid 0. */
 int
 docker_fn_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -348,6 +356,7 @@ ports_of(call_ctx_t *ctx, const char *name, const char *pattern, fail_t *err)
     return out;
 }
 
+/* A name with wildcards answers with an object by container, one without with the ports themselves. */
 int
 docker_fn_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -403,6 +412,7 @@ docker_fn_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The engine writes kinds as numbers. */
 int
 docker_fn_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -443,37 +453,31 @@ docker_demux(const buf_t *raw, buf_t *out, buf_t *errs)
     buf_add(out, p, left);
 }
 
-static json_t *
-logs_text(call_ctx_t *ctx, const char *name, const json_t *args, fail_t *err)
+/* Both streams as one text, in the order in which the engine kept them. */
+int
+docker_fn_logs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const names[] = {
         "stdout", "stderr", "timestamps", "follow", "tail", "since", "until"
     };
-    AUTO_FREE char *path = engine_path("/containers/%s/logs", name);
+    const json_t *more = value_get(args, "kwargs");
+    AUTO_FREE char *path = engine_path("/containers/%s/logs", dockerlook_name_of(args));
     json_auto_t *query = json_pack("{s:b, s:b, s:b, s:b, s:s}", "stderr", 1, "stdout", 1, "timestamps", 0,
                                    "follow", 0, "tail", "all");
     buf_auto_t raw = BUF_INIT, text = BUF_INIT;
 
+    if (value_get(more, "stream") != NULL)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "The 'stream' argument is not supported");
     for (size_t i = 0; i < NELEMS(names); i++) {
-        json_t *v = value_get(args, names[i]);
+        json_t *v = value_get(more, names[i]);
         if (v != NULL)
             json_object_set(query, names[i], v);
     }
     if (engine_bytes(ctx, &(engine_ask_t){ .method = "GET", .path = path, .query = query }, &raw, err) < 0)
-        return NULL;
+        return err->code;
     docker_demux(&raw, &text, &text);
-    return value_utf8(buf_str(&text), text.len);
-}
-
-int
-docker_fn_logs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    const json_t *more = value_get(args, "kwargs");
-
-    if (value_get(more, "stream") != NULL)
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "The 'stream' argument is not supported");
-    *ret_value = logs_text(ctx, dockerlook_name_of(args), more, err);
-    return *ret_value != NULL ? 0 : err->code;
+    *ret_value = value_utf8(buf_str(&text), text.len);
+    return 0;
 }
 
 /* ---- the engine -------------------------------------------------------------------------------- */
@@ -485,22 +489,8 @@ docker_fn_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* The numbers that a version begins with. NEW; NULL: there are none. */
-static json_t *
-version_numbers(const char *text)
-{
-    json_t *out = json_array();
-
-    for (const char *p = text; p != NULL && *p >= '0' && *p <= '9';) {
-        json_array_append_new(out, json_integer(strtoll(p, (char **) &p, 10)));
-        p += *p == '.';
-    }
-    if (json_array_size(out) > 0)
-        return out;
-    json_decref(out);
-    return NULL;
-}
-
+/* The numbers that a version begins with, as a list beside it: "20.10.5+dfsg1" is [20, 10, 5]. A version that
+ * begins with none has no such list. */
 int
 docker_fn_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -511,43 +501,39 @@ docker_fn_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     if (*ret_value == NULL)
         return err->code;
     for (size_t i = 0; i < NELEMS(names); i++) {
-        json_t *numbers = version_numbers(value_str(*ret_value, names[i][0], NULL));
-        if (numbers != NULL)
-            json_object_set_new(*ret_value, names[i][1], numbers);
+        json_auto_t *numbers = json_array();
+        for (const char *p = value_str(*ret_value, names[i][0], NULL); p != NULL && *p >= '0' && *p <= '9';) {
+            json_array_append_new(numbers, json_integer(strtoll(p, (char **) &p, 10)));
+            p += *p == '.';
+        }
+        if (json_array_size(numbers) > 0)
+            json_object_set(*ret_value, names[i][1], numbers);
     }
     return 0;
 }
 
 /* ---- comparisons ------------------------------------------------------------------------------- */
 
-/* Ids of the images that the containers were made of, by the name in the container. */
-static json_t *
-image_ids(call_ctx_t *ctx, const json_t *first, const json_t *second, fail_t *err)
-{
-    json_auto_t *ids = json_object();
-    const json_t *const both[] = { first, second };
-
-    for (size_t i = 0; i < NELEMS(both); i++) {
-        const char *name = value_str(value_get(both[i], "Config"), "Image", "");
-        json_auto_t *image = docker_image(ctx, name, err);
-        if (image == NULL)
-            return NULL;
-        json_object_set(ids, name, value_get(image, "Id"));
-    }
-    return json_incref(ids);
-}
-
 int
 docker_fn_compare_containers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *first = docker_container(ctx, value_str(args, "first", ""), err);
     json_auto_t *second = first != NULL ? docker_container(ctx, value_str(args, "second", ""), err) : NULL;
-    json_auto_t *ids = second != NULL ? image_ids(ctx, first, second, err) : NULL;
+    const json_t *const both[] = { first, second };
+    json_auto_t *ids = json_object();
     json_t *given = value_get(args, "ignore");
     json_auto_t *ignore = value_truthy(given) ? docker_stringlist(given) : json_array();
 
-    if (ids == NULL)
+    if (second == NULL)
         return err->code;
+    /* A container keeps the name by which its image was asked for; what that means now is compared. */
+    for (size_t i = 0; i < NELEMS(both); i++) {
+        const char *name = value_str(value_get(both[i], "Config"), "Image", "");
+        json_auto_t *image = docker_image(ctx, name, err);
+        if (image == NULL)
+            return err->code;
+        json_object_set(ids, name, value_get(image, "Id"));
+    }
     *ret_value = docker_compare_containers(first, second, ids, ignore);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* dockernets.c - networks and volumes of module `docker`: see dockerfuns.h. */
+/* dockernets.c - networks and volumes of module `docker`: see dockerfuns.h. Salt's functions name the same
+ * things network_id, net_id and name. */
 #include "common/base/str.h"
 #include "plugins/lib/docker/dockerfuns.h"
 
@@ -36,6 +37,8 @@ docker_fn_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         return err->code;
     json_array_foreach (list, i, one) {
         fail_auto_t bad = FAIL_INIT;
+        /* The list of the API has no containers: each network is asked for its own. One that is gone
+         * meanwhile stays as it was listed. */
         json_auto_t *net = dockernets_network_now(ctx, net_of(one, "Id"), &bad);
         if (value_truthy(value_get(net, "Containers")))
             json_object_set(one, "Containers", value_get(net, "Containers"));
@@ -44,6 +47,8 @@ docker_fn_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* The arguments of address management may be given one by one: they are put together unless `ipam` is
+ * there. */
 int
 docker_fn_create_network(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -84,6 +89,7 @@ docker_fn_inspect_network(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The other arguments are the endpoint's: see docker_endpoint(). */
 int
 docker_fn_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -138,28 +144,23 @@ connected_to(call_ctx_t *ctx, const char *name, fail_t *err)
     return out;
 }
 
-static json_t *
-dockernets_keys_of(const json_t *object)
-{
-    json_t *list = json_array(), *v;
-    const char *key;
-
-    json_object_foreach ((json_t *) object, key, v)
-        json_array_append_new(list, json_string(key));
-    return list;
-}
-
 int
 docker_fn_connected(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *all = connected_to(ctx, net_of(args, "name"), err);
+    json_auto_t *names = json_array();
+    const char *name;
+    json_t *v;
 
     if (all == NULL)
         return err->code;
-    *ret_value = value_bool(args, "verbose", false) ? json_incref(all) : dockernets_keys_of(all);
+    json_object_foreach (all, name, v)
+        json_array_append_new(names, json_string(name));
+    *ret_value = json_incref(value_bool(args, "verbose", false) ? all : names);
     return 0;
 }
 
+/* A container that is gone by its turn is no failure; what was done is in the error when others are. */
 int
 docker_fn_disconnect_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -187,6 +188,7 @@ docker_fn_disconnect_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return 0;
 }
 
+/* A network as it is given, inspected already, or by its name: NEW, or NULL with *err. */
 static json_t *
 compared_network(call_ctx_t *ctx, json_t *given, fail_t *err)
 {

@@ -1,4 +1,5 @@
-/* dockerports.c - ports of containers: see dockerargs.h. */
+/* dockerports.c - ports of containers: see dockerargs.h. The forms and the errors are those of Salt's
+ * salt.utils.dockermod.translate; a port is a text, "53/udp" or, for TCP, the number alone. */
 #include <ctype.h>
 
 #include "common/base/str.h"
@@ -35,6 +36,7 @@ is_udp(const char *protocol)
     return strcasecmp(protocol, "udp") == 0;
 }
 
+/* TCP is the default, and the only other protocol that Salt knows is UDP: "80/tcp" and "80/sctp" are "80". */
 char *
 docker_port_name(const char *port)
 {
@@ -109,6 +111,7 @@ read_binding(const char *text, bool any_address, json_t *all, fail_t *bad)
     if (dockerports_read_range(ports, &in, bad) < 0 ||
         (*outer != '\0' && dockerports_read_range(outer, &out, bad) < 0))
         return bad->code;
+    /* Ranges are bound port by port. */
     if (*outer != '\0' && out.end - out.start != in.end - in.start)
         return fail_set(
             bad, -EINVAL,
@@ -142,6 +145,7 @@ docker_port_bindings(const json_t *v, bool any_address, fail_t *bad)
     return json_incref(all);
 }
 
+/* A range is each of its ports, and a port that is named twice is there once. */
 json_t *
 docker_ports(const json_t *v, fail_t *bad)
 {
@@ -184,6 +188,7 @@ bound_port(const json_t *binding)
     return json_pack("{s:s, s:s}", "HostIp", value_str(binding, "HostIp", ""), "HostPort", text);
 }
 
+/* The API's form: HostPort is a text, empty where the engine chooses, and each port has a list. */
 json_t *
 docker_bound_ports(const json_t *bindings)
 {

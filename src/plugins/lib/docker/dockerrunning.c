@@ -21,17 +21,6 @@ typedef struct running {
     bool force, start, replaced;
 } running_t;
 
-static void
-running_free(running_t *self)
-{
-    json_decref(self->image_id);
-    json_decref(self->current);
-    json_decref(self->networks);
-    json_decref(self->made);
-    json_decref(self->comments);
-    json_decref(self->pre_text);
-}
-
 /* Adds a comment. TAKES it. */
 static void
 dockerrunning_say(running_t *self, json_t *text)
@@ -65,6 +54,7 @@ container_changes(running_t *self)
     return value_get(changes, "container");
 }
 
+/* changes["container_id"][key] = v. TAKES it. */
 static void
 set_container_id(running_t *self, const char *key, json_t *v)
 {
@@ -83,6 +73,7 @@ make_it(running_t *self)
     static const char *const way[] = { "skip_translate", "ignore_collisions", "validate_ip_addrs",
                                        "client_timeout" };
 
+    /* send_signal is mod_watch's word to this state, no argument of a container. */
     json_object_del(kwargs, "send_signal");
     if (json_object_size(self->networks) > 0)
         json_object_set(kwargs, "networks", self->networks);
@@ -93,6 +84,7 @@ make_it(running_t *self)
         json_object_set_new(kwargs, "name", json_string(self->name));
     if (ctx_call(self->ctx, "docker.create", NULL, kwargs, &self->made, self->err) == 0)
         return 0;
+    /* Only a translation that failed has arguments that are invalid; the advice helps with these alone. */
     bool invalid = strstr(fail_text(self->err), "\ninvalid:") != NULL;
     AUTO_FREE char *text = xstrdup(fail_text(self->err));
     fail_clear(self->err);
@@ -104,7 +96,8 @@ make_it(running_t *self)
                 : "");
 }
 
-/* Puts the new container in the place of the old one. */
+/* Puts the new container in the place of the old one. The old one goes first, as its ports must be free; if
+ * the new one then can't have the name, both are told and nothing is undone. */
 static bool
 dockerrunning_take_place(running_t *self)
 {
@@ -129,6 +122,8 @@ dockerrunning_take_place(running_t *self)
     return done > 0;
 }
 
+/* Negative with *err; the settings are those that the state names, for a network that it does not name
+ * none. */
 static int
 connect_to(running_t *self, const char *container, const char *net)
 {
@@ -141,6 +136,7 @@ connect_to(running_t *self, const char *container, const char *net)
     return rc;
 }
 
+/* Positive when it was disconnected, negative with *err. */
 static int
 disconnect_from(running_t *self, const char *container, const char *net)
 {
@@ -172,6 +168,8 @@ network_changes(running_t *self)
     json_auto_t *after = inspected(self, dockerrunning_made_name(self));
     if (after == NULL)
         return NULL;
+    /* Networks that are named at all are all that the container shall have: the engine's default one goes,
+     * which each new container is given. */
     if (given != NULL && !json_is_null(given)) {
         json_object_foreach (value_path(after, "NetworkSettings:Networks", ":"), net, conf) {
             if (value_get(self->networks, net) == NULL &&
@@ -277,6 +275,8 @@ update_network(running_t *self, const char *net, json_t *changes)
             const char *key;
             json_t *v;
             void *next;
+            /* The container is out of the network and did not get in again: the changes tell that, and
+             * nothing as new. */
             json_object_foreach_safe (changes, next, key, v) {
                 if (!disconnected)
                     continue;
@@ -295,6 +295,8 @@ update_network(running_t *self, const char *net, json_t *changes)
     return ok;
 }
 
+/* Networks of a container that stays. A new one has them already (see network_changes()), so they are only
+ * told. */
 static int
 apply_networks(running_t *self, json_t *changes)
 {
@@ -336,6 +338,7 @@ tell_addresses(running_t *self)
         for (size_t i = 0; i < NELEMS(keys); i++) {
             if (!value_truthy(value_get(has, keys[i])))
                 continue;
+            /* "automatic" said that an address would come; now there is a real one. */
             json_object_set_new(changes, keys[i],
                                 json_pack("{s:n, s:O}", "old", "new", value_get(has, keys[i])));
             json_object_del(changes, "IPConfiguration");
@@ -344,7 +347,8 @@ tell_addresses(running_t *self)
     fail_clear(self->err);
 }
 
-/* Starts it, where that is wanted, and tells what became of it. */
+/* Starts it, where `start` is wanted and it does not run yet, and tells what became of it. A failed start is
+ * the state's failure with the changes that came before it. */
 static int
 start_it(running_t *self, bool stays)
 {
@@ -493,6 +497,11 @@ docker_state_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     rc = self.image_id != NULL ? running_in(&self) : err->code;
     if (json_array_size(self.comments) > 0)
         docker_comment(self.ret, self.comments);
-    running_free(&self);
+    json_decref(self.image_id);
+    json_decref(self.current);
+    json_decref(self.networks);
+    json_decref(self.made);
+    json_decref(self.comments);
+    json_decref(self.pre_text);
     return rc < 0 ? state_ret_fail(*ret_value, err) : 0;
 }

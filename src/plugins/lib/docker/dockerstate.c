@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 
+/* Salt's join: no dot behind a single part, which may have one. */
 void
 docker_comment(json_t *ret, const json_t *parts)
 {
@@ -57,6 +58,8 @@ network_conf(const char *name, json_t *given, fail_t *err)
     return json_incref(conf);
 }
 
+/* Each network must be there before a container is made: the engine would tell of the first that is missing
+ * only. */
 static int
 check_present(call_ctx_t *ctx, const json_t *wanted, fail_t *err)
 {
@@ -84,6 +87,7 @@ check_present(call_ctx_t *ctx, const json_t *wanted, fail_t *err)
                : fail_kind(err, FAIL_COMMAND, -ENOENT, "The following networks are not present: %s", text);
 }
 
+/* All values that are missing are told at once. */
 json_t *
 docker_wanted_networks(call_ctx_t *ctx, json_t *given, fail_t *err)
 {

@@ -4,6 +4,7 @@
 #include "common/output/output.h"
 #include "plugins/lib/docker/dockerargs.h"
 
+/* The last of `max` parts has the rest of the text, separators and all. */
 json_t *
 docker_parts(const char *text, char sep, size_t max)
 {
@@ -37,6 +38,7 @@ docker_stringlist(const json_t *v)
     return list;
 }
 
+/* Names of an object go as they are; a list's later pair of a name wins. */
 json_t *
 docker_key_values(const json_t *v, char delimiter, fail_t *bad)
 {
@@ -67,6 +69,7 @@ docker_check_ip(const char *text, fail_t *bad)
                                           : fail_set(bad, -EINVAL, "'%s' is not a valid IP address", text);
 }
 
+/* Salt asks for the slash; an address alone would be a network of one host. */
 int
 docker_check_subnet(const char *text, fail_t *bad)
 {

@@ -1,4 +1,6 @@
-/* engine.c - see engine.h. */
+/* engine.c - see engine.h. The socket's file is given to curl, so that unix:// and tcp:// are the same HTTP.
+ * No proxy is used in either case: an engine is asked directly, also where http_proxy is set for the
+ * minion. */
 #include "plugins/lib/docker/engine.h"
 
 #include <ctype.h>
@@ -22,6 +24,8 @@ enum {
     CONFIG_MAX = 1024 * 1024
 };
 
+/* The name as it stands is looked for first and then as a path, as config.get does for "docker.url" and
+ * docker: {url: ...}. */
 json_t *
 engine_option(call_ctx_t *ctx, const char *name)
 {
@@ -65,33 +69,6 @@ engine_path(const char *fmt, ...)
     return buf_steal(&out);
 }
 
-static char *
-query_value(const json_t *v)
-{
-    if (json_is_boolean(v))
-        return xstrdup(json_is_true(v) ? "1" : "0");
-    return json_is_object(v) || json_is_array(v) ? value_dump(v) : value_pystr(v);
-}
-
-static void
-add_query(buf_t *out, const json_t *query)
-{
-    const char *key;
-    json_t *v;
-    char sign = '?';
-
-    json_object_foreach ((json_t *) query, key, v) {
-        if (json_is_null(v))
-            continue;
-        AUTO_FREE char *text = query_value(v);
-        buf_putc(out, sign);
-        add_encoded(out, key, "-._~");
-        buf_putc(out, '=');
-        add_encoded(out, text, "-._~");
-        sign = '&';
-    }
-}
-
 /* Where the engine listens. BORROWED. */
 static const char *
 address_of(call_ctx_t *ctx)
@@ -123,18 +100,6 @@ base_url(const char *address, const char **ret_socket, fail_t *err)
         "and https://HOST:PORT are",
         address);
     return NULL;
-}
-
-/* The engine's own words: {"message": text}. NEW. */
-static char *
-refusal_of(const buf_t *answer)
-{
-    json_auto_t *told = value_parse_peer(buf_str(answer), answer->len, LIMIT_FILE_READ, "the engine", NULL);
-    const char *text = value_str(told, "message", NULL);
-    buf_auto_t plain = BUF_INIT;
-
-    buf_add(&plain, buf_str(answer), answer->len < REFUSAL_MAX ? answer->len : REFUSAL_MAX);
-    return xstrdup(text != NULL ? text : str_trim(plain.data != NULL ? plain.data : (char[]){ "" }));
 }
 
 /* Sends the request to `url`; the status in *ret_status. */
@@ -184,6 +149,7 @@ exchange(call_ctx_t *ctx, const engine_ask_t *ask, const char *url, buf_t *out, 
     }
     if (web_run(&web, err) < 0)
         return err->code;
+    /* Answers that go to ask->to have no limit. */
     if (web.too_large)
         return fail_kind(err, FAIL_COMMAND, -EFBIG,
                          "The answer of the Docker Engine to %s %s is larger than %d bytes", ask->method,
@@ -195,7 +161,9 @@ exchange(call_ctx_t *ctx, const engine_ask_t *ask, const char *url, buf_t *out, 
     return 0;
 }
 
-/* "1.41", from the option or the engine. NEW, or NULL with *err. */
+/* "1.41", from the option or the engine. NEW, or NULL with *err. Podman and old engines refuse a version
+ * above their own, so the engine's is used and not one that is built in. Once it is known it stays in the
+ * job's context. */
 static char *
 api_version(call_ctx_t *ctx, fail_t *err)
 {
@@ -233,21 +201,39 @@ engine_bytes(call_ctx_t *ctx, const engine_ask_t *ask, buf_t *out, fail_t *err)
     AUTO_FREE char *version = api_version(ctx, err);
     buf_auto_t url = BUF_INIT;
     long status = 0;
+    const char *key;
+    json_t *v;
+    char sign = '?';
 
     if (version == NULL)
         return err->code;
     buf_printf(&url, "/v%s%s", version, ask->path);
-    add_query(&url, ask->query);
+    /* Booleans are 1 and 0 and containers JSON, as the API reads them; null stands for the API's default. */
+    json_object_foreach (ask->query, key, v) {
+        if (json_is_null(v))
+            continue;
+        AUTO_FREE char *text = json_is_boolean(v)                      ? xstrdup(json_is_true(v) ? "1" : "0")
+                               : json_is_object(v) || json_is_array(v) ? value_dump(v)
+                                                                       : value_pystr(v);
+        buf_putc(&url, sign);
+        add_encoded(&url, key, "-._~");
+        buf_putc(&url, '=');
+        add_encoded(&url, text, "-._~");
+        sign = '&';
+    }
     if (exchange(ctx, ask, buf_str(&url), out, &status, err) < 0)
         return err->code;
     if (status < HTTP_ERRORS)
         return 0;
-    AUTO_FREE char *why = refusal_of(out);
+    /* The engine's own words, {"message": text}; a proxy before it answers with a page. */
+    json_auto_t *told = value_parse_peer(buf_str(out), out->len, LIMIT_FILE_READ, "the engine", NULL);
+    const char *why = value_str(told, "message", NULL);
+    AUTO_FREE char *plain = xstrndup(buf_str(out), out->len < REFUSAL_MAX ? out->len : REFUSAL_MAX);
     return fail_kind(err, FAIL_COMMAND,
                      status == HTTP_NOT_FOUND  ? -ENOENT
                      : status == HTTP_CONFLICT ? -EBUSY
                                                : -EREMOTEIO,
-                     "Error %ld: %s", status, why);
+                     "Error %ld: %s", status, why != NULL ? why : str_trim(plain));
 }
 
 json_t *
@@ -263,6 +249,7 @@ engine_json(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
                             err);
 }
 
+/* One object a line: the engine ends each event with CR LF. */
 json_t *
 engine_stream(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
 {
@@ -325,25 +312,21 @@ engine_registry_of(const char *image)
     return xstrdup(host ? first : "https://index.docker.io/v1/");
 }
 
-static json_t *
-docker_config(void)
+/* `docker login` writes {"auths": {REGISTRY: {"auth": base64 of "user:password"}}}, with the registry as a
+ * name or as a URL. A login that a credential helper keeps is not there, and is not asked for. */
+char *
+engine_auth(const char *image)
 {
     const char *folder = getenv("DOCKER_CONFIG"), *home = getenv("HOME");
     AUTO_FREE char *path = !str_empty(folder)
                                ? xasprintf("%s/config.json", folder)
                                : xasprintf("%s/.docker/config.json", home != NULL ? home : "/root");
+    AUTO_FREE char *registry = engine_registry_of(image);
     buf_auto_t text = BUF_INIT;
 
     if (fs_read(path, CONFIG_MAX, &text, NULL) < 0)
         return NULL;
-    return value_parse(buf_str(&text), text.len, CONFIG_MAX, path, NULL);
-}
-
-char *
-engine_auth(const char *image)
-{
-    AUTO_FREE char *registry = engine_registry_of(image);
-    json_auto_t *config = docker_config();
+    json_auto_t *config = value_parse(buf_str(&text), text.len, CONFIG_MAX, path, NULL);
     const json_t *auths = value_get(config, "auths");
     AUTO_FREE char *url = xasprintf("https://%s", registry);
     const json_t *found = value_get(auths, registry) != NULL ? value_get(auths, registry)
@@ -359,12 +342,13 @@ engine_auth(const char *image)
     AUTO_FREE char *user = xstrndup(plain, (size_t) (colon - plain));
     json_auto_t *login = json_pack("{s:s, s:s, s:s}", "username", user, "password", colon + 1,
                                    "serveraddress", registry);
-    AUTO_FREE char *text = value_dump(login);
-    AUTO_FREE char *line = base64_encode(text, strlen(text), 0);
+    AUTO_FREE char *dumped = value_dump(login);
+    AUTO_FREE char *line = base64_encode(dumped, strlen(dumped), 0);
+    /* The header is base64url. */
     for (char *p = line; *p != '\0'; p++)
         *p = *p == '+' ? '-' : *p == '/' ? '_' : *p;
     char *field = xasprintf("X-Registry-Auth: %s", line);
-    explicit_bzero(text, strlen(text));
+    explicit_bzero(dumped, strlen(dumped));
     explicit_bzero(line, strlen(line));
     explicit_bzero(plain, len);
     return field;
