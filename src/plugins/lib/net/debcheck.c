@@ -1,4 +1,5 @@
-/* debcheck.c - the options of /etc/network/interfaces that Salt knows, and the values that each may have. */
+/* debcheck.c - the options of /etc/network/interfaces that Salt knows, and the values that each may have. The
+ * rows are Salt's; an option that has two rows is checked by that of its family. */
 #include <arpa/inet.h>
 #include <ctype.h>
 
@@ -29,6 +30,7 @@ typedef struct check_row {
     int most;          /* of UP_TO and lengths of masks */
 } check_row_t;
 
+/* Names as users write them in states; debiface_text() has the words of the file. */
 static const check_row_t check_rows[] = {
     { "proto", FAMILY_4, ONE_OF, " bootp dhcp static manual loopback ppp ", 0 },
     { "proto", FAMILY_6, ONE_OF, " auto loopback static manual dhcp v4tunnel 6to4 ", 0 },
@@ -138,15 +140,6 @@ is_hardware_address(const char *text)
     return *text == '\0';
 }
 
-static bool
-debcheck_is_one_of(const json_t *value, const char *words)
-{
-    AUTO_FREE char *text = value_pystr(value);
-    AUTO_FREE char *word = xasprintf(" %s ", text);
-
-    return strchr(text, ' ') == NULL && strstr(words, word) != NULL;
-}
-
 /* A list of words, of which a text has one or several. NEW, or NULL. */
 static json_t *
 debcheck_words(const json_t *value)
@@ -179,9 +172,12 @@ checked(const check_row_t *row, const json_t *value)
     case ANY:
         valid = true;
         break;
-    case ONE_OF:
-        valid = debcheck_is_one_of(value, row->words);
+    case ONE_OF: {
+        AUTO_FREE char *given = value_pystr(value);
+        AUTO_FREE char *word = xasprintf(" %s ", given);
+        valid = strchr(given, ' ') == NULL && strstr(row->words, word) != NULL;
         break;
+    }
     case ADDRESS4:
         valid = text != NULL && debcheck_is_address(text, AF_INET, 32);
         break;
@@ -218,6 +214,8 @@ debcheck_knows(const char *option)
     return false;
 }
 
+/* The value as it is written, and whether it may be: an option that is unknown, or not of this family, stays
+ * and is not valid. */
 json_t *
 debcheck_value(const char *option, const char *family, const json_t *value, bool *ret_valid)
 {

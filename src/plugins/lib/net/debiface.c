@@ -1,4 +1,6 @@
-/* debiface.c - /etc/network/interfaces: reading it and the files beside it, and the text of an adapter. */
+/* debiface.c - /etc/network/interfaces: reading it and the files beside it, and the text of an adapter. See
+ * interfaces(5). Salt reads and writes a file of its own form: options that it doesn't know are lost when a
+ * file is written anew, and so are its comments. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -24,6 +26,7 @@ made_member(json_t *in, const char *key, json_t *fresh)
     return value_get(in, key);
 }
 
+/* Python shows the line's words as a list. */
 static int
 debiface_malformed(fail_t *err, char *const *words)
 {
@@ -50,6 +53,8 @@ debiface_take_option(const char *line, json_t *family, fail_t *err)
     if (rc < 0)
         return rc;
     json_auto_t *value = json_string(str_trim(text + strlen(option)));
+    /* Options of several words, "bond-mode" or "bridge_ports", are kept without the first; ethtool's keep
+     * theirs. */
     const char *group = str_starts(option, "bond")     ? "bonding"
                         : str_starts(option, "bridge") ? "bridging"
                         : str_starts(option, "link-") || str_starts(option, "ethernet-") ||
@@ -105,17 +110,7 @@ take_flag(const char *line, json_t *adapters, const char *flag)
     strv_free(words);
 }
 
-static void
-debiface_take_source(const char *line, json_t *adapters)
-{
-    char **words = str_split(line, BLANKS, true);
-    json_t *data = made_member(made_member(adapters, "source", json_object()), "data", json_object());
-
-    if (words[0] != NULL && words[1] != NULL)
-        json_array_append_new(made_member(data, "sources", json_array()), json_string(words[1]));
-    strv_free(words);
-}
-
+/* A line that is indented belongs to the clause before it. A file that isn't there has no lines. */
 static int
 debiface_take_file(const char *path, json_t *adapters, fail_t *err)
 {
@@ -139,8 +134,14 @@ debiface_take_file(const char *path, json_t *adapters, fail_t *err)
             take_flag(line, adapters, "enabled");
         else if (str_starts(line, "allow-hotplug"))
             take_flag(line, adapters, "hotplug");
-        else if (str_starts(line, "source"))
-            debiface_take_source(line, adapters);
+        else if (str_starts(line, "source")) {
+            /* All "source" lines are one adapter of that name, as Salt keeps them. */
+            char **words = str_split(line, BLANKS, true);
+            json_t *data = made_member(made_member(adapters, "source", json_object()), "data", json_object());
+            if (words[0] != NULL && words[1] != NULL)
+                json_array_append_new(made_member(data, "sources", json_array()), json_string(words[1]));
+            strv_free(words);
+        }
     }
     return rc < 0 ? rc : 0;
 }
@@ -165,6 +166,8 @@ debiface_read(fail_t *err)
     }
     strv_free(names);
     json_object_foreach_safe (adapters, next, name, adapter) {
+        /* An interface that is only named by "auto" has no clause: it is left out, as an adapter without data
+         * can't be written. */
         if (value_get(adapter, "data") == NULL)
             json_object_del(adapters, name);
     }
@@ -264,6 +267,7 @@ group_text(buf_t *out, const json_t *family, const char *group, const char *befo
     }
 }
 
+/* A family without a method, or one that is not its own, has no clause. */
 static void
 family_text(buf_t *out, const char *name, const char *family, const json_t *data)
 {
@@ -285,6 +289,8 @@ family_text(buf_t *out, const char *name, const char *family, const json_t *data
     group_text(out, data, "bridging", "bridge_");
 }
 
+/* The words before the clauses, and a clause for each family. The order of the options is that of the table,
+ * whatever the order of the settings was. */
 void
 debiface_text(buf_t *out, const char *name, const json_t *adapter)
 {
@@ -320,12 +326,15 @@ ppp_value(buf_t *out, const json_t *data, const char *word, const char *dflt, co
     buf_putc(out, '\n');
 }
 
+/* A flag of pppd's options is there unless it is "False"; its line stays, empty. */
 static void
 ppp_flag(buf_t *out, const json_t *data, const char *word)
 {
     buf_printf(out, "%s\n", str_eq(value_str(data, word, ""), "False") ? "" : word);
 }
 
+/* The file below /etc/ppp/peers. The empty lines and the blanks behind words are those of Salt's template: a
+ * file that Salt wrote is not changed. */
 void
 debiface_ppp_text(buf_t *out, const json_t *adapter)
 {

@@ -21,6 +21,7 @@ set_truth(json_t *out, const char *name, const char *iface, const json_t *settin
     return truth >= 0;
 }
 
+/* Options by the words of interfaces-ethtool(5). */
 json_t *
 debopts_ethtool(const char *iface, const json_t *settings, fail_t *err)
 {
@@ -79,32 +80,6 @@ debopts_pppoe(const char *iface, const json_t *settings, fail_t *err)
 
 /* ---- bridges ---------------------------------------------------------------------------------- */
 
-/* "eth0 100", parted by one blank; NULL: not an interface and a number. NEW. */
-static json_t *
-port_and_number(const json_t *value)
-{
-    char **words = json_is_string(value) ? str_split(json_string_value(value), " \t\n", true) : NULL;
-    json_auto_t *number = strv_len(words) == 2 ? json_string(words[1]) : NULL;
-    json_int_t parsed;
-    json_t *made = number != NULL && netword_int(number, &parsed) ? value_fmt("%s %s", words[0], words[1])
-                                                                  : NULL;
-
-    strv_free(words);
-    return made;
-}
-
-/* Pairs of digits with the same ":" or "-" between them. */
-static bool
-is_paired_address(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    bool is = text != NULL && strlen(text) == 17 && strchr(":-", text[2]) != NULL;
-
-    for (size_t i = 0; is && i < 17; i++)
-        is = i % 3 == 2 ? text[i] == text[2] : isxdigit((unsigned char) text[i]) != 0;
-    return is;
-}
-
 /* Seconds, and for which interfaces. NEW, or NULL. */
 static json_t *
 wait_of(const json_t *value)
@@ -130,19 +105,34 @@ wait_of(const json_t *value)
 static json_t *
 bridge_value(const char *kind, const json_t *value)
 {
+    const char *text = json_string_value(value);
+    json_int_t parsed;
     double number;
 
     if (strcmp(kind, "float") == 0)
         return netword_float(value, &number) ? json_incref((json_t *) value) : NULL;
     if (strcmp(kind, "integer") == 0)
         return json_is_integer(value) || json_is_boolean(value) ? json_incref((json_t *) value) : NULL;
-    if (strcmp(kind, "interface integer") == 0)
-        return port_and_number(value);
-    if (strcmp(kind, "valid MAC address") == 0)
-        return is_paired_address(value) ? json_incref((json_t *) value) : NULL;
+    if (strcmp(kind, "interface integer") == 0) {
+        /* "eth0 100", parted by one blank in the file. */
+        char **words = text != NULL ? str_split(text, " \t\n", true) : NULL;
+        json_auto_t *last = strv_len(words) == 2 ? json_string(words[1]) : NULL;
+        json_t *made = last != NULL && netword_int(last, &parsed) ? value_fmt("%s %s", words[0], words[1])
+                                                                  : NULL;
+        strv_free(words);
+        return made;
+    }
+    if (strcmp(kind, "valid MAC address") == 0) {
+        /* Pairs of digits with the same ":" or "-" between them. */
+        bool is = text != NULL && strlen(text) == 17 && strchr(":-", text[2]) != NULL;
+        for (size_t i = 0; is && i < 17; i++)
+            is = i % 3 == 2 ? text[i] == text[2] : isxdigit((unsigned char) text[i]) != 0;
+        return is ? json_incref((json_t *) value) : NULL;
+    }
     return wait_of(value);
 }
 
+/* Options of bridge-utils-interfaces(5), without the "bridge_" before them. */
 json_t *
 debopts_bridge(const char *iface, const json_t *settings, fail_t *err)
 {
@@ -228,44 +218,34 @@ set_bond_number(json_t *out, const char *iface, const json_t *settings, const ch
     return true;
 }
 
-static bool
-set_bond_targets(json_t *out, const char *iface, const json_t *settings, fail_t *err)
-{
-    json_t *targets = value_get(settings, "arp_ip_target");
-    bool valid = json_is_array(targets) && json_array_size(targets) >= 1 && json_array_size(targets) <= 16;
-
-    if (valid) {
-        AUTO_FREE char *text = value_joined(targets, ",");
-        json_object_set_new(out, "arp_ip_target", json_string(text));
-    } else {
-        (void) netword_bad(err, iface, "arp_ip_target", "list of ips (up to 16)");
-    }
-    return valid;
-}
-
-static bool
-set_bond_hash(json_t *out, const char *iface, const json_t *settings, fail_t *err)
-{
-    json_t *value = value_get(settings, "hashing-algorithm");
-    const char *text = json_string_value(value);
-    bool valid = value == NULL || str_eq(text, "layer2") || str_eq(text, "layer2+3") ||
-                 str_eq(text, "layer3+4");
-
-    if (!valid)
-        (void) netword_bad(err, iface, "hashing-algorithm", "layer2|layer2+3|layer3+4");
-    else if (value != NULL)
-        json_object_set(out, "xmit_hash_policy", value);
-    return valid;
-}
-
+/* One option of a bond's mode, from its setting or by its default. False with *err. */
 static bool
 set_bond_option(json_t *out, const char *iface, const json_t *settings, const char *option, bool carrier,
                 fail_t *err)
 {
-    if (strcmp(option, "arp_ip_target") == 0)
-        return set_bond_targets(out, iface, settings, err);
-    if (strcmp(option, "xmit_hash_policy") == 0)
-        return set_bond_hash(out, iface, settings, err);
+    /* The kernel's limit of targets. */
+    if (strcmp(option, "arp_ip_target") == 0) {
+        json_t *targets = value_get(settings, "arp_ip_target");
+        size_t n = json_is_array(targets) ? json_array_size(targets) : 0;
+        AUTO_FREE char *text = n >= 1 && n <= 16 ? value_joined(targets, ",") : NULL;
+        if (text != NULL)
+            json_object_set_new(out, "arp_ip_target", json_string(text));
+        else
+            (void) netword_bad(err, iface, "arp_ip_target", "list of ips (up to 16)");
+        return text != NULL;
+    }
+    /* Salt's setting has a name of its own, and no default. */
+    if (strcmp(option, "xmit_hash_policy") == 0) {
+        json_t *value = value_get(settings, "hashing-algorithm");
+        const char *text = json_string_value(value);
+        bool valid = value == NULL || str_eq(text, "layer2") || str_eq(text, "layer2+3") ||
+                     str_eq(text, "layer3+4");
+        if (!valid)
+            (void) netword_bad(err, iface, "hashing-algorithm", "layer2|layer2+3|layer3+4");
+        else if (value != NULL)
+            json_object_set(out, "xmit_hash_policy", value);
+        return valid;
+    }
     if (strcmp(option, "primary") == 0) {
         if (value_get(settings, "primary") != NULL)
             json_object_set(out, "primary", value_get(settings, "primary"));
@@ -289,6 +269,7 @@ debopts_bond(const char *iface, const json_t *settings, const json_t *grains, fa
     for (size_t i = 0; i < NELEMS(bond_modes); i++) {
         if (strcmp(mode, bond_modes[i].name) != 0 && strcmp(mode, bond_modes[i].number) != 0)
             continue;
+        /* Salt leaves use_carrier out of active-backup on Ubuntu 16 and later. */
         bool carrier = strcmp(bond_modes[i].number, "1") != 0 ||
                        strcmp(value_str(grains, "os", ""), "Ubuntu") != 0 || release < 16;
         json_object_set_new(out, "mode", json_string(bond_modes[i].number));

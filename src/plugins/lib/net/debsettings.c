@@ -1,4 +1,6 @@
-/* debsettings.c - the adapter of /etc/network/interfaces that a state's settings ask for. */
+/* debsettings.c - the adapter of /etc/network/interfaces that a state's settings ask for. Salt keeps both
+ * families of an adapter until the end, so a setting can go to either; those without a setting of their own
+ * are then dropped. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -125,6 +127,7 @@ end_families(json_t *data, const json_t *settings)
     }
 }
 
+/* The adapter: {"type", "enabled", "hotplug", "data": {family: options}}. NEW, or NULL with *err. */
 json_t *
 debiface_of(const char *iface, const char *type, bool enabled, const json_t *settings, const json_t *grains,
             fail_t *err)
@@ -148,6 +151,7 @@ debiface_of(const char *iface, const char *type, bool enabled, const json_t *set
             return NULL;
     }
     json_object_foreach ((json_t *) settings, setting, value) {
+        /* `mode` is a bond's and was read with it; a slave's method is "manual" whatever the settings say. */
         if (strcmp(setting, "mode") != 0 && !(slave && strcmp(setting, "proto") == 0))
             add_setting(data, setting, value);
     }

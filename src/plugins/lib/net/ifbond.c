@@ -1,4 +1,5 @@
-/* ifbond.c - see ifopts.h: words of ethtool, and the options of a bond, in an interface's file. */
+/* ifbond.c - see ifopts.h: words of ethtool, and the options of a bond, in an interface's file. The kernel's
+ * documentation networking/bonding names the options; the lists of values are Salt's, an error shows them. */
 #include "common/base/str.h"
 #include "plugins/lib/net/debiface.h"
 #include "plugins/lib/net/ifopts.h"
@@ -49,7 +50,8 @@ set_one_of(const ifopts_t *self, json_t *out, const char *option, const char *li
     return true;
 }
 
-/* "-L eth0": "rx 1 tx 2", each at most the number of processors. */
+/* "-L eth0": "rx 1 tx 2", each at most the number of processors. ethtool -L sets them; its words follow the
+ * interface's name. */
 static bool
 set_channels(const ifopts_t *self, json_t *out)
 {
@@ -129,6 +131,7 @@ set_miimon(const ifopts_t *self, json_t *out, bool *ret_there)
         return true;
     if (every == 0)
         return ifopts_bad(self, "miimon", "nonzero integer");
+    /* Salt's default, which the kernel has not. */
     if (!there[0])
         json_object_set_new(out, delays[0], json_integer(every * 2));
     for (size_t i = 0; i < 2; i++) {
@@ -159,7 +162,8 @@ set_arp(const ifopts_t *self, json_t *out, bool *ret_there)
     return true;
 }
 
-/* How often the partner sends, and which aggregation wins: 802.3ad alone. */
+/* How often the partner sends, and which aggregation wins: 802.3ad alone. Both have a default here, unlike
+ * the others: the line always has them. */
 static bool
 set_lacp(const ifopts_t *self, json_t *out)
 {
@@ -228,6 +232,7 @@ ifopts_bond(const ifopts_t *self)
     json_object_set_new(out, "mode", json_string(modes[i].number));
     if (!set_miimon(self, out, &links) || (modes[i].arp && !set_arp(self, out, &asks)))
         return NULL;
+    /* A bond must watch its links or ask for addresses, else it never notices that one is dead. */
     if (!links && !modes[i].arp)
         return netword_bad(self->err, self->iface, "miimon", "integer");
     if (!links && !asks)

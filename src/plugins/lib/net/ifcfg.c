@@ -41,13 +41,7 @@ numbered_lines(buf_t *out, const ifcfg_line_t *line, const json_t *value)
     }
 }
 
-/* Characters that a value must not have between these quotes. */
-static const char *
-ifcfg_refused(char quote)
-{
-    return quote == '"' ? FIELD_QUOTED : quote == '\'' ? "'" : FIELD_SHELL;
-}
-
+/* A setting that is no line of the file is checked like one in "...": it may become a part of one. */
 int
 ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t *err)
 {
@@ -59,7 +53,9 @@ ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t 
     json_object_foreach ((json_t *) settings, key, value) {
         for (i = 0; i < n && strcasecmp(lines[i].option, key) != 0; i++)
             continue;
-        const char *refused = ifcfg_refused(i < n ? lines[i].quote : '"');
+        /* Characters that end these quotes, or that a shell reads inside of them. */
+        char around = i < n ? lines[i].quote : '"';
+        const char *refused = around == '"' ? FIELD_QUOTED : around == '\'' ? "'" : FIELD_SHELL;
         json_auto_t *all = json_is_array(value) ? json_incref(value) : json_pack("[O]", value);
         json_array_foreach (all, i, one) {
             char quote;
@@ -96,6 +92,7 @@ ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *option
 
 /* ---- files -------------------------------------------------------------------------------------- */
 
+/* Salt takes the first empty line away wherever it stands, as its template begins with one. */
 json_t *
 ifcfg_lines(const char *text)
 {
@@ -120,6 +117,8 @@ ifcfg_file(const char *path, fail_t *err)
     return fs_read_any(path, LIMIT_HOST_FILE, &text, err) < 0 ? NULL : ifcfg_lines(buf_str(&text));
 }
 
+/* Lines of comments, which network-scripts begin with # and SUSE with # or !, and lines without "=" are
+ * none. */
 json_t *
 ifcfg_values(const char *path, fail_t *err)
 {
@@ -141,6 +140,7 @@ ifcfg_values(const char *path, fail_t *err)
     return values;
 }
 
+/* Settings of the whole network are matched without regard to case, as Salt does. */
 json_t *
 ifcfg_small_keys(const json_t *settings)
 {
@@ -154,6 +154,7 @@ ifcfg_small_keys(const json_t *settings)
     return out;
 }
 
+/* The folder is not made: where it is missing the system keeps its network in another way. */
 int
 ifcfg_put(const char *path, const buf_t *text, fail_t *err)
 {
@@ -206,6 +207,7 @@ ifcfg_is_address(int family, const json_t *value)
            (mask == NULL || str_to_int(str_trim(mask), 1, family == AF_INET ? 32 : 128, &bits));
 }
 
+/* The name is the end of a line and may have blanks; the other members are words. */
 json_t *
 ifcfg_routes(const json_t *args, fail_t *err)
 {

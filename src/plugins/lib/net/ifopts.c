@@ -56,20 +56,8 @@ set_pairs(const ifopts_t *self, const char *option, const json_t *pairs, const c
 
 /* ---- parts that only some types have -------------------------------------------------------------- */
 
-static void
-set_team(const ifopts_t *self)
-{
-    const char *option = is_type(self, "team") ? "team_config" : "team_port_config";
-    json_t *config = value_get(self->settings, option);
-    AUTO_FREE char *text = config != NULL ? ret_json(config) : NULL;
-
-    json_object_set_new(self->out, "devicetype", json_string(is_type(self, "team") ? "Team" : "TeamPort"));
-    if (is_type(self, "teamport"))
-        copy_setting(self, "team_master");
-    if (text != NULL)
-        json_object_set_new(self->out, option, json_string(text));
-}
-
+/* A bond's options are one line, BONDING_OPTS="mode=1 miimon=100"; its slaves are lines of their own with
+ * SUSE. */
 static bool
 set_bond(const ifopts_t *self)
 {
@@ -93,6 +81,7 @@ set_bond(const ifopts_t *self)
     return true;
 }
 
+/* Settings of a VLAN are checked even where they are then written as they were. */
 static bool
 set_vlan(const ifopts_t *self)
 {
@@ -134,7 +123,8 @@ ifopts_is_mac(const json_t *value)
     return at != NULL && *at == '\0';
 }
 
-/* The given address, or the one that the interface has. */
+/* The given address, or the one that the interface has. A type whose address the kernel makes, of its parts,
+ * is not asked about. */
 static bool
 set_hardware_address(const ifopts_t *self)
 {
@@ -156,10 +146,13 @@ set_hardware_address(const ifopts_t *self)
     return all != NULL;
 }
 
-/* Packets that cross a bridge pass the firewall, or not: settings of the kernel. */
+/* Packets that cross a bridge pass the firewall, or not: settings of the kernel. They are set at once, by
+ * sysctl.persist, as no file of the interface has them; a kernel without the module has no such keys, which
+ * is a warning. */
 static bool
 set_bypass(const ifopts_t *self)
 {
+    /* Bypassing is the default, as Salt has it. */
     static const char *const keys[] = { "net.bridge.bridge-nf-call-ip6tables",
                                         "net.bridge.bridge-nf-call-iptables",
                                         "net.bridge.bridge-nf-call-arptables" };
@@ -179,25 +172,14 @@ set_bypass(const ifopts_t *self)
     return true;
 }
 
-static bool
-set_tunnel(const ifopts_t *self)
-{
-    static const char *const ends[] = { "my_inner_ipaddr", "my_outer_ipaddr" };
-
-    for (size_t i = 0; i < NELEMS(ends); i++) {
-        if (value_get(self->settings, ends[i]) == NULL)
-            return ifopts_bad(self, ends[i], "1.2.3.4");
-        copy_setting(self, ends[i]);
-    }
-    return true;
-}
-
+/* The part of the settings that the type is about. False with *err. */
 static bool
 set_by_type(const ifopts_t *self)
 {
     static const char *const named[][2] = {
         { "eth", "Ethernet" }, { "bridge", "Bridge" }, { "ipip", "IPIP" }, { "ib", "InfiniBand" }
     };
+    static const char *const ends[] = { "my_inner_ipaddr", "my_outer_ipaddr" };
 
     if (!is_type(self, "bridge")) {
         json_auto_t *ethtool = ifopts_ethtool(self);
@@ -207,8 +189,18 @@ set_by_type(const ifopts_t *self)
     }
     if (is_type(self, "slave"))
         json_object_set_new(self->out, "proto", json_string("none"));
-    if (is_type(self, "team|teamport"))
-        set_team(self);
+    /* teamd reads its configuration as JSON, in quotes of the shell. */
+    if (is_type(self, "team|teamport")) {
+        const char *option = is_type(self, "team") ? "team_config" : "team_port_config";
+        json_t *config = value_get(self->settings, option);
+        AUTO_FREE char *text = config != NULL ? ret_json(config) : NULL;
+        json_object_set_new(self->out, "devicetype",
+                            json_string(is_type(self, "team") ? "Team" : "TeamPort"));
+        if (is_type(self, "teamport"))
+            copy_setting(self, "team_master");
+        if (text != NULL)
+            json_object_set_new(self->out, option, json_string(text));
+    }
     if ((is_type(self, "bond") && !set_bond(self)) || (is_type(self, "vlan") && !set_vlan(self)) ||
         (!self->family->suse && !set_hardware_address(self)))
         return false;
@@ -219,7 +211,13 @@ set_by_type(const ifopts_t *self)
     if (is_type(self, "bridge"))
         return set_bypass(self);
     copy_setting(self, "bridge");
-    return !is_type(self, "ipip") || set_tunnel(self);
+    /* A tunnel has two ends here, both of which must be given. */
+    for (size_t i = 0; is_type(self, "ipip") && i < NELEMS(ends); i++) {
+        if (value_get(self->settings, ends[i]) == NULL)
+            return ifopts_bad(self, ends[i], "1.2.3.4");
+        copy_setting(self, ends[i]);
+    }
+    return true;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------------ */
@@ -259,6 +257,7 @@ check_six(const ifopts_t *self, const json_t *value)
     return false;
 }
 
+/* Addresses beside the first. SUSE has one list of both families, Red Hat lines of its own for IPv6. */
 static bool
 set_addresses(const ifopts_t *self)
 {
@@ -306,6 +305,7 @@ set_start(const ifopts_t *self, bool enabled)
     return true;
 }
 
+/* The settings that every type has first. False with *err. */
 static bool
 set_begin(const ifopts_t *self)
 {
@@ -331,20 +331,8 @@ set_begin(const ifopts_t *self)
     return true;
 }
 
-static bool
-set_netmask(const ifopts_t *self)
-{
-    bool prefix = value_get(self->settings, "prefix") != NULL;
-
-    if (prefix && value_get(self->settings, "netmask") != NULL) {
-        (void) fail_set(self->err, -EINVAL, "Cannot use prefix and netmask together");
-        return false;
-    }
-    copy_setting(self, prefix ? "prefix" : "netmask");
-    return true;
-}
-
-/* NEW, or NULL with *err. */
+/* The options that the file's lines are made of. The order of the parts is Salt's, so that of several faults
+ * the same is told. NEW, or NULL with *err. */
 static json_t *
 all_options(const ifopts_t *self, bool enabled)
 {
@@ -360,7 +348,15 @@ all_options(const ifopts_t *self, bool enabled)
     json_t *check = value_get(self->settings, "arpcheck");
 
     json_object_set_new(self->out, "name", json_string(self->iface));
-    if (!set_begin(self) || !set_by_type(self) || !set_netmask(self) || !set_addresses(self))
+    if (!set_begin(self) || !set_by_type(self))
+        return NULL;
+    bool prefix = value_get(self->settings, "prefix") != NULL;
+    if (prefix && value_get(self->settings, "netmask") != NULL) {
+        (void) fail_set(self->err, -EINVAL, "Cannot use prefix and netmask together");
+        return NULL;
+    }
+    copy_setting(self, prefix ? "prefix" : "netmask");
+    if (!set_addresses(self))
         return NULL;
     for (size_t i = 0; i < NELEMS(copied); i++)
         copy_setting(self, copied[i]);
@@ -370,18 +366,12 @@ all_options(const ifopts_t *self, bool enabled)
     }
     if (check != NULL && netword_truth(check) == 0)
         json_object_set_new(self->out, "arpcheck", json_string("no"));
+    /* NetworkManager keeps its hands off unless the settings say otherwise. */
     json_object_set_new(self->out, "nm_controlled", json_string("no"));
     return set_start(self, enabled) && set_yes(self, "nm_controlled") ? json_incref(self->out) : NULL;
 }
 
 /* ---- the file ------------------------------------------------------------------------------------ */
-
-/* The package that a type of interface needs; NULL: none. */
-static const char *
-package_of_type(const char *type)
-{
-    return strcmp(type, "bridge") == 0 ? "bridge-utils" : strcmp(type, "team") == 0 ? "teamd" : NULL;
-}
 
 /* NEW: the settings, with what the type says of itself. NULL with *err. */
 static json_t *
@@ -424,11 +414,15 @@ ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, 
     ifopts_t asked = {
         ctx, family, iface, type, settings, out, value_truthy(value_get(settings, "test")), err
     };
+    /* The package that this type of interface needs. */
+    const char *package = strcmp(type, "bridge") == 0 ? "bridge-utils"
+                          : strcmp(type, "team") == 0 ? "teamd"
+                                                      : NULL;
     buf_auto_t text = BUF_INIT;
 
     if (settings == NULL || ip_check_iface(args, err) < 0 || ip_check_settings(settings, err) < 0 ||
         ifcfg_check(family->lines, family->n_lines, settings, err) < 0 ||
-        (!asked.test && ip_install(ctx, package_of_type(type), err) < 0))
+        (!asked.test && ip_install(ctx, package, err) < 0))
         return err->code;
     json_auto_t *options = all_options(&asked, value_truthy(value_get(args, "enabled")));
     if (options == NULL)

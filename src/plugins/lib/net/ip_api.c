@@ -71,6 +71,7 @@ ip_type(const json_t *args)
     return ip_small(xstrdup(value_str(args, "iface_type", "")));
 }
 
+/* A package that is there already is not asked of the package manager, which may need the network. */
 int
 ip_install(call_ctx_t *ctx, const char *package, fail_t *err)
 {
@@ -85,6 +86,7 @@ ip_install(call_ctx_t *ctx, const char *package, fail_t *err)
     return did != NULL ? 0 : err->code;
 }
 
+/* The answer is the program's text, as Salt's cmd.run has it, whatever its exit code is. */
 int
 ip_switch_iface(call_ctx_t *ctx, json_t *args, const char *still, json_t **ret_value, fail_t *err)
 {
@@ -103,6 +105,8 @@ ip_switch_iface(call_ctx_t *ctx, json_t *args, const char *still, json_t **ret_v
     return tool_text(ctx, &prog, ret_value, err);
 }
 
+/* `require_reboot` says that the settings need one, so nothing is restarted; the host's name is set all the
+ * same. */
 int
 ip_apply(call_ctx_t *ctx, const json_t *args, const ip_service_t *calls, size_t n, json_t **ret_value,
          fail_t *err)

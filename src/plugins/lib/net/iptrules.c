@@ -135,6 +135,7 @@ static const char *const of_jump[] = { "j",
                                        "tname",
                                        "ttl" };
 
+/* Salt takes "!x", "! x" and "not x" for the same. */
 static bool
 is_negated(const char *value)
 {
@@ -199,6 +200,7 @@ move_option(making_t *m, const char *key, const char *option)
         rule_option_add(m, option, value);
 }
 
+/* "-m state" and the like, once: the user may have named it in `match` already. */
 static void
 need_match(making_t *m, const char *match)
 {
@@ -243,7 +245,8 @@ move_matches(making_t *m)
         move_option(m, "proto", "--proto");
 }
 
-/* False when no protocol is given. */
+/* False when no protocol is given. The list is negated as a whole when one of its ports is, as iptables has
+ * no other way to write that. */
 static bool
 move_ports(making_t *m, const char *key)
 {
@@ -275,6 +278,8 @@ move_ports(making_t *m, const char *key)
     return true;
 }
 
+/* Each set is a match of its own: "-m set --match-set NAME src". The parts were just added, so they are the
+ * last ones. */
 static void
 move_sets(making_t *m)
 {
@@ -334,6 +339,8 @@ move_others(making_t *m)
     }
 }
 
+/* The order of the parts is Salt's; iptables wants an option behind the match or the jump that it belongs
+ * to. */
 char *
 ipt_rule(const json_t *keywords)
 {
@@ -355,6 +362,7 @@ ipt_rule(const json_t *keywords)
 
     move_option(&m, "if", "-i");
     move_option(&m, "of", "-o");
+    /* With the match policy `proto` is IPsec's, which move_matches() writes. */
     if (value_get(left, "proto") != NULL && !str_eq(value_str(left, "match", NULL), "policy")) {
         json_auto_t *proto = taken(&m, "proto");
         json_object_set(left, "protocol", proto);
@@ -379,6 +387,8 @@ ipt_rule(const json_t *keywords)
     }
     if (value_truthy(value_get(left, "set")))
         move_option(&m, "set", "--match-set");
+    /* Taken before the others and written behind them: iptables reads the arguments of a target only after
+     * the target. */
     json_auto_t *jump = take_jump(&m);
     move_others(&m);
     json_array_extend(rule, jump);

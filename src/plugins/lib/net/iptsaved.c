@@ -6,7 +6,9 @@
 #include "common/host/prog.h"
 #include "common/host/rootfs.h"
 
-/* Options of iptables(8), iptables-extensions(8) and xtables-addons(8), in the order of their pages. */
+/* Options of iptables(8), iptables-extensions(8) and xtables-addons(8), in the order of their pages, in which the
+ * values of a rule are told. Salt's parser knows these alone, one of them as "source_port" with its underline;
+ * options of later extensions are in neither answer. */
 static const char *const options[] = { "append",
                                        "delete",
                                        "insert",
@@ -420,7 +422,8 @@ static const char *const spellings[][2] = { { "-A", "append" },
                                             { "--src-cc", "source-country" },
                                             { "--dst-cc", "destination-country" } };
 
-/* The option that a word is, also by the beginning of its name where no other has it; NULL: none of them. */
+/* The option that a word is, also by the beginning of its name where no other has it, as argparse and
+ * iptables itself take it; NULL: none of them. */
 static const char *
 ipt_option(const char *word, fail_t *err)
 {
@@ -456,6 +459,8 @@ ipt_line(char **words, fail_t *err)
     size_t n = strv_len(words);
 
     for (size_t i = 0; i < n && err->code == 0;) {
+        /* "! -s 10.0.0.1" is "-s !10.0.0.1" in Salt's answer: the sign goes into the value of the option
+         * behind it. */
         bool swapped = strcmp(words[i], "!") == 0 && i + 1 < n && *words[i + 1] == '-';
         const char *word = words[i + (swapped ? 1 : 0)];
         buf_auto_t value = BUF_INIT;
@@ -501,6 +506,8 @@ ipt_chain(const char *line, json_t *table, fail_t *err)
     return rc;
 }
 
+/* "-A CHAIN ...": a rule, which is in rules_comment too when it has a comment. Of two rules with one comment
+ * the last is there. */
 static int
 ipt_add_rule(const char *line, json_t *table, fail_t *err)
 {
@@ -527,6 +534,7 @@ ipt_add_rule(const char *line, json_t *table, fail_t *err)
     return 0;
 }
 
+/* Lines of comments, COMMIT and lines that are none of a table are passed over. */
 json_t *
 ipt_saved(const char *text, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* netword.c - values of a network's settings as Python takes them: truths, whole numbers, fractions. */
+/* netword.c - values of a network's settings as Python takes them: truths, whole numbers, fractions. Salt
+ * compares with lists of words, exactly as they are written; YAML makes truths and numbers of many of them
+ * before. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,6 +8,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/net/debiface.h"
 
+/* 1, 0, or -1 for a value that is neither. Python's True is 1 and its False 0, so a list with 1 has True. */
 int
 netword_truth(const json_t *value)
 {
@@ -38,6 +41,7 @@ netword_float(const json_t *value, double *ret_v)
     return json_is_boolean(value) || json_is_number(value);
 }
 
+/* Python's int(): a text is a whole number with blanks around it, a fraction is cut. */
 bool
 netword_int(const json_t *value, json_int_t *ret_v)
 {

@@ -37,6 +37,7 @@ nft_run(call_ctx_t *ctx, const char *const *words, unsigned flags, fail_t *err)
     return tool_run(ctx, &prog, flags, err);
 }
 
+/* nft complains in several lines, of which the first says it. */
 json_t *
 nft_list(call_ctx_t *ctx, const char *const *words, fail_t *err)
 {
@@ -93,6 +94,7 @@ nft_table_there(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
     return there;
 }
 
+/* A chain's line counts only below the line of its table: other tables may have chains of the name. */
 int
 nft_chain_there(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
 {
@@ -112,21 +114,6 @@ nft_chain_there(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
     return there;
 }
 
-/* The handle of a line of a chain, which is cut off; NULL when it is no rule's. BORROWED from the line. */
-static const char *
-cut_handle(char *line)
-{
-    static const char mark[] = " # handle ";
-    char *last = NULL;
-
-    for (char *at = line; (at = strstr(at, mark)) != NULL; at++)
-        last = at;
-    if (last == NULL || last == line || last[-1] == '{')
-        return NULL;
-    *last = '\0';
-    return last + strlen(mark);
-}
-
 /* The chain as nft lists it with handles, with names for numbers. NEW text, or NULL with *err. */
 static char *
 chain_text(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
@@ -140,12 +127,19 @@ chain_text(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
 static char *
 handle_in(const char *chain, const char *form, const char *handle)
 {
+    static const char mark[] = " # handle ";
     AUTO_FREE char *all = xstrdup(chain);
 
     for (char *at = all, *line; (line = line_next(&at)) != NULL;) {
-        const char *own = cut_handle(line);
-        if (own == NULL)
+        /* The last mark of the line, as a comment of the user's may hold one; the line of the chain itself, which ends
+         * in a brace before it, is no rule. */
+        char *last = NULL;
+        for (char *mark_at = line; (mark_at = strstr(mark_at, mark)) != NULL; mark_at++)
+            last = mark_at;
+        if (last == NULL || last == line || last[-1] == '{')
             continue;
+        *last = '\0';
+        const char *own = last + strlen(mark);
         AUTO_FREE char *found = nft_form(line);
         if (handle != NULL ? strcmp(own, handle) == 0 : strcmp(found, form) == 0)
             return xstrdup(own);
@@ -153,6 +147,8 @@ handle_in(const char *chain, const char *form, const char *handle)
     return xstrdup("");
 }
 
+/* The rule is looked for in the user's words first; only when they are not there nft is asked for its own,
+ * which costs a namespace and the table's listing. */
 char *
 nft_rule_handle(call_ctx_t *ctx, const nft_place_t *p, const char *rule, fail_t *err)
 {
@@ -230,6 +226,7 @@ nft_ruleset(call_ctx_t *ctx, const char *family, fail_t *err)
                        err);
 }
 
+/* No command lists one chain without its rules, so it is picked out of the ruleset. */
 json_t *
 nft_chain(call_ctx_t *ctx, const nft_place_t *p, fail_t *err)
 {

@@ -28,20 +28,6 @@ nftform_next(const char **at)
     return xasprintf("%s%.*s%s", quote, (int) len, from, quote);
 }
 
-/* The words of a rule. NEW list of texts. */
-static json_t *
-nftform_words(const char *rule)
-{
-    json_t *words = json_array();
-    char *word;
-
-    while ((word = nftform_next(&rule)) != NULL) {
-        json_array_append_new(words, value_utf8(word, strlen(word)));
-        free(word);
-    }
-    return words;
-}
-
 /* An address without the bits behind its prefix; other words as they are. NEW. */
 static char *
 address_form(const char *word)
@@ -127,8 +113,12 @@ unbraced(const json_t *words, size_t *i)
 char *
 nft_form(const char *rule)
 {
-    json_auto_t *words = nftform_words(rule), *out = json_array();
+    json_auto_t *words = json_array(), *out = json_array();
 
+    for (char *next; (next = nftform_next(&rule)) != NULL; free(next))
+        json_array_append_new(words, value_utf8(next, strlen(next)));
+    /* Left out: counts that change by themselves, the "type" of a reject's reason, and "meta", which nft writes before some
+     * keywords and not before others. */
     for (size_t i = 0; i < json_array_size(words);) {
         const char *word = nftform_word(words, i), *before = i > 0 ? nftform_word(words, i - 1) : "";
         bool counts = strcmp(before, "counter") == 0 && strcmp(word, "packets") == 0 &&

@@ -28,20 +28,6 @@ nftown_frame(buf_t *script, char *table)
     }
 }
 
-/* The rule as the last line of nft's echo has it, which is cut; "" when it is none. BORROWED. */
-static const char *
-echoed(char *echo, const char *place)
-{
-    AUTO_FREE char *head = xasprintf("add rule %s ", place);
-    const char *rule = "";
-
-    for (char *at = echo, *line; (line = line_next(&at)) != NULL;) {
-        if (str_starts(line, head))
-            rule = line + strlen(head);
-    }
-    return rule;
-}
-
 char *
 nft_own_words(call_ctx_t *ctx, const char *place, const char *table, const char *statement, fail_t *err)
 {
@@ -61,5 +47,12 @@ nft_own_words(call_ctx_t *ctx, const char *place, const char *table, const char 
     if (out == NULL)
         return NULL;
     AUTO_FREE char *echo = xstrdup(value_int(out, "retcode", -1) == 0 ? value_str(out, "stdout", "") : "");
-    return xstrdup(echoed(echo, place));
+    /* The rule is the last line of the echo; none when nft refused it. */
+    AUTO_FREE char *head = xasprintf("add rule %s ", place);
+    const char *rule = "";
+    for (char *at = echo, *line; (line = line_next(&at)) != NULL;) {
+        if (str_starts(line, head))
+            rule = line + strlen(head);
+    }
+    return xstrdup(rule);
 }

@@ -45,18 +45,6 @@ refuse_rule(const char *rule, const char *why, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EINVAL, "nftables: %s, so this is no single rule: %s", why, rule);
 }
 
-/* True when nft takes the text without quotes for one word, as it stands in rules that were written for a shell's
- * words. */
-static bool
-plain_word(const char *text, size_t len)
-{
-    bool plain = len > 0 && isalpha((unsigned char) *text);
-
-    for (size_t i = 0; i < len; i++)
-        plain = plain && (isalnum((unsigned char) text[i]) || strchr("_.-", text[i]) != NULL);
-    return plain;
-}
-
 /* Moves *at behind a quoted text: "text", 'text' or \"text\". */
 static int
 take_quoted(const char **at, buf_t *out, const char *rule, fail_t *err)
@@ -65,13 +53,17 @@ take_quoted(const char **at, buf_t *out, const char *rule, fail_t *err)
     const char *from = *at + strlen(mark), *end = strstr(from, mark);
     size_t len = end != NULL ? (size_t) (end - from) : 0;
 
+    bool plain = len > 0 && isalpha((unsigned char) *from);
+
     if (end == NULL)
         return refuse_rule(rule, "a quotation has no end", err);
     for (size_t i = 0; i < len; i++) {
         if (iscntrl((unsigned char) from[i]) || from[i] == '"' || from[i] == '\\')
             return refuse_rule(rule, "a quotation holds a quote, a backslash or a line break", err);
+        plain = plain && (isalnum((unsigned char) from[i]) || strchr("_.-", from[i]) != NULL);
     }
-    const char *quote = plain_word(from, len) ? "" : "\"";
+    /* A text that nft takes for one word stands without quotes, as in rules that were written for a shell's words. */
+    const char *quote = plain ? "" : "\"";
     buf_puts(out, quote);
     buf_add(out, from, len);
     buf_puts(out, quote);
@@ -91,6 +83,7 @@ nft_statement(const char *rule, fail_t *err)
                 return NULL;
             continue;
         }
+        /* "\{" is how a rule on a shell's command line has its braces. */
         if (*at == '\\' && (at[1] == '{' || at[1] == '}'))
             at++;
         const char *why = *at == ';'                     ? "it holds a semicolon"
@@ -129,15 +122,6 @@ typedef enum shape {
     SHAPE_PHRASE   /* several words */
 } shape_t;
 
-static int
-refuse_value(const char *key, const char *value, fail_t *err)
-{
-    return fail_kind(err, FAIL_COMMAND, -EINVAL,
-                     "nftables: %s: '%s' is more than a value: white space, quotes, braces, semicolons and "
-                     "comments have no place in it",
-                     key, value);
-}
-
 /* Words with commas between, white space only behind a comma. */
 static bool
 is_word_list(const char *text, size_t len)
@@ -155,6 +139,7 @@ is_word_list(const char *text, size_t len)
     return begun;
 }
 
+/* One word, behind "!= " too; with `set` a set in braces as well. */
 static bool
 is_operand(const char *text, bool set)
 {
@@ -223,18 +208,13 @@ worded(const json_t *keywords, const char *key, shape_t shape, fail_t *err)
     }
     if (ok)
         return shape == SHAPE_NUMBERS ? falling(text) : xstrdup(shape == SHAPE_PORTS ? text : given);
+    /* nft_statement() has said more already. */
     if (err->code == 0)
-        refuse_value(key, given, err);
+        fail_kind(err, FAIL_COMMAND, -EINVAL,
+                  "nftables: %s: '%s' is more than a value: white space, quotes, braces, semicolons and "
+                  "comments have no place in it",
+                  key, given);
     return NULL;
-}
-
-/* "ip saddr VALUE", or ip6 where the address or the family is. */
-static void
-nft_address(buf_t *rule, const char *field, const char *value, const char *family)
-{
-    bool six = strcmp(family, "ip6") == 0 || strchr(value, ':') != NULL;
-
-    buf_printf(rule, "%s %s %s ", six ? "ip6" : "ip", field, value);
 }
 
 /* A part of a rule: what stands for a keyword, with {} for its value. */
@@ -244,6 +224,7 @@ typedef struct part {
     const char *text; /* "saddr", "daddr": an address; "dport", "sport": behind the protocol */
 } part_t;
 
+/* The order is that of the parts in the rule. */
 static const part_t parts[] = {
     { "if", SHAPE_WORD, "meta iifname {} " },
     { "of", SHAPE_WORD, "meta oifname {} " },
@@ -276,6 +257,8 @@ static const char *const instead[][2] = {
     { "source", "saddr" }, { "destination", "daddr" }, { "jump", "target" }, { "to-port", "redirect-to" }
 };
 
+/* `jump` gives way to a target that is there at all, the others to one that is true: Salt's tests differ
+ * so. */
 static bool
 is_replaced(const json_t *keywords, const char *key)
 {
@@ -287,19 +270,6 @@ is_replaced(const json_t *keywords, const char *key)
     return false;
 }
 
-static void
-nft_part(buf_t *rule, const part_t *part, const char *value, const char *proto, const char *family)
-{
-    if (str_ends(part->text, "addr")) {
-        nft_address(rule, part->text, value, family);
-    } else if (str_ends(part->text, "port")) {
-        buf_printf(rule, "%s %s { %s } ", proto, part->text, value);
-    } else {
-        AUTO_FREE char *text = str_replace(part->text, "{}", value);
-        buf_puts(rule, text);
-    }
-}
-
 char *
 nft_rule(const json_t *keywords, const char *family, fail_t *err)
 {
@@ -307,16 +277,23 @@ nft_rule(const json_t *keywords, const char *family, fail_t *err)
     AUTO_FREE char *proto = worded(keywords, "proto", SHAPE_WORD, err);
 
     for (size_t i = 0; i < NELEMS(parts) && err->code == 0; i++) {
-        AUTO_FREE char *value = is_replaced(keywords, parts[i].key)
-                                    ? NULL
-                                    : worded(keywords, parts[i].key, parts[i].shape, err);
+        const char *key = parts[i].key, *text = parts[i].text;
+        AUTO_FREE char *value = is_replaced(keywords, key) ? NULL
+                                                           : worded(keywords, key, parts[i].shape, err);
         if (value == NULL)
             continue;
-        if (str_ends(parts[i].text, "port") && proto == NULL)
-            fail_kind(err, FAIL_COMMAND, -EINVAL, "nftables: %s needs a protocol: say proto: tcp",
-                      parts[i].key);
-        else
-            nft_part(&rule, &parts[i], value, proto, family);
+        if (str_ends(text, "addr")) {
+            /* Tables of inet hold both kinds: the address itself tells which. */
+            bool six = strcmp(family, "ip6") == 0 || strchr(value, ':') != NULL;
+            buf_printf(&rule, "%s %s %s ", six ? "ip6" : "ip", text, value);
+        } else if (str_ends(text, "port") && proto == NULL) {
+            fail_kind(err, FAIL_COMMAND, -EINVAL, "nftables: %s needs a protocol: say proto: tcp", key);
+        } else if (str_ends(text, "port")) {
+            buf_printf(&rule, "%s %s { %s } ", proto, text, value);
+        } else {
+            AUTO_FREE char *words = str_replace(text, "{}", value);
+            buf_puts(&rule, words);
+        }
     }
     if (err->code != 0)
         return NULL;
@@ -343,6 +320,7 @@ is_priority(const char *text)
     return *number != '\0' && number[strspn(number, "0123456789")] == '\0';
 }
 
+/* A priority becomes words of the command, so it is checked to be one; type and hook are names. */
 char *
 nft_base(const json_t *args, bool *ret_whole, fail_t *err)
 {
