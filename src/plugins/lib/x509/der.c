@@ -1,4 +1,6 @@
-/* der.c - DER, written and read. */
+/* der.c - DER, written and read. Lengths are written behind their value: each value is appended with its tag
+ * first, and der_end() moves it when the length is known. The reader takes what openssl and others write; it
+ * does not refuse BER's longer forms of a length. */
 #include <time.h>
 
 #include "common/base/utf8.h"
@@ -16,6 +18,7 @@ der_begin(buf_t *b, uint8_t tag)
     return b->len;
 }
 
+/* The value is moved by as many bytes as its length needs, from one to nine. */
 void
 der_end(buf_t *b, size_t at)
 {
@@ -52,6 +55,7 @@ der_text(buf_t *b, uint8_t tag, const char *text)
     der_put(b, tag, text, strlen(text));
 }
 
+/* Leading zeros go; one comes back where the first bit would make the number negative. */
 void
 der_number(buf_t *b, uint8_t tag, const uint8_t *bytes, size_t len)
 {
@@ -81,6 +85,7 @@ der_true(buf_t *b, uint8_t tag)
     der_put(b, tag, "\xff", 1);
 }
 
+/* Seven bits a byte, the highest first; all bytes but the last have their first bit set. */
 static void
 put_base128(buf_t *b, uint64_t v)
 {
@@ -95,6 +100,7 @@ put_base128(buf_t *b, uint64_t v)
         buf_putc(b, bytes[--n]);
 }
 
+/* The first two numbers share one: 40 * first + second, so below 2 the second is less than 40. */
 bool
 der_oid(buf_t *b, uint8_t tag, const char *dotted)
 {
@@ -117,6 +123,7 @@ der_oid(buf_t *b, uint8_t tag, const char *dotted)
     return true;
 }
 
+/* Bit 0 is the highest of the first byte; the byte before them tells how many at the end are unused. */
 void
 der_named_bits(buf_t *b, uint8_t tag, unsigned flags)
 {
@@ -141,6 +148,7 @@ der_time(buf_t *b, int64_t seconds)
     char text[32];
 
     (void) gmtime_r(&t, &tm);
+    /* Years 1950 to 2049 have two digits (RFC 5280, 4.1.2.5). */
     bool utc = tm.tm_year >= 50 && tm.tm_year < 150;
     (void) strftime(text, sizeof(text), "%Y%m%d%H%M%SZ", &tm);
     der_text(b, utc ? DER_UTC : DER_GENERAL, text + (utc ? 2 : 0));
@@ -148,6 +156,7 @@ der_time(buf_t *b, int64_t seconds)
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
+/* Tags of several bytes, indefinite lengths and lengths of more than four bytes are in no certificate. */
 bool
 der_next(der_t *in, uint8_t *ret_tag, der_t *ret_body, der_t *ret_whole)
 {
@@ -211,6 +220,7 @@ der_oid_text(der_t body)
     return buf_steal(&out);
 }
 
+/* Two's complement, as the sign is the first bit. */
 bool
 der_to_int(der_t body, json_int_t *ret_v)
 {
@@ -240,6 +250,7 @@ der_to_bits(der_t body, unsigned *ret_flags)
     return true;
 }
 
+/* The forms with seconds and Z alone, which RFC 5280 asks for. */
 bool
 der_to_time(uint8_t tag, der_t body, int64_t *ret_seconds)
 {
@@ -277,6 +288,8 @@ widened(der_t body, size_t width)
     return value_utf8(buf_str(&out), out.len);
 }
 
+/* T.61 is read as Latin-1, as most who write it mean that; all kinds that are left are parts of UTF-8, or are
+ * it. */
 json_t *
 der_to_text(uint8_t tag, der_t body)
 {
@@ -329,15 +342,6 @@ der_decimal(const void *bytes, size_t len)
     return digits;
 }
 
-static int
-nibble(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 bool
 der_unhex(const char *hex, buf_t *out)
 {
@@ -346,7 +350,10 @@ der_unhex(const char *hex, buf_t *out)
     for (const char *p = hex; *p != '\0'; p++) {
         if (*p == ':')
             continue;
-        int v = nibble(*p);
+        int v = *p >= '0' && *p <= '9'   ? *p - '0'
+                : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10
+                : *p >= 'A' && *p <= 'F' ? *p - 'A' + 10
+                                         : -1;
         if (v < 0)
             return false;
         if (high >= 0)

@@ -26,18 +26,10 @@ static const struct attribute {
     { NULL, "0.9.2342.19200300.100.1.25", "DC", DER_IA5, { NULL } },
 };
 
-static uint8_t
-dn_tag_of(const char *oid)
-{
-    for (size_t i = 0; i < NELEMS(attributes); i++)
-        if (str_eq(attributes[i].oid, oid))
-            return attributes[i].tag;
-    return DER_UTF8;
-}
-
 /* ---- from what users write --------------------------------------------------------------------- */
 
-/* Reads a value of RFC 4514 up to an unescaped `,` or `+`. */
+/* Reads a value of RFC 4514 up to an unescaped `,` or `+`. A value that begins with # is DER in hexadecimal,
+ * which nothing here needs; an empty one is an error. */
 static const char *
 dn_read_value(const char *p, buf_t *out)
 {
@@ -59,7 +51,7 @@ dn_read_value(const char *p, buf_t *out)
     return out->len > 0 ? p : NULL;
 }
 
-/* Reads one attribute; NULL: it is none. */
+/* Reads one attribute; NULL: it is none. Its name is one of RFC 4514's in any case, or an OID. */
 static const char *
 read_attribute(const char *p, json_t *into)
 {
@@ -141,6 +133,8 @@ of_members(const json_t *spec, fail_t *err)
     return json_incref(name);
 }
 
+/* A text is turned about, as RFC 4514 writes the last part of a name first; a list is in the order of the
+ * name. */
 json_t *
 dn_make(const json_t *spec, fail_t *err)
 {
@@ -220,9 +214,13 @@ dn_write_relative(const json_t *relative, uint8_t tag, buf_t *out)
     json_array_foreach (relative, i, one) {
         const char *oid = json_string_value(json_array_get(one, 0));
         json_t *value = json_array_get(one, 1);
+        uint8_t kind = DER_UTF8;
+        for (size_t k = 0; k < NELEMS(attributes); k++)
+            if (str_eq(attributes[k].oid, oid))
+                kind = attributes[k].tag;
         size_t seq = der_begin(&each[i], DER_SEQ);
         (void) der_oid(&each[i], DER_OID, oid);
-        der_put(&each[i], dn_tag_of(oid), json_string_value(value), json_string_length(value));
+        der_put(&each[i], kind, json_string_value(value), json_string_length(value));
         der_end(&each[i], seq);
     }
     qsort(each, n, sizeof(*each), by_bytes);
@@ -279,6 +277,7 @@ dn_read(der_t body)
     return json_incref(name);
 }
 
+/* Values are compared as they are: no folding of case or blanks, which RFC 5280 would have for some. */
 bool
 dn_equal(const json_t *a, const json_t *b)
 {
@@ -311,6 +310,7 @@ dn_put_escaped(buf_t *out, const char *text)
     }
 }
 
+/* RFC 4514: the last part first. An attribute that has no name there is shown by its OID. */
 char *
 dn_text(const json_t *name)
 {

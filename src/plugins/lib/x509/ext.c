@@ -1,4 +1,5 @@
-/* ext.c - the table of extensions, and the lists of them that documents have. */
+/* ext.c - the table of extensions, and the lists of them that documents have. A row has both directions; the
+ * name that users write comes first, with the names that the older module took last. */
 #include "common/base/str.h"
 #include "plugins/lib/x509/ext.h"
 #include "plugins/lib/x509/ext_make.h"
@@ -149,6 +150,7 @@ ext_make(const ext_row_t *row, const json_t *v, const ext_about_t *about, fail_t
     return json_pack("{s:s, s:b, s:s}", "oid", row->oid, "critical", critical, "value", hex);
 }
 
+/* The order is the table's and not that of the arguments: two runs make the same bytes. */
 json_t *
 ext_make_all(const json_t *kwargs, unsigned kind, unsigned unless, const ext_about_t *about, fail_t *err)
 {
@@ -225,7 +227,8 @@ ext_show_all(const json_t *list, unsigned entry)
     return shown;
 }
 
-/* Other bytes may mean the same: a default that is spelled out, another kind of text in a name. */
+/* Other bytes may mean the same: a default that is spelled out, another kind of text in a name. So they are
+ * compared as they are shown. */
 bool
 ext_same(const json_t *a, const json_t *b)
 {
@@ -249,6 +252,7 @@ find(const json_t *list, const json_t *extension)
     return NULL;
 }
 
+/* Changes are told by cryptography's names of extensions. */
 static void
 note(json_t *list, const json_t *extension)
 {

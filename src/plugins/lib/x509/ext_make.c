@@ -1,9 +1,12 @@
-/* ext_make.c - the extensions of keys and constraints. */
+/* ext_make.c - the extensions of keys and constraints. Each takes OpenSSL's notation, which Salt's older
+ * module has, or the newer one's lists and mappings. Their errors are those of the newer module, or of the
+ * library cryptography beneath it. */
 #include <ctype.h>
 
 #include "common/base/str.h"
 #include "plugins/lib/x509/ext_make.h"
 
+/* Python's int() takes blanks around it, so they are taken here. */
 int
 ext_number(const json_t *v, const char *what, json_int_t *ret_n, fail_t *err)
 {
@@ -38,6 +41,7 @@ make_basic(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out
     bool ca;
 
     if (json_is_string(v)) {
+        /* "CA:TRUE" and "ca:true" are the same; a mapping's keys are not folded. */
         AUTO_FREE char *lower = xstrdup(json_string_value(v));
         for (char *p = lower; *p != '\0'; p++)
             *p = (char) tolower((unsigned char) *p);
@@ -67,6 +71,8 @@ make_basic(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out
     return 0;
 }
 
+/* The words are looked for anywhere in a text, as Python's `in` does it: "nonRepudiation, digitalSignature"
+ * needs no parsing. */
 int
 make_key_usage(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -84,6 +90,7 @@ make_key_usage(const json_t *v, const ext_about_t *about, bool *critical, buf_t 
     return 0;
 }
 
+/* A usage by its short name, or any OID. */
 int
 make_extended(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -124,6 +131,7 @@ key_hash(der_t spki, buf_t *out, fail_t *err)
     return ossl_digest("SHA1", bits.p + 1, bits.len - 1, out, err);
 }
 
+/* `hash` stands for the hash of the document's own key; anything else is hexadecimal. */
 int
 make_skid(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -165,24 +173,8 @@ signer_id(const ext_about_t *about, buf_t *out, fail_t *err)
     return 0;
 }
 
-/* issuer and serial number of the certificate that signs, which may be the one that is made. */
-static void
-put_issuer(const ext_about_t *about, buf_t *out)
-{
-    size_t names = der_begin(out, DER_CTXC(1)), name = der_begin(out, DER_CTXC(4));
-
-    if (about->ca != NULL)
-        buf_add(out, about->ca->issuer_der.p, about->ca->issuer_der.len);
-    else
-        buf_add(out, buf_str(about->own_name), about->own_name->len);
-    der_end(out, name);
-    der_end(out, names);
-    if (about->ca != NULL)
-        der_number(out, DER_CTX(2), about->ca->serial.p, about->ca->serial.len);
-    else
-        der_number(out, DER_CTX(2), (const uint8_t *) buf_str(about->own_serial), about->own_serial->len);
-}
-
+/* The issuer stands there when it is `always`, or when there is no key identifier; `keyid` alone is the
+ * common case. */
 int
 make_akid(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -209,8 +201,17 @@ make_akid(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out,
     size_t at = der_begin(out, DER_SEQ);
     if (id.len > 0)
         der_put(out, DER_CTX(0), buf_str(&id), id.len);
-    if ((always || (issuer != NULL && id.len == 0)) && (about->ca != NULL || own))
-        put_issuer(about, out);
+    /* Issuer and serial number of the certificate that signs, which may be the one that is made. */
+    if ((always || (issuer != NULL && id.len == 0)) && (about->ca != NULL || own)) {
+        const xdoc_t *ca = about->ca;
+        size_t names = der_begin(out, DER_CTXC(1)), name = der_begin(out, DER_CTXC(4));
+        buf_add(out, ca != NULL ? (const void *) ca->issuer_der.p : buf_str(about->own_name),
+                ca != NULL ? ca->issuer_der.len : about->own_name->len);
+        der_end(out, name);
+        der_end(out, names);
+        der_number(out, DER_CTX(2), ca != NULL ? ca->serial.p : (const uint8_t *) buf_str(about->own_serial),
+                   ca != NULL ? ca->serial.len : about->own_serial->len);
+    }
     der_end(out, at);
     return 0;
 }
@@ -240,6 +241,7 @@ make_policy_constraints(const json_t *v, const ext_about_t *about, bool *critica
     return 0;
 }
 
+/* The number alone, a mapping with `value`, or OpenSSL's text. */
 int
 make_inhibit(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -269,6 +271,7 @@ make_no_check(const json_t *v, const ext_about_t *about, bool *critical, buf_t *
     return 0;
 }
 
+/* TLS extension numbers (RFC 7633): 5 is status_request, "OCSP must staple". */
 int
 make_features(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -291,6 +294,7 @@ make_features(const json_t *v, const ext_about_t *about, bool *critical, buf_t *
     return 0;
 }
 
+/* The text may have commas, so only a "critical" at its begin is cut off. */
 int
 make_comment(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -332,6 +336,7 @@ make_cert_type(const json_t *v, const ext_about_t *about, bool *critical, buf_t 
     return 0;
 }
 
+/* Salt has one text for all that can go wrong with it. */
 int
 make_number(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -345,6 +350,7 @@ make_number(const json_t *v, const ext_about_t *about, bool *critical, buf_t *ou
     return 0;
 }
 
+/* The digits are taken out of the text wherever they stand; two numbers are an error. */
 int
 make_delta(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -362,6 +368,8 @@ make_delta(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out
     return 0;
 }
 
+/* A text, or a list of which the first word that is not "critical" counts. The empty name is CRLReason's gap,
+ * 7. */
 int
 make_reason(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {

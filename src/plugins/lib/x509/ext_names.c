@@ -31,6 +31,7 @@ gn_pair(const char *text)
     return pair_of(text, strlen(text), "");
 }
 
+/* "critical" counts only at the begin. A part without a colon has the value that Salt marks it with. */
 json_t *
 conf_pairs(const char *text, bool *critical)
 {
@@ -49,6 +50,8 @@ conf_pairs(const char *text, bool *critical)
     return pairs;
 }
 
+/* Names as a text, a list of texts and mappings, or a mapping; a list's words without a colon ("critical")
+ * are none. */
 json_t *
 gn_pairs(const json_t *v, bool *critical)
 {
@@ -96,6 +99,7 @@ write_ip(const char *text, buf_t *out, fail_t *err)
     return 0;
 }
 
+/* Names go into certificates as ASCII; dirName is a Name of its own and may be any text. */
 int
 gn_write(const char *kind, const json_t *v, buf_t *out, fail_t *err)
 {

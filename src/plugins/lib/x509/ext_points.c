@@ -68,6 +68,8 @@ put_access(const char *method, const json_t *place, buf_t *out, fail_t *err)
     return rc;
 }
 
+/* Of a text the parts are "METHOD;KIND:PLACE", of a list mappings. It is never critical (RFC 5280,
+ * 4.2.2.1). */
 int
 make_access(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -155,7 +157,8 @@ put_point_name(const json_t *full, const json_t *relative, buf_t *out, fail_t *e
     return rc;
 }
 
-/* One point that is a mapping: fullname or relativename, crlissuer, reasons. */
+/* One point that is a mapping: fullname or relativename, crlissuer, reasons. RFC 5280 has both names as a
+ * choice, and one of the three must be there. */
 static int
 put_point(const json_t *point, buf_t *out, fail_t *err)
 {
@@ -216,6 +219,7 @@ make_points(const json_t *v, const ext_about_t *about, bool *critical, buf_t *ou
     return rc;
 }
 
+/* The same shape as crlDistributionPoints, and never critical (RFC 5280, 4.2.1.15). */
 int
 make_freshest(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -225,6 +229,8 @@ make_freshest(const json_t *v, const ext_about_t *about, bool *critical, buf_t *
     return rc;
 }
 
+/* The tag of a flag is its place in the list and one more. "onlysomereasons" is a list of reasons, the others
+ * are truths. */
 int
 make_issuing_point(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -313,6 +319,7 @@ put_policy(const char *oid, const json_t *qualifiers, buf_t *out, fail_t *err)
     return rc;
 }
 
+/* A text has OIDs alone; qualifiers need a mapping. */
 int
 make_policies(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {

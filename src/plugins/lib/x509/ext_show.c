@@ -1,4 +1,6 @@
-/* ext_show.c - extensions as Salt shows them. */
+/* ext_show.c - extensions as Salt shows them. The shapes are those of the newer x509 module, as
+ * read_certificate returns them; its misspelled keys ("onysomereasons", "organizataion") are kept, as states
+ * and templates of users have them. */
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/ext.h"
@@ -68,6 +70,8 @@ show_basic(der_t der, json_t *into)
     return true;
 }
 
+/* encipherOnly and decipherOnly say nothing without keyAgreement and are then false, as cryptography has
+ * them. */
 bool
 show_key_usage(der_t der, json_t *into)
 {
@@ -84,6 +88,7 @@ show_key_usage(der_t der, json_t *into)
     return true;
 }
 
+/* An OID without a name is shown itself. */
 bool
 show_extended(der_t der, json_t *into)
 {
@@ -112,6 +117,7 @@ show_skid(der_t der, json_t *into)
     return true;
 }
 
+/* A serial number's leading zero is DER's, not the number's. */
 bool
 show_akid(der_t der, json_t *into)
 {
@@ -143,6 +149,7 @@ show_names(der_t der, json_t *into)
     return list != NULL;
 }
 
+/* The kind of the name goes: a place is an address whatever it is. */
 bool
 show_access(der_t der, json_t *into)
 {
@@ -197,6 +204,7 @@ show_point_name(der_t in, json_t *into)
     return true;
 }
 
+/* All four members are there, empty where the point has none. */
 bool
 show_points(der_t der, json_t *into)
 {
@@ -220,6 +228,7 @@ show_points(der_t der, json_t *into)
     return true;
 }
 
+/* Member 3 is the reasons, the others are flags. */
 bool
 show_issuing_point(der_t der, json_t *into)
 {
@@ -272,6 +281,7 @@ show_notice(der_t in)
                      "explicit_text", take_text(&in));
 }
 
+/* A qualifier is a notice or the address of a statement, by its OID (id-qt-unotice, id-qt-cps). */
 bool
 show_policies(der_t der, json_t *into)
 {
@@ -316,6 +326,7 @@ show_policy_constraints(der_t der, json_t *into)
     return true;
 }
 
+/* A number that has more than 64 bits is shown in hexadecimal. */
 bool
 show_number(der_t der, json_t *into)
 {

@@ -36,6 +36,8 @@ issue_given(const json_t *args, const char *name)
 
 /* ---- parts -------------------------------------------------------------------------------------- */
 
+/* 20 bytes are the most (RFC 5280, 4.1.2.2); the first is from 1 to 127, so that the number is positive and
+ * as long. */
 int
 issue_serial(buf_t *out, fail_t *err)
 {
@@ -108,6 +110,7 @@ take_digest(const json_t *args, issue_t *out, fail_t *err)
     return digest_name(out->digest, err) != NULL ? 0 : err->code;
 }
 
+/* `subject`, or else CN, O and the others beside the arguments. */
 static int
 take_subject(const json_t *args, issue_t *out, fail_t *err)
 {
@@ -120,7 +123,8 @@ take_subject(const json_t *args, issue_t *out, fail_t *err)
     return 0;
 }
 
-/* The signing key and certificate, which must be a pair. */
+/* The signing key and certificate, which must be a pair. With `remote` a ca_server has the key, and only its
+ * certificate may be known here. */
 static int
 take_signer(const json_t *args, bool remote, issue_t *out, fail_t *err)
 {
@@ -146,7 +150,8 @@ take_signer(const json_t *args, bool remote, issue_t *out, fail_t *err)
     return public != NULL ? err->code : -EINVAL;
 }
 
-/* The key that the certificate is for. */
+/* The key that the certificate is for. Self-signed: the signer's own. Else the first that is given of a
+ * private key, a public key and a request. */
 static int
 take_subject_key(const json_t *args, issue_t *out, fail_t *err)
 {
@@ -194,6 +199,8 @@ take_over(issue_t *out)
 
 /* ---- documents ---------------------------------------------------------------------------------- */
 
+/* `now` is the certificate that is there already, or NULL: a new one keeps its serial number where none is
+ * asked for, so that the authority's identifier in it can be compared. */
 int
 issue_cert(const json_t *args, const xdoc_t *now, bool remote, issue_t *out, fail_t *err)
 {
@@ -233,6 +240,7 @@ issue_cert(const json_t *args, const xdoc_t *now, bool remote, issue_t *out, fai
     return out->extensions != NULL ? 0 : err->code;
 }
 
+/* Extensions that only an issuer says (EXT_NO_CSR) are left out even when they are given. */
 int
 issue_csr(const json_t *args, issue_t *out, fail_t *err)
 {
@@ -311,6 +319,7 @@ plain_entry(const json_t *entry)
     return plain;
 }
 
+/* The list is dated now, and the next one is due after days_valid (100). */
 int
 issue_crl(const json_t *args, issue_t *out, fail_t *err)
 {
@@ -342,6 +351,7 @@ issue_crl(const json_t *args, issue_t *out, fail_t *err)
 
 /* ---- signing ------------------------------------------------------------------------------------ */
 
+/* Version 3, which is 2. */
 static void
 write_cert(const issue_t *self, const sigalg_t *alg, buf_t *out)
 {
@@ -365,6 +375,8 @@ write_cert(const issue_t *self, const sigalg_t *alg, buf_t *out)
     }
 }
 
+/* PKCS#10 (RFC 2986): the extensions are an attribute, extensionRequest. The attributes are there, empty,
+ * without them. */
 static void
 write_csr(const issue_t *self, buf_t *out)
 {
@@ -416,6 +428,7 @@ write_crl(const issue_t *self, const sigalg_t *alg, buf_t *out)
     }
 }
 
+/* The signed part as it is written here, byte for byte, its algorithm once more, and the signature. */
 int
 issue_sign(const issue_t *self, buf_t *out, fail_t *err)
 {

@@ -97,6 +97,7 @@ enum {
 
 static const char *const lib_names[] = { "libcrypto.so.3", NULL };
 
+/* Version 3 alone: EVP_PKEY_Q_keygen() is new there. */
 static void *
 lib_open(struct ossl *into)
 {
@@ -221,6 +222,7 @@ pkey_equal(const pkey_t *a, const pkey_t *b)
     return lib.EVP_PKEY_eq(a, b) == 1;
 }
 
+/* Any size that libcrypto takes, for the module `tls`; x509 asks pkey_make(), which has Salt's three. */
 pkey_t *
 pkey_make_rsa(json_int_t bits, fail_t *err)
 {
@@ -235,6 +237,7 @@ pkey_make_rsa(json_int_t bits, fail_t *err)
     return key;
 }
 
+/* Salt's sizes and errors. 0 bits: the default. */
 pkey_t *
 pkey_make(const char *algo, json_int_t bits, fail_t *err)
 {
@@ -270,11 +273,13 @@ pkey_make(const char *algo, json_int_t bits, fail_t *err)
     return key;
 }
 
+/* libcrypto asks for a passphrase only when a key has one: `was` tells the encrypted from the plain. */
 typedef struct asked {
     const char *pass;
     bool was;
 } asked_t;
 
+/* libcrypto's callback: the length, or -1 for no passphrase, which makes the reading fail. */
 static int
 give_pass(char *into, int room, int writing, void *cookie)
 {
@@ -330,6 +335,8 @@ key_asking(const buf_t *bytes, const char *pass, bool pem, pkey_trouble_t *ret_t
     return key;
 }
 
+/* PEM by its armour; else DER, with or without a passphrase; else PKCS#12. A passphrase for a key that has
+ * none is an error, as in Salt. */
 pkey_t *
 pkey_read(const buf_t *bytes, const char *pass, const char **ret_encoding, pkey_trouble_t *ret_trouble,
           fail_t *err)
@@ -368,6 +375,7 @@ pkey_read(const buf_t *bytes, const char *pass, const char **ret_encoding, pkey_
     return key;
 }
 
+/* PKCS#8: with a passphrase by PBES2 with AES-256-CBC, as cryptography writes it. */
 int
 pkey_write(const pkey_t *self, const char *pass, buf_t *out, fail_t *err)
 {
@@ -387,6 +395,7 @@ pkey_write(const pkey_t *self, const char *pass, buf_t *out, fail_t *err)
     return good ? 0 : fail_kind(err, FAIL_COMMAND, -EIO, "libcrypto could not write the private key");
 }
 
+/* NULL when it is no key that libcrypto knows, or there is no libcrypto. */
 pkey_t *
 pkey_read_public(const void *der, size_t len)
 {
@@ -406,6 +415,7 @@ pkey_write_public(const pkey_t *self, buf_t *out, fail_t *err)
 
 /* ---- signatures --------------------------------------------------------------------------------- */
 
+/* The first call tells how much room the signature may need, the second how much it has. */
 int
 pkey_sign(const pkey_t *self, const char *digest, const void *data, size_t len, buf_t *out, fail_t *err)
 {
@@ -477,6 +487,7 @@ free_cert(void *cert)
     lib.X509_free(cert);
 }
 
+/* The certificates become DER again, as those of all other sources are. 0, or negative with *ret_trouble. */
 int
 p12_read(const buf_t *bytes, const char *pass, p12_t *out, pkey_trouble_t *ret_trouble)
 {
@@ -510,6 +521,7 @@ p12_read(const buf_t *bytes, const char *pass, p12_t *out, pkey_trouble_t *ret_t
     return rc;
 }
 
+/* `compat` is 3DES with SHA-1, which old readers need; otherwise libcrypto's default, AES. */
 int
 p12_write(const p12_t *self, const char *pass, bool compat, buf_t *out, fail_t *err)
 {

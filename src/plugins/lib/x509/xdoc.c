@@ -1,4 +1,6 @@
-/* xdoc.c - certificates, requests and lists: parsed from DER by a reader that never leaves the bytes it has. */
+/* xdoc.c - certificates, requests and lists: parsed from DER by a reader that never leaves the bytes it has.
+ * Parts that point into a document (der_t) stay valid as long as it does. Unknown extensions are kept as they
+ * are. */
 #include "common/base/base64.h"
 #include "common/base/str.h"
 #include "plugins/lib/x509/dn.h"
@@ -74,6 +76,7 @@ digest_name(const char *salts, fail_t *err)
     return NULL;
 }
 
+/* Ed25519 and Ed448 have a hash of their own, so any digest is taken and none is used. */
 const sigalg_t *
 sigalg_for(const pkey_t *key, const char *digest, fail_t *err)
 {
@@ -96,6 +99,7 @@ sigalg_of(const xdoc_t *doc)
     return NULL;
 }
 
+/* RSA's algorithms have NULL as their parameters (RFC 4055), the others have none. */
 void
 sigalg_write(const sigalg_t *alg, buf_t *out)
 {
@@ -107,13 +111,16 @@ sigalg_write(const sigalg_t *alg, buf_t *out)
     der_end(out, at);
 }
 
-/* Of RSASSA-PSS: the hash that its parameters name, SHA-1 by default. */
-static const char *
-pss_digest(der_t params)
+const char *
+xdoc_digest(const xdoc_t *self)
 {
-    der_t explicit, algorithm, oid;
+    const sigalg_t *alg = sigalg_of(self);
+    der_t params = self->sig_params, sequence, explicit, algorithm, oid;
 
-    if (!der_take(&params, DER_CTXC(0), &explicit))
+    if (!str_eq(self->sig_oid, OID_PSS))
+        return alg != NULL ? alg->digest : NULL;
+    /* RSASSA-PSS: the hash that its parameters name, SHA-1 by default. */
+    if (!der_take(&params, DER_SEQ, &sequence) || !der_take(&sequence, DER_CTXC(0), &explicit))
         return "SHA1";
     AUTO_FREE char *dotted = der_take(&explicit, DER_SEQ, &algorithm) && der_take(&algorithm, DER_OID, &oid)
                                  ? der_oid_text(oid)
@@ -122,17 +129,6 @@ pss_digest(der_t params)
         if (str_eq(digests[i].oid, dotted))
             return digests[i].libcryptos;
     return NULL;
-}
-
-const char *
-xdoc_digest(const xdoc_t *self)
-{
-    const sigalg_t *alg = sigalg_of(self);
-    der_t params = self->sig_params, sequence;
-
-    if (str_eq(self->sig_oid, OID_PSS))
-        return der_take(&params, DER_SEQ, &sequence) ? pss_digest(sequence) : "SHA1";
-    return alg != NULL ? alg->digest : NULL;
 }
 
 bool
@@ -216,6 +212,7 @@ read_spki(der_t *in, der_t *ret_whole)
     return der_next(in, &tag, &body, ret_whole) && tag == DER_SEQ;
 }
 
+/* A serial number's bytes without the zero that keeps it positive: so it is compared and shown. */
 static der_t
 without_zeros(der_t n)
 {
@@ -224,6 +221,7 @@ without_zeros(der_t n)
     return n;
 }
 
+/* TBSCertificate (RFC 5280, 4.1). The unique identifiers, [1] and [2], are passed over. */
 static bool
 xdoc_read_cert(xdoc_t *d, der_t in)
 {
@@ -299,6 +297,7 @@ read_revoked(xdoc_t *d, der_t in)
     return true;
 }
 
+/* TBSCertList (RFC 5280, 5.1). nextUpdate may be missing: until is 0 then. */
 static bool
 read_crl(xdoc_t *d, der_t in)
 {
@@ -324,6 +323,7 @@ read_crl(xdoc_t *d, der_t in)
     return d->extensions != NULL;
 }
 
+/* All three are SEQUENCE { what is signed, algorithm, signature }; bytes behind it are refused. */
 xdoc_t *
 xdoc_parse(xdoc_kind_t kind, const void *der, size_t len)
 {

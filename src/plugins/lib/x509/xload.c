@@ -14,6 +14,7 @@ enum { READ_MAX = 4 * 1024 * 1024, CHAIN_MAX = 256 };
 
 /* ---- PEM ---------------------------------------------------------------------------------------- */
 
+/* The room is reserved before, so that no copy of a key stays behind as the buffer grows. */
 void
 pem_armour(const char *label, const void *der, size_t len, buf_t *out)
 {
@@ -27,6 +28,7 @@ pem_armour(const char *label, const void *der, size_t len, buf_t *out)
     free(text);
 }
 
+/* Texts between the blocks are passed over; a block that is no base64 is empty. *at moves behind it. */
 bool
 pem_next(const char **at, char **ret_label, buf_t *out)
 {
@@ -52,6 +54,7 @@ pem_next(const char **at, char **ret_label, buf_t *out)
 
 /* ---- sources ------------------------------------------------------------------------------------ */
 
+/* A text is a path when such a file is there, as Salt tries it. BORROWED, or NULL. */
 const char *
 xdoc_path(const json_t *source)
 {
@@ -122,6 +125,7 @@ xkept_free(xkept_t *self)
     *self = (xkept_t){ .encoding = NULL };
 }
 
+/* One that can't be read is left out of the chain, as the first certificate is what was asked for. */
 static void
 add_chain(xkept_t *kept, const void *der, size_t len)
 {
@@ -158,6 +162,7 @@ of_pkcs7(const buf_t *der, xkept_t *kept)
     return first;
 }
 
+/* The first block must be the document for a certificate; requests and lists may stand behind others. */
 static xdoc_t *
 of_pem(xdoc_kind_t kind, const char *text, xkept_t *kept)
 {
@@ -202,6 +207,7 @@ of_pkcs12(const buf_t *bytes, const char *pass, xkept_t *kept)
     return xdoc_parse(XDOC_CERT, buf_str(&p12.cert), p12.cert.len);
 }
 
+/* The encoding that was found stays in `kept`, so that a state can tell whether the file has it. */
 xdoc_t *
 xdoc_load(xdoc_kind_t kind, const json_t *source, const char *pass, xkept_t *kept, fail_t *err)
 {

@@ -99,19 +99,6 @@ kept_only(const xstate_t *s)
     return s->current;
 }
 
-/* The bytes as file.managed's contents: text, or py_wire's bytes. NEW. */
-static json_t *
-as_contents(const buf_t *bytes, const char *encoding)
-{
-    if (str_ends(encoding, "pem"))
-        return value_utf8(buf_str(bytes), bytes->len);
-    char *text = base64_encode(bytes->data, bytes->len, 0);
-    json_t *v = json_pack("{s:[s, s]}", "$py", "bytes", text);
-    explicit_bzero(text, strlen(text));
-    free(text);
-    return v;
-}
-
 static int
 write_file(xstate_t *s, fail_t *err)
 {
@@ -123,7 +110,15 @@ write_file(xstate_t *s, fail_t *err)
     if (any) {
         if (s->kind->make(s, !kept_only(s), &bytes, err) != 0)
             return err->code;
-        contents = as_contents(&bytes, value_str(s->args, "encoding", "pem"));
+        /* Text, or bytes in py_wire's form. */
+        if (str_ends(value_str(s->args, "encoding", "pem"), "pem"))
+            contents = value_utf8(buf_str(&bytes), bytes.len);
+        else {
+            char *text = base64_encode(bytes.data, bytes.len, 0);
+            contents = json_pack("{s:[s, s]}", "$py", "bytes", text);
+            explicit_bzero(text, strlen(text));
+            free(text);
+        }
         state_ret_comment(s->ret, value_fmt("The %s has been %sd", s->kind->what,
                                             s->there && s->current ? "recreate" : "create"));
     }
