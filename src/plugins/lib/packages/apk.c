@@ -1,4 +1,5 @@
-/* apk.c - see apk.h: what apk prints, and what it installs and removes. */
+/* apk.c - see apk.h: what apk prints, and what it installs and removes. Versions are compared by apkver.c;
+ * package files of a local folder are Salt's only way to name a file. */
 #include "plugins/lib/packages/apk.h"
 
 #include "common/base/str.h"
@@ -69,6 +70,7 @@ apk_packages(call_ctx_t *ctx, const json_t *kwargs, fail_t *err)
     return known;
 }
 
+/* {name: "1.2-r0"}. NEW, or NULL with *err. */
 static json_t *
 apk_versions(call_ctx_t *ctx, const json_t *kwargs, fail_t *err)
 {
@@ -93,6 +95,7 @@ apk_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* As in pacman.c: an empty version for a package that isn't there. */
 int
 apk_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -122,21 +122,6 @@ cmp_parts(reader_t *a, reader_t *b)
     }
 }
 
-/* Where one goes on with a suffix of a version before the release it is older, else it is newer. */
-static int
-cmp_rest(const reader_t *a, const reader_t *b)
-{
-    size_t len;
-
-    if (a->token == b->token)
-        return 0;
-    if (a->token == TOKEN_SUFFIX && apkver_suffix_at(a->at, &len) < SUFFIX_NONE)
-        return -1;
-    if (b->token == TOKEN_SUFFIX && apkver_suffix_at(b->at, &len) < SUFFIX_NONE)
-        return 1;
-    return a->token > b->token ? -1 : 1;
-}
-
 int
 apkver_cmp(const char *a, const char *b, bool ignore_epoch)
 {
@@ -150,5 +135,13 @@ apkver_cmp(const char *a, const char *b, bool ignore_epoch)
         next_part(&x);
         next_part(&y);
     }
-    return cmp_rest(&x, &y);
+    /* Where one goes on with a suffix of a version before the release it is older, else it is newer. */
+    size_t len;
+    if (x.token == y.token)
+        return 0;
+    if (x.token == TOKEN_SUFFIX && apkver_suffix_at(x.at, &len) < SUFFIX_NONE)
+        return -1;
+    if (y.token == TOKEN_SUFFIX && apkver_suffix_at(y.at, &len) < SUFFIX_NONE)
+        return 1;
+    return x.token > y.token ? -1 : 1;
 }

@@ -14,18 +14,6 @@
 
 /* ---- refresh_db ---------------------------------------------------------------------------- */
 
-/* True when the lists are younger than so many seconds. */
-static bool
-recent(const json_t *seconds)
-{
-    AUTO_FREE char *path = root_path(apt_root(), LISTS_DIR);
-    struct stat st;
-
-    if (!json_is_number(seconds) || json_number_value(seconds) == 0 || stat(path, &st) < 0)
-        return false;
-    return (double) st.st_mtime + json_number_value(seconds) > (double) clock_wall_us() / 1e6;
-}
-
 /* "Get" is true, "Hit" None, "Ign" and "Err" false. */
 static void
 take_update_line(json_t *ret, json_t *failed, char *line)
@@ -54,18 +42,8 @@ take_update_line(json_t *ret, json_t *failed, char *line)
     strv_free(words);
 }
 
-/* NEW "a, b". */
-static char *
-aptdb_joined(const json_t *list)
-{
-    buf_t out = BUF_INIT;
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        buf_printf(&out, "%s%s", i > 0 ? ", " : "", json_string_value(json_array_get(list, i)));
-    return buf_steal(&out);
-}
-
-/* {source: result}; {} when the lists are young enough. NEW, or NULL with *err. */
+/* {source: result}; {} when the lists are young enough. NEW, or NULL with *err. A source that fails is told
+ * as false; only with failhard it is an error. */
 json_t *
 apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail_t *err)
 {
@@ -76,7 +54,12 @@ apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail
         (void) unlink(path);
     }
 
-    if (recent(cache_valid_time))
+    /* Lists that are younger than so many seconds are good enough. */
+    AUTO_FREE char *lists = root_path(apt_root(), LISTS_DIR);
+    struct stat st;
+    if (json_is_number(cache_valid_time) && json_number_value(cache_valid_time) != 0 &&
+        stat(lists, &st) == 0 &&
+        (double) st.st_mtime + json_number_value(cache_valid_time) > (double) clock_wall_us() / 1e6)
         return json_object();
     json_auto_t *out = apt_output(ctx, err, "apt-get", "-q", "update", NULL);
     if (out == NULL)
@@ -90,7 +73,7 @@ apt_refresh(call_ctx_t *ctx, const json_t *cache_valid_time, bool failhard, fail
     for (char *at = text, *line; (line = line_next(&at)) != NULL;)
         take_update_line(ret, failed, line);
     if (failhard && json_array_size(failed) > 0) {
-        AUTO_FREE char *names = aptdb_joined(failed);
+        AUTO_FREE char *names = value_joined(failed, ", ");
         fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error getting repos: %s", names);
         return NULL;
     }
@@ -105,22 +88,6 @@ apt_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* ---- list_upgrades ------------------------------------------------------------------------- */
-
-/* "Conf libxfont1 (1:1.4.5-1 Debian:testing [i386])": name and version into `ret`. */
-static void
-take_conf_line(json_t *ret, const char *line)
-{
-    if (!str_starts(line, "Conf "))
-        return;
-    const char *name = line + 5, *open = strstr(name, " (");
-    size_t name_len = strcspn(name, " ");
-    if (open == NULL || name_len == 0 || open != name + name_len)
-        return;
-    AUTO_FREE char *key = xstrndup(name, name_len);
-    size_t len = strcspn(open + 2, " ");
-    if (len > 0)
-        json_object_set_new(ret, key, value_utf8(open + 2, len));
-}
 
 int
 apt_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -151,8 +118,17 @@ apt_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     }
     AUTO_FREE char *copy = xstrdup(text);
     *ret_value = json_object();
-    for (char *at = copy, *line; (line = line_next(&at)) != NULL;)
-        take_conf_line(*ret_value, line);
+    for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
+        /* "Conf libxfont1 (1:1.4.5-1 Debian:testing [i386])" */
+        const char *name = str_starts(line, "Conf ") ? line + 5 : "", *open = strstr(name, " (");
+        size_t name_len = strcspn(name, " ");
+        if (open == NULL || name_len == 0 || open != name + name_len)
+            continue;
+        AUTO_FREE char *key = xstrndup(name, name_len);
+        size_t len = strcspn(open + 2, " ");
+        if (len > 0)
+            json_object_set_new(*ret_value, key, value_utf8(open + 2, len));
+    }
     return 0;
 }
 

@@ -161,35 +161,6 @@ set_field(json_t *info, const char *key, const dpkg_pkg_t *pkg, const char *fiel
         aptinfo_set_text(info, key, str_trim(text));
 }
 
-/* Time of dpkg's list of files, in UTC. */
-static void
-set_installed_at(json_t *info, const dpkg_t *db, const dpkg_pkg_t *pkg)
-{
-    int64_t at = dpkg_installed_at(db, pkg->name);
-    time_t seconds = (time_t) at;
-    struct tm tm;
-    char text[32];
-
-    if (at < 0 || gmtime_r(&seconds, &tm) == NULL ||
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-        return;
-    json_object_set_new(info, "install_date", json_string(text));
-}
-
-/* The name of "name (version)"; the package's own when it has no Source. */
-static void
-aptinfo_set_source(json_t *info, const dpkg_pkg_t *pkg)
-{
-    AUTO_FREE char *source = dpkg_field(pkg, "Source");
-
-    if (source == NULL) {
-        aptinfo_set_text(info, "source", pkg->name);
-        return;
-    }
-    source[strcspn(source, " (")] = '\0';
-    aptinfo_set_text(info, "source", source);
-}
-
 /* Salt's names for the fields of the status file; missing fields are left out. NEW. */
 static json_t *
 aptinfo_info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
@@ -199,11 +170,23 @@ aptinfo_info_of(const dpkg_t *db, const dpkg_pkg_t *pkg)
     const char *text = description != NULL ? description : "";
     json_t *info = json_object();
 
+    AUTO_FREE char *source = dpkg_field(pkg, "Source");
+    int64_t at = dpkg_installed_at(db, pkg->name);
+    time_t seconds = (time_t) at;
+    struct tm tm;
+    char date[32];
+
     aptinfo_set_text(info, "name", pkg->name);
-    set_installed_at(info, db, pkg);
+    /* dpkg keeps no date: the time of its list of the package's files, in UTC. */
+    if (at >= 0 && gmtime_r(&seconds, &tm) != NULL &&
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0)
+        json_object_set_new(info, "install_date", json_string(date));
     aptinfo_set_text(info, "architecture", pkg->arch);
     set_field(info, "packager", pkg, "Maintainer");
-    aptinfo_set_source(info, pkg);
+    /* The name of "name (version)"; the package's own when it has no Source. */
+    if (source != NULL)
+        source[strcspn(source, " (")] = '\0';
+    aptinfo_set_text(info, "source", source != NULL ? source : pkg->name);
     aptinfo_set_text(info, "version", pkg->version);
     set_field(info, "group", pkg, "Section");
     set_field(info, "size", pkg, "Size");
@@ -320,7 +303,8 @@ aptinfo_add_paragraph(json_t *ret, json_t *info)
     json_object_clear(info);
 }
 
-/* {name: {version: info}} from apt-cache's paragraphs. NEW. */
+/* {name: {version: info}} from apt-cache's paragraphs. NEW. Lines of a description have no colon, or become
+ * members of its first word, as in Salt. */
 static json_t *
 paragraphs(const char *text, const json_t *filter)
 {

@@ -227,22 +227,6 @@ run_list(plan_t *p, const json_t *words, bool downgrade, fail_t *err)
     return aptinstall_run(p, &prog, err);
 }
 
-static int
-aptinstall_run_again(plan_t *p, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-    json_t *word;
-    const char *name;
-
-    if (json_object_size(p->again) == 0)
-        return 0;
-    aptinstall_begin(p, &prog, false);
-    prog_add(&prog, "--reinstall");
-    json_object_foreach (p->again, name, word)
-        prog_add(&prog, json_string_value(word));
-    return aptinstall_run(p, &prog, err);
-}
-
 /* The held ones among what is to be installed, without its versions. Selections name the architecture of a
  * package that there may be one of for each, those who install it only a foreign one. NEW list, or NULL with
  * *err. */
@@ -288,11 +272,21 @@ aptinstall_set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
 static int
 aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
 {
+    const char *name;
+    json_t *word;
     int rc;
 
-    if ((rc = run_list(p, p->targets, false, err)) < 0 || (rc = run_list(p, p->downgrade, true, err)) < 0 ||
-        (rc = aptinstall_run_again(p, err)) < 0)
+    if ((rc = run_list(p, p->targets, false, err)) < 0 || (rc = run_list(p, p->downgrade, true, err)) < 0)
         return rc;
+    if (json_object_size(p->again) > 0) {
+        prog_auto_t prog = PROG_INIT;
+        aptinstall_begin(p, &prog, false);
+        prog_add(&prog, "--reinstall");
+        json_object_foreach (p->again, name, word)
+            prog_add(&prog, json_string_value(word));
+        if ((rc = aptinstall_run(p, &prog, err)) < 0)
+            return rc;
+    }
     apt_forget(p->ctx);
     json_auto_t *now = apt_pkgs(p->ctx, 0, err);
     if (now == NULL)
@@ -300,9 +294,6 @@ aptinstall_run_all(plan_t *p, json_t **ret_changes, fail_t *err)
     *ret_changes = pkg_changes(p->old, now);
 
     /* Reports packages that a reinstall left at the same version. */
-    const char *name;
-    json_t *word;
-
     json_object_foreach (p->again, name, word) {
         json_t *entry = json_pack("{s:s, s:s}", "old", value_str(p->old, name, ""), "new",
                                   value_str(now, name, ""));

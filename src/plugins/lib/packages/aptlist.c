@@ -32,7 +32,8 @@ add_version(json_t *pkgs, const char *name, const char *version)
     json_array_insert_new(versions, i, value_utf8(version, strlen(version)));
 }
 
-/* Name of the list that a package belongs to, of three, or NULL. */
+/* Name of the list that a package belongs to, of three, or NULL. By dpkg's want and state, as Salt's regular
+ * expressions have them. */
 static const char *
 aptlist_list_of(const dpkg_pkg_t *pkg)
 {
@@ -144,17 +145,6 @@ candidate_of(const char *policy)
     return xstrdup("");
 }
 
-/* True when an installed version is at least the candidate. */
-static bool
-any_at_least(const json_t *installed, const char *candidate)
-{
-    for (size_t i = 0; i < json_array_size(installed); i++) {
-        if (pkgver_holds(json_string_value(json_array_get(installed, i)), ">=", candidate, false))
-            return true;
-    }
-    return false;
-}
-
 /* Output of `apt-cache policy` about some packages. NEW text, or NULL with *err. */
 static char *
 policy_of(call_ctx_t *ctx, const json_t *names, const char *fromrepo, fail_t *err)
@@ -173,7 +163,8 @@ policy_of(call_ctx_t *ctx, const json_t *names, const char *fromrepo, fail_t *er
     return out != NULL ? xstrdup(value_str(out, "stdout", "")) : NULL;
 }
 
-/* {name: candidate} of what it prints: a line "name:", then indented ones. */
+/* {name: candidate} of what it prints: a line "name:", then indented ones. The name that apt-cache prints may
+ * be another one than was asked for ("name:arch"): see latest_of(). */
 static json_t *
 candidates_of(const char *policy)
 {
@@ -213,9 +204,13 @@ aptlist_is_plain(const json_t *names)
 static json_t *
 if_newer(const char *candidate, const json_t *have, bool show_installed)
 {
-    bool wanted = json_array_size(have) == 0 || show_installed || !any_at_least(have, candidate);
+    bool older = true;
+    json_t *v;
+    size_t i;
 
-    return json_string(wanted ? candidate : "");
+    json_array_foreach (have, i, v)
+        older = older && !pkgver_holds(json_string_value(v), ">=", candidate, false);
+    return json_string(show_installed || older ? candidate : "");
 }
 
 json_t *

@@ -55,14 +55,6 @@ proxy_url(call_ctx_t *ctx)
     return xasprintf("http://%s:%lld", host, (long long) port);
 }
 
-static bool
-spared_proxy(call_ctx_t *ctx, const char *host)
-{
-    const json_t *list = value_get(ctx_opts(ctx), "no_proxy");
-
-    return value_lists(list, host);
-}
-
 /* Run gpg or apt-key, up to NULL. */
 static int __attribute__((sentinel)) key_step(const mod_t *m, fail_t *err, ...)
 {
@@ -121,7 +113,7 @@ receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_
         return err->code;
     if (str_starts(value_str(have, "stdout", ""), "-----BEGIN PGP"))
         return 0;
-    if (proxy == NULL || spared_proxy(m->ctx, keyserver))
+    if (proxy == NULL || value_lists(value_get(ctx_opts(m->ctx), "no_proxy"), keyserver))
         return key_step(m, err, "apt-key", "adv", "--batch", "--keyserver", keyserver, "--logger-fd", "1",
                         "--recv-keys", key, NULL);
     if (strchr(proxy, '@') != NULL)
@@ -177,6 +169,7 @@ keys_by_id(const mod_t *m, fail_t *err)
     return 0;
 }
 
+/* apt-key says "OK" and nothing else of its result. */
 static int
 key_by_url(const mod_t *m, fail_t *err)
 {
@@ -200,21 +193,6 @@ key_by_url(const mod_t *m, fail_t *err)
     return 0;
 }
 
-static int
-key_by_text(const mod_t *m, fail_t *err)
-{
-    const char *text = value_str(m->kwargs, "key_text", "");
-    AUTO_FREE char *folder = key_folder(m);
-    apt_key_t key = {
-        .text = text, .aptkey = m->aptkey, .keydir = folder, .keyfile = key_name(m), .saltenv = m->saltenv
-    };
-    int rc = apt_add_key(m->ctx, &key, err);
-
-    if (rc == 0)
-        return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: failed to add key:\n%s", text);
-    return rc;
-}
-
 /* Takes the key from keyserver, URL or text, in this precedence; none may be named. */
 static int
 aptmod_add_key(const mod_t *m, fail_t *err)
@@ -225,7 +203,17 @@ aptmod_add_key(const mod_t *m, fail_t *err)
         return keys_by_id(m, err);
     if (value_get(m->kwargs, "key_url") != NULL)
         return key_by_url(m, err);
-    return value_get(m->kwargs, "key_text") != NULL ? key_by_text(m, err) : 0;
+    if (value_get(m->kwargs, "key_text") == NULL)
+        return 0;
+    const char *text = value_str(m->kwargs, "key_text", "");
+    AUTO_FREE char *folder = key_folder(m);
+    apt_key_t key = {
+        .text = text, .aptkey = m->aptkey, .keydir = folder, .keyfile = key_name(m), .saltenv = m->saltenv
+    };
+    int rc = apt_add_key(m->ctx, &key, err);
+    if (rc == 0)
+        return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: failed to add key:\n%s", text);
+    return rc;
 }
 
 /* ---- the source ---------------------------------------------------------------------------- */
@@ -262,7 +250,8 @@ has_any(const json_t *list, const json_t *wanted)
     return false;
 }
 
-/* The entry that is meant, or NULL. BORROWED. */
+/* The entry that is meant, or NULL. BORROWED. Components may differ: an entry that shares one of them, or has
+ * none, is changed and not doubled. */
 static apt_source_t *
 aptmod_find(const mod_t *m, const apt_sources_t *sources, const json_t *comps, const json_t *archs)
 {
@@ -451,7 +440,8 @@ fill_ppa(mod_t *m, const char *repo, const char *auth, fail_t *err)
     return 0;
 }
 
-/* By apt-add-repository. *ret_value NEW. */
+/* By apt-add-repository. *ret_value NEW. A PPA that is there already is told and not added again. The proxy
+ * goes by the environment, which other users can't read. */
 static int
 add_ppa(mod_t *m, const char *repo, bool refresh, json_t **ret_value, fail_t *err)
 {

@@ -154,16 +154,6 @@ drop_comps(apt_source_t *entry, const json_t *comps)
     return json_array_size(left) > 0;
 }
 
-static bool
-has_entries(const apt_sources_t *sources, const char *file)
-{
-    for (size_t i = 0; i < apt_sources_count(sources); i++) {
-        if (str_eq(apt_sources_at(sources, i)->file, file))
-            return true;
-    }
-    return false;
-}
-
 /* NEW text of the return; files of sources.list.d that have become empty go away. */
 static char *
 tell_deleted(const apt_sources_t *sources, const json_t *files, const char *repo)
@@ -174,7 +164,10 @@ tell_deleted(const apt_sources_t *sources, const json_t *files, const char *repo
 
     json_object_foreach ((json_t *) files, file, v) {
         AUTO_FREE char *path = root_path(apt_root(), file);
-        if (strstr(file, "sources.list.d/") != NULL && !has_entries(sources, file) && unlink(path) == 0) {
+        bool used = false;
+        for (size_t i = 0; i < apt_sources_count(sources); i++)
+            used = used || str_eq(apt_sources_at(sources, i)->file, file);
+        if (strstr(file, "sources.list.d/") != NULL && !used && unlink(path) == 0) {
             buf_printf(&text, "File %s containing repo '%s' has been removed.", file, repo);
         } else {
             buf_printf(&text, "Repo '%s' has been removed from %s.\n", repo, file);

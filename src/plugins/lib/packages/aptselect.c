@@ -111,6 +111,7 @@ aptselect_apply(call_ctx_t *ctx, const json_t *selection, json_t *ret, fail_t *e
     return 0;
 }
 
+/* All states that dpkg doesn't know are named at once, before anything is changed. */
 static int
 check_states(const json_t *selection, fail_t *err)
 {
@@ -144,21 +145,7 @@ clear_all(call_ctx_t *ctx, fail_t *err)
     return 0;
 }
 
-/* "name state" lines. NEW {state: [names]}. */
-static json_t *
-parse_lines(char *text)
-{
-    json_t *ret = json_object();
-
-    for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
-        char **words = str_split(line, " \t\r", true);
-        if (strv_len(words) == 2)
-            add_selection(ret, words[1], words[0]);
-        strv_free(words);
-    }
-    return ret;
-}
-
+/* Lines "name state", as `dpkg --get-selections` prints them. NEW {state: [names]}, or NULL with *err. */
 static json_t *
 selection_of_file(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -168,7 +155,14 @@ selection_of_file(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
     if (path == NULL || fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
         return NULL;
-    return text.len > 0 ? parse_lines(text.data) : json_object();
+    json_t *ret = json_object();
+    for (char *at = text.data, *line; at != NULL && (line = line_next(&at)) != NULL;) {
+        char **words = str_split(line, " \t\r", true);
+        if (strv_len(words) == 2)
+            add_selection(ret, words[1], words[0]);
+        strv_free(words);
+    }
+    return ret;
 }
 
 /* The selection given as a dictionary or as YAML text. NEW, or NULL with *err. */
@@ -185,6 +179,8 @@ selection_given(const json_t *v, fail_t *err)
     return loaded;
 }
 
+/* Neither a file nor a selection is an empty answer. The selections are cleared only after the new ones were
+ * checked. */
 int
 apt_set_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -226,14 +222,6 @@ static const hold_texts_t unhold_texts = { "install", "Package {} does not have 
                                            "Package {} is no longer being held.",
                                            "Package {} is already set not to be held." };
 
-static json_t *
-comment_of(const char *text, const char *name)
-{
-    AUTO_FREE char *said = str_replace(text, "{}", name);
-
-    return json_string(said);
-}
-
 /* NEW entry of the return, or NULL with *err. */
 static json_t *
 aptselect_hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts, fail_t *err)
@@ -264,8 +252,9 @@ aptselect_hold_one(call_ctx_t *ctx, const char *name, const hold_texts_t *texts,
         }
         text = value_get(done, name) != NULL ? texts->did : texts->unknown;
     }
-    return json_pack("{s:s, s:O, s:o, s:o}", "name", name, "changes", changes, "result", result, "comment",
-                     comment_of(text, name));
+    AUTO_FREE char *said = str_replace(text, "{}", name);
+    return json_pack("{s:s, s:O, s:o, s:s}", "name", name, "changes", changes, "result", result, "comment",
+                     said);
 }
 
 /* `targets` is a list of names and of {name: version}. NEW {name: entry}. */

@@ -127,23 +127,18 @@ take_uri(const char **p, char **slot)
     return true;
 }
 
-static bool
-aptsource_is_type(const char *word)
-{
-    static const char *const types[] = { "deb", "deb-src", "rpm", "rpm-src" };
-
-    for (size_t i = 0; i < NELEMS(types); i++) {
-        if (str_eq(types[i], word))
-            return true;
-    }
-    return false;
-}
-
 /* False when the text makes no entry. */
 static bool
 aptsource_parse(apt_source_t *self, const char *p)
 {
-    if (!aptsource_take_word(&p, &self->type) || !aptsource_is_type(self->type))
+    static const char *const types[] = { "deb", "deb-src", "rpm", "rpm-src" };
+    bool known = false;
+
+    if (!aptsource_take_word(&p, &self->type))
+        return false;
+    for (size_t i = 0; i < NELEMS(types); i++)
+        known = known || str_eq(types[i], self->type);
+    if (!known)
         return false;
     p = aptsource_skip_space(p);
     if (*p == '[' && (p = aptsource_take_options(self, p)) == NULL)

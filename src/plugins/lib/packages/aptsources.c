@@ -31,22 +31,6 @@ file_of(apt_sources_t *self, const char *path)
     return &self->files[self->n_files++];
 }
 
-static void
-read_lines(apt_sources_t *self, const char *file, const char *text, size_t len)
-{
-    const char *end = text + len;
-
-    for (const char *p = text; p < end;) {
-        const char *newline = memchr(p, '\n', (size_t) (end - p));
-        const char *next = newline != NULL ? newline + 1 : end;
-        AUTO_FREE char *raw = xstrndup(p, (size_t) (next - p));
-        apt_source_t *entry = apt_source_new(raw, file);
-        entry->raw = STEAL(raw);
-        apt_sources_append(self, entry);
-        p = next;
-    }
-}
-
 void
 apt_sources_read(apt_sources_t *self, const char *file, const char *text, size_t len)
 {
@@ -57,8 +41,15 @@ apt_sources_read(apt_sources_t *self, const char *file, const char *text, size_t
     record->len = strlen(record->text);
     if (apt_is_stanzas(file))
         apt_stanzas_read(self, file, record->text, record->len);
-    else
-        read_lines(self, file, record->text, record->len);
+    for (const char *p = record->text, *end = p + record->len; p < end && !apt_is_stanzas(file);) {
+        const char *newline = memchr(p, '\n', (size_t) (end - p));
+        const char *next = newline != NULL ? newline + 1 : end;
+        AUTO_FREE char *raw = xstrndup(p, (size_t) (next - p));
+        apt_source_t *entry = apt_source_new(raw, file);
+        entry->raw = STEAL(raw);
+        apt_sources_append(self, entry);
+        p = next;
+    }
 }
 
 static int

@@ -50,16 +50,6 @@ read_list(const dpkg_t *self, const dpkg_pkg_t *pkg, buf_t *out)
            fs_read(plain, LIMIT_FILE_READ, out, NULL) == 0;
 }
 
-static json_t *
-diversion_line(const diversion_t *d, const dpkg_pkg_t *pkg)
-{
-    if (str_eq(d->owner, ":"))
-        return value_fmt("locally diverted to: %s", d->to);
-    if (str_eq(d->owner, pkg->name))
-        return value_fmt("package diverts others to: %s", d->to);
-    return value_fmt("diverted by %s to: %s", d->owner, d->to);
-}
-
 /* Files of the package in the order of its list; diversions follow their paths. NEW. */
 json_t *
 dpkg_files(dpkg_t *self, const dpkg_pkg_t *pkg)
@@ -83,7 +73,10 @@ dpkg_files(dpkg_t *self, const dpkg_pkg_t *pkg)
             continue;
         json_array_append_new(files, value_utf8(line, strlen(line)));
         if (d != NULL)
-            json_array_append_new(files, diversion_line(d, pkg));
+            json_array_append_new(files, str_eq(d->owner, ":") ? value_fmt("locally diverted to: %s", d->to)
+                                         : str_eq(d->owner, pkg->name)
+                                             ? value_fmt("package diverts others to: %s", d->to)
+                                             : value_fmt("diverted by %s to: %s", d->owner, d->to));
     }
     return files;
 }
@@ -97,7 +90,8 @@ typedef struct search {
     buf_t owners; /* "a, b" */
 } search_t;
 
-/* Names of the packages that have the first path found, with commas between. NEW; "" for none. */
+/* Names of the packages that have the first path found, with commas between. NEW; "" for none. As `dpkg-query
+ * --search`: a word without a slash is looked for anywhere in a path. */
 char *
 dpkg_owner(dpkg_t *self, const char *pattern)
 {

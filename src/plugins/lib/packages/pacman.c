@@ -1,4 +1,6 @@
-/* pacman.c - see pacman.h: lists, files and groups as pacman prints them, and what it installs and removes. */
+/* pacman.c - see pacman.h: lists, files and groups as pacman prints them, and what it installs and removes.
+ * Its output has no form for programs, so lines are cut at blanks. Salt's quirks that are kept: groups and
+ * upgrades without a code are told, and errors of single packages are lines among the others. */
 #include "plugins/lib/packages/pacman.h"
 
 #include <fnmatch.h>
@@ -12,6 +14,7 @@
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
+/* `scope`: in a scope of systemd's, so that an upgrade of the minion itself is not ended with it. */
 static int
 pacman_begin(call_ctx_t *ctx, prog_t *prog, bool scope, fail_t *err)
 {
@@ -123,6 +126,7 @@ pacman_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Versions of names as pkg.list_pkgs has them; a package that isn't there has an empty one. */
 int
 pacman_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -147,7 +151,8 @@ pacman_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- available -------------------------------------------------------------------------------- */
 
-/* pacman -Sy: what is new is True, what was new enough False. */
+/* pacman -Sy: what is new is True, what was new enough False. The mark of states goes first. Lines with "::"
+ * are headings. */
 static json_t *
 refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -195,6 +200,7 @@ pacman_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* `--needed` leaves out what is new enough, so a name that is not printed has no newer version. */
 int
 pacman_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -246,6 +252,7 @@ pacman_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return rc;
 }
 
+/* Three words are progress, two are a package. */
 int
 pacman_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -291,6 +298,7 @@ repo_packages(call_ctx_t *ctx, const json_t *names, const json_t *repos, fail_t 
         if (words[2] == NULL || (json_array_size(repos) > 0 && !value_lists(repos, words[0])))
             continue;
         json_array_foreach (names, i, v)
+            /* Names may be globs. */
             wanted = wanted || (json_is_string(v) && fnmatch(json_string_value(v), words[1], 0) == 0);
         if (!wanted)
             continue;
@@ -423,6 +431,7 @@ pacman_groups_of(call_ctx_t *ctx, const char *option, const json_t *names, fail_
     return ret;
 }
 
+/* Installed wholly, partly or not at all: by counting, as pacman lists a group's packages only. */
 int
 pacman_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -582,6 +591,8 @@ pacman_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         json_auto_t *info = json_pack("{s:O, s:{}}", "errors", errors, "changes");
         return pkg_fail_info(err, failure, info);
     }
+    /* A refresh without an upgrade breaks packages of a rolling system: sysupgrade is on with it unless the
+     * call says otherwise. */
     prog_add(&prog, files ? "-U" : "-S");
     if (!files && fresh)
         prog_add(&prog, "-y");
@@ -609,6 +620,7 @@ pacman_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return pacman_carry_out(ctx, &prog, "Problem encountered upgrading packages", true, ret_value, err);
 }
 
+/* purge takes what depends on a package and what only it needed; removal fails at dependents. */
 int
 pacman_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -156,6 +156,8 @@ pkg_stringify(json_t *pkgs)
     }
 }
 
+/* One name answers with its version alone, several or a glob with an object. Names that are not installed
+ * have an empty version; a glob names only what is there. */
 json_t *
 pkg_versions(const json_t *pkgs, const json_t *names, bool as_list)
 {
@@ -183,16 +185,6 @@ pkg_versions(const json_t *pkgs, const json_t *names, bool as_list)
     if (json_object_size(ret) == 1 && !globbed)
         return json_incref(json_object_iter_value(json_object_iter(ret)));
     return STEAL(ret);
-}
-
-/* "epoch:version-release", without what there is none of. NEW. */
-static json_t *
-whole_version(const json_t *parts)
-{
-    const char *epoch = value_str(parts, "epoch", ""), *release = value_str(parts, "release", "");
-
-    return value_fmt("%s%s%s%s%s", epoch, *epoch != '\0' ? ":" : "", value_str(parts, "version", ""),
-                     *release != '\0' ? "-" : "", release);
 }
 
 /* The members of a version that `attr` names. NEW. */
@@ -240,9 +232,15 @@ pkg_format(call_ctx_t *ctx, const json_t *known, bool as_list, const json_t *att
 
     json_object_foreach ((json_t *) known, name, versions) {
         AUTO_FREE char *plain = value_truthy(attr) ? plain_name(ctx, name, versions) : NULL;
-        json_array_foreach (versions, i, v)
-            pkg_add(ret, plain != NULL ? plain : name,
-                    value_truthy(attr) ? members_of(v, attr) : whole_version(v));
+        json_array_foreach (versions, i, v) {
+            /* "epoch:version-release", without what there is none of. */
+            const char *epoch = value_str(v, "epoch", ""), *release = value_str(v, "release", "");
+            json_t *shown = value_truthy(attr) ? members_of(v, attr)
+                                               : value_fmt("%s%s%s%s%s", epoch, *epoch != '\0' ? ":" : "",
+                                                           value_str(v, "version", ""),
+                                                           *release != '\0' ? "-" : "", release);
+            pkg_add(ret, plain != NULL ? plain : name, shown);
+        }
     }
     if (!as_list && !value_truthy(attr))
         pkg_stringify(ret);
@@ -268,6 +266,7 @@ pkg_holds(pkg_cmp_fn *cmp, const char *a, const char *oper, const char *b, bool 
     }
 }
 
+/* The first of the versions that fits, so callers pass them with the newest first. */
 const char *
 pkg_match(pkg_cmp_fn *cmp, const char *wish, const json_t *versions, bool ignore_epoch)
 {
@@ -286,6 +285,7 @@ pkg_match(pkg_cmp_fn *cmp, const char *wish, const json_t *versions, bool ignore
     return NULL;
 }
 
+/* By insertion, as lists of versions are short; equal ones that meet are one. */
 json_t *
 pkg_newest_first(pkg_cmp_fn *cmp, const json_t *versions)
 {
@@ -305,6 +305,7 @@ pkg_newest_first(pkg_cmp_fn *cmp, const json_t *versions)
 
 /* ---- names and changes --------------------------------------------------------------------- */
 
+/* A package that came has "old": "", one that went "new": "". */
 json_t *
 pkg_changes(const json_t *old, const json_t *now)
 {
@@ -343,6 +344,7 @@ pkg_cache_file(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *er
     return xstrdup(json_is_string(ret) ? json_string_value(ret) : "");
 }
 
+/* The last part of the control group is the unit that systemd started the process for. */
 char *
 pkg_service_of(const char *pid)
 {

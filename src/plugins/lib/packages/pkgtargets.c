@@ -80,25 +80,17 @@ repack(call_ctx_t *ctx, const json_t *pkgs, pkg_normal_fn *normal, json_t **ret_
 
 /* ---- package files ------------------------------------------------------------------------- */
 
-/* By the protocol, without regard to case. */
-static bool
-is_remote(const char *uri)
-{
-    static const char *const protocols[] = { "salt:", "http:", "https:", "ftp:", "s3:", "swift:" };
-
-    for (size_t i = 0; i < NELEMS(protocols); i++) {
-        if (strncasecmp(uri, protocols[i], strlen(protocols[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Adds the local path of one {name: source} to `paths`, fetching it when necessary. */
 static int
 take_source(call_ctx_t *ctx, json_t *paths, const char *name, const char *source, const char *saltenv,
             fail_t *err)
 {
-    if (!is_remote(source)) {
+    static const char *const protocols[] = { "salt:", "http:", "https:", "ftp:", "s3:", "swift:" };
+    bool remote = false;
+
+    for (size_t i = 0; i < NELEMS(protocols); i++)
+        remote = remote || strncasecmp(source, protocols[i], strlen(protocols[i])) == 0;
+    if (!remote) {
         if (*source != '/')
             return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                              "Path %s for package %s is either not absolute or an invalid protocol", source,

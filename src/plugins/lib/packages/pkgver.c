@@ -18,23 +18,6 @@ pkgver_skip_blanks(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* The part before the colon. */
-static int
-parse_epoch(const char *text, const char *colon, pkgver_t *out, fail_t *err)
-{
-    char *end;
-
-    errno = 0;
-    out->epoch = strtol(text, &end, 10);
-    if (end == text)
-        return fail_set(err, -EINVAL, "version '%s': the epoch is empty or no number", text);
-    if (end != colon)
-        return fail_set(err, -EINVAL, "version '%s': the epoch is not a number", text);
-    if (out->epoch < 0 || out->epoch > INT_MAX || errno == ERANGE)
-        return fail_set(err, -EINVAL, "version '%s': the epoch is out of range", text);
-    return 0;
-}
-
 /* White space around the version is skipped. -EINVAL with the reason for an invalid one. */
 int
 pkgver_parse(const char *text, pkgver_t *out, fail_t *err)
@@ -48,9 +31,15 @@ pkgver_parse(const char *text, pkgver_t *out, fail_t *err)
     if (*pkgver_skip_blanks(end) != '\0')
         return fail_set(err, -EINVAL, "version '%s' contains white space", text);
     if (colon != NULL) {
-        int rc = parse_epoch(start, colon, out, err);
-        if (rc < 0)
-            return rc;
+        char *last;
+        errno = 0;
+        out->epoch = strtol(start, &last, 10);
+        if (last == start)
+            return fail_set(err, -EINVAL, "version '%s': the epoch is empty or no number", start);
+        if (last != colon)
+            return fail_set(err, -EINVAL, "version '%s': the epoch is not a number", start);
+        if (out->epoch < 0 || out->epoch > INT_MAX || errno == ERANGE)
+            return fail_set(err, -EINVAL, "version '%s': the epoch is out of range", start);
         start = colon + 1;
         if (start >= end)
             return fail_set(err, -EINVAL, "version '%s': nothing behind the colon", text);

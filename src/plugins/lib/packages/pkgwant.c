@@ -12,35 +12,20 @@
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
-/* NEW text: the name that the package manager uses. */
-static char *
-normalized(call_ctx_t *ctx, const json_t *args, const char *name, fail_t *err)
-{
-    if (!value_bool(args, "normalize", true) || !ctx_has(ctx, "pkg.normalize_name"))
-        return xstrdup(name);
-    json_auto_t *plain = sub_call(ctx, err, "pkg.normalize_name", "{s:s}", "name", name);
-    return plain != NULL ? xstrdup(json_is_string(plain) ? json_string_value(plain) : name) : NULL;
-}
-
-/* Version texts, also where YAML made a number of one. NEW. */
-static json_t *
-version_value(const json_t *v)
-{
-    if (v == NULL || json_is_null(v))
-        return json_null();
-    AUTO_FREE char *text = value_pystr(v);
-    return json_string(text);
-}
-
+/* Adds a wish by the name that the package manager uses. */
 static int
 add_wish(call_ctx_t *ctx, const json_t *args, json_t *wanted, const char *name, const json_t *version,
          fail_t *err)
 {
-    AUTO_FREE char *plain = normalized(ctx, args, name, err);
+    bool asks = value_bool(args, "normalize", true) && ctx_has(ctx, "pkg.normalize_name");
+    json_auto_t *plain = asks ? sub_call(ctx, err, "pkg.normalize_name", "{s:s}", "name", name) : json_null();
 
     if (plain == NULL)
         return err->code;
-    json_object_set_new(wanted, plain, version_value(version));
+    /* Versions are texts, also where YAML made a number of one. */
+    AUTO_FREE char *text = version != NULL && !json_is_null(version) ? value_pystr(version) : NULL;
+    json_object_set_new(wanted, json_is_string(plain) ? json_string_value(plain) : name,
+                        text != NULL ? json_string(text) : json_null());
     return 0;
 }
 
@@ -148,6 +133,8 @@ pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
     }
 }
 
+/* The text of pkg's error has the changes that were made all the same; they are cut out, as the state tells
+ * them in its own place. True when there are some. */
 bool
 pkgwant_failed(json_t *ret, const char *doing, fail_t *err)
 {
@@ -184,22 +171,6 @@ operator_of(const char *wish, const char **ret_oper)
     return 0;
 }
 
-/* True when the result of a comparison satisfies the operator. */
-static bool
-order_fits(const char *oper, json_int_t order)
-{
-    switch (oper[0]) {
-    case '<':
-        return order < 0 || (oper[1] == '=' && order == 0);
-    case '>':
-        return order > 0 || (oper[1] == '=' && order == 0);
-    case '!':
-        return order != 0;
-    default:
-        return order == 0;
-    }
-}
-
 /* 1, 0 or negative. Salt compares without epochs where the wish has none. */
 static int
 version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *want,
@@ -215,7 +186,11 @@ version_fits(call_ctx_t *ctx, const char *have, const char *oper, const char *wa
     json_auto_t *order = NULL;
     if (ctx_call(ctx, "pkg.version_cmp", pair, how, &order, err) < 0)
         return err->code;
-    return json_is_integer(order) && order_fits(oper, json_integer_value(order));
+    if (!json_is_integer(order))
+        return 0;
+    json_int_t is = json_integer_value(order);
+    bool equal = oper[1] == '=' && is == 0;
+    return *oper == '<' ? is < 0 || equal : *oper == '>' ? is > 0 || equal : *oper == '!' ? is != 0 : is == 0;
 }
 
 /* 1 when one of the versions fits the wish, 0, or negative. `newer`: newer ones fit too. */

@@ -15,6 +15,7 @@
 
 /* ---- systems and architectures ---------------------------------------------------------------- */
 
+/* Salt's list: the family, or systems whose family grain is another. */
 bool
 rpm_is_system(call_ctx_t *ctx, bool suse)
 {
@@ -59,6 +60,7 @@ rpm_is_arch(const char *arch)
            rpm_among(arch, arm_32, NELEMS(arm_32));
 }
 
+/* Packages of any 32 bit architecture of a processor's line are native to each other. */
 bool
 rpm_both_32(const char *arch, const char *osarch)
 {
@@ -91,6 +93,7 @@ rpm_normal_name(call_ctx_t *ctx, const char *name)
     return usual ? xstrndup(name, (size_t) (dot - name)) : xstrdup(name);
 }
 
+/* *ret_arch points to ".arch" in `name`, or is "". */
 char *
 rpm_split_arch(const char *name, const char *osarch, bool split, const char **ret_arch)
 {
@@ -110,6 +113,7 @@ rpm_normalize_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* Salt knows "noarch" here too, and no other unknown word: "perl.x" is a name. */
 int
 rpm_parse_arch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -157,19 +161,8 @@ rpm_text(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 
 /* ---- packages --------------------------------------------------------------------------------- */
 
-/* "2026-11-26T22:17:19Z". NEW. */
-static json_t *
-utc_text(long long when)
-{
-    time_t t = (time_t) when;
-    struct tm tm;
-    char text[64] = "";
-
-    if (gmtime_r(&t, &tm) != NULL)
-        (void) strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return json_string(text);
-}
-
+/* A line of the query, its fields parted by "_|-", which no field has. NULL for another line. Epoch 0 is no
+ * epoch, and the name has its architecture when that is foreign. */
 json_t *
 rpm_package(const char *line, const char *osarch)
 {
@@ -190,11 +183,16 @@ rpm_package(const char *line, const char *osarch)
     AUTO_FREE char *name = rpm_full_name(field[NAME], field[ARCH], osarch);
     bool epoch = !str_eq(field[EPOCH], "(none)") && !str_eq(field[EPOCH], "0");
     bool dated = str_to_int(field[TIME], 1, LLONG_MAX, &when);
+    time_t t = (time_t) when;
+    struct tm tm;
+    char utc[64] = "";
+    if (dated && gmtime_r(&t, &tm) != NULL)
+        (void) strftime(utc, sizeof(utc), "%Y-%m-%dT%H:%M:%SZ", &tm);
     return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o}", "name", name, "version",
                      value_fmt("%s%s%s%s%s", epoch ? field[EPOCH] : "", epoch ? ":" : "", field[VERSION],
                                *field[RELEASE] != '\0' ? "-" : "", field[RELEASE]),
                      "arch", field[ARCH], "repoid", field[REPOID], "install_date",
-                     dated ? utc_text(when) : json_null(), "install_date_time_t",
+                     dated ? json_string(utc) : json_null(), "install_date_time_t",
                      dated ? json_integer(when) : json_null());
 }
 

@@ -81,6 +81,7 @@ rpm_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* rpm prints no package beside a file, so each is asked for by itself. */
 int
 rpm_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -195,6 +196,7 @@ take_verified(json_t *ret, const char *text, const json_t *ignored)
     json_object_set_new(ret, strlen(line) > 13 ? line + 13 : "", found);
 }
 
+/* Code 1 says that something differs; only a code without any text is a failure. */
 int
 rpm_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -254,25 +256,13 @@ modified_kinds(char *line, const char **ret_path)
     return ret;
 }
 
-/* True when the kinds are as the flags want them: {kind: whether it must be there}. */
-static bool
-flags_allow(const json_t *flags, const json_t *kinds)
-{
-    const char *key;
-    json_t *v;
-
-    json_object_foreach ((json_t *) flags, key, v) {
-        if (*key != '_' && !str_eq(key, "root") && value_truthy(v) != value_lists(kinds, key))
-            return false;
-    }
-    return true;
-}
-
 int
 rpm_modified(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const json_t *flags = value_get(args, "kwargs");
     prog_auto_t prog = PROG_INIT;
+    const char *key;
+    json_t *v;
 
     if (rpm_begin(&prog, flags, err) < 0)
         return err->code;
@@ -293,7 +283,11 @@ rpm_modified(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
         const char *path = NULL;
         json_auto_t *kinds = modified_kinds(line, &path);
-        if (kinds != NULL && flags_allow(flags, kinds))
+        /* Each flag tells whether its kind of change must be there: {kind: bool}. */
+        bool fits = kinds != NULL;
+        json_object_foreach ((json_t *) flags, key, v)
+            fits = fits && (*key == '_' || str_eq(key, "root") || value_truthy(v) == value_lists(kinds, key));
+        if (fits)
             json_object_set(*ret_value, path, kinds);
     }
     return 0;
@@ -301,6 +295,7 @@ rpm_modified(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- differences ------------------------------------------------------------------------------ */
 
+/* Pipes need a shell; both names are quoted for it. NEW text, "" when the file is as packaged. */
 char *
 rpm_difference(call_ctx_t *ctx, const char *package, const char *path, fail_t *err)
 {

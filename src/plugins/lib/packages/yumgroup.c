@@ -8,19 +8,6 @@
 
 static const char *const kinds[] = { "mandatory", "optional", "default", "conditional" };
 
-/* "French [fr]". */
-static void
-take_language(json_t *languages, const char *line)
-{
-    const char *open = strrchr(line, '['), *close = strrchr(line, ']');
-
-    if (open == NULL || close == NULL || open - line < 2 || open[-1] != ' ' || close < open + 2)
-        return;
-    json_object_set_new(languages, line,
-                        json_pack("{s:o, s:o}", "name", json_stringn(line, (size_t) (open - 1 - line)),
-                                  "language", json_stringn(open + 1, (size_t) (close - open - 1))));
-}
-
 int
 yum_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -48,10 +35,19 @@ yum_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         }
         if (heading || section == NULL || *line == '\0')
             continue;
-        if (json_is_object(section))
-            take_language(section, str_trim(line));
-        else
+        const char *language = str_trim(line);
+        if (json_is_array(section)) {
             json_array_append_new(section, json_string(str_trim(line)));
+            continue;
+        }
+        /* "French [fr]" */
+        const char *open = strrchr(language, '['), *close = strrchr(language, ']');
+        if (open == NULL || close == NULL || open - language < 2 || open[-1] != ' ' || close < open + 2)
+            continue;
+        json_object_set_new(section, language,
+                            json_pack("{s:o, s:o}", "name",
+                                      json_stringn(language, (size_t) (open - 1 - language)), "language",
+                                      json_stringn(open + 1, (size_t) (close - open - 1))));
     }
     return 0;
 }
@@ -122,7 +118,8 @@ take_group(call_ctx_t *ctx, json_t *ret, const char *group, json_t *done, fail_t
     return 0;
 }
 
-/* pkg.group_info; `done` are the groups that were taken already. */
+/* pkg.group_info; `done` are the groups that were taken already. An environment has groups, whose members are
+ * taken with `expand`; marks such as "=" and "+" before names are dropped. */
 static json_t *
 yumgroup_group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done, fail_t *err)
 {
@@ -218,6 +215,8 @@ list_argument(const json_t *args, const char *name, json_t **ret_list, fail_t *e
     return 0;
 }
 
+/* Mandatory and default packages, without `skip` and with `include`; those that are installed are left
+ * out. */
 int
 yum_group_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

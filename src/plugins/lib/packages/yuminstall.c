@@ -27,7 +27,8 @@ put(json_t *list, const char *name, const char *word)
     json_array_append_new(list, json_pack("[s?, s]", name, word));
 }
 
-/* A package with a version goes to one of the lists, by what is installed. */
+/* A package with a version goes to one of the lists, by what is installed. A kernel is never downgraded:
+ * several versions of it are installed side by side. */
 static void
 yuminstall_sort_version(plan_t *p, const char *name, const char *version, const char *word)
 {
@@ -101,6 +102,7 @@ yuminstall_sort_name(plan_t *p, const char *full, const json_t *wanted)
     yuminstall_sort_version(p, name, version, word);
 }
 
+/* The repositories are asked once, and only when a wish compares or has a glob. */
 static int
 yuminstall_sort_names(plan_t *p, const json_t *params, fail_t *err)
 {
@@ -121,6 +123,7 @@ yuminstall_sort_names(plan_t *p, const json_t *params, fail_t *err)
     return 0;
 }
 
+/* A file that rpm can't read goes to dnf, which tells what is wrong with it. */
 static int
 yuminstall_sort_files(plan_t *p, const json_t *paths, fail_t *err)
 {
@@ -211,6 +214,7 @@ yuminstall_run(plan_t *p, const char *action, const json_t *words, fail_t *err)
         return err->code;
     prog_add(&prog, "-y");
     if (installs && yum_is_dnf())
+        /* dnf alone would take an older version, or give up at a conflict. */
         prog_adds(&prog, "--best", "--allowerasing", NULL);
     if (yum_options(&prog, p->kwargs, false, err) < 0)
         return err->code;
@@ -296,6 +300,7 @@ yuminstall_tell(plan_t *p, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Packages are sorted, then run list by list; what fails in one does not stop the next. */
 static int
 yuminstall_install(plan_t *p, const json_t *params, bool files, json_t **ret_value, fail_t *err)
 {
@@ -320,13 +325,6 @@ yuminstall_install(plan_t *p, const json_t *params, bool files, json_t **ret_val
     return yuminstall_tell(p, ret_value, err);
 }
 
-/* The advisories that the call names. NEW list. */
-static json_t *
-advisories_of(const json_t *args, const json_t *ids)
-{
-    return value_truthy(ids) ? pkg_words(ids) : json_pack("[O]", value_get(args, "name"));
-}
-
 int
 yum_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -334,10 +332,13 @@ yum_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ids = value_get(kwargs, "advisory_ids");
     bool files = false,
          plain = value_truthy(value_get(args, "normalize")) && (split == NULL || value_truthy(split));
-    json_auto_t *params = ids != NULL ? advisories_of(args, ids) : NULL, *done = NULL;
+    json_auto_t *params = NULL, *done = NULL;
 
     if (pkg_arg_true(args, "refresh") && yum_refresh(ctx, kwargs, true, &done, err) < 0)
         return err->code;
+    /* Without ids the name is the advisory's. */
+    if (ids != NULL)
+        params = value_truthy(ids) ? pkg_words(ids) : json_pack("[O]", value_get(args, "name"));
     if (ids == NULL && pkg_targets(ctx, args, plain ? rpm_normal_name : NULL, &params, &files, err) < 0)
         return err->code;
     if (!value_truthy(params)) {
@@ -376,15 +377,6 @@ yum_install_names(call_ctx_t *ctx, json_t *pkgs, json_t *kwargs, json_t **ret_va
 
 /* ---- upgrade ---------------------------------------------------------------------------------- */
 
-/* `obsoletes`: the upgrade takes what replaces a package. */
-static void
-add_upgrade(prog_t *prog, bool obsoletes, bool minimal)
-{
-    const char *word = obsoletes || yum_is_dnf() ? "upgrade" : "update";
-
-    prog_addf(prog, "%s%s", word, minimal ? "-minimal" : "");
-}
-
 int
 yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -398,6 +390,7 @@ yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!obsoletes && yum_is_dnf()) {
         json_t *setopt = value_get(kwargs, "setopt") != NULL ? pkg_words(value_get(kwargs, "setopt"))
                                                              : json_array();
+        /* dnf has no other command for an upgrade without them. */
         json_array_append_new(setopt, json_string("obsoletes=False"));
         json_object_set_new(kwargs, "setopt", setopt);
     }
@@ -414,7 +407,9 @@ yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (value_truthy(value_get(args, "skip_verify")))
         prog_add(&prog, "--nogpgcheck");
-    add_upgrade(&prog, obsoletes, value_truthy(value_get(args, "minimal")));
+    /* With `obsoletes` the upgrade takes what replaces a package; dnf has one word for both. */
+    prog_addf(&prog, "%s%s", obsoletes || yum_is_dnf() ? "upgrade" : "update",
+              value_truthy(value_get(args, "minimal")) ? "-minimal" : "");
     json_object_foreach (params, name, v)
         prog_add(&prog, name);
     json_auto_t *out = tool_run(ctx, &prog, 0, err);
@@ -481,6 +476,7 @@ removals(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return STEAL(words);
 }
 
+/* rpm's warnings come with code 0; only both, a code and a text, are a failure. */
 int
 yum_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

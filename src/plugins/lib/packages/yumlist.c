@@ -19,34 +19,25 @@ yum_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
-/* Whether what is installed of the name is older than the version. */
-static bool
-is_newer(const json_t *have, const char *version)
-{
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (have, i, v) {
-        if (rpmver_cmp(json_string_value(v), version, false) >= 0)
-            return false;
-    }
-    return true;
-}
-
 /* The newest listed version of a name that could be installed; "" for none. BORROWED. */
 static const char *
 newest_of(call_ctx_t *ctx, const json_t *listed, const char *name, const json_t *have)
 {
     const char *dot = strrchr(name, '.'), *osarch = rpm_osarch(ctx), *best = "";
     const char *arch = dot != NULL && rpm_is_arch(dot + 1) ? dot + 1 : osarch;
-    json_t *package;
-    size_t i;
+    json_t *package, *v;
+    size_t i, k;
 
     json_array_foreach (listed, i, package) {
         const char *its = value_str(package, "arch", ""), *version = value_str(package, "version", "");
         bool fits = str_eq(its, "noarch") || str_eq(its, arch) || rpm_both_32(its, osarch);
-        if (fits && str_eq(value_str(package, "name", ""), name) && is_newer(have, version) &&
-            (*best == '\0' || rpmver_cmp(version, best, false) > 0))
+        if (!fits || !str_eq(value_str(package, "name", ""), name))
+            continue;
+        /* All that is installed of the name must be older. */
+        bool newer = true;
+        json_array_foreach (have, k, v)
+            newer = newer && rpmver_cmp(json_string_value(v), version, false) < 0;
+        if (newer && (*best == '\0' || rpmver_cmp(version, best, false) > 0))
             best = version;
     }
     return best;
@@ -218,6 +209,7 @@ list_one_repo(call_ctx_t *ctx, const char *repo, const json_t *names, bool cache
     if (out == NULL)
         return err->code;
     const char *text = value_str(out, "stdout", "");
+    /* A repository that has none of the names fails so; the others go on. */
     if (value_int(out, "retcode", 0) != 0 && strstr(text, "Error:") != NULL)
         return 0;
     json_auto_t *listed = yum_listed(ctx, text);

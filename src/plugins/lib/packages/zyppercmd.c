@@ -18,6 +18,7 @@ zypper_root(const json_t *args)
     return *root != '\0' ? root : NULL;
 }
 
+/* ZYPP_READONLY_HACK lets a query run while another zypper has the lock. */
 int
 zypper_begin(call_ctx_t *ctx, prog_t *prog, unsigned flags, const char *root, fail_t *err)
 {
@@ -37,17 +38,11 @@ zypper_begin(call_ctx_t *ctx, prog_t *prog, unsigned flags, const char *root, fa
     return 0;
 }
 
+/* 100 to 103 tell that patches or a restart are due. */
 bool
 zypper_went_well(int code)
 {
     return code == 0 || (code >= 100 && code <= 103);
-}
-
-/* Codes that Salt takes for warnings: no repositories, a repository that failed, failed scripts of packages. */
-static bool
-is_warning(int code)
-{
-    return code == 6 || code == LOCKED || code == 106 || code == 107;
 }
 
 /* What zypper says about a failure. NEW text. */
@@ -79,6 +74,8 @@ zyppercmd_tell(call_ctx_t *ctx, const char *tag, bool success, const char *info)
     (void) ctx_fire(ctx, tag, data, &none);
 }
 
+/* Waits for the lock as long as another zypper has it, at most half an hour. The code becomes the job's
+ * unless a failure is allowed. */
 json_t *
 zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 {
@@ -96,8 +93,10 @@ zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
     if (out == NULL)
         return NULL;
     int code = (int) value_int(out, "retcode", 0);
-    bool missing = code == NOT_FOUND && (flags & ZYPPER_MAY_MISS),
-         bad = !zypper_went_well(code) && !is_warning(code);
+    /* Codes that Salt takes for warnings: no repositories, the lock, a repository that failed, failed scripts of
+     * packages. */
+    bool warning = code == 6 || code == LOCKED || code == 106 || code == 107;
+    bool missing = code == NOT_FOUND && (flags & ZYPPER_MAY_MISS), bad = !zypper_went_well(code) && !warning;
     AUTO_FREE char *said = bad ? zyppercmd_complaint(out, (flags & ZYPPER_XML) != 0) : NULL;
     if (waited)
         zyppercmd_tell(ctx, "zypper/released", !bad, bad ? said : "Zypper has been released");
@@ -127,22 +126,7 @@ zypper_elements(call_ctx_t *ctx, unsigned flags, const char *root, fail_t *err, 
     return out != NULL ? xmltags_read(value_str(out, "stdout", "")) : NULL;
 }
 
-/* "Repository 'x' is up to date." is False, "Building repository 'x' cache ....[done]" True. */
-static void
-take_refreshed(json_t *ret, char *line)
-{
-    char *text = str_trim(line), *open = strchr(text, '\''),
-         *close = open != NULL ? strchr(open + 1, '\'') : NULL;
-
-    if (close == NULL)
-        return;
-    AUTO_FREE char *name = xstrndup(open + 1, (size_t) (close - open - 1));
-    if (str_starts(text, "Repository") && strstr(text, "is up to date") != NULL)
-        json_object_set_new(ret, str_trim(name), json_false());
-    else if (str_starts(text, "Building") && strstr(text, "done") != NULL)
-        json_object_set_new(ret, str_trim(name), json_true());
-}
-
+/* The mark of states is removed first, so that a refresh that fails is not tried again by each of them. */
 json_t *
 zypper_refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -172,8 +156,18 @@ zypper_refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
         return NULL;
     json_t *ret = json_object();
     AUTO_FREE char *text = xstrdup(value_str(out, "stdout", ""));
-    for (char *at = text, *one; (one = strsep(&at, "\n")) != NULL;)
-        take_refreshed(ret, one);
+    for (char *at = text, *one; (one = strsep(&at, "\n")) != NULL;) {
+        /* "Repository 'x' is up to date." is False, "Building repository 'x' cache ....[done]" True. */
+        char *said = str_trim(one), *open = strchr(said, '\''),
+             *close = open != NULL ? strchr(open + 1, '\'') : NULL;
+        if (close == NULL)
+            continue;
+        AUTO_FREE char *name = xstrndup(open + 1, (size_t) (close - open - 1));
+        if (str_starts(said, "Repository") && strstr(said, "is up to date") != NULL)
+            json_object_set_new(ret, str_trim(name), json_false());
+        else if (str_starts(said, "Building") && strstr(said, "done") != NULL)
+            json_object_set_new(ret, str_trim(name), json_true());
+    }
     return ret;
 }
 

@@ -56,20 +56,10 @@ zypperinstall_resolve(call_ctx_t *ctx, const char *name, const char *wish, const
     return NULL;
 }
 
-/* "name", or "name=1.2" with the wish's operator. NEW. */
-static char *
-word_for(const char *name, const json_t *wish)
-{
-    const char *text = json_is_string(wish) ? json_string_value(wish) : "";
-
-    if (*text == '\0')
-        return xstrdup(name);
-    return xasprintf("%s%s%s", name, strchr("<>=!", *text) != NULL ? "" : "=", text);
-}
-
 /* ---- running ---------------------------------------------------------------------------------- */
 
-/* Whether packages may go to another vendor, where this zypper knows of it. */
+/* Whether packages may go to another vendor, where this zypper knows of it. The option is new in 1.14.8 of
+ * zypper for install, in 1.11.34 for dist-upgrade. */
 static bool
 changes_vendor(call_ctx_t *ctx, const json_t *args, bool installs)
 {
@@ -84,6 +74,7 @@ changes_vendor(call_ctx_t *ctx, const json_t *args, bool installs)
            rpmver_cmp(json_string_value(version), installs ? "1.14.8" : "1.11.34", false) >= 0;
 }
 
+/* The command and its options, up to the packages. zypper's own options stand before the word `install`. */
 static int
 begin_install(call_ctx_t *ctx, prog_t *prog, const json_t *args, bool force, fail_t *err)
 {
@@ -177,9 +168,11 @@ zypperinstall_words(call_ctx_t *ctx, json_t *args, json_t **ret_words, fail_t *e
         json_decref(params);
         params = json_pack("{s:s}", name, found);
     }
+    /* "name", or "name=1.2" with the wish's operator. */
     json_object_foreach (params, name, v) {
-        AUTO_FREE char *word = word_for(name, v);
-        json_array_append_new(words, json_string(word));
+        const char *wish = json_is_string(v) ? json_string_value(v) : "";
+        bool bare = *wish == '\0' || strchr("<>=!", *wish) != NULL;
+        json_array_append_new(words, value_fmt("%s%s%s", name, bare ? "" : "=", wish));
     }
     if (files)
         json_array_extend(words, params);
@@ -206,7 +199,8 @@ includes_of(const json_t *args, const json_t *words)
     return value_sorted_keys(kinds);
 }
 
-/* What there is before and after; *ret_value are the changes when `old` is given. */
+/* The packages that are there, or with downloadonly those in the cache: {name: version}. NEW, or NULL with
+ * *err. */
 static json_t *
 zypper_there(call_ctx_t *ctx, const json_t *args, const json_t *includes, fail_t *err)
 {
@@ -235,6 +229,7 @@ zypper_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *includes = includes_of(args, words), *old = zypper_there(ctx, args, includes, err);
     if (old == NULL || zypperinstall_install_words(ctx, args, words, false, &lower, err) < 0)
         return err->code;
+    /* A downgrade needs --force, which is given for these alone. */
     if (json_array_size(lower) > 0 && zypperinstall_install_words(ctx, args, lower, true, &none, err) < 0)
         return err->code;
     rpm_forget(ctx);
@@ -277,6 +272,8 @@ begin_upgrade(call_ctx_t *ctx, prog_t *prog, const json_t *args, bool solver, fa
     return 0;
 }
 
+/* dist-upgrade takes no packages. A dry run is run twice, once for the solver's protocol, and its text is the
+ * answer. */
 int
 zypper_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -361,6 +358,7 @@ remove_words(call_ctx_t *ctx, const json_t *args, const char *action, const char
     return out != NULL ? 0 : err->code;
 }
 
+/* A version that is not installed is no removal: nothing is done for it. */
 int
 zypper_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -75,18 +75,6 @@ zypper_clean_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- holds ------------------------------------------------------------------------------------ */
 
-/* The name, or the first key, of an element of `pkgs`; its version in *ret_version, NULL for none. NEW. */
-static char *
-zypperlock_target(const json_t *v, char **ret_version)
-{
-    void *iter = json_object_iter((json_t *) v);
-
-    *ret_version = iter != NULL && value_truthy(json_object_iter_value(iter))
-                       ? value_pystr(json_object_iter_value(iter))
-                       : NULL;
-    return iter != NULL ? xstrdup(json_object_iter_key(iter)) : value_pystr(v);
-}
-
 static json_t *
 zypperlock_answer(const char *name, bool result, const char *was, const char *now, json_t *comment)
 {
@@ -108,6 +96,7 @@ zypperlock_hold(const char *name, const char *version, const json_t *lock, json_
     return zypperlock_answer(name, true, "", "hold", value_fmt("Package %s is now being held.", name));
 }
 
+/* zypper removes a lock only by the words that it was added with, version and all. */
 static json_t *
 zypperlock_unhold(const char *name, const char *version, const json_t *lock, json_t *words)
 {
@@ -141,8 +130,11 @@ set_locks(call_ctx_t *ctx, json_t *args, bool hold, json_t **ret_value, fail_t *
     if (locks == NULL)
         return err->code;
     json_array_foreach (value_truthy(pkgs) ? pkgs : one, i, v) {
-        AUTO_FREE char *version = NULL;
-        AUTO_FREE char *name = zypperlock_target(v, &version);
+        /* A name, or {name: version}. */
+        void *iter = json_object_iter(v);
+        bool versioned = iter != NULL && value_truthy(json_object_iter_value(iter));
+        AUTO_FREE char *version = versioned ? value_pystr(json_object_iter_value(iter)) : NULL;
+        AUTO_FREE char *name = iter != NULL ? xstrdup(json_object_iter_key(iter)) : value_pystr(v);
         json_t *lock = value_get(locks, name);
         json_object_set_new(ret, name,
                             hold ? zypperlock_hold(name, version, lock, words)
@@ -192,6 +184,8 @@ add_holds(json_t *ret, const char *name, const json_t *versions, bool full, rx_t
     }
 }
 
+/* A lock may be a glob and is compared with what is installed; locks of patterns and the like are left
+ * out. */
 int
 zypper_list_holds(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -59,6 +59,7 @@ zypper_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* A repository that isn't there is {}, as in Salt. */
 int
 zypper_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -99,15 +100,6 @@ zypper_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- mod_repo --------------------------------------------------------------------------------- */
 
-/* True for addresses that differ in an empty host alone: "dir:///x" and "dir:/x". */
-static bool
-same_address(const char *a, const char *b)
-{
-    AUTO_FREE char *x = str_replace(a, ":///", ":/"), *y = str_replace(b, ":///", ":/");
-
-    return str_eq(x, y);
-}
-
 /* Adds a repository at an address that no other one has. */
 static int
 add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *repos, const char *root,
@@ -125,10 +117,14 @@ add_repo(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const json_t *
     if (colon == NULL || colon == url || strchr("/?#", *url) != NULL)
         return fail_kind(err, FAIL_COMMAND, -EINVAL,
                          "Repository '%s' not found and URL for baseurl/mirrorlist is malformed", repo);
-    json_object_foreach ((json_t *) repos, alias, other)
-        if (same_address(value_str(other, "baseurl", ""), url))
+    /* Addresses are the same when they differ in an empty host alone: "dir:///x" and "dir:/x". */
+    AUTO_FREE char *wanted = str_replace(url, ":///", ":/");
+    json_object_foreach ((json_t *) repos, alias, other) {
+        AUTO_FREE char *own = str_replace(value_str(other, "baseurl", ""), ":///", ":/");
+        if (str_eq(own, wanted))
             return fail_kind(err, FAIL_COMMAND, -EEXIST, "Repository '%s' already exists as '%s'.", repo,
                              alias);
+    }
     if (prog_check_operand("baseurl", url, err) < 0 || prog_check_operand("repo", repo, err) < 0)
         return err->code;
     json_auto_t *done = zypper_elements(ctx, 0, root, err, "ar", url, repo, NULL);
@@ -168,6 +164,7 @@ zypperrepo_add_options(prog_t *prog, const json_t *kwargs)
     return n + (name != NULL);
 }
 
+/* Runs `zypper mr` when a keyword asks for a change; *ret_n tells how many do. */
 static int
 change_options(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const char *root, size_t *ret_n,
                fail_t *err)
@@ -185,6 +182,8 @@ change_options(call_ctx_t *ctx, const char *repo, const json_t *kwargs, const ch
     return out != NULL ? 0 : err->code;
 }
 
+/* Adds a repository that is not there, then sets its options. A call that changes nothing says so in
+ * "comment". */
 int
 zypper_mod_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -275,6 +274,7 @@ fetch(call_ctx_t *ctx, const json_t *packages, const char *root, fail_t *err)
         if (found != NULL) {
             if (rpm_begin(&check, NULL, err) < 0)
                 return NULL;
+            /* A file whose signature or digest is wrong counts as not fetched. */
             prog_adds(&check, "-K", "--quiet", value_str(found, "path", ""), NULL);
             if (tool_retcode(ctx, &check, TOOL_QUIET, &code, err) < 0)
                 return NULL;
@@ -308,6 +308,7 @@ zypper_download(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The packages of all files are fetched by one command; each file is then compared with its own. */
 int
 zypper_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
