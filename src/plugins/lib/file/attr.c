@@ -67,21 +67,14 @@ fop_group_name(gid_t gid)
     return gr != NULL ? value_utf8(gr->gr_name, strlen(gr->gr_name)) : json_integer(gid);
 }
 
-/* Text of digits as a number, everything else as it is. NEW. */
-static json_t *
-id_value(json_t *v)
-{
-    long long n;
-
-    if (json_is_string(v) && str_to_int(json_string_value(v), 0, UINT32_MAX, &n))
-        return json_integer(n);
-    return json_incref(v);
-}
-
 int
 file_gid_to_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *gid = id_value(value_get(args, "gid"));
+    /* A text of digits is a number here, as on a command line; anything else is a name. */
+    json_t *given = value_get(args, "gid");
+    long long n;
+    bool digits = json_is_string(given) && str_to_int(json_string_value(given), 0, UINT32_MAX, &n);
+    json_auto_t *gid = digits ? json_integer(n) : json_incref(given);
     gid_t id;
 
     *ret_value = fop_gid_of(gid, &id) ? fop_group_name(id) : json_string("");
@@ -262,6 +255,7 @@ file_statvfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Salt's letters, or the numbers of access(2). */
 int
 file_access(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -422,6 +416,7 @@ fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **r
     return change_held(&file, path, user, group, ret_value, err);
 }
 
+/* The link itself changes, wherever it leads. */
 int
 file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -430,6 +425,7 @@ file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return fop_lchown(path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
 }
 
+/* "" leaves the owner as it is: see fop_chown(). */
 int
 file_chgrp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -47,22 +47,15 @@ block_check_exclusive(json_t *args, fail_t *err)
     return 0;
 }
 
-/* The marker line `end_line` with the file's line end. NEW. */
-static char *
-with_eol(const block_t *b, const char *end_line)
-{
-    size_t len = strlen(end_line);
-
-    while (len > 0 && strchr("\r\n", end_line[len - 1]) != NULL)
-        len--;
-    return xasprintf("%.*s%s", (int) len, end_line, b->eol);
-}
-
 /* Insert the content and the end marker's line at `at`; returns the place behind them. */
 static size_t
 put_content(const block_t *b, lines_t *out, size_t at, const char *end_line)
 {
-    AUTO_FREE char *end = with_eol(b, end_line);
+    /* The marker's line gets the file's line end. */
+    size_t marker = strlen(end_line);
+    while (marker > 0 && strchr("\r\n", end_line[marker - 1]) != NULL)
+        marker--;
+    AUTO_FREE char *end = xasprintf("%.*s%s", (int) marker, end_line, b->eol);
 
     for (const char *p = b->content;;) {
         size_t len = strcspn(p, "\n");
@@ -166,6 +159,7 @@ place_block(block_t *b, fail_t *err)
     return 0;
 }
 
+/* The file must be there, and be text. Its line end is that of its first line. */
 static int
 block_load(block_t *b, const char *path, fail_t *err)
 {
@@ -182,16 +176,6 @@ block_load(block_t *b, const char *path, fail_t *err)
     lines_split(&b->old, buf_str(&text), text.len);
     b->eol = b->old.n > 0 && str_ends(b->old.v[0], "\r\n") ? "\r\n" : "\n";
     return 0;
-}
-
-static int
-block_save(call_ctx_t *ctx, block_t *b, const char *path, fail_t *err)
-{
-    buf_auto_t text = BUF_INIT;
-    int rc = fop_backup(ctx, &b->file, path, value_get(b->args, "backup"), FOP_SAME, err);
-
-    lines_join(&b->fresh, &text);
-    return rc != 0 ? rc : fop_rewrite(&b->file, buf_str(&text), text.len, false, err);
 }
 
 int
@@ -217,8 +201,13 @@ file_blockreplace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     if (rc != 0)
         return rc;
     AUTO_FREE char *diff = lines_diff(&b.old, &b.fresh);
-    if (*diff != '\0' && !value_bool(args, "dry_run", false))
-        rc = block_save(ctx, &b, path, err);
+    if (*diff != '\0' && !value_bool(args, "dry_run", false)) {
+        buf_auto_t text = BUF_INIT;
+        lines_join(&b.fresh, &text);
+        rc = fop_backup(ctx, &b.file, path, value_get(args, "backup"), FOP_SAME, err);
+        if (rc == 0)
+            rc = fop_rewrite(&b.file, buf_str(&text), text.len, false, err);
+    }
     if (rc == 0)
         *ret_value = value_bool(args, "show_changes", true) ? value_utf8(diff, strlen(diff))
                                                             : json_boolean(*diff != '\0');

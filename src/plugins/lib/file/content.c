@@ -135,17 +135,7 @@ content_probe(const content_t *c, bool *ret_text, fail_t *err)
     return 0;
 }
 
-/* NULL: both are text. */
-static const char *
-binary_note(bool old_text, bool new_text)
-{
-    if (old_text && new_text)
-        return NULL;
-    if (!old_text && !new_text)
-        return "Replace binary file";
-    return old_text ? "Replace text file with binary file" : "Replace binary file with text file";
-}
-
+/* The difference of two contents, of which each is a file or in memory. *ret_diff NEW. */
 static int
 line_diff(const content_t *old, const content_t *new, const char *names[2], char **ret_diff, fail_t *err)
 {
@@ -206,9 +196,10 @@ content_diff(const char *path, const content_t *with, const char *names[2], char
         (rc = content_size_of(&here, &old_size, err)) != 0 ||
         (rc = content_size_of(with, &new_size, err)) != 0)
         return rc;
-    const char *note = binary_note(old_text, new_text);
-    if (note != NULL) {
-        *ret_diff = xstrdup(note);
+    if (!old_text || !new_text) {
+        *ret_diff = xstrdup(old_text   ? "Replace text file with binary file"
+                            : new_text ? "Replace binary file with text file"
+                                       : "Replace binary file");
         return 0;
     }
     if (old_size > LIMIT_DIFF_FILE || new_size > LIMIT_DIFF_FILE) {

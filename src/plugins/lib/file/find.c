@@ -307,6 +307,7 @@ parse_mtime(option_t *o, const char *value, fail_t *err)
     return 0;
 }
 
+/* "-3d" is newer than that moment, without a sign or with "+" it is older. */
 static int
 match_mtime(option_t *o, entry_t *e, fail_t *err)
 {
@@ -413,6 +414,7 @@ print_group(const entry_t *e)
     return fop_group_name(e->st.st_gid);
 }
 
+/* Only files have one; others, and what can't be read, have "". */
 static json_t *
 print_md5(const entry_t *e)
 {
@@ -460,6 +462,7 @@ act_print(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
     return json_incref(json_array_size(list) == 1 ? json_array_get(list, 0) : list);
 }
 
+/* "a" stands for all types. */
 static int
 parse_delete(option_t *o, const char *value, fail_t *err)
 {
@@ -608,16 +611,6 @@ add_option(finder_t *f, const char *key, const char *value, fail_t *err)
     return fail_set(err, -EINVAL, "invalid option \"%s\"", key);
 }
 
-static bool
-has_action(const finder_t *f)
-{
-    for (size_t i = 0; i < f->n; i++) {
-        if (f->options[i].kind->act != NULL)
-            return true;
-    }
-    return false;
-}
-
 /* mindepth, maxdepth and test steer the walk; true when `key` is one of them. */
 static bool
 take_setting(finder_t *f, const char *key, const json_t *value)
@@ -662,7 +655,10 @@ find_add_options(finder_t *f, json_t *args, json_t *kwargs, fail_t *err)
         if (str_eq(word, "print"))
             return add_option(f, "print", "path", err);
     }
-    return has_action(f) ? 0 : add_option(f, "print", "path", err);
+    bool acts = false;
+    for (size_t i = 0; i < f->n; i++)
+        acts = acts || f->options[i].kind->act != NULL;
+    return acts ? 0 : add_option(f, "print", "path", err);
 }
 
 /* Orders texts by bytes, lists by elements, numbers by value: results of one search have one type. */
@@ -689,21 +685,6 @@ find_by_value(const void *a, const void *b)
     return find_compare(*(json_t *const *) a, *(json_t *const *) b);
 }
 
-/* Holds the start folder open for the time of the walk, so that deletions below it can't be redirected.
- * `mindepth` 0 includes the start itself. */
-static int
-find_from(finder_t *f, const char *path, fail_t *err)
-{
-    AUTO_FD top = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int rc = 0;
-
-    f->top = path;
-    f->top_fd = top;
-    if (f->mindepth < 1)
-        rc = find_visit(f, path, fop_basename(path), err);
-    return rc == 0 && top >= 0 ? find_walk(f, path, 1, err) : rc;
-}
-
 /* Option errors are the function's return ("error: ..."), as in Salt, while errors of the walk are
  * exceptions. */
 int
@@ -719,8 +700,17 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     char **paths = NULL;
     int rc = fop_glob(pattern, &paths, err);
-    for (size_t i = 0; rc == 0 && paths[i] != NULL; i++)
-        rc = find_from(&f, paths[i], err);
+    for (size_t i = 0; rc == 0 && paths[i] != NULL; i++) {
+        /* Held open for the time of the walk, so that deletions below it can't be redirected. With mindepth 0 the start
+         * itself is looked at too. */
+        AUTO_FD top = open(paths[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+        f.top = paths[i];
+        f.top_fd = top;
+        if (f.mindepth < 1)
+            rc = find_visit(&f, paths[i], fop_basename(paths[i]), err);
+        if (rc == 0 && top >= 0)
+            rc = find_walk(&f, paths[i], 1, err);
+    }
     strv_free(paths);
     if (rc == 0) {
         /* Sorts the found paths. */

@@ -30,16 +30,7 @@ not_dots(const struct dirent *entry)
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* 1, 0, or negative with *err. */
-static int
-entry_is_dir(const char *path, const struct dirent *entry, fail_t *err)
-{
-    if (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN)
-        return entry->d_type == DT_DIR;
-    return fop_leads_to(path, S_IFDIR, err);
-}
-
-/* The number of entries, or a negative errno. */
+/* The number of entries, or a negative errno. A folder that is gone meanwhile has none. */
 static int
 fstate_dir_list(int dir, const char *path, struct dirent ***ret_entries, fail_t *err)
 {
@@ -59,17 +50,6 @@ free_entries(struct dirent **entries, int n)
     free(entries);
 }
 
-/* Visits the entries of a folder; does not enter links to folders. */
-static int
-walk_below(const char *path, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
-{
-    int link = fop_lexists_as(path, S_IFLNK, err);
-
-    if (link != 0)
-        return link < 0 ? link : 0;
-    return fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie, err);
-}
-
 int
 fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
 {
@@ -80,15 +60,22 @@ fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *
     for (int pass = 0; pass < 3; pass++) {
         for (int i = 0; i < n && rc == 0; i++) {
             AUTO_FREE char *path = fop_join2(top, entries[i]->d_name);
-            int dir = entry_is_dir(path, entries[i], err);
+            /* The kernel tells the type but for links, and for file systems that keep none. */
+            bool known = entries[i]->d_type != DT_LNK && entries[i]->d_type != DT_UNKNOWN;
+            int dir = known ? entries[i]->d_type == DT_DIR : fop_leads_to(path, S_IFDIR, err);
             if (dir < 0)
                 rc = dir;
             else if (pass == 0 && dir == 0)
                 rc = visit(cookie, path, false);
             else if (pass == 1 && dir > 0 && max_depth != 0)
                 rc = visit(cookie, path, true);
-            else if (pass == 2 && dir > 0 && max_depth != 0)
-                rc = walk_below(path, max_depth, visit, cookie, err);
+            else if (pass == 2 && dir > 0 && max_depth != 0) {
+                /* Links to folders are not entered. */
+                int link = fop_lexists_as(path, S_IFLNK, err);
+                rc = link > 0   ? 0
+                     : link < 0 ? link
+                                : fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie, err);
+            }
         }
     }
     free_entries(entries, n);
@@ -118,28 +105,7 @@ keep_found(void *cookie, const char *path, bool is_dir)
     return 0;
 }
 
-static bool
-fstate_dir_is_child(const char *path, const char *folder)
-{
-    AUTO_FREE char *a = fop_normpath(path);
-    size_t n = strlen(folder);
-
-    return strcmp(folder, "/") == 0 || (strncmp(a, folder, n) == 0 && (a[n] == '/' || a[n] == '\0'));
-}
-
-/* Keeps what a file.recurse with these arguments keeps below its name. */
-static int
-keep_recurse(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
-{
-    json_auto_t *kept = recurse_kept(s->ctx, low, err);
-    const char *path;
-    json_t *v;
-
-    json_object_foreach (kept, path, v)
-        fstate_broom_keep(self, path);
-    return kept != NULL ? 0 : err->code < 0 ? err->code : -EINVAL;
-}
-
+/* Keeps the path of a state of `file`, and a folder's all, or what file.recurse has put there. */
 static int
 keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
 {
@@ -148,14 +114,27 @@ keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
     int dir = fop_exists_as(path, S_IFDIR, err);
     if (dir < 0)
         return dir;
-    if (dir > 0 && !fstate_dir_is_child(path, self->root))
+    AUTO_FREE char *normal = fop_normpath(path);
+    size_t n = strlen(self->root);
+    bool below = strcmp(self->root, "/") == 0 ||
+                 (strncmp(normal, self->root, n) == 0 && (normal[n] == '/' || normal[n] == '\0'));
+    if (dir > 0 && !below)
         return 0;
-    if (dir > 0 && str_eq(value_str(low, "fun", ""), "recurse"))
-        return keep_recurse(self, s, low, err);
+    if (dir > 0 && str_eq(value_str(low, "fun", ""), "recurse")) {
+        /* What a file.recurse with these arguments keeps below its name. */
+        json_auto_t *kept = recurse_kept(s->ctx, low, err);
+        const char *one;
+        json_t *v;
+        json_object_foreach (kept, one, v)
+            fstate_broom_keep(self, one);
+        return kept != NULL ? 0 : err->code < 0 ? err->code : -EINVAL;
+    }
     fstate_broom_keep(self, path);
     return dir > 0 ? fstate_walk(path, -1, keep_found, self, err) : 0;
 }
 
+/* A state of `file` that this one requires keeps its files: Salt reads that from the requisites, by name or
+ * by id. */
 static int
 keep_required(fstate_broom_t *self, fstate_t *s, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* inifile.c - see inifile.h. */
+/* inifile.c - see inifile.h. Lines that are neither option nor section keep their place as "#comment1" or
+ * "#unknown1"; an indented line belongs to the option above it. So a text that is parsed and written again
+ * loses nothing but blank lines. */
 #include "plugins/lib/file/inifile.h"
 
 #include "common/base/str.h"
@@ -47,15 +49,6 @@ section_name(const char *line)
     return len > 2 && *text == '[' && text[len - 1] == ']' ? xstrndup(text + 1, len - 2) : NULL;
 }
 
-/* Blanks in front of a line, tabs as four. NEW. */
-static char *
-indent_of(const char *line)
-{
-    AUTO_FREE char *blanks = xstrndup(line, strspn(line, BLANKS));
-
-    return str_replace(blanks, "\t", "    ");
-}
-
 /* ---- a section -------------------------------------------------------------------------------- */
 
 /* What the lines of a section have been so far. */
@@ -76,7 +69,8 @@ reader_put(ini_reader_t *r, const char *name, const char *value)
 static void
 inifile_read_line(ini_reader_t *r, const char *line, const char *sep)
 {
-    AUTO_FREE char *indent = indent_of(line), *name = NULL, *value = NULL, *key = NULL;
+    AUTO_FREE char *blanks = xstrndup(line, strspn(line, BLANKS));
+    AUTO_FREE char *indent = str_replace(blanks, "\t", "    "), *name = NULL, *value = NULL, *key = NULL;
 
     if (is_comment(line)) {
         key = xasprintf("#comment%zu", ++r->comments);
@@ -151,19 +145,6 @@ place_option(json_t *section, const char *name, json_t *value, const char *sep)
     json_object_update(section, later);
 }
 
-/* A value as it stands in the file: a text, or a section of texts. NEW. */
-static json_t *
-as_written(const json_t *value, const char *sep)
-{
-    if (!json_is_object(value)) {
-        AUTO_FREE char *text = value_pystr(value);
-        return value_utf8(text, strlen(text));
-    }
-    json_t *section = json_object();
-    json_decref(inifile_update(section, value, sep));
-    return section;
-}
-
 json_t *
 inifile_update(json_t *ini, const json_t *wanted, const char *sep)
 {
@@ -171,7 +152,11 @@ inifile_update(json_t *ini, const json_t *wanted, const char *sep)
     const char *name;
 
     json_object_foreach ((json_t *) wanted, name, given) {
-        json_auto_t *value = as_written(given, sep);
+        /* As it stands in the file: a text, or a section of texts. */
+        AUTO_FREE char *text = json_is_object(given) ? NULL : value_pystr(given);
+        json_auto_t *value = text != NULL ? value_utf8(text, strlen(text)) : json_object();
+        if (text == NULL)
+            json_decref(inifile_update(value, given, sep));
         json_t *has = value_get(ini, name);
         if (json_is_object(has)) {
             json_auto_t *sub = inifile_update(has, value, sep);

@@ -122,16 +122,6 @@ replace_line(job_t *job, fail_t *err)
     return 0;
 }
 
-/* At the end: before the empty element that stands for the last line's end. */
-static void
-insert_at_end(job_t *job)
-{
-    lines_t *l = job->lines;
-    size_t at = l->n > 0 && l->v[l->n - 1][0] == '\0' ? l->n - 1 : l->n;
-
-    insert_like(job, at, l->n > 0 ? l->v[l->n - 1] : "");
-}
-
 /* Leaves the file alone when the following line is the content already. */
 static int
 insert_after(job_t *job, fail_t *err)
@@ -146,6 +136,7 @@ insert_after(job_t *job, fail_t *err)
     return 0;
 }
 
+/* By location, or beside the one line that before or after finds; with both the line goes before `before`. */
 static int
 insert_line(job_t *job, fail_t *err)
 {
@@ -155,9 +146,11 @@ insert_line(job_t *job, fail_t *err)
     if (!job->before.asked && !job->after.asked && job->location == NULL)
         return fop_failed(err, "On insert either \"location\" or \"before/after\" conditions are required.");
     if (!str_empty(job->location)) {
-        if (str_eq(job->location, "end"))
-            insert_at_end(job);
-        else if (str_eq(job->location, "start")) {
+        if (str_eq(job->location, "end")) {
+            /* Before the empty element that stands for the last line's end. */
+            size_t last = l->n > 0 && l->v[l->n - 1][0] == '\0' ? l->n - 1 : l->n;
+            insert_like(job, last, l->n > 0 ? l->v[l->n - 1] : "");
+        } else if (str_eq(job->location, "start")) {
             /* At the start: before the first line. */
             size_t len = strlen(job->content);
             const char *end = job->lines->n > 0 ? line_end(job->lines->v[0]) : "";
@@ -212,6 +205,7 @@ ensure_between(job_t *job, fail_t *err)
     return 0;
 }
 
+/* As insert_line(), but a line that is there already is enough. */
 static int
 ensure_line(job_t *job, fail_t *err)
 {

@@ -365,21 +365,6 @@ umask_now(void)
     return mask;
 }
 
-/* Mode and owner that Salt's way of creating the file leaves before it sets them; Salt reports the following
- * correction as a change, so this does as well. */
-static json_t *
-as_created(job_t *j)
-{
-    AUTO_FREE char *folder = fop_dirname(j->name);
-    struct stat st;
-    bool private = j->source != NULL || j->mode != NULL;
-    gid_t gid = stat(folder, &st) == 0 && (st.st_mode & S_ISGID) ? st.st_gid : getegid();
-
-    return json_pack("{s:I, s:I, s:o, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid", (json_int_t) gid,
-                     "user", fop_user_name(geteuid()), "group", fop_group_name(gid), "mode",
-                     fop_mode_text(private ? 0600 : 0666 & ~umask_now()));
-}
-
 /* Creates the file. `before` describes what Salt would have created, so that check_perms reports the same
  * changes. */
 static int
@@ -392,7 +377,19 @@ write_new(job_t *j, fail_t *err)
     int there = fop_exists(j->name, err);
     if (there < 0)
         return there;
-    j->before = there > 0 ? fop_stats(j->name, NULL, true, NULL) : as_created(j);
+    if (there == 0) {
+        /* Mode and owner that Salt's way of creating the file leaves before it sets them; Salt reports the following
+         * correction as a change, so this does as well. */
+        AUTO_FREE char *folder = fop_dirname(j->name);
+        struct stat st;
+        bool private = j->source != NULL || j->mode != NULL;
+        gid_t gid = stat(folder, &st) == 0 && (st.st_mode & S_ISGID) ? st.st_gid : getegid();
+        j->before = json_pack("{s:I, s:I, s:o, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid",
+                              (json_int_t) gid, "user", fop_user_name(geteuid()), "group",
+                              fop_group_name(gid), "mode",
+                              fop_mode_text(private ? 0600 : 0666 & ~umask_now()));
+    } else
+        j->before = fop_stats(j->name, NULL, true, NULL);
     if (ctx_test(j->ctx))
         return 0;
     if (j->source == NULL && !j->contents) {

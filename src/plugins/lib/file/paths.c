@@ -152,7 +152,7 @@ fop_join2(const char *a, const char *b)
     return xasprintf("%s%s%s", a, str_ends(a, "/") ? "" : "/", b);
 }
 
-/* NEW. */
+/* The normal path from the root; a relative one is below the working folder. NEW. */
 static char *
 normal_absolute(const char *path)
 {
@@ -180,23 +180,17 @@ paths_add_part(char *above, const char *path, const char *name)
     return n > 0 ? fop_normpath(joined) : STEAL(joined);
 }
 
-/* Cuts a path at its last slash before PATH_MAX, the longest that a system call takes. NEW: the part cut off,
- * or NULL when the path is short enough. */
-static char *
-cut_behind(char *path)
-{
-    if (strlen(path) < PATH_MAX)
-        return NULL;
-    char *slash = memrchr(path, '/', PATH_MAX), *behind = xstrdup(slash + 1);
-    *slash = '\0';
-    return behind;
-}
-
 /* The same for what is not there, or not all of it: as much as there is, and the rest as it is written. */
 static char *
 real_in_part(const char *path)
 {
-    AUTO_FREE char *normal = normal_absolute(path), *behind = cut_behind(normal), *real = NULL;
+    AUTO_FREE char *normal = normal_absolute(path), *behind = NULL, *real = NULL;
+    if (strlen(normal) >= PATH_MAX) {
+        /* Cut at the last slash before PATH_MAX, the longest that a system call takes. */
+        char *slash = memrchr(normal, '/', PATH_MAX);
+        behind = xstrdup(slash + 1);
+        *slash = '\0';
+    }
     char *all = normal + strlen(normal), *end = all;
 
     while (real == NULL && end > normal) {
@@ -321,19 +315,14 @@ fop_lexists_as(const char *path, mode_t type, fail_t *err)
     return there > 0 ? (st.st_mode & S_IFMT) == type : there;
 }
 
-/* Errors of stat() that os.path.exists() turns into False. */
-static bool
-leads_nowhere(int code)
-{
-    return fs_is_absence(-code) || code == ELOOP || code == EACCES || code == ENAMETOOLONG;
-}
-
 int
 fop_stat_or_link(const char *path, struct stat *ret_st, fail_t *err)
 {
     if (stat(path, ret_st) == 0)
         return 1;
-    return leads_nowhere(errno) ? fop_lstat(path, ret_st, err) : fop_oserror(err, errno, path);
+    /* Errors of stat() that os.path.exists() turns into False. */
+    bool nowhere = fs_is_absence(-errno) || errno == ELOOP || errno == EACCES || errno == ENAMETOOLONG;
+    return nowhere ? fop_lstat(path, ret_st, err) : fop_oserror(err, errno, path);
 }
 
 int
@@ -357,21 +346,6 @@ fop_test_mode(call_ctx_t *ctx)
     return ctx_test(ctx);
 }
 
-static bool
-paths_is_utf8(const char *bytes, size_t len)
-{
-    uint32_t cp;
-
-    while (len > 0) {
-        size_t n = utf8_next(bytes, len, &cp);
-        if (n == 0)
-            return false;
-        bytes += n;
-        len -= n;
-    }
-    return true;
-}
-
 /* Salt's heuristic (salt.utils.files.is_text): the first 512 bytes are text when they hold no NUL and are
  * UTF-8, or at most 30 % of them are not printable ASCII. */
 bool
@@ -383,7 +357,7 @@ fop_is_text(const char *bytes, size_t len)
         return true;
     if (memchr(bytes, '\0', block) != NULL)
         return false;
-    if (paths_is_utf8(bytes, block))
+    if (utf8_valid(bytes, block))
         return true;
     for (size_t i = 0; i < block; i++)
         odd += !(bytes[i] >= 32 && bytes[i] < 127) && memchr("\n\r\t\f\b", bytes[i], 5) == NULL;
@@ -412,6 +386,7 @@ fop_open_to_read(const char *path, struct stat *ret_st, fail_t *err)
     return opened;
 }
 
+/* Bounded by LIMIT_FILE_READ: a larger file is an error, not a part of it. */
 int
 fop_read(const char *path, buf_t *out, fail_t *err)
 {
@@ -427,6 +402,7 @@ fop_read(const char *path, buf_t *out, fail_t *err)
     return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 
+/* A file is mapped where it can be; what cannot be mapped, and empty files, are read. */
 int
 fop_view(const char *path, view_t *out)
 {

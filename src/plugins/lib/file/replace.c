@@ -65,31 +65,6 @@ edit_open(edit_t *e, fail_t *err)
     return fop_need_text(e->path, &e->old, err);
 }
 
-/* The replacement, as a template unless it is to be taken literally. NEW. */
-static char *
-replace_template_of(json_t *args)
-{
-    AUTO_FREE char *repl = value_pystr(value_get(args, "repl"));
-
-    return value_bool(args, "backslash_literal", false) ? str_replace(repl, "\\", "\\\\") : STEAL(repl);
-}
-
-static void
-replace_add_line(edit_t *e, const char *text, bool at_start)
-{
-    if (at_start) {
-        buf_auto_t rest = BUF_INIT;
-        buf_add(&rest, buf_str(&e->fresh), e->fresh.len);
-        buf_clear(&e->fresh);
-        buf_printf(&e->fresh, "%s\n", text);
-        buf_add(&e->fresh, buf_str(&rest), rest.len);
-        return;
-    }
-    if (e->fresh.len > 0 && e->fresh.data[e->fresh.len - 1] != '\n')
-        buf_putc(&e->fresh, '\n');
-    buf_printf(&e->fresh, "%s\n", text);
-}
-
 /* Computes the new text. Without a match the text is appended or prepended once, unless a line holds it
  * already. */
 static int
@@ -97,7 +72,10 @@ edit_apply(edit_t *e, fail_t *err)
 {
     bool append = value_bool(e->args, "append_if_not_found", false);
     bool prepend = value_bool(e->args, "prepend_if_not_found", false);
-    AUTO_FREE char *repl = replace_template_of(e->args);
+    /* The replacement, as a template unless it is to be taken literally. */
+    AUTO_FREE char *given = value_pystr(value_get(e->args, "repl"));
+    bool literal = value_bool(e->args, "backslash_literal", false);
+    AUTO_FREE char *repl = literal ? str_replace(given, "\\", "\\\\") : STEAL(given);
     json_int_t count = value_int(e->args, "count", 0);
     size_t n = 0;
 
@@ -119,8 +97,17 @@ edit_apply(edit_t *e, fail_t *err)
     AUTO(rx) rx = rx_new(pattern, e->flags | RX_BYTES, err);
     rc = rx == NULL ? -EINVAL : rx_search(rx, buf_str(&e->old), e->old.len, 0, err);
 
-    if (rc == 0)
-        replace_add_line(e, text, prepend);
+    if (rc == 0 && prepend) {
+        buf_auto_t rest = BUF_INIT;
+        buf_add(&rest, buf_str(&e->fresh), e->fresh.len);
+        buf_clear(&e->fresh);
+        buf_printf(&e->fresh, "%s\n", text);
+        buf_add(&e->fresh, buf_str(&rest), rest.len);
+    } else if (rc == 0) {
+        if (e->fresh.len > 0 && e->fresh.data[e->fresh.len - 1] != '\n')
+            buf_putc(&e->fresh, '\n');
+        buf_printf(&e->fresh, "%s\n", text);
+    }
     return rc < 0 ? rc : 0;
 }
 
@@ -147,6 +134,7 @@ backup_link(edit_t *e, fail_t *err)
     return 0;
 }
 
+/* The flags of the call and its pattern. `bytes`: as Salt matches files, through mmap. */
 static int
 edit_prepare(edit_t *e, const char *pattern, bool bytes, fail_t *err)
 {
@@ -243,7 +231,8 @@ escape_special(char **text)
     *text = buf_steal(&out);
 }
 
-/* Offset behind the first match of `limit`, where replacing starts. 0 with *ret_at, or a negative errno. */
+/* Offset behind the first match of `limit`, where replacing starts. 0 with *ret_at, or a negative errno.
+ * Without a match nothing is replaced. */
 static int
 limit_start(json_t *args, const buf_t *text, unsigned flags, size_t *ret_at, fail_t *err)
 {
@@ -392,6 +381,7 @@ mark_lines(rx_t *rx, const buf_t *old, const char *mark, bool comment, buf_t *fr
     return rc < 0 ? rc : 0;
 }
 
+/* Only whole lines change; the difference that is returned has these alone, as in Salt. */
 static int
 comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fail_t *err)
 {

@@ -156,15 +156,6 @@ copy_to_temp(int from, const char *temp, int to, const char *dst, const struct s
     return rc;
 }
 
-/* Devices and pipes are written to, never replaced. */
-static int
-copy_into(int from, const char *dst)
-{
-    AUTO_FD to = fop_open_to_write(dst, 0);
-
-    return to < 0 ? -errno : copy_fd(from, to);
-}
-
 static int
 copy_whole(int from, const char *dst, const struct stat *st, const struct stat *had)
 {
@@ -188,17 +179,13 @@ rewrite_copy_bytes(int from, const char *dst, fail_t *err)
         return rc;
     if (to.file >= 0 && fstat(to.file, &had) != 0)
         return fop_oserror(err, errno, dst);
-    rc = to.special ? copy_into(from, to.at) : copy_whole(from, to.path, NULL, &had);
+    if (to.special) {
+        /* Devices and pipes are written to, never replaced. */
+        AUTO_FD into = fop_open_to_write(to.at, 0);
+        rc = into < 0 ? -errno : copy_fd(from, into);
+    } else
+        rc = copy_whole(from, to.path, NULL, &had);
     return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
-}
-
-/* A machine without /dev/null is no good, and who waits at a pipe waits for ever. */
-static bool
-rewrite_is_special(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 /* `said` is what messages call the copy. */
@@ -210,7 +197,9 @@ copy_with_attributes(const char *src, const char *dst, const char *said, fop_own
 
     if (from < 0)
         return from;
-    if (rewrite_is_special(dst))
+    /* A machine without /dev/null is no good, and a read of a pipe may wait for ever. */
+    struct stat was;
+    if (lstat(dst, &was) == 0 && !S_ISREG(was.st_mode) && !S_ISLNK(was.st_mode) && !S_ISDIR(was.st_mode))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", said);
     if (owner == FOP_OURS) {
         st.st_uid = geteuid();

@@ -181,19 +181,6 @@ source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err
     return *url == '/' ? fop_exists(url, err) : 0;
 }
 
-/* An element of the list: an URL, or {URL: digest}. NULL for another thing. */
-static const char *
-element_url(json_t *element, json_t **ret_hash)
-{
-    void *first = json_object_size(element) == 1 ? json_object_iter(element) : NULL;
-
-    if (first == NULL)
-        return json_string_value(element);
-    if (value_truthy(json_object_iter_value(first)))
-        *ret_hash = json_object_iter_value(first);
-    return json_object_iter_key(first);
-}
-
 /* Takes the first source of a list that exists, with its own digest when the element carries one. *ret_source
  * and *ret_hash NEW. A single source is taken unchecked. */
 int
@@ -209,8 +196,11 @@ source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *sa
         return 0;
     }
     json_array_foreach (source, i, element) {
-        json_t *hash = source_hash;
-        const char *url = element_url(element, &hash);
+        /* A URL, or {URL: digest}, whose digest goes before the call's. */
+        void *first = json_object_size(element) == 1 ? json_object_iter(element) : NULL;
+        json_t *own = first != NULL ? json_object_iter_value(first) : NULL;
+        json_t *hash = value_truthy(own) ? own : source_hash;
+        const char *url = first != NULL ? json_object_iter_key(first) : json_string_value(element);
         int rc = url != NULL ? source_exists(ctx, url, saltenv, err) : 0;
         if (rc < 0)
             return rc;

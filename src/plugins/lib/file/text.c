@@ -40,16 +40,6 @@ given_lines(json_t *args, buf_t *out)
     return json_array_size(lines);
 }
 
-/* True when the last byte is not a line end. */
-static bool
-lacks_newline(int fd)
-{
-    char last = '\n';
-    off_t end = lseek(fd, 0, SEEK_END);
-
-    return end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n';
-}
-
 /* The file that is there. */
 static int
 find_there(partfile_t *file, const char *path, fail_t *err)
@@ -75,10 +65,12 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                               : open(file.at, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return fop_oserror(err, errno, path);
-    if (lacks_newline(fd))
+    /* A last line without an end gets one first. */
+    char last = '\n';
+    off_t end = lseek(fd, 0, SEEK_END);
+    if (end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n')
         buf_putc(&text, '\n');
     buf_add(&text, buf_str(&lines), lines.len);
-    off_t end = lseek(fd, 0, SEEK_END);
     rc = fs_write_all(fd, buf_str(&text), text.len);
     /* None of the lines, rather than half of one. */
     if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
@@ -89,6 +81,7 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The lines are put before what is read, and the whole is written as one new file. */
 int
 file_prepend(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -120,6 +113,7 @@ file_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* By the held file, so that no link is followed to another one meanwhile. */
 int
 file_truncate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -253,17 +247,6 @@ file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Searches one line, without leading bytes of `lchar`. 1, 0 or a negative errno. */
-static int
-search_line(rx_t *rx, const char *line, size_t len, const char *lchar, fail_t *err)
-{
-    while (len > 0 && *lchar != '\0' && strchr(lchar, *line) != NULL && *line != '\0') {
-        line++;
-        len--;
-    }
-    return rx_search(rx, line, len, 0, err);
-}
-
 /* Each line in turn; what can't be read has none. */
 static int
 search_lines(rx_t *rx, const char *path, const char *lchar, fail_t *err)
@@ -278,10 +261,15 @@ search_lines(rx_t *rx, const char *path, const char *lchar, fail_t *err)
             size_t len = nl != NULL ? (size_t) (nl - line) + 1 : p.held.len - at;
             if (nl == NULL && more > 0)
                 break;
-            int rc = search_line(rx, line, len, lchar, err);
+            at += len;
+            /* Searched without leading bytes of `lchar`. */
+            while (len > 0 && *lchar != '\0' && strchr(lchar, *line) != NULL && *line != '\0') {
+                line++;
+                len--;
+            }
+            int rc = rx_search(rx, line, len, 0, err);
             if (rc != 0)
                 return rc;
-            at += len;
         }
         buf_consume(&p.held, at);
         if (p.held.len > LIMIT_FILE_READ)
@@ -306,6 +294,7 @@ file_contains_regex(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* One pattern for the whole text, as in Salt: it has to match from its begin to its end. */
 int
 file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -375,6 +364,7 @@ sed_escape(const char *text, bool escape_all)
     return buf_steal(&out);
 }
 
+/* Options of one text are parted as a shell would part them. */
 static int
 add_split(prog_t *cmd, const char *options, fail_t *err)
 {
@@ -450,6 +440,7 @@ file_sed_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* True when the command has the option alone, or begins with it. */
 static bool
 has_option(const prog_t *cmd, const char *exact, const char *prefix)
 {
@@ -551,41 +542,7 @@ text_files_of(const char *pid, fail_t *err)
     return rc == 0 ? json_incref(names) : NULL;
 }
 
-/* Keys of the object in byte order. NEW. */
-static json_t *
-sorted_keys(json_t *names)
-{
-    size_t n = 0;
-    const char *name;
-    json_t *value, *list = json_array();
-    char **keys = xcalloc(json_object_size(names) + 1, sizeof(*keys));
-
-    json_object_foreach (names, name, value) {
-        keys[n++] = xstrdup(name);
-    }
-    qsort(keys, n, sizeof(*keys), str_by_text);
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, value_utf8(keys[i], strlen(keys[i])));
-    strv_free(keys);
-    return list;
-}
-
-static void
-add_pid(json_t *by_file, json_t *names, json_int_t pid)
-{
-    const char *name;
-    json_t *value;
-
-    json_object_foreach (names, name, value) {
-        json_t *pids = json_object_get(by_file, name);
-        if (pids == NULL) {
-            pids = json_array();
-            json_object_set_new(by_file, name, pids);
-        }
-        json_array_append_new(pids, json_integer(pid));
-    }
-}
-
+/* {path: [pids]}, or with by_pid {pid: [paths]}. */
 int
 file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -593,6 +550,8 @@ file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t n;
     AUTO_FREE pid_t *pids = procfs_pids(&n, err);
     json_auto_t *ret = json_object();
+    const char *name;
+    json_t *value;
 
     for (size_t i = 0; pids != NULL && i < n; i++) {
         char pid[16];
@@ -601,9 +560,15 @@ file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (names == NULL)
             return err->code;
         if (by_pid)
-            json_object_set_new(ret, pid, sorted_keys(names));
-        else
-            add_pid(ret, names, pids[i]);
+            json_object_set_new(ret, pid, value_sorted_keys(names));
+        json_object_foreach (by_pid ? NULL : names, name, value) {
+            json_t *held_by = json_object_get(ret, name);
+            if (held_by == NULL) {
+                held_by = json_array();
+                json_object_set_new(ret, name, held_by);
+            }
+            json_array_append_new(held_by, json_integer(pids[i]));
+        }
     }
     if (pids != NULL)
         *ret_value = json_incref(ret);

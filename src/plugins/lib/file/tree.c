@@ -504,16 +504,6 @@ copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t 
     return attributes ? fop_copy2(src, dst, err) : fop_copyfile(src, dst, err);
 }
 
-/* With attributes it is made where nobody else may write. */
-static int
-tree_copy_folder(const char *dst, bool attributes, fail_t *err)
-{
-    if (attributes)
-        return fs_mkdirs(dst, 0777, err);
-    int there = fop_exists_as(dst, S_IFDIR, err);
-    return there == 0 ? make_dirs(dst, NULL, NULL, NULL, err) : there < 0 ? there : 0;
-}
-
 /* Copies a folder recursively, at most LIMIT_JSON_DEPTH levels deep. With `attributes` owner, mode and times
  * are copied as well, after the contents, as writing them would change the times. */
 static int
@@ -526,7 +516,14 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
         return fop_oserror(err, errno, src);
     int rc = depth > LIMIT_JSON_DEPTH      ? fop_oserror(err, ELOOP, src)
              : fstat(dirfd(dir), &st) != 0 ? fop_oserror(err, errno, src)
-                                           : tree_copy_folder(dst, attributes, err);
+                                           : 0;
+    /* With attributes the folder is made where no other user may write. */
+    if (rc == 0 && attributes)
+        rc = fs_mkdirs(dst, 0777, err);
+    else if (rc == 0) {
+        int there = fop_exists_as(dst, S_IFDIR, err);
+        rc = there == 0 ? make_dirs(dst, NULL, NULL, NULL, err) : there < 0 ? there : 0;
+    }
     int read_rc = 0;
     for (const struct dirent *entry; rc == 0 && (entry = fs_next(dir, &read_rc)) != NULL;) {
         AUTO_FREE char *from = fop_join2(src, entry->d_name), *to = fop_join2(dst, entry->d_name);
