@@ -3,18 +3,6 @@
 
 #include "salt/limits.h"
 
-/* The argument of a section that is written as a list; NULL: the list is none. BORROWED. */
-static json_t *
-listed_this(const json_t *list)
-{
-    json_t *one, *found = NULL;
-    size_t i;
-
-    json_array_foreach (list, i, one)
-        found = value_get(one, "this") != NULL ? value_get(one, "this") : found;
-    return found;
-}
-
 static void
 open_section(buf_t *out, const char *name, const json_t *argument)
 {
@@ -45,10 +33,13 @@ add_members(buf_t *out, const json_t *members, bool skips, int depth, fail_t *er
 static int
 add_list(buf_t *out, const char *name, const json_t *list, int depth, fail_t *err)
 {
-    const json_t *argument = listed_this(list);
+    const json_t *argument = NULL;
     json_t *one;
     size_t i;
 
+    /* A section that is written as a list has its argument in an element "this"; without one the list is none. */
+    json_array_foreach ((json_t *) list, i, one)
+        argument = value_get(one, "this") != NULL ? value_get(one, "this") : argument;
     if (argument != NULL)
         open_section(out, name, argument);
     json_array_foreach ((json_t *) list, i, one) {

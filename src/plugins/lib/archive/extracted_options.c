@@ -180,19 +180,6 @@ check_zip_options(extracted_t *x)
 }
 
 static int
-check_trim(extracted_t *x)
-{
-    json_t *given = value_get(x->args, "trim_output");
-    AUTO_FREE char *text = value_pystr(given);
-    long long n = 100;
-
-    if (value_truthy(given) && !json_is_boolean(given) && !str_to_int(text, 0, INT32_MAX, &n))
-        return extracted_fail(x, "Invalid value for trim_output, must be True/False or an integer");
-    x->trim = value_truthy(given) ? json_integer(n) : json_false();
-    return 0;
-}
-
-static int
 archive_check_options(extracted_t *x)
 {
     AUTO_FREE char *unrar = fs_which("unrar"), *rar = fs_which("rar");
@@ -214,7 +201,13 @@ archive_check_options(extracted_t *x)
         return extracted_fail(
             x, "The 'options' argument is only compatible with the following archive formats: tar, "
                "zip");
-    return check_trim(x);
+    json_t *given = value_get(x->args, "trim_output");
+    AUTO_FREE char *text = value_pystr(given);
+    long long n = 100;
+    if (value_truthy(given) && !json_is_boolean(given) && !str_to_int(text, 0, INT32_MAX, &n))
+        return extracted_fail(x, "Invalid value for trim_output, must be True/False or an integer");
+    x->trim = value_truthy(given) ? json_integer(n) : json_false();
+    return 0;
 }
 
 int

@@ -50,18 +50,6 @@ extracted_kept_sum(const extracted_t *x, const char *path, const char *type)
 }
 
 static int
-keep_sum(extracted_t *x)
-{
-    AUTO_FREE char *place = sum_place(x, x->cached), *above = fop_dirname(place), *hex = NULL;
-
-    if (digest_file(x->cached, extracted_hash_type(x), &hex, x->err) < 0)
-        return x->err->code;
-    AUTO_FREE char *line = xasprintf("%s:%s\n", extracted_hash_type(x), hex);
-    int rc = fs_mkdirs(above, 0755, x->err);
-    return rc < 0 ? rc : fs_write_atomic(place, line, strlen(line), 0644, x->err);
-}
-
-static int
 read_sum(extracted_t *x)
 {
     json_auto_t *args = json_pack("{s:s, s:O, s:O, s:s}", "source", x->source, "source_hash",
@@ -145,11 +133,18 @@ cache_source(extracted_t *x)
 static int
 note_sums(extracted_t *x)
 {
+    int rc;
+
     x->old_sum = extracted_kept_sum(x, x->cached, extracted_hash_type(x));
     if (ctx_test(x->ctx) || !extracted_asked(x, "source_hash") || !extracted_asked(x, "source_hash_update") ||
         extracted_asked(x, "skip_verify"))
         return 0;
-    return keep_sum(x);
+    AUTO_FREE char *place = sum_place(x, x->cached), *above = fop_dirname(place), *hex = NULL;
+    if (digest_file(x->cached, extracted_hash_type(x), &hex, x->err) < 0)
+        return x->err->code;
+    AUTO_FREE char *line = xasprintf("%s:%s\n", extracted_hash_type(x), hex);
+    rc = fs_mkdirs(above, 0755, x->err);
+    return rc < 0 ? rc : fs_write_atomic(place, line, strlen(line), 0644, x->err);
 }
 
 int

@@ -116,28 +116,20 @@ add_tar_options(extracted_t *x, json_t *line)
     return 0;
 }
 
-/* What Python's tarfile does: modes as stored, links to folders kept. */
-static void
-add_plain_options(json_t *line)
-{
-    static const char *const words[] = { "--extract", "--verbose", "--preserve-permissions",
-                                         "--keep-directory-symlink", "--quoting-style=literal" };
-
-    for (size_t i = 0; i < NELEMS(words); i++)
-        json_array_append_new(line, json_string(words[i]));
-}
-
 /* Without options names are those of Python's tarfile: no slash behind a folder's. */
 static int
 run_tar(extracted_t *x)
 {
+    static const char *const plain[] = { "--extract", "--verbose", "--preserve-permissions",
+                                         "--keep-directory-symlink", "--quoting-style=literal" };
     json_t *line = json_pack("[s]", "tar");
     int rc = 0;
 
+    /* Without options modes are as stored and links to folders are kept, as Python's tarfile does it. */
     if (x->options != NULL)
         rc = add_tar_options(x, line);
-    else
-        add_plain_options(line);
+    for (size_t i = 0; x->options == NULL && i < NELEMS(plain); i++)
+        json_array_append_new(line, json_string(plain[i]));
     json_array_append_new(line, json_string("-f"));
     json_auto_t *ran = rc == 0 ? archive_run(x->ctx, json_incref(line), x->cached, x->name, x->err) : NULL;
     json_decref(line);

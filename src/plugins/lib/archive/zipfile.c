@@ -217,14 +217,6 @@ cipher_take(cipher_t *c, unsigned char plain)
 }
 
 static void
-cipher_start(cipher_t *c, const char *password)
-{
-    *c = (cipher_t){ { 0x12345678u, 0x23456789u, 0x34567890u } };
-    for (; *password != '\0'; password++)
-        cipher_take(c, (unsigned char) *password);
-}
-
-static void
 cipher_decrypt(cipher_t *c, unsigned char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -298,7 +290,10 @@ read_crypt_header(reading_t *r, const char *password, fail_t *err)
 
     if (password == NULL || *password == '\0')
         return fail_set(err, -EACCES, "File '%s' is encrypted, password required for extraction", e->name);
-    cipher_start(&r->cipher, password);
+    /* The keys' first values are the format's (APPNOTE.TXT, 6.1.5). */
+    r->cipher = (cipher_t){ { 0x12345678u, 0x23456789u, 0x34567890u } };
+    for (; *password != '\0'; password++)
+        cipher_take(&r->cipher, (unsigned char) *password);
     if (r->left < CRYPT_LEN || zip_read_more(r, head, CRYPT_LEN) != CRYPT_LEN)
         return fail_set(err, -EBADMSG, "Bad CRC-32 for file '%s'", e->name);
     r->encrypted = true;

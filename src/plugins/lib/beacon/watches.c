@@ -99,15 +99,6 @@ watches_fd(const watches_t *self)
 
 /* ---- adding ------------------------------------------------------------------------------------------- */
 
-static bool
-watches_excludes(const root_t *root, const char *path)
-{
-    for (size_t i = 0; i < root->n_excludes; i++)
-        if (rx_match(root->excludes[i], path, strlen(path), 0, NULL) == 1)
-            return true;
-    return false;
-}
-
 /* Tells that a path can't be watched, once while the error stays the same. */
 static void
 watches_refused(root_t *root, const char *path, int code)
@@ -147,8 +138,9 @@ watches_one(watches_t *self, size_t at, const char *path)
 {
     root_t *root = &self->roots[at];
     uint32_t more = str_eq(path, root->path) ? IN_MOVE_SELF : 0;
-    if (watches_excludes(root, path))
-        return true;
+    for (size_t i = 0; i < root->n_excludes; i++)
+        if (rx_match(root->excludes[i], path, strlen(path), 0, NULL) == 1)
+            return true;
     if (map_len(self->all) >= LIMIT_BEACON_WATCHES) {
         if (!self->full)
             log_error("%s: %d files and folders are watched already; the others are not", root->path,

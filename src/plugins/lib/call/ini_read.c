@@ -99,17 +99,6 @@ begin_section(ini_t *self, const char *name, size_t len)
     return first < 0 ? -1 : py_dict_set(self->sections, self->name, fresh);
 }
 
-/* Notes a line that is neither header nor option: the error tells all of them. */
-static void
-note_bad(ini_t *self, const char *line, size_t len)
-{
-    AUTO(py) text = py_str_utf8(line, len);
-    AUTO(py) shown = text != NULL ? py_repr(text) : NULL;
-
-    buf_printf(&self->bad, "\n\t[line %2zu]: %s", self->line, shown != NULL ? py_cstr(shown) : "");
-    py_clear();
-}
-
 static int
 begin_option(ini_t *self, const char *text, size_t len, const char *line, size_t line_len)
 {
@@ -118,8 +107,13 @@ begin_option(ini_t *self, const char *text, size_t len, const char *line, size_t
     while (at < len && text[at] != '=' && text[at] != ':')
         at++;
     size_t name_len = trimmed(text, at);
-    if (at == len || name_len == 0)
-        note_bad(self, line, line_len);
+    /* Neither header nor option: the error at the end tells all such lines. */
+    if (at == len || name_len == 0) {
+        AUTO(py) bad = py_str_utf8(line, line_len);
+        AUTO(py) shown = bad != NULL ? py_repr(bad) : NULL;
+        buf_printf(&self->bad, "\n\t[line %2zu]: %s", self->line, shown != NULL ? py_cstr(shown) : "");
+        py_clear();
+    }
     if (at == len)
         return 0;
     if (end_option(self) < 0)

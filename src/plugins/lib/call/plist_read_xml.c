@@ -220,14 +220,6 @@ element_named(const tag_t *tag)
 
 /* ---- markup ------------------------------------------------------------------------------------------- */
 
-static bool
-xml_ahead(const xml_in_t *self, const char *word)
-{
-    size_t len = strlen(word);
-
-    return (size_t) (self->end - self->at) >= len && memcmp(self->at, word, len) == 0;
-}
-
 /* Goes behind the next `word`, and returns where it begins; NULL raised. */
 static const char *
 xml_pass(xml_in_t *self, const char *word, const char *missing)
@@ -438,15 +430,6 @@ read_char(xml_in_t *self)
     return 0;
 }
 
-static int
-read_next(xml_in_t *self)
-{
-    for (size_t i = 0; i < NELEMS(markups); i++)
-        if (xml_ahead(self, markups[i].begin))
-            return markups[i].read(self);
-    return read_char(self);
-}
-
 py_t *
 plist_read_xml(const char *text, size_t len)
 {
@@ -455,9 +438,18 @@ plist_read_xml(const char *text, size_t len)
 
     if (!utf8_valid(text, len))
         return py_raise(&py_ValueError, "not well-formed (invalid token): the text is not UTF-8");
-    while (self.at < self.end)
-        if (py_tick() < 0 || read_next(&self) < 0)
+    while (self.at < self.end) {
+        /* Markup by its first characters; anything else is a character of the text. */
+        int rc = py_tick();
+        size_t i = 0;
+        for (; i < NELEMS(markups); i++) {
+            size_t n = strlen(markups[i].begin);
+            if ((size_t) (self.end - self.at) >= n && memcmp(self.at, markups[i].begin, n) == 0)
+                break;
+        }
+        if (rc < 0 || (i < NELEMS(markups) ? markups[i].read(&self) : read_char(&self)) < 0)
             return NULL;
+    }
     if (!self.ended) {
         (void) xml_wrong(&self, "no element found");
         return NULL;

@@ -74,19 +74,6 @@ object_key(py_t *v)
 
 static int bin_number(bin_out_t *self, py_t *v);
 
-static int
-bin_number_all(bin_out_t *self, py_t *v)
-{
-    AUTO(py) keys = py_is(v, PY_DICT) ? plist_keys(v, self->how) : py_ref(v);
-    int rc = keys != NULL ? 0 : -1;
-
-    for (size_t i = 0; rc == 0 && i < py_seq_len(keys); i++)
-        rc = bin_number(self, py_seq_at(keys, i));
-    for (size_t i = 0; rc == 0 && keys != v && i < py_seq_len(keys); i++)
-        rc = bin_number(self, py_dict_get(v, py_seq_at(keys, i)));
-    return rc;
-}
-
 /* Gives the value and all in it their numbers. */
 static int
 bin_number(bin_out_t *self, py_t *v)
@@ -105,7 +92,12 @@ bin_number(bin_out_t *self, py_t *v)
         return 0;
     if (py_enter() < 0)
         return -1;
-    int rc = bin_number_all(self, v);
+    AUTO(py) keys = py_is(v, PY_DICT) ? plist_keys(v, self->how) : py_ref(v);
+    int rc = keys != NULL ? 0 : -1;
+    for (size_t i = 0; rc == 0 && i < py_seq_len(keys); i++)
+        rc = bin_number(self, py_seq_at(keys, i));
+    for (size_t i = 0; rc == 0 && keys != v && i < py_seq_len(keys); i++)
+        rc = bin_number(self, py_dict_get(v, py_seq_at(keys, i)));
     py_leave();
     return rc;
 }

@@ -410,16 +410,8 @@ mysqlconn_run_text(mysqlconn_t *self, const char *sql)
     return my_send(self, sql, strlen(sql));
 }
 
-static void
-my_add_value(mysqlconn_t *self, buf_t *sql, const char *value)
-{
-    size_t len = strlen(value);
-    AUTO_FREE char *escaped = xcalloc(1, 2 * len + 1);
-
-    my_lib.escape(self->handle, escaped, value, len);
-    buf_printf(sql, "'%s'", escaped);
-}
-
+/* "?" is a value between quotes, "~" a name between backticks, "$" a text as it is. The statement is wiped
+ * afterwards, as it may hold a password. */
 int
 mysqlconn_run(mysqlconn_t *self, const char *sql, ...)
 {
@@ -433,9 +425,12 @@ mysqlconn_run(mysqlconn_t *self, const char *sql, ...)
             continue;
         }
         const char *given = va_arg(ap, const char *);
-        if (*sql == '?')
-            my_add_value(self, &out, given);
-        else if (*sql == '~')
+        if (*sql == '?') {
+            size_t len = strlen(given);
+            AUTO_FREE char *escaped = xcalloc(1, 2 * len + 1);
+            my_lib.escape(self->handle, escaped, given, len);
+            buf_printf(&out, "'%s'", escaped);
+        } else if (*sql == '~')
             mysqltext_name(&out, given);
         else
             buf_puts(&out, given);

@@ -31,6 +31,8 @@ is_object(const char *text)
     return !quoted;
 }
 
+/* "db.table" as names between backticks; "_" in the name of a database is a wildcard in GRANT and is escaped
+ * for all its tables. */
 char *
 mysqltext_object(const char *database, bool escape, fail_t *err)
 {
@@ -145,16 +147,6 @@ privilege_word(const char *text, size_t len)
     return buf_steal(&out);
 }
 
-static bool
-is_privilege(const char *word)
-{
-    for (size_t i = 0; i < NELEMS(privileges); i++) {
-        if (strcmp(privileges[i], word) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* " (`a`, `b`)" of "a, `b`". */
 static void
 add_columns(buf_t *out, const char *text, size_t len)
@@ -171,6 +163,8 @@ add_columns(buf_t *out, const char *text, size_t len)
     strv_free(names);
 }
 
+/* Privileges as the server knows them, with columns in parentheses; an unknown one is refused, as it goes
+ * into the statement without quotes. */
 char *
 mysqltext_privileges(const char *grant, fail_t *err)
 {
@@ -183,7 +177,10 @@ mysqltext_privileges(const char *grant, fail_t *err)
             free(word);
             word = xstrdup("ALL PRIVILEGES");
         }
-        if (!is_privilege(word)) {
+        bool known = false;
+        for (size_t i = 0; i < NELEMS(privileges); i++)
+            known = known || strcmp(privileges[i], word) == 0;
+        if (!known) {
             (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid grant : '%s'", word);
             return NULL;
         }
@@ -254,20 +251,6 @@ token_end(const char *at)
     return end > at ? end : at + 1;
 }
 
-/* All tokens. NEW array that ends with NULL. */
-static char **
-token_list(const char *text)
-{
-    char **list = xcalloc(strlen(text) + 1, sizeof(*list));
-    size_t n = 0;
-
-    for (const char *at = text, *end; *(at += strspn(at, " \t\r\n")) != '\0'; at = end) {
-        end = token_end(at);
-        list[n++] = xstrndup(at, (size_t) (end - at));
-    }
-    return list;
-}
-
 static char *
 mysqltext_unquoted(const char *text)
 {
@@ -312,14 +295,21 @@ read_privileges(char *const *tokens, json_t *grants)
     return i;
 }
 
+/* "GRANT SELECT, INSERT ON `db`.* TO 'user'@'host'" as its parts, which Salt compares. Words behind the host
+ * (options) are left out. */
 json_t *
 mysqltext_tokens(const char *grant)
 {
-    char **tokens = token_list(grant);
+    char **tokens = xcalloc(strlen(grant) + 1, sizeof(*tokens));
+    size_t n = 0;
     json_t *grants = json_array();
     buf_auto_t database = BUF_INIT, user = BUF_INIT, host = BUF_INIT;
     buf_t *into = &database;
 
+    for (const char *at = grant, *end; *(at += strspn(at, " \t\r\n")) != '\0'; at = end) {
+        end = token_end(at);
+        tokens[n++] = xstrndup(at, (size_t) (end - at));
+    }
     for (size_t i = read_privileges(tokens, grants); tokens[i] != NULL; i++) {
         const char *t = tokens[i];
         if (strcmp(t, "ON") == 0 && into == &database && database.len == 0)
@@ -400,6 +390,7 @@ mysqltext_same_member(const json_t *a, const json_t *b, const char *key)
     return strcmp(left, right) == 0;
 }
 
+/* Grants for the same user, host and database count together: the server may list them on several lines. */
 bool
 mysqltext_covers(const json_t *grants, const json_t *wanted)
 {

@@ -23,32 +23,6 @@ given_text(const json_t *args, const char *name)
     return value_truthy(v) ? value_pystr(v) : NULL;
 }
 
-/* Connects, with the user's own password where the configured one is not let in: a server that has just been
- * installed, and whose root's password is what the call sets. NULL: no connection. */
-static mysqlconn_t *
-open_or_with(call_ctx_t *ctx, const json_t *args, const char *password)
-{
-    mysqlconn_t *my = mysqlconn_open(ctx, mysql_access(args));
-
-    if (my != NULL || password == NULL)
-        return my;
-    json_auto_t *access = json_copy(mysql_access(args));
-    json_object_set_new(access, "connection_pass", json_string(password));
-    json_decref(mysql_error_take(ctx));
-    return mysqlconn_open(ctx, access);
-}
-
-/* The column of mysql.user that keeps what proves a password. */
-static const char *
-password_column(mysqlconn_t *my)
-{
-    int rc = mysqlconn_run(my,
-                           "SELECT column_name FROM information_schema.COLUMNS WHERE table_schema = 'mysql' "
-                           "AND table_name = 'user' AND column_name = 'Password'");
-
-    return rc == 0 && mysqlconn_count(my) == 0 ? "authentication_string" : "Password";
-}
-
 /* Fills an account from the arguments and connects. 0, or -1 with the error in the context. */
 static int
 account_open(account_t *a, call_ctx_t *ctx, const json_t *args)
@@ -59,7 +33,15 @@ account_open(account_t *a, call_ctx_t *ctx, const json_t *args)
                       .password = given_text(args, "password"),
                       .hash = given_text(args, "password_hash"),
                       .unix_socket = value_truthy(value_get(args, "unix_socket")) };
-    a->my = open_or_with(ctx, args, a->password);
+    /* The user's own password is tried where the configured one is not let in: a server that has just been installed,
+     * and whose root's password is what the call sets. */
+    a->my = mysqlconn_open(ctx, mysql_access(args));
+    if (a->my == NULL && a->password != NULL) {
+        json_auto_t *access = json_copy(mysql_access(args));
+        json_object_set_new(access, "connection_pass", json_string(a->password));
+        json_decref(mysql_error_take(ctx));
+        a->my = mysqlconn_open(ctx, access);
+    }
     if (a->my == NULL)
         return -1;
     const char *version = mysqlconn_version(a->my);
@@ -67,8 +49,13 @@ account_open(account_t *a, call_ctx_t *ctx, const json_t *args)
         return -1;
     a->mariadb = strstr(version, "MariaDB") != NULL;
     a->modern = mysqltext_version(version, a->mariadb ? 10 : 8, a->mariadb ? 4 : 0, a->mariadb ? 0 : 11) >= 0;
-    if (str_empty(a->column))
-        a->column = password_column(a->my);
+    /* The column of mysql.user that keeps what proves a password: older servers have "Password". */
+    if (str_empty(a->column)) {
+        int rc = mysqlconn_run(
+            a->my, "SELECT column_name FROM information_schema.COLUMNS WHERE table_schema = 'mysql' "
+                   "AND table_name = 'user' AND column_name = 'Password'");
+        a->column = rc == 0 && mysqlconn_count(a->my) == 0 ? "authentication_string" : "Password";
+    }
     return 0;
 }
 
@@ -260,7 +247,7 @@ update_column(account_t *a, const char *plugin)
                          a->column, before, proof, after, plugin, a->user, a->host);
 }
 
-/* 0 or -1. */
+/* 0 or -1. A user keeps the plugin that proves the password, unless it is the socket's. */
 static int
 mysqlusers_change_password(call_ctx_t *ctx, account_t *a, bool by_socket)
 {

@@ -81,6 +81,8 @@ parse_array(const char *bytes, size_t len, size_t head, long long n, int depth, 
     return 1;
 }
 
+/* 1 with the value and the bytes that it takes, 0 when more must come, or negative. A refusal of the
+ * server's, "-ERR ...", is {"error": text}. */
 static int
 parse_nested(const char *bytes, size_t len, int depth, size_t *ret_used, json_t **ret_value, fail_t *err)
 {
@@ -176,24 +178,21 @@ resp_dial_host(const char *host, int port, int64_t until_ms, fail_t *err)
                    : fail_kind(err, FAIL_COMMAND, fd, "Redis: %s, port %d: %s", host, port, strerror(-fd));
 }
 
-static int
-resp_dial_path(const char *path, int64_t until_ms, fail_t *err)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-
-    if (!str_copy(address.sun_path, sizeof(address.sun_path), path))
-        return fail_kind(err, FAIL_INVOCATION, -ENAMETOOLONG, "Redis: the path of the socket is too long: %s",
-                         path);
-    int fd = resp_dial(AF_UNIX, (const struct sockaddr *) &address, sizeof(address), until_ms);
-    return fd >= 0 ? fd : fail_kind(err, FAIL_COMMAND, fd, "Redis: %s: %s", path, strerror(-fd));
-}
-
 resp_t *
 resp_open(const char *host, int port, const char *path, fail_t *err)
 {
     int64_t until_ms = clock_mono_ms() + LIMIT_SQL_CONNECT_S * 1000;
-    int fd = path != NULL ? resp_dial_path(path, until_ms, err) : resp_dial_host(host, port, until_ms, err);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
 
+    if (path != NULL && !str_copy(address.sun_path, sizeof(address.sun_path), path)) {
+        (void) fail_kind(err, FAIL_INVOCATION, -ENAMETOOLONG, "Redis: the path of the socket is too long: %s",
+                         path);
+        return NULL;
+    }
+    int fd = path != NULL ? resp_dial(AF_UNIX, (const struct sockaddr *) &address, sizeof(address), until_ms)
+                          : resp_dial_host(host, port, until_ms, err);
+    if (fd < 0 && path != NULL)
+        (void) fail_kind(err, FAIL_COMMAND, fd, "Redis: %s: %s", path, strerror(-fd));
     if (fd < 0)
         return NULL;
     resp_t *self = xcalloc(1, sizeof(*self));

@@ -48,24 +48,21 @@ static const struct decoder {
     { "xml", decode_xml }, { "json", decode_json }, { "yaml", decode_yaml }, { "plain", decode_plain }
 };
 
-/* By name; "auto" by what the answer says of itself, which is JSON when it says nothing. NULL: none. */
-static const struct decoder *
-decoder_of(const char *type, const json_t *headers)
-{
-    const char *content = value_str(headers, "Content-Type", "application/json");
-    bool by_content = str_eq(type, "auto");
-
-    for (size_t i = 0; i < NELEMS(decoders); i++)
-        if (by_content ? strstr(content, decoders[i].name) != NULL : str_eq(type, decoders[i].name))
-            return &decoders[i];
-    return by_content ? &decoders[NELEMS(decoders) - 1] : NULL;
-}
-
 /* An unknown decode_type is the return's "error". */
 static int
 lib_http_decode(const json_t *args, const http_answer_t *answer, json_t *into, fail_t *err)
 {
-    const struct decoder *decoder = decoder_of(value_str(args, "decode_type", "auto"), answer->headers);
+    /* "auto": by what the answer says of itself, which is JSON when it says nothing. */
+    const char *type = value_str(args, "decode_type", "auto"),
+               *content = value_str(answer->headers, "Content-Type", "application/json");
+    const struct decoder *decoder = NULL;
+    bool by_content = str_eq(type, "auto");
+
+    for (size_t i = 0; decoder == NULL && i < NELEMS(decoders); i++)
+        if (by_content ? strstr(content, decoders[i].name) != NULL : str_eq(type, decoders[i].name))
+            decoder = &decoders[i];
+    if (decoder == NULL && by_content)
+        decoder = &decoders[NELEMS(decoders) - 1];
 
     if (decoder != NULL)
         return decoder->fn(buf_str(&answer->body), answer->body.len, into, err);

@@ -42,14 +42,6 @@ text_setting(const request_t *r, const char *name)
     return str_empty(text) ? NULL : text;
 }
 
-static bool
-flag_setting(const request_t *r, const char *name, bool dflt)
-{
-    json_t *v = http_request_setting(r, name);
-
-    return v != NULL ? value_truthy(v) : dflt;
-}
-
 /* Sets a time limit from the setting, else `dflt`; seconds with fractions. */
 static void
 set_seconds(request_t *r, CURLoption option, const char *name, double dflt)
@@ -135,9 +127,9 @@ set_tls(request_t *r)
 {
     const char *asked = value_str(r->args, "ca_bundle", NULL);
     AUTO_FREE char *bundle = asked != NULL ? xstrdup(asked) : http_ca_bundle(ctx_opts(r->ctx));
-    json_t *cert = http_request_setting(r, "cert");
+    json_t *cert = http_request_setting(r, "cert"), *verify = http_request_setting(r, "verify_ssl");
 
-    if (!flag_setting(r, "verify_ssl", true))
+    if (verify != NULL && !value_truthy(verify))
         web_insecure(&r->web);
     else if (bundle != NULL)
         web_text(&r->web, CURLOPT_CAINFO, bundle);

@@ -30,28 +30,16 @@ httpreturn_form(const json_t *payload, httppost_t *post)
     post->type = "application/x-www-form-urlencoded";
 }
 
-/* "https://host" of an address: the rest may be a secret. NEW. */
-static char *
-shown_url(const char *url)
-{
-    const char *host = strstr(url, "://");
-
-    return host != NULL ? xstrndup(url, (size_t) (host - url) + 3 + strcspn(host + 3, "/?")) : xstrdup("?");
-}
-
-/* True for a status that says no to the post itself: malformed, too large, of the wrong kind. */
-static bool
-is_refusal(long status)
-{
-    return status == 400 || status == 413 || status == 415 || status == 422;
-}
-
 static int
 http_post(const httppost_t *post, fail_t *err)
 {
     web_auto_t web = WEB_INIT;
     buf_auto_t answer = BUF_INIT;
-    AUTO_FREE char *type = xasprintf("Content-Type: %s", post->type), *shown = shown_url(post->url);
+    /* "https://host" of the address is shown: the rest may be a secret. */
+    const char *host = strstr(post->url, "://");
+    size_t shown_len = host != NULL ? (size_t) (host - post->url) + 3 + strcspn(host + 3, "/?") : 0;
+    AUTO_FREE char *shown = host != NULL ? xstrndup(post->url, shown_len) : xstrdup("?");
+    AUTO_FREE char *type = xasprintf("Content-Type: %s", post->type);
 
     if (web_open(&web, CURLPROTO_HTTP | CURLPROTO_HTTPS, 0, &answer, err) < 0)
         return err->code;
@@ -69,7 +57,8 @@ http_post(const httppost_t *post, fail_t *err)
         return rc;
     if (web.trouble != NULL)
         return fail_kind(err, FAIL_COMMAND, -EIO, "%s: %s", shown, web.trouble);
-    if (is_refusal(web.status))
+    /* A no to the post itself, which a second try would get again: malformed, too large, of the wrong kind. */
+    if (web.status == 400 || web.status == 413 || web.status == 415 || web.status == 422)
         return fail_kind(err, FAIL_COMMAND, -EBADMSG, "%s answers %ld: %.200s", shown, web.status,
                          buf_str(&answer));
     if (web.status / 100 != 2 || (post->answer != NULL && !str_eq(post->answer, buf_str(&answer))))

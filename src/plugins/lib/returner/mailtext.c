@@ -119,19 +119,6 @@ mailtext_bare(const char *address)
 
 /* ---- the body ------------------------------------------------------------------------------------------ */
 
-static bool
-mailtext_is_long(const char *text, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++) {
-        n = text[i] == '\n' ? 0 : n + 1;
-        if (n > LINE_MOST - 2)
-            return true;
-    }
-    return false;
-}
-
 /* Appends the text with CR LF for each line break of whatever kind. */
 static void
 mailtext_lines(buf_t *out, const char *text, size_t len)
@@ -153,7 +140,13 @@ mailtext_body(buf_t *out, const char *text, size_t len)
     buf_auto_t lines = BUF_INIT;
 
     mailtext_lines(&lines, text, len);
-    if (mailtext_is_plain(text, len) && !mailtext_is_long(buf_str(&lines), lines.len)) {
+    size_t longest = 0, n = 0;
+    for (size_t i = 0; i < lines.len; i++) {
+        n = lines.data[i] == '\n' ? 0 : n + 1;
+        longest = n > longest ? n : longest;
+    }
+    /* Lines that a mail may have go as they are (RFC 5322, 2.1.1), anything else as base64. */
+    if (mailtext_is_plain(text, len) && longest <= LINE_MOST - 2) {
         buf_puts(out, "\r\n");
         buf_add(out, buf_str(&lines), lines.len);
         return;

@@ -58,24 +58,16 @@ sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* True when the statement has a value of that name. */
-static bool
-sql_wants(const char *sql, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *at = sql; (at = strchr(at, ':')) != NULL; at++) {
-        if (strncmp(at + 1, name, len) == 0 && strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_") == len)
-            return true;
-    }
-    return false;
-}
-
 /* Sets the JSON of a value, when the statement wants it. */
 static void
 set_json(json_t *values, const char *sql, const char *name, const json_t *v)
 {
-    AUTO_FREE char *text = sql_wants(sql, name) ? ret_json(v) : NULL;
+    size_t len = strlen(name);
+    bool wants = false;
+
+    for (const char *at = sql; !wants && (at = strchr(at, ':')) != NULL; at++)
+        wants = strncmp(at + 1, name, len) == 0 && strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_") == len;
+    AUTO_FREE char *text = wants ? ret_json(v) : NULL;
 
     if (text != NULL)
         json_object_set_new(values, name, json_string(text));

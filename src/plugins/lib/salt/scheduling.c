@@ -43,19 +43,14 @@ scheduling_shown(const json_t *job)
     return out;
 }
 
-/* From the file when the minion is not asked, else from the minion. */
-static json_t *
-scheduling_listed(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
-{
-    if (how->offline)
-        return schedule_file_load(ctx_opts(ctx), err);
-    return scheduling_ask(ctx, json_pack("{s:s, s:s*}", "do", "list", "where", how->where), err);
-}
-
 json_t *
 scheduling_list(call_ctx_t *ctx, const scheduling_list_t *how, fail_t *err)
 {
-    json_auto_t *all = scheduling_listed(ctx, how, err);
+    /* From the file when the minion is not asked, else from the minion. */
+    json_auto_t *all = how->offline
+                           ? schedule_file_load(ctx_opts(ctx), err)
+                           : scheduling_ask(ctx, json_pack("{s:s, s:s*}", "do", "list", "where", how->where),
+                                            err);
     json_t *out = json_object(), *v;
     const char *name;
 

@@ -141,23 +141,18 @@ state_jobs(call_ctx_t *ctx, fail_t *err)
     return NULL;
 }
 
-/* True when the run has begun and holds its claim. */
-static bool
-is_claimed(call_ctx_t *ctx, const char *jid)
-{
-    AUTO_FREE char *dir = claims_dir(ctx);
-    AUTO_FREE char *path = fs_join(dir, jid);
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-
-    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
-}
-
 /* Of two jobs that arrive together the earlier one proceeds; a later one blocks it only when it has already
  * begun. Jids of one length sort as texts. */
 static bool
 is_in_the_way(call_ctx_t *ctx, const char *jid)
 {
-    return str_empty(ctx_jid(ctx)) || strcmp(jid, ctx_jid(ctx)) < 0 || is_claimed(ctx, jid);
+    if (str_empty(ctx_jid(ctx)) || strcmp(jid, ctx_jid(ctx)) < 0)
+        return true;
+    /* A run that has begun holds the lock of its claim. */
+    AUTO_FREE char *dir = claims_dir(ctx);
+    AUTO_FREE char *path = fs_join(dir, jid);
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
 }
 
 json_t *
@@ -197,19 +192,6 @@ ahead(call_ctx_t *ctx, fail_t *err)
     return n;
 }
 
-/* 0 when it is this run's turn, or negative with *err. Waits without a limit. */
-static int
-statejob_wait_for_turn(call_ctx_t *ctx, fail_t *err)
-{
-    json_int_t n;
-
-    while ((n = ahead(ctx, err)) > 0) {
-        struct timespec pause = { .tv_nsec = QUEUE_POLL_MS * 1000000L };
-        (void) nanosleep(&pause, NULL);
-    }
-    return (int) n;
-}
-
 /* True when `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1, 0
  * or a negative errno. */
 static int
@@ -231,8 +213,17 @@ statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_
 {
     int rc = may_queue(ctx, args, err);
 
-    if (rc != 0)
-        return rc > 0 ? statejob_wait_for_turn(ctx, err) : rc;
+    if (rc < 0)
+        return rc;
+    if (rc > 0) {
+        /* Without a limit: the runs before may take as long as they take. */
+        json_int_t n;
+        while ((n = ahead(ctx, err)) > 0) {
+            struct timespec pause = { .tv_nsec = QUEUE_POLL_MS * 1000000L };
+            (void) nanosleep(&pause, NULL);
+        }
+        return (int) n;
+    }
     if (value_truthy(value_get(value_get(args, "kwargs"), "concurrent")))
         return 0;
     json_t *texts = statejob_running(ctx, err);
@@ -249,16 +240,6 @@ statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_
 
 /* ---- test mode ----------------------------------------------------------------------------- */
 
-/* Grains and pillar may ask for test mode, too. */
-static bool
-config_says_test(call_ctx_t *ctx)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *args = json_pack("[s]", "test"), *kwargs = json_pack("{s:b}", "omit_opts", 1), *v = NULL;
-
-    return ctx_call(ctx, "config.get", args, kwargs, &v, &err) == 0 && json_is_true(v);
-}
-
 bool
 statejob_test(call_ctx_t *ctx, const json_t *args)
 {
@@ -273,7 +254,12 @@ statejob_test(call_ctx_t *ctx, const json_t *args)
             return true;
     }
     /* A run that a template or a state starts is as its outer run is. */
-    return ctx_test(ctx) || config_says_test(ctx) || value_bool(ctx_opts(ctx), "test", false);
+    if (ctx_test(ctx) || value_bool(ctx_opts(ctx), "test", false))
+        return true;
+    /* Grains and pillar may ask for test mode, too. */
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *names = json_pack("[s]", "test"), *how = json_pack("{s:b}", "omit_opts", 1), *set = NULL;
+    return ctx_call(ctx, "config.get", names, how, &set, &err) == 0 && json_is_true(set);
 }
 
 /* ---- the run ------------------------------------------------------------------------------- */

@@ -9,15 +9,6 @@
 
 #define SCHEME "sdb://"
 
-/* NEW profile of that name, or NULL. */
-static py_t *
-sdb_profile(call_ctx_t *ctx, const char *name)
-{
-    json_t *own = value_get(ctx_opts(ctx), name);
-
-    return value_truthy(own) ? py_from_json(own) : py_ref(py_dict_gets(ctx_native_pillar(ctx), name));
-}
-
 /* The profile and the key of an address. 0 with NEW *profile, or a negative errno with Salt's words for what
  * is none. */
 static int
@@ -33,7 +24,9 @@ sdb_parse(call_ctx_t *ctx, py_t *uri, py_t **profile, const char **key, fail_t *
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "SDB uri must have a profile name as a first part of the uri before the /");
     AUTO_FREE char *name = xstrndup(text, (size_t) (*key - text));
-    AUTO(py) found = sdb_profile(ctx, name);
+    json_t *own = value_get(ctx_opts(ctx), name);
+    AUTO(py)
+    found = value_truthy(own) ? py_from_json(own) : py_ref(py_dict_gets(ctx_native_pillar(ctx), name));
     (*key)++;
     py_t *driver = found != NULL && py_is(found, PY_DICT) ? py_dict_gets(found, "driver") : NULL;
     if (driver == NULL || !py_is(driver, PY_STR))
@@ -48,17 +41,6 @@ static const sdb_driver_t *const drivers[] = {
 #include "plugins/lib/sdb/drivers.def"
 #undef DRIVER
 };
-
-/* The driver that is built in, where no user's file has its name. NULL: there is none. */
-static const sdb_driver_t *
-sdb_built_in(call_ctx_t *ctx, const char *name)
-{
-    for (size_t i = 0; i < NELEMS(drivers); i++) {
-        if (strcmp(drivers[i]->name, name) == 0)
-            return userfile_is_named(ctx, "sdb", name) ? NULL : drivers[i];
-    }
-    return NULL;
-}
 
 static py_t *
 sdb_call_built_in(call_ctx_t *ctx, const sdb_driver_t *driver, const char *fun, py_t *profile,
@@ -83,9 +65,14 @@ sdb_call(call_ctx_t *ctx, const char *fun, py_t *profile, const char *key, py_t 
     const userfile_t what = { .kind = "sdb", .module = driver, .fun = fun, .unlimited = true };
     AUTO(py) args = py_list();
     AUTO(py) kwargs = py_dict();
-    const sdb_driver_t *built_in = sdb_built_in(ctx, driver);
+    const sdb_driver_t *built_in = NULL;
     fail_auto_t why = FAIL_INIT;
 
+    /* A user's file goes before the driver of its name that is built in. */
+    for (size_t i = 0; built_in == NULL && i < NELEMS(drivers); i++)
+        built_in = strcmp(drivers[i]->name, driver) == 0 ? drivers[i] : NULL;
+    if (built_in != NULL && userfile_is_named(ctx, "sdb", driver))
+        built_in = NULL;
     if (built_in != NULL)
         return sdb_call_built_in(ctx, built_in, fun, profile, key, value, err);
     py_append_new(args, py_strz(key));

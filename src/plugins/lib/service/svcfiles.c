@@ -143,16 +143,6 @@ svc_all(const char *root, fail_t *err)
     return svc_sorted(names, NULL);
 }
 
-/* "S20name" to "name"; NULL for a link that starts nothing. */
-static const char *
-svcfiles_started(const char *link)
-{
-    if (*link != 'S')
-        return NULL;
-    link += 1 + strspn(link + 1, "0123456789");
-    return *link != '\0' ? link : NULL;
-}
-
 /* Names that a run level's start links have; a negative level is returned as it is. */
 static int
 add_started(const char *root, int level, json_t *out, fail_t *err)
@@ -162,8 +152,9 @@ add_started(const char *root, int level, json_t *out, fail_t *err)
     int rc = level < 0 ? level : root_names(root, folder, &links, err);
 
     for (size_t i = 0; rc == 0 && links[i] != NULL; i++) {
-        const char *name = svcfiles_started(links[i]);
-        if (name != NULL)
+        /* "S20name"; links that begin with K stop a service. */
+        const char *name = *links[i] == 'S' ? links[i] + 1 + strspn(links[i] + 1, "0123456789") : "";
+        if (*name != '\0')
             json_array_append_new(out, value_utf8(name, strlen(name)));
     }
     strv_free(links);

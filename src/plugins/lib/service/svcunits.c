@@ -66,21 +66,6 @@ is_link(const char *root, const char *path, fail_t *err)
     return rc > 0 ? S_ISLNK(st.st_mode) : rc;
 }
 
-static int
-add_units(const char *root, const char *folder, json_t *out, fail_t *err)
-{
-    char **files = NULL;
-    int rc = root_names(root, folder, &files, err);
-
-    for (size_t i = 0; rc == 0 && files[i] != NULL; i++) {
-        AUTO_FREE char *name = svc_unit_name(files[i]);
-        if (name != NULL)
-            json_array_append_new(out, value_utf8(name, strlen(name)));
-    }
-    strv_free(files);
-    return rc;
-}
-
 json_t *
 svc_units(const char *root, fail_t *err)
 {
@@ -89,8 +74,17 @@ svc_units(const char *root, fail_t *err)
     json_auto_t *names = json_array();
 
     for (size_t i = 0; i < NELEMS(folders); i++) {
-        int rc = is_link(root, folders[i], err);
-        if (rc < 0 || (rc == 0 && add_units(root, folders[i], names, err) < 0))
+        /* Where /lib is a link to /usr/lib, its units are found there. */
+        char **files = NULL;
+        int link = is_link(root, folders[i], err),
+            rc = link == 0 ? root_names(root, folders[i], &files, err) : link;
+        for (size_t k = 0; rc == 0 && files[k] != NULL; k++) {
+            AUTO_FREE char *name = svc_unit_name(files[k]);
+            if (name != NULL)
+                json_array_append_new(names, value_utf8(name, strlen(name)));
+        }
+        strv_free(files);
+        if (rc < 0)
             return NULL;
     }
     return svc_sorted(names, NULL);

@@ -94,18 +94,6 @@ braces(const char *value)
     return out;
 }
 
-static json_t *
-systemctl_words_of(const char *value)
-{
-    char **words = str_split(value, " \t", true);
-    json_t *list = json_array();
-
-    for (size_t i = 0; words[i] != NULL; i++)
-        json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
-    strv_free(words);
-    return list;
-}
-
 /* "{ ... }" is a dict, some names are lists, everything else is text. */
 static json_t *
 property(const char *name, const char *value)
@@ -114,11 +102,17 @@ property(const char *name, const char *value)
 
     if (*value == '{')
         return braces(value);
-    for (size_t i = 0; i < NELEMS(lists); i++) {
-        if (strcmp(name, lists[i]) == 0)
-            return systemctl_words_of(value);
-    }
-    return value_utf8(value, strlen(value));
+    bool is_list = false;
+    for (size_t i = 0; i < NELEMS(lists); i++)
+        is_list = is_list || strcmp(name, lists[i]) == 0;
+    if (!is_list)
+        return value_utf8(value, strlen(value));
+    char **words = str_split(value, " \t", true);
+    json_t *list = json_array();
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_array_append_new(list, value_utf8(words[i], strlen(words[i])));
+    strv_free(words);
+    return list;
 }
 
 json_t *
@@ -154,19 +148,6 @@ systemctl_strip_scope(const char *text)
 
 /* ---- running it --------------------------------------------------------------------------------- */
 
-/* "systemd 252 (252.22-1~deb12u1)". */
-static int
-parse_version(const char *text)
-{
-    const char *p = strchr(text, ' ');
-    long long version;
-
-    if (p == NULL)
-        return -1;
-    AUTO_FREE char *digits = xstrndup(p + 1, strspn(p + 1, "0123456789"));
-    return str_to_int(digits, 0, INT32_MAX, &version) ? (int) version : -1;
-}
-
 /* Asked once per job; -1 when unknown. */
 int
 systemctl_version(call_ctx_t *ctx)
@@ -178,20 +159,13 @@ systemctl_version(call_ctx_t *ctx)
         return (int) json_integer_value(known);
     prog_adds(&prog, "systemctl", "--version", NULL);
     AUTO_FREE char *text = prog_stdout(&prog, NULL, NULL);
-    int version = text != NULL ? parse_version(text) : -1;
+    /* "systemd 252 (252.22-1~deb12u1)" */
+    const char *blank = text != NULL ? strchr(text, ' ') : NULL;
+    AUTO_FREE char *digits = blank != NULL ? xstrndup(blank + 1, strspn(blank + 1, "0123456789")) : NULL;
+    long long found;
+    int version = digits != NULL && str_to_int(digits, 0, INT32_MAX, &found) ? (int) found : -1;
     json_object_set_new(ctx_context(ctx), VERSION_KEY, json_integer(version));
     return version;
-}
-
-/* config.get systemd.scope; yes unless it says no. */
-static bool
-scope_allowed(call_ctx_t *ctx)
-{
-    json_auto_t *args = json_pack("[s, b]", "systemd.scope", 1);
-    json_auto_t *value = NULL;
-    fail_auto_t why = FAIL_INIT;
-
-    return ctx_call(ctx, "config.get", args, NULL, &value, &why) < 0 || value_truthy(value);
 }
 
 /* 1, 0, or negative with *err. */
@@ -201,9 +175,13 @@ scope_possible(call_ctx_t *ctx, fail_t *err)
     AUTO_FREE char *run = fs_which("systemd-run");
     int init = run != NULL ? service_init(ctx, err) : SVC_NONE;
 
-    return init < 0
-               ? init
-               : init == SVC_SYSTEMD && systemctl_version(ctx) >= VERSION_WITH_SCOPE && scope_allowed(ctx);
+    if (init != SVC_SYSTEMD || systemctl_version(ctx) < VERSION_WITH_SCOPE)
+        return init < 0 ? init : 0;
+    /* config.get systemd.scope; yes unless it says no. */
+    json_auto_t *args = json_pack("[s, b]", "systemd.scope", 1);
+    json_auto_t *value = NULL;
+    fail_auto_t why = FAIL_INIT;
+    return ctx_call(ctx, "config.get", args, NULL, &value, &why) < 0 || value_truthy(value);
 }
 
 /* NEW {retcode, stdout, stderr}, or NULL with *err. */

@@ -53,14 +53,6 @@ accounts_whole(json_t *list, int rc, const char *what, fail_t *err)
     return NULL;
 }
 
-static json_t *
-host_users(fail_t *err)
-{
-    json_t *list = json_array();
-
-    return accounts_whole(list, passwd_each_user(accounts_add_user, list), "users", err);
-}
-
 /* NEW row of a group. */
 static json_t *
 host_group(const struct group *gr)
@@ -78,14 +70,6 @@ static void
 accounts_add_group(const struct group *gr, void *list)
 {
     json_array_append_new(list, host_group(gr));
-}
-
-static json_t *
-host_groups(fail_t *err)
-{
-    json_t *list = json_array();
-
-    return accounts_whole(list, passwd_each_group(accounts_add_group, list), "groups", err);
 }
 
 /* NULL: a look ended with this errno and found nobody. With *err when that is not an answer. */
@@ -190,24 +174,6 @@ group_ids(const char *name, gid_t own, int *ret_n)
     return ids;
 }
 
-static bool
-has_id(const gid_t *ids, int n, json_int_t gid)
-{
-    for (int i = 0; i < n; i++) {
-        if ((json_int_t) ids[i] == gid)
-            return true;
-    }
-    return false;
-}
-
-static bool
-has_member(const json_t *group, const char *name)
-{
-    json_t *members = value_get(group, "members");
-
-    return value_lists(members, name);
-}
-
 /* Adds the names of those of `ids` that the list of groups leaves out, as directory services that list nobody
  * do. */
 static void
@@ -240,8 +206,11 @@ groups_among(const char *root, const char *name, const json_t *user, const json_
     size_t i;
 
     json_array_foreach (groups, i, group) {
-        bool in = n_ids > 0 ? has_id(ids, n_ids, value_int(group, "gid", -2))
-                            : value_int(group, "gid", -2) == own || has_member(group, name);
+        /* The name services' own answer where there is one; else the first group, and those that list the name. */
+        json_int_t gid = value_int(group, "gid", -2);
+        bool in = n_ids <= 0 && (gid == own || value_lists(value_get(group, "members"), name));
+        for (int k = 0; k < n_ids; k++)
+            in = in || (json_int_t) ids[k] == gid;
         if (in && !value_has(names, value_get(group, "name")))
             json_array_append(names, value_get(group, "name"));
     }
@@ -255,7 +224,10 @@ groups_among(const char *root, const char *name, const json_t *user, const json_
 static json_t *
 bare_users(const char *root, fail_t *err)
 {
-    return root == NULL ? host_users(err) : file_rows(root, "passwd", USER_COLUMNS, file_user, err);
+    if (root != NULL)
+        return file_rows(root, "passwd", USER_COLUMNS, file_user, err);
+    json_t *list = json_array();
+    return accounts_whole(list, passwd_each_user(accounts_add_user, list), "users", err);
 }
 
 static json_t *
@@ -273,7 +245,10 @@ bare_user(const char *root, const char *name, fail_t *err)
 json_t *
 account_groups(const char *root, fail_t *err)
 {
-    return root == NULL ? host_groups(err) : file_rows(root, "group", GROUP_COLUMNS, file_group, err);
+    if (root != NULL)
+        return file_rows(root, "group", GROUP_COLUMNS, file_group, err);
+    json_t *list = json_array();
+    return accounts_whole(list, passwd_each_group(accounts_add_group, list), "groups", err);
 }
 
 json_t *

@@ -274,15 +274,6 @@ crontab_draw(long low, long high)
     return xasprintf("%ld", (long) drawn);
 }
 
-static long
-days_of(const char *month)
-{
-    static const char *const rows[] = { " 1 3 5 7 8 10 12 ", " 4 6 9 11 " };
-    AUTO_FREE char *word = xasprintf(" %s ", month);
-
-    return strstr(rows[0], word) != NULL ? 31 : strstr(rows[1], word) != NULL ? 30 : 28;
-}
-
 /* "random" and "LOW:HIGH" are drawn; everything else is the text in lower case. NEW. */
 char *
 crontab_time(const char *field, const char *text, const char *month)
@@ -302,7 +293,11 @@ crontab_time(const char *field, const char *text, const char *month)
             if (strcmp(ranges[i].field, field) == 0)
                 return crontab_draw(ranges[i].low, ranges[i].high);
         }
-        return crontab_draw(1, days_of(month));
+        /* A month that is "*" or several has at least 28 days. */
+        AUTO_FREE char *word = xasprintf(" %s ", month);
+        return crontab_draw(1, strstr(" 1 3 5 7 8 10 12 ", word) != NULL ? 31
+                               : strstr(" 4 6 9 11 ", word) != NULL      ? 30
+                                                                         : 28);
     }
     if (strcmp(field, "daymonth") != 0 && sscanf(plain, "%ld:%ld%c", &a, &b, &rest) == 2)
         return crontab_draw(a < b ? a : b, a < b ? b : a);

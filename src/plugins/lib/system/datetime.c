@@ -6,18 +6,14 @@
 
 enum { MINUTE = 60, PIVOT = 69, OFFSET_DIGITS = 4 };
 
-static bool
-leap(int year)
-{
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
 static int
 days_in(int year, int month)
 {
     static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
-    return days[month - 1] + (month == 2 && leap(year) ? 1 : 0);
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -34,17 +30,6 @@ static const struct field {
     { 'H', 1, 2, 0, 23, offsetof(datetime_t, hour) },   { 'I', 1, 2, 1, 12, offsetof(datetime_t, hour) },
     { 'M', 1, 2, 0, 59, offsetof(datetime_t, minute) }, { 'S', 1, 2, 0, 59, offsetof(datetime_t, second) },
 };
-
-/* NULL for an unknown directive. */
-static const struct field *
-datetime_field_of(char letter)
-{
-    for (size_t i = 0; i < NELEMS(fields); i++) {
-        if (fields[i].letter == letter)
-            return &fields[i];
-    }
-    return NULL;
-}
 
 /* Parses the number of a field; the position behind it, or NULL. */
 static const char *
@@ -87,7 +72,9 @@ datetime_fits(const char *p, const char *format, datetime_t *out)
         } else if (*++format == 'p') {
             p = take_half(p, out);
         } else {
-            const struct field *f = datetime_field_of(*format);
+            const struct field *f = NULL;
+            for (size_t i = 0; f == NULL && i < NELEMS(fields); i++)
+                f = fields[i].letter == *format ? &fields[i] : NULL;
             p = f != NULL ? datetime_take_number(p, f, out) : NULL;
         }
     }

@@ -80,19 +80,6 @@ in_kilobytes(const char *opt)
     return unit != NULL ? xasprintf("size=%lluk", n) : xstrdup(opt);
 }
 
-/* uid=NAME and gid=NAME with the number. NEW. */
-static char *
-with_number(const char *opt)
-{
-    const struct passwd *pw = str_starts(opt, "uid=") ? getpwnam(opt + 4) : NULL;
-    const struct group *gr = str_starts(opt, "gid=") ? getgrnam(opt + 4) : NULL;
-    long long id;
-
-    if ((pw == NULL && gr == NULL) || str_to_int(opt + 4, 0, UINT_MAX, &id))
-        return xstrdup(opt);
-    return xasprintf("%.4s%u", opt, pw != NULL ? pw->pw_uid : gr->gr_gid);
-}
-
 /* An option under the name that the kernel shows; of one whose value does not count, its name alone. NEW. */
 static char *
 as_shown(const char *given, const json_t *args, const json_t *quiet)
@@ -110,19 +97,13 @@ as_shown(const char *given, const json_t *args, const json_t *quiet)
     if (strcmp(fstype, "cifs") == 0 && strcmp(key, "user") == 0 && opt[strlen(key)] == '=')
         return xasprintf("username=%s", opt + strlen("user="));
     AUTO_FREE char *size = in_kilobytes(opt);
-    return with_number(size);
-}
-
-/* Names of options that need no remount on this type of file system. NEW. */
-static json_t *
-quiet_options(const json_t *args)
-{
-    const char *fstype = value_str(args, "fstype", "");
-    const json_t *extra = value_get(value_get(args, "extra_mount_ignore_fs_keys"), fstype);
-
-    if (json_is_array(extra))
-        return json_incref((json_t *) extra);
-    return strcmp(fstype, "ramfs") == 0 ? json_pack("[s]", "size") : json_array();
+    /* uid=NAME and gid=NAME are shown with the number. */
+    const struct passwd *pw = str_starts(size, "uid=") ? getpwnam(size + 4) : NULL;
+    const struct group *gr = str_starts(size, "gid=") ? getgrnam(size + 4) : NULL;
+    long long id;
+    if ((pw == NULL && gr == NULL) || str_to_int(size + 4, 0, UINT_MAX, &id))
+        return STEAL(size);
+    return xasprintf("%.4s%u", size, pw != NULL ? pw->pw_uid : gr->gr_gid);
 }
 
 static bool
@@ -142,7 +123,13 @@ mountopts_has(const json_t *list, const char *opt)
 json_t *
 mountopts_changed(const json_t *opts, const json_t *active, const json_t *args)
 {
-    json_auto_t *quiet = quiet_options(args), *hidden = mountopts_list(value_get(args, "hidden_opts"));
+    /* Options that need no remount on this type of file system. */
+    const char *fstype = value_str(args, "fstype", "");
+    json_t *extra = value_get(value_get(args, "extra_mount_ignore_fs_keys"), fstype);
+    json_auto_t *quiet = json_is_array(extra)           ? json_incref(extra)
+                         : strcmp(fstype, "ramfs") == 0 ? json_pack("[s]", "size")
+                                                        : json_array();
+    json_auto_t *hidden = mountopts_list(value_get(args, "hidden_opts"));
     json_t *changed = json_array(), *given;
     size_t i;
 

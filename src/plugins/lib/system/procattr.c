@@ -389,16 +389,6 @@ static const struct attr_row {
     { "username", attr_username },
 };
 
-static const struct attr_row *
-attr_find(const char *name)
-{
-    for (size_t i = 0; i < NELEMS(attr_rows); i++) {
-        if (str_eq(attr_rows[i].name, name))
-            return &attr_rows[i];
-    }
-    return NULL;
-}
-
 static int
 add_one(const procfs_proc_t *p, const struct attr_row *row, json_t *out, fail_t *err)
 {
@@ -418,7 +408,9 @@ procattr_add(const procfs_proc_t *p, json_t *names, json_t *out, fail_t *err)
         rc = add_one(p, &attr_rows[i], out, err);
     for (size_t i = 0; rc == 0 && i < json_array_size(names); i++) {
         AUTO_FREE char *name = value_pystr(json_array_get(names, i));
-        const struct attr_row *row = attr_find(name);
+        const struct attr_row *row = NULL;
+        for (size_t k = 0; row == NULL && k < NELEMS(attr_rows); k++)
+            row = str_eq(attr_rows[k].name, name) ? &attr_rows[k] : NULL;
         if (row == NULL)
             return fail_set(err, -EINVAL, "invalid attr name '%s'", name);
         rc = add_one(p, row, out, err);

@@ -47,19 +47,6 @@ cpparts_note_path(const cppart_t *self)
     return xasprintf("%s/cp_parts/%s", self->cachedir, self->copy);
 }
 
-/* Before there is a part, so that none is ever forgotten. */
-static int
-take_note(const cppart_t *self, const char *name, fail_t *err)
-{
-    AUTO_FREE char *resolved = xasprintf("/proc/self/fd/%d", self->to->resolved.folder),
-                   *folder = fop_realpath(resolved);
-    AUTO_FREE char *path = fop_join2(folder, name), *dir = fs_join(self->cachedir, "cp_parts"),
-                   *note = cpparts_note_path(self);
-    int rc = fs_mkdirs(dir, 0700, err);
-
-    return rc != 0 ? rc : fs_write_quick(note, path, strlen(path), 0600, err);
-}
-
 static void
 cpparts_drop(const cppart_t *self, const char *name)
 {
@@ -95,7 +82,14 @@ cpparts_open_part(const cppart_t *self, const char *name, int64_t at, fail_t *er
     struct stat st;
 
     if (at == 0) {
-        int rc = take_note(self, name, err), fd = -1;
+        /* The note comes before there is a part, so that none is ever forgotten. */
+        AUTO_FREE char *resolved = xasprintf("/proc/self/fd/%d", self->to->resolved.folder),
+                       *folder = fop_realpath(resolved);
+        AUTO_FREE char *path = fop_join2(folder, name), *dir = fs_join(self->cachedir, "cp_parts"),
+                       *note = cpparts_note_path(self);
+        int rc = fs_mkdirs(dir, 0700, err), fd = -1;
+        if (rc == 0)
+            rc = fs_write_quick(note, path, strlen(path), 0600, err);
         if (rc != 0)
             return rc;
         (void) unlinkat(self->to->resolved.folder, name, 0); /* a copy that begins anew */

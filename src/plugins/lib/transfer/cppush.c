@@ -63,20 +63,6 @@ typedef struct pushing {
     size_t n;
 } pushing_t;
 
-/* Pushes one file of a folder when the glob matches its name. */
-static bool
-push_below(pushing_t *p, const char *path)
-{
-    const char *rest = path + strlen(p->top);
-    AUTO_FREE char *to = str_empty(p->upload_path) ? NULL : fs_join(p->upload_path, rest);
-    const cppush_t one = { .path = path, .upload_path = to };
-
-    if (p->glob != NULL && !match_glob(p->glob, strrchr(path, '/') + 1))
-        return true;
-    p->n++;
-    return cppush_file(p->ctx, &one);
-}
-
 static bool cppush_walk(pushing_t *p, const char *folder, int depth);
 
 /* Folders that are links are left out, as os.walk does. */
@@ -91,7 +77,16 @@ push_entry(pushing_t *p, const char *path, int depth)
     if (S_ISDIR(st.st_mode))
         return cppush_walk(p, path, depth + 1);
     int rc = fs_look_dir(path, &err);
-    return rc < 0 ? cppush_failed(path, fail_text(&err)) : rc > 0 || push_below(p, path);
+    if (rc != 0)
+        return rc < 0 ? cppush_failed(path, fail_text(&err)) : true;
+    /* A file is pushed when the glob matches its name. */
+    const char *rest = path + strlen(p->top);
+    AUTO_FREE char *to = str_empty(p->upload_path) ? NULL : fs_join(p->upload_path, rest);
+    const cppush_t one = { .path = path, .upload_path = to };
+    if (p->glob != NULL && !match_glob(p->glob, strrchr(path, '/') + 1))
+        return true;
+    p->n++;
+    return cppush_file(p->ctx, &one);
 }
 
 /* Stops at the first failure. LIMIT_FILE_DEPTH bounds the depth. */

@@ -14,21 +14,6 @@ cptemplate_known(const char *engine)
     return render_is_template(engine);
 }
 
-/* Template variables of the call: further keywords, overridden by those in `context`. NEW. */
-static json_t *
-cptemplate_variables(json_t *args)
-{
-    json_t *kwargs = value_get(args, "kwargs");
-    json_t *vars = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
-    json_auto_t *context = json_is_object(value_get(vars, "context"))
-                               ? json_incref(value_get(vars, "context"))
-                               : json_object();
-
-    json_object_del(vars, "context");
-    json_object_update(vars, context);
-    return vars;
-}
-
 /* A pillar of the caller's wish: compiled anew with his over it. NEW, NULL when he has none, or with *err. */
 static py_t *
 own_pillar(call_ctx_t *ctx, json_t *args, fail_t *err)
@@ -48,7 +33,13 @@ int
 cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
                   size_t len, buf_t *out, fail_t *err)
 {
-    json_auto_t *vars = cptemplate_variables(args);
+    /* Further keywords are variables of the template; those in `context` go over them. */
+    json_t *kwargs = value_get(args, "kwargs");
+    json_auto_t *vars = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+    json_auto_t *given = json_is_object(value_get(vars, "context")) ? json_incref(value_get(vars, "context"))
+                                                                    : json_object();
+    json_object_del(vars, "context");
+    json_object_update(vars, given);
     fail_auto_t failed = FAIL_INIT;
     AUTO(py) pillar = own_pillar(ctx, args, &failed);
 

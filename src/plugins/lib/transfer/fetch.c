@@ -63,17 +63,6 @@ climbs(const char *path)
     return found;
 }
 
-/* The host of a URL, as a folder's name: without the colons of one that has a port, as apt takes no path with
- * a colon for a package. NEW. */
-static char *
-host_folder(const char *netloc)
-{
-    const char *at = strrchr(netloc, '@'), *host = at != NULL ? at + 1 : netloc, *colon = strrchr(host, ':');
-    bool port = colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1);
-
-    return port ? str_replace(host, ":", "") : xstrdup(host);
-}
-
 /* Place in the cache for a URL: saltenv, host, path and query; a name that is too long becomes its digest.
  * The credentials of the URL are not part of it. NEW. */
 char *
@@ -82,7 +71,12 @@ fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv)
     url_auto_t u = { NULL, NULL, NULL, NULL };
 
     url_parse(&u, url);
-    AUTO_FREE char *host = host_folder(u.netloc);
+    /* The host is a folder's name: without the colons of one that has a port, as apt takes no path with a colon for a
+     * package. */
+    const char *login = strrchr(u.netloc, '@'), *bare = login != NULL ? login + 1 : u.netloc,
+               *colon = strrchr(bare, ':');
+    bool port = colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+    AUTO_FREE char *host = port ? str_replace(bare, ":", "") : xstrdup(bare);
     AUTO_FREE char *name = *u.query != '\0' ? xasprintf("%s-%s", u.path, u.query) : xstrdup(u.path);
     if (climbs(name) || climbs(saltenv) || climbs(host))
         return xstrdup("Invalid path");
@@ -157,15 +151,6 @@ fetch_copy(const char *path, const char *dest, fail_t *err)
 
 /* ---- salt:// ------------------------------------------------------------------------------ */
 
-static bool
-has_digest(const char *path, const char *type, const char *want)
-{
-    AUTO_FREE char *have = NULL;
-
-    return fs_exists(path) && !fs_is_dir(path) && digest_file(path, type, &have, NULL) == 0 &&
-           strcasecmp(have, want) == 0;
-}
-
 /* Copies a file that a local file client serves from elsewhere, so that the result is always a file of the
  * cache. One that a minion sent lies there already, and is known by its place for that minion's word. */
 static int
@@ -239,7 +224,10 @@ fetch_is_known(const char *path, const char *source_hash)
     const char *digits = eq != NULL ? eq + 1 : source_hash;
     const char *type = digits != NULL ? digest_of_len(strlen(digits)) : NULL;
 
-    return type != NULL && has_digest(path, type, digits);
+    AUTO_FREE char *have = NULL;
+
+    return type != NULL && fs_exists(path) && !fs_is_dir(path) && digest_file(path, type, &have, NULL) == 0 &&
+           strcasecmp(have, digits) == 0;
 }
 
 static bool

@@ -53,21 +53,6 @@ reason_of(const web_t *web)
     return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0, words + 1 + n + (rest > 0));
 }
 
-/* The ETag that the server gives the file. NEW; NULL for none. */
-static char *
-etag_of(const web_t *web)
-{
-    static const char field[] = "\nETag:";
-    const char *found = strcasestr(last_answer(buf_str(&web->headers)), field);
-
-    if (found == NULL)
-        return NULL;
-    found += sizeof(field) - 1;
-    AUTO_FREE char *value = xstrndup(found, strcspn(found, "\r\n"));
-    char *tag = str_trim(value);
-    return *tag != '\0' && strlen(tag) < ETAG_MAX ? xstrdup(tag) : NULL;
-}
-
 /* In our own cache by its name; elsewhere as whatever is copied. */
 static int
 take_place(const webget_t *self, fail_t *err)
@@ -110,12 +95,18 @@ compare_etag(webget_t *self, web_t *web)
 static int
 keep_etag(const webget_t *self, const web_t *web, fail_t *err)
 {
-    AUTO_FREE char *tag = etag_of(web);
+    static const char field[] = "\nETag:";
+    const char *found = strcasestr(last_answer(buf_str(&web->headers)), field);
+    AUTO_FREE char *value = found != NULL ? xstrndup(found + sizeof(field) - 1,
+                                                     strcspn(found + sizeof(field) - 1, "\r\n"))
+                                          : xstrdup("");
+    const char *tag = str_trim(value);
+    bool has = *tag != '\0' && strlen(tag) < ETAG_MAX;
     buf_auto_t text = BUF_INIT;
 
-    if (tag == NULL && fs_absent(self->kept))
+    if (!has && fs_absent(self->kept))
         return 0;
-    if (tag != NULL)
+    if (has)
         buf_printf(&text, "%s\n", tag);
     return putfile_text(&text, self->kept, err);
 }

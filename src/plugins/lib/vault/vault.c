@@ -19,16 +19,6 @@ vault_refused(const vault_answer_t *answer, fail_t *err)
 
 /* ---- with the job's login ---------------------------------------------------------------------------- */
 
-/* True for a token that is over, or has not the right. */
-static bool
-vault_denied(const vault_answer_t *answer)
-{
-    json_t *errors = value_get(answer->body, "errors");
-
-    return answer->status >= 400 && json_array_size(errors) == 1 &&
-           str_eq(json_string_value(json_array_get(errors, 0)), "permission denied");
-}
-
 int
 vault_ask(call_ctx_t *ctx, const char *method, const char *resource, const json_t *body, vault_answer_t *ret,
           fail_t *err)
@@ -37,7 +27,11 @@ vault_ask(call_ctx_t *ctx, const char *method, const char *resource, const json_
         json_t *conn = vault_login(ctx, err);
         if (conn == NULL || vault_send(ctx, conn, method, resource, body, ret, err) < 0)
             return err->code;
-        if (!vault_denied(ret)) {
+        /* Said of a token that is over, and of one that has not the right. */
+        json_t *errors = value_get(ret->body, "errors");
+        bool denied = ret->status >= 400 && json_array_size(errors) == 1 &&
+                      str_eq(json_string_value(json_array_get(errors, 0)), "permission denied");
+        if (!denied) {
             if (ret->status < 400 && !str_starts(resource, "v1/sys"))
                 vault_used(ctx, conn);
             return 0;
