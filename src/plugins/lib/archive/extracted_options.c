@@ -17,21 +17,6 @@ is_abs_or_none(const json_t *path)
 }
 
 static int
-check_ownership_place(extracted_t *x)
-{
-    json_t *place = extracted_arg(x, "enforce_ownership_on");
-
-    if (!is_abs_or_none(place))
-        return extracted_fail(x, "Value for 'enforce_ownership_on' is not an absolute path");
-    AUTO_FREE char *path = place != NULL ? fop_normpath(json_string_value(place)) : NULL;
-    AUTO_FREE char *with = place != NULL ? xasprintf("%s/", path) : NULL;
-    AUTO_FREE char *top = fop_normpath(x->name), *below = xasprintf("%s/", strcmp(top, "/") == 0 ? "" : top);
-    if (place != NULL && !str_starts(with, below))
-        return extracted_fail(x, "Value for 'enforce_ownership_on' must be within %s", x->name);
-    return 0;
-}
-
-static int
 check_name(extracted_t *x)
 {
     const char *name = value_str(x->args, "name", "");
@@ -56,7 +41,15 @@ check_name(extracted_t *x)
     x->name = xasprintf("%s/", bare);
     if (!is_abs_or_none(extracted_arg(x, "if_missing")))
         return extracted_fail(x, "Value for 'if_missing' is not an absolute path");
-    return check_ownership_place(x);
+    json_t *place = extracted_arg(x, "enforce_ownership_on");
+    if (!is_abs_or_none(place))
+        return extracted_fail(x, "Value for 'enforce_ownership_on' is not an absolute path");
+    AUTO_FREE char *path = place != NULL ? fop_normpath(json_string_value(place)) : NULL;
+    AUTO_FREE char *with = place != NULL ? xasprintf("%s/", path) : NULL;
+    AUTO_FREE char *top = fop_normpath(x->name), *below = xasprintf("%s/", strcmp(top, "/") == 0 ? "" : top);
+    if (place != NULL && !str_starts(with, below))
+        return extracted_fail(x, "Value for 'enforce_ownership_on' must be within %s", x->name);
+    return 0;
 }
 
 /* An unfinished run's files are not all there, whatever `if_missing` says. */

@@ -268,18 +268,6 @@ put_more(void *cookie, const void *bytes, size_t n)
     return 0;
 }
 
-static int
-copy_stored(reading_t *r)
-{
-    AUTO_FREE char *room = xcalloc(1, 65536);
-    ssize_t n;
-    int rc = 0;
-
-    while (rc == 0 && (n = zip_read_more(r, room, 65536)) != 0)
-        rc = n < 0 ? (int) n : put_more(r, room, (size_t) n);
-    return rc;
-}
-
 /* The twelve bytes before an encrypted member; the last one tells a wrong password from most right ones. */
 static int
 read_crypt_header(reading_t *r, const char *password, fail_t *err)
@@ -318,7 +306,12 @@ zip_run(reading_t *r, const char *password, fail_t *err)
     int rc = zip_is_encrypted(e) ? read_crypt_header(r, password, err) : 0;
     if (rc < 0)
         return rc;
-    rc = e->method == STORED ? copy_stored(r) : gzip_inflate(zip_read_more, put_more, r);
+    if (e->method == STORED) {
+        AUTO_FREE char *room = xcalloc(1, 65536);
+        for (ssize_t n; rc == 0 && (n = zip_read_more(r, room, 65536)) != 0;)
+            rc = n < 0 ? (int) n : put_more(r, room, (size_t) n);
+    } else
+        rc = gzip_inflate(zip_read_more, put_more, r);
     if (rc < 0 && rc != -EBADMSG)
         return fail_set(err, rc, "cannot write '%s': %s", e->name, strerror(-rc));
     if (rc < 0 || r->done != e->size || r->crc != e->crc)

@@ -150,16 +150,6 @@ tail_open(tail_t *self, json_t *context, fail_t *err)
     return 1;
 }
 
-/* True when a file does not have any more what was read of it: it was cut. */
-static bool
-tail_was_cut(const tail_t *self, const struct stat *st, int64_t at)
-{
-    char now[MARK];
-    return st->st_size < at || (self->n_mark > 0 && (pread(self->fd, now, self->n_mark, self->mark_at) !=
-                                                         (ssize_t) self->n_mark ||
-                                                     memcmp(now, self->mark, self->n_mark) != 0));
-}
-
 /* Looks whether the file still has its name. One that lost it is left when another has something to read
  * under the name, or after a while: until then its writer may not know. */
 static void
@@ -200,7 +190,11 @@ tail_read(tail_t *self, json_t *context, buf_t *out, fail_t *err)
         return fs_fail(err, -errno, "stat", self->path);
 
     int64_t at = value_int(value_get(context, "tail"), "at", 0);
-    if (tail_was_cut(self, &st, at))
+    /* A file that does not have any more what was read of it was cut. */
+    char now[MARK];
+    if (st.st_size < at ||
+        (self->n_mark > 0 && (pread(self->fd, now, self->n_mark, self->mark_at) != (ssize_t) self->n_mark ||
+                              memcmp(now, self->mark, self->n_mark) != 0)))
         at = 0;
     buf_reserve(out, LIMIT_BEACON_READ);
     const char *bytes = (const char *) out->data + out->len;

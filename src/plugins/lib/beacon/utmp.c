@@ -107,17 +107,6 @@ utmp_field(const char *bytes, size_t room)
     return value_utf8(bytes, strnlen(bytes, room));
 }
 
-/* NEW event of a record, in the order of Salt's fields. */
-static json_t *
-utmp_event(const record_t *r)
-{
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "type", (int) r->type, "PID",
-                     (int) r->pid, "line", utmp_field(r->line, sizeof(r->line)), "inittab",
-                     utmp_field(r->inittab, sizeof(r->inittab)), "user", utmp_field(r->user, sizeof(r->user)),
-                     "hostname", utmp_field(r->host, sizeof(r->host)), "exit_status", (int) r->exits[0],
-                     "session", (int) r->exits[1], "time", (int) r->session, "addr", (int) r->seconds);
-}
-
 /* Adds login or logout; who logs out is known by the terminal. */
 static void
 utmp_action(beacon_look_t *look, json_t *event)
@@ -186,7 +175,15 @@ utmp_take(const utmp_kind_t *kind, beacon_look_t *look, const void *bytes, size_
     json_auto_t *users = utmp_users(look->config);
     for (; len - at >= sizeof(record); at += sizeof(record)) {
         memcpy(&record, (const char *) bytes + at, sizeof(record));
-        json_auto_t *event = utmp_event(&record);
+        /* The fields are in Salt's order, under Salt's names. */
+        const record_t *r = &record;
+        json_auto_t *event = NULL;
+        event = json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i}", "type", (int) r->type, "PID",
+                          (int) r->pid, "line", utmp_field(r->line, sizeof(r->line)), "inittab",
+                          utmp_field(r->inittab, sizeof(r->inittab)), "user",
+                          utmp_field(r->user, sizeof(r->user)), "hostname",
+                          utmp_field(r->host, sizeof(r->host)), "exit_status", (int) r->exits[0], "session",
+                          (int) r->exits[1], "time", (int) r->session, "addr", (int) r->seconds);
         if (kind->actions)
             utmp_action(look, event);
         if (utmp_wanted(look->config, users, event, tm.tm_hour * 60 + tm.tm_min))

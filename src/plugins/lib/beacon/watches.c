@@ -99,17 +99,6 @@ watches_fd(const watches_t *self)
 
 /* ---- adding ------------------------------------------------------------------------------------------- */
 
-/* Tells that a path can't be watched, once while the error stays the same. */
-static void
-watches_refused(root_t *root, const char *path, int code)
-{
-    if (fs_is_absence(-code) || root->said == code)
-        return;
-    root->said = code;
-    log_error("%s can't be watched: %s%s", path, strerror(code),
-              code == ENOSPC ? "; see fs.inotify.max_user_watches" : "");
-}
-
 static void
 watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
 {
@@ -150,7 +139,14 @@ watches_one(watches_t *self, size_t at, const char *path)
     }
     int wd = inotify_add_watch(self->fd, path, root->mask != 0 ? root->mask | more | IN_MASK_ADD : 0);
     if (wd < 0) {
-        watches_refused(root, path, errno);
+        /* Told once while the error stays the same. */
+        int code = errno;
+        bool absent = fs_is_absence(-code);
+        if (!absent && root->said != code)
+            log_error("%s can't be watched: %s%s", path, strerror(code),
+                      code == ENOSPC ? "; see fs.inotify.max_user_watches" : "");
+        if (!absent)
+            root->said = code;
         return false;
     }
     watches_note(self, wd, at, false, path);

@@ -187,17 +187,6 @@ bin_str(buf_t *out, py_t *v)
     buf_add(out, ascii ? text : buf_str(&wide), ascii ? len : wide.len);
 }
 
-static void
-bin_bytes(buf_t *out, py_t *v)
-{
-    enum { DATA = 0x40 };
-    size_t len;
-    const char *bytes = py_text(v, &len);
-
-    bin_size(out, DATA, len);
-    buf_add(out, bytes, len);
-}
-
 static int
 bin_container(bin_out_t *self, py_t *v)
 {
@@ -216,22 +205,9 @@ bin_container(bin_out_t *self, py_t *v)
 }
 
 static int
-bin_rest(buf_t *out, py_t *v)
-{
-    enum { DATE = 0x33 };
-    static const double epoch = 978307200; /* 2001-01-01 */
-    const char *date = plist_date_text(v);
-
-    if (date == NULL)
-        return py_raise_int(&py_TypeError, "unsupported type: <class '%s'>", py_type_name(v));
-    bin_double(out, DATE, plist_date_seconds(date) - epoch);
-    return 0;
-}
-
-static int
 bin_object(bin_out_t *self, py_t *v)
 {
-    enum { NONE = 0, FALSE = 8, TRUE = 9, REAL = 0x23 };
+    enum { NONE = 0, FALSE = 8, TRUE = 9, REAL = 0x23, DATA = 0x40 };
     buf_t *out = &self->out;
 
     if (container(v))
@@ -251,11 +227,23 @@ bin_object(bin_out_t *self, py_t *v)
     case PY_STR:
         bin_str(out, v);
         return 0;
-    case PY_BYTES:
-        bin_bytes(out, v);
+    case PY_BYTES: {
+        size_t len;
+        const char *bytes = py_text(v, &len);
+        bin_size(out, DATA, len);
+        buf_add(out, bytes, len);
         return 0;
-    default:
-        return bin_rest(out, v);
+    }
+    default: {
+        /* Dates are left, as seconds since 2001. */
+        enum { DATE = 0x33 };
+        static const double epoch = 978307200; /* 2001-01-01 */
+        const char *date = plist_date_text(v);
+        if (date == NULL)
+            return py_raise_int(&py_TypeError, "unsupported type: <class '%s'>", py_type_name(v));
+        bin_double(out, DATE, plist_date_seconds(date) - epoch);
+        return 0;
+    }
     }
 }
 

@@ -129,18 +129,6 @@ xml_array(xml_out_t *self, py_t *list)
     return 0;
 }
 
-/* A date is written without the fraction of its second. */
-static int
-xml_other(xml_out_t *self, py_t *v)
-{
-    const char *date = plist_date_text(v);
-
-    if (date == NULL)
-        return py_raise_int(&py_TypeError, "unsupported type: <class '%s'>", py_type_name(v));
-    AUTO_FREE char *text = xasprintf("%.*sZ", (int) strcspn(date, ".Z"), date);
-    return xml_text(self, "date", text, strlen(text));
-}
-
 static int
 xml_scalar(xml_out_t *self, py_t *v)
 {
@@ -160,8 +148,14 @@ xml_scalar(xml_out_t *self, py_t *v)
     case PY_BYTES:
         xml_bytes(self, v);
         return 0;
-    default:
-        return xml_other(self, v);
+    default: {
+        /* A date is written without the fraction of its second. */
+        const char *date = plist_date_text(v);
+        if (date == NULL)
+            return py_raise_int(&py_TypeError, "unsupported type: <class '%s'>", py_type_name(v));
+        AUTO_FREE char *shown = xasprintf("%.*sZ", (int) strcspn(date, ".Z"), date);
+        return xml_text(self, "date", shown, strlen(shown));
+    }
     }
 }
 

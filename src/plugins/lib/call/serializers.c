@@ -387,15 +387,6 @@ keyvalue_serialize(py_t *v, py_t *options)
     return py_str_buf(&b);
 }
 
-/* Without the quotes around it, when these are to go. NEW. */
-static py_t *
-value_of_line(const char *text, size_t len, bool dequote)
-{
-    if (dequote && len > 1 && text[0] == text[len - 1] && (text[0] == '"' || text[0] == '\''))
-        return py_str(text + 1, len - 2);
-    return py_str(text, len);
-}
-
 static py_t *
 keyvalue_deserialize(py_t *v, py_t *options)
 {
@@ -417,9 +408,12 @@ keyvalue_deserialize(py_t *v, py_t *options)
             return py_raise(&py_ValueError, "a line without '%s': %.*s", sep, (int) (len < 80 ? len : 80),
                             line);
         AUTO(py) key = py_str(line, (size_t) (at - line));
-        AUTO(py)
-        value = value_of_line(at + sep_len, (size_t) (line + len - at) - sep_len,
-                              option(options, "quoting") != NULL && !option_flag(options, "quoting", true));
+        /* Without the quotes around it, when `quoting` is false. */
+        const char *said = at + sep_len;
+        size_t n = (size_t) (line + len - said);
+        bool dequote = option(options, "quoting") != NULL && !option_flag(options, "quoting", true);
+        bool quoted = dequote && n > 1 && said[0] == said[n - 1] && (said[0] == '"' || said[0] == '\'');
+        AUTO(py) value = quoted ? py_str(said + 1, n - 2) : py_str(said, n);
         if (key == NULL || value == NULL || py_dict_set(out, key, value) < 0)
             return NULL;
     }

@@ -117,20 +117,6 @@ mysqlconn_missing(call_ctx_t *ctx)
     return NULL;
 }
 
-/* Loads it for good: a reason why not, or NULL. */
-static const char *
-my_load(call_ctx_t *ctx)
-{
-    const char *missing = NULL;
-
-    (void) pthread_mutex_lock(&my_lib_lock);
-    my_lib_loaded = my_lib_loaded || my_library(&my_lib) != NULL;
-    if (!my_lib_loaded)
-        missing = mysqlconn_missing(ctx);
-    (void) pthread_mutex_unlock(&my_lib_lock);
-    return missing;
-}
-
 /* ---- errors ----------------------------------------------------------------------------------- */
 
 void
@@ -249,12 +235,18 @@ my_flags_of(const json_t *names)
 mysqlconn_t *
 mysqlconn_open(call_ctx_t *ctx, const json_t *kwargs)
 {
-    const char *missing = my_load(ctx);
+    const char *missing = NULL;
     static const unsigned connect_s = LIMIT_SQL_CONNECT_S, answer_s = LIMIT_SQL_ANSWER_S;
     unsigned long flags = my_flags_of(value_get(kwargs, "client_flags"));
     const unsigned local = (flags & (1UL << 7)) != 0;
     long long port = 0;
 
+    /* Loaded for good, by the first that needs it. */
+    (void) pthread_mutex_lock(&my_lib_lock);
+    my_lib_loaded = my_lib_loaded || my_library(&my_lib) != NULL;
+    if (!my_lib_loaded)
+        missing = mysqlconn_missing(ctx);
+    (void) pthread_mutex_unlock(&my_lib_lock);
     if (missing != NULL) {
         mysql_error_set(ctx, "%s", missing);
         return NULL;

@@ -51,6 +51,7 @@ refuse(const json_t *v, const char *rest, fail_t *bad)
     return NULL;
 }
 
+/* Python's int(): "5", 5.9 and True are numbers too. */
 static json_t *
 take_int(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -59,6 +60,7 @@ take_int(const docker_way_t *way, const json_t *v, fail_t *bad)
     return n != NULL ? n : refuse(v, "is not an integer", bad);
 }
 
+/* Python's truth of any value: "false" is true, as in Salt. */
 static json_t *
 take_bool(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -94,12 +96,14 @@ take_bytes(const docker_way_t *way, const json_t *v, fail_t *bad)
     return n != NULL ? n : dockerargs_take_text(way, v, bad);
 }
 
+/* {name: value} of "name=value" texts; an object stays as it is. */
 static json_t *
 take_pairs(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     return docker_key_values(v, '=', bad);
 }
 
+/* {container: alias} of "container:alias" texts. */
 static json_t *
 take_links(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -122,6 +126,7 @@ take_hosts(const docker_way_t *way, const json_t *v, fail_t *bad)
     return json_incref(hosts);
 }
 
+/* A list of addresses, checked unless validate_ip_addrs is false. */
 static json_t *
 take_dns(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -269,12 +274,14 @@ take_rates(const json_t *v, bool numeric, fail_t *bad)
     return json_incref(list);
 }
 
+/* Bytes a second: "1mb" stays a text, which the engine reads. */
 static json_t *
 take_rates_bytes(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
     return take_rates(v, false, bad);
 }
 
+/* Operations a second: a number. */
 static json_t *
 take_rates_count(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -472,6 +479,7 @@ static const char *const container_aliases[][2] = {
     { NULL, NULL },
 };
 
+/* "10.0.0.0/24", checked unless validate_ip_addrs is false. */
 static json_t *
 take_subnet(const docker_way_t *way, const json_t *v, fail_t *bad)
 {
@@ -542,6 +550,7 @@ real_name(const char *const aliases[][2], const char *name)
     return name;
 }
 
+/* NULL: an argument that is not translated. BORROWED. */
 static const row_t *
 dockerargs_row_of(const row_t *rows, const char *name)
 {
@@ -584,6 +593,7 @@ take_pools(const docker_way_t *way, const json_t *v, fail_t *bad)
 
 /* ---- all of them ------------------------------------------------------------------------------- */
 
+/* skip_translate may be true or a list of names: its value is looked at where it is used. */
 docker_way_t
 docker_way(const json_t *args)
 {
@@ -753,6 +763,7 @@ docker_translate_container(const docker_way_t *way, const json_t *given, fail_t 
     return tell_bad(invalid, way->collisions ? NULL : collisions, err) < 0 ? NULL : json_incref(args);
 }
 
+/* check_duplicate is on unless the user says otherwise: the engine would take two networks of one name. */
 json_t *
 docker_translate_network(const docker_way_t *way, const json_t *given, fail_t *err)
 {

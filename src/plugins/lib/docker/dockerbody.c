@@ -437,6 +437,7 @@ docker_container_body(const char *image, const json_t *args, char **ret_unused, 
 
 /* ---- networks ---------------------------------------------------------------------------------- */
 
+/* Addresses are members of IPAMConfig, the others of the endpoint itself; what is empty is left out. */
 json_t *
 docker_endpoint(const json_t *given, fail_t *err)
 {
@@ -476,6 +477,7 @@ static const char *const pool_names[][2] = {
     { "aux_addresses", "AuxiliaryAddresses" },
 };
 
+/* docker_fn_create_network() asks it whether an IPAM has to be made. */
 bool
 docker_ipam_takes(const char *name)
 {

@@ -5,6 +5,7 @@
 
 /* ---- containers -------------------------------------------------------------------------------- */
 
+/* Adds {"old", "new"} to a part; NULL is shown as None. */
 static void
 differs_in(json_t *out, const char *part, const char *key, json_t *old, json_t *now)
 {
@@ -154,6 +155,7 @@ tell_automatic(nets_t *self, const json_t *net, bool old)
     return any;
 }
 
+/* The words for addresses that are not known yet, or not any more. */
 static void
 tell_kind(nets_t *self, const char *old, const char *now)
 {
@@ -217,6 +219,7 @@ given_names(const json_t *container)
     return out;
 }
 
+/* The keys of the setting: "static" ones are compared as they are, IPAMConfig as addresses. */
 static void
 compare_net(nets_t *self, const json_t *keys, const json_t *mine, const json_t *theirs)
 {
@@ -236,6 +239,7 @@ compare_net(nets_t *self, const json_t *keys, const json_t *mine, const json_t *
     }
 }
 
+/* A network that one container has and the other has not is compared with nothing. */
 json_t *
 docker_compare_endpoints(const json_t *first, const json_t *second, const json_t *keys)
 {
@@ -276,6 +280,7 @@ sorted_pools(const json_t *ipam)
     return out;
 }
 
+/* Members of IPAM; those that are empty on both sides are equal however they are written. */
 static void
 compare_ipam(const json_t *old, const json_t *now, json_t *out)
 {
@@ -294,6 +299,7 @@ compare_ipam(const json_t *old, const json_t *now, json_t *out)
     }
 }
 
+/* Nothing is told when both are empty. */
 static void
 network_differs(json_t *out, const char *key, json_t *old, json_t *now)
 {

@@ -12,6 +12,7 @@
 
 enum { MS_PER_S = 1000, SHORT_ID = 12, PACK_MS = 3600 * 1000 };
 
+/* Seconds with their fraction since `start` (clock_mono_ms()). */
 static json_t *
 elapsed(int64_t start)
 {
@@ -156,6 +157,7 @@ docker_fn_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return dockerfiles_tell_file(ctx, path, start, args, ret_value, err);
 }
 
+/* The error says what was going on, as Salt's does. */
 int
 docker_fn_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -406,6 +408,8 @@ read_build(const json_t *events, json_t *ret, json_t *errors, buf_t *log)
     }
 }
 
+/* A tag without a repository means nothing. The id that the builder printed is then looked up for its
+ * tags. */
 int
 docker_fn_build(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

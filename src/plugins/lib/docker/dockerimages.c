@@ -11,6 +11,7 @@ dockerimages_name_of(const json_t *args)
     return value_str(args, "name", "");
 }
 
+/* 1 with the id, 0 when the engine has no such image, or negative. */
 int
 docker_has_image(call_ctx_t *ctx, const char *name, char **ret_id, fail_t *err)
 {
@@ -60,6 +61,7 @@ docker_images(call_ctx_t *ctx, bool all, fail_t *err)
     return out;
 }
 
+/* `verbose` asks for each image by itself, as the list has no more than the engine's summary. */
 int
 docker_fn_images(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -87,6 +89,7 @@ docker_fn_inspect_image(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* All tags of images that have one, each once. NEW, or NULL with *err. */
 static json_t *
 sorted_tags(call_ctx_t *ctx, fail_t *err)
 {
@@ -114,6 +117,7 @@ docker_fn_list_tags(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* False for an image that is not there, as Salt has it. */
 int
 docker_fn_resolve_image_id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -463,6 +467,7 @@ remove_image(call_ctx_t *ctx, const char *name, const json_t *more, json_t *erro
     return 0;
 }
 
+/* Each name is tried; the answer tells by comparison which images and tags have gone. */
 int
 docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -491,6 +496,7 @@ docker_fn_rmi(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The id is asked for first, so that a name that the engine would complete means the same image. */
 int
 docker_fn_tag(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -70,6 +70,7 @@ changed(call_ctx_t *ctx, json_t *answer, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* SIGKILL, after which the container must be stopped. */
 int
 docker_fn_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -87,6 +88,7 @@ docker_fn_signal(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    ret_value, err);
 }
 
+/* A paused container is running for the engine, so it is refused here. */
 int
 docker_fn_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -169,6 +171,7 @@ stop_it(call_ctx_t *ctx, const char *name, json_t *timeout, bool unpause, fail_t
     return done;
 }
 
+/* unpause=True stops a paused container too. */
 int
 docker_fn_stop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -259,6 +262,7 @@ remove_container(call_ctx_t *ctx, const char *name, bool force, bool volumes, bo
     return post != NULL ? docker_gone(pre, post) : NULL;
 }
 
+/* stop=True stops it first, as force=True would kill it. */
 int
 docker_fn_rm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -369,6 +373,7 @@ dockerlife_made_name(call_ctx_t *ctx, const json_t *args, const json_t *made, fa
     return given != NULL ? xstrdup(given) : name != NULL ? xstrdup(name + strspn(name, "/")) : NULL;
 }
 
+/* Seconds with their fraction, as Salt's Time_Elapsed. */
 static json_t *
 elapsed_since(int64_t start)
 {
@@ -483,6 +488,8 @@ collect_run(call_ctx_t *ctx, const char *id, bool removes_itself, json_t *ret, f
     return 0;
 }
 
+/* Makes, connects and starts a container, and waits for its output unless bg=True. What was made so far is in
+ * the error when one of the steps fails. */
 int
 docker_fn_run_container(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -12,6 +12,7 @@ dockerlook_name_of(const json_t *args)
     return value_str(args, "name", "");
 }
 
+/* POST-like names with a slash are encoded by engine_path(). NEW, or NULL with *err, -ENOENT for none. */
 json_t *
 docker_container(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -30,6 +31,7 @@ docker_add_size(json_t *of, const char *key)
         json_object_set_new(of, human, docker_size(value_get(of, key)));
 }
 
+/* The sizes get a form that people read beside them. */
 json_t *
 docker_image(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -54,6 +56,7 @@ docker_state_of(const json_t *container)
                                                        : "stopped";
 }
 
+/* A text that stays: no copy is needed. */
 const char *
 docker_state_now(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -62,6 +65,7 @@ docker_state_now(call_ctx_t *ctx, const char *name, fail_t *err)
     return container != NULL ? docker_state_of(container) : NULL;
 }
 
+/* The engine's seconds since 1970, and the same in the machine's time zone. */
 void
 docker_add_time(json_t *of, json_t *epoch)
 {
@@ -73,6 +77,7 @@ docker_add_time(json_t *of, json_t *epoch)
         json_object_set_new(of, "Time_Created_Local", json_string(local));
 }
 
+/* Salt stops at petabytes and returns None beyond. */
 json_t *
 docker_size(const json_t *bytes)
 {
@@ -189,6 +194,7 @@ docker_ps(call_ctx_t *ctx, json_t *filters, bool all, fail_t *err)
     return out;
 }
 
+/* `verbose` inspects each container, `host` adds the interfaces of this machine. */
 int
 docker_fn_ps(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -256,6 +262,7 @@ docker_fn_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state != NULL ? 0 : err->code;
 }
 
+/* Only the engine's "not found" is false; any other failure is an error. */
 int
 docker_fn_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -339,6 +346,7 @@ port_pattern(const json_t *port, fail_t *err)
     return NULL;
 }
 
+/* The engine's own object of ports, of which the pattern picks. NEW, or NULL with *err. */
 static json_t *
 ports_of(call_ctx_t *ctx, const char *name, const char *pattern, fail_t *err)
 {
@@ -390,6 +398,7 @@ docker_fn_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- inside ------------------------------------------------------------------------------------ */
 
+/* Rows of `ps` in the container, with its titles as keys. */
 int
 docker_fn_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

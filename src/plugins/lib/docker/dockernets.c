@@ -17,6 +17,7 @@ dockernets_network_now(call_ctx_t *ctx, const char *name, fail_t *err)
     return engine_get(ctx, err, path);
 }
 
+/* Filters by names and ids, both lists. */
 int
 docker_fn_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -197,6 +198,7 @@ compared_network(call_ctx_t *ctx, json_t *given, fail_t *err)
     return json_is_object(given) ? json_incref(given) : dockernets_network_now(ctx, name, err);
 }
 
+/* By docker_compare_networks(): {} when they are equal. */
 int
 docker_fn_compare_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -213,6 +215,7 @@ docker_fn_compare_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
 
 /* ---- volumes ----------------------------------------------------------------------------------- */
 
+/* Booleans of filters become the API's texts. */
 int
 docker_fn_volumes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -233,6 +236,7 @@ docker_fn_volumes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Without a driver it is the engine's default, "local". */
 int
 docker_fn_create_volume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

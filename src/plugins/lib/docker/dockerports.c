@@ -30,6 +30,7 @@ dockerports_read_range(const char *text, range_t *out, fail_t *bad)
     return 0;
 }
 
+/* Any other protocol is taken for TCP. */
 static bool
 is_udp(const char *protocol)
 {
@@ -128,6 +129,7 @@ read_binding(const char *text, bool any_address, json_t *all, fail_t *bad)
     return 0;
 }
 
+/* An object is the API's own form already. */
 json_t *
 docker_port_bindings(const json_t *v, bool any_address, fail_t *bad)
 {
@@ -179,6 +181,7 @@ docker_ports(const json_t *v, fail_t *bad)
     return json_incref(all);
 }
 
+/* One binding: a number, {"HostIp", "HostPort"}, or null where the engine chooses the port. */
 static json_t *
 bound_port(const json_t *binding)
 {

@@ -144,6 +144,7 @@ disconnect_from(running_t *self, const char *container, const char *net)
                          "container", container, "network_id", net);
 }
 
+/* By docker.inspect_container, so that a user's module of that name is asked. NEW, or NULL with *err. */
 static json_t *
 inspected(running_t *self, const char *name)
 {
@@ -427,6 +428,8 @@ settle_it(running_t *self, bool compare, bool *ret_stays)
     return rc;
 }
 
+/* Looks at the container that is there, makes the one that is wanted, and lets the two decide. A test makes
+ * one as well, but for a container that is new or must be replaced anyway. */
 static int
 running_in(running_t *self)
 {
@@ -471,6 +474,7 @@ running_in(running_t *self)
     return start_it(self, stays);
 }
 
+/* The image is resolved, and pulled, before anything is touched. */
 int
 docker_state_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

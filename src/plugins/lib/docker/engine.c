@@ -38,6 +38,7 @@ engine_option(call_ctx_t *ctx, const char *name)
     return v;
 }
 
+/* Percent-encoding (RFC 3986, 2.1) of all but letters, digits and `safe`. */
 static void
 add_encoded(buf_t *out, const char *text, const char *safe)
 {
@@ -195,6 +196,7 @@ api_version(call_ctx_t *ctx, fail_t *err)
     return xstrdup(version);
 }
 
+/* The answer as it came; a status from 400 on is an error by the engine's own words. */
 int
 engine_bytes(call_ctx_t *ctx, const engine_ask_t *ask, buf_t *out, fail_t *err)
 {
@@ -236,6 +238,7 @@ engine_bytes(call_ctx_t *ctx, const engine_ask_t *ask, buf_t *out, fail_t *err)
                      "Error %ld: %s", status, why != NULL ? why : str_trim(plain));
 }
 
+/* An empty answer, as of many POSTs, is null. */
 json_t *
 engine_json(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
 {
@@ -301,17 +304,6 @@ engine_delete(call_ctx_t *ctx, fail_t *err, const char *path, json_t *query)
 
 /* ---- logins ------------------------------------------------------------------------------------ */
 
-/* The registry in an image's name: what is before the first slash when that looks like a host. NEW. */
-static char *
-engine_registry_of(const char *image)
-{
-    size_t n = strcspn(image, "/");
-    AUTO_FREE char *first = xstrndup(image, n);
-    bool host = image[n] == '/' && (strpbrk(first, ".:") != NULL || strcmp(first, "localhost") == 0);
-
-    return xstrdup(host ? first : "https://index.docker.io/v1/");
-}
-
 /* `docker login` writes {"auths": {REGISTRY: {"auth": base64 of "user:password"}}}, with the registry as a
  * name or as a URL. A login that a credential helper keeps is not there, and is not asked for. */
 char *
@@ -321,7 +313,11 @@ engine_auth(const char *image)
     AUTO_FREE char *path = !str_empty(folder)
                                ? xasprintf("%s/config.json", folder)
                                : xasprintf("%s/.docker/config.json", home != NULL ? home : "/root");
-    AUTO_FREE char *registry = engine_registry_of(image);
+    /* The registry is what is before the first slash when that looks like a host. */
+    size_t n = strcspn(image, "/");
+    AUTO_FREE char *first = xstrndup(image, n);
+    bool host = image[n] == '/' && (strpbrk(first, ".:") != NULL || strcmp(first, "localhost") == 0);
+    AUTO_FREE char *registry = xstrdup(host ? first : "https://index.docker.io/v1/");
     buf_auto_t text = BUF_INIT;
 
     if (fs_read(path, CONFIG_MAX, &text, NULL) < 0)

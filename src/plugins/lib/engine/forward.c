@@ -96,23 +96,18 @@ forward_connect(forward_t *self, fail_t *err)
     return 0;
 }
 
-/* True when the peer has ended the connection; what it says is not looked at. */
-static bool
-forward_ended(const forward_t *self)
-{
-    char bytes[512];
-    ssize_t n;
-
-    while ((n = recv(self->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
-        continue;
-    return n == 0 || (errno != EAGAIN && errno != EINTR);
-}
-
 static int
 forward_once(forward_t *self, const buf_t *message, fail_t *err)
 {
-    if (self->fd >= 0 && !self->udp && forward_ended(self))
-        forward_close(self);
+    /* A peer that has ended the connection is connected anew; what it says is not looked at. */
+    if (self->fd >= 0 && !self->udp) {
+        char bytes[512];
+        ssize_t n;
+        while ((n = recv(self->fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+            continue;
+        if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            forward_close(self);
+    }
     if (self->fd < 0 && forward_connect(self, err) < 0)
         return err->code;
     for (size_t at = 0; at < message->len;) {

@@ -38,17 +38,6 @@ is_comment(const char *line)
     return *first == '#' || *first == ';';
 }
 
-/* The name of a section's line. NEW, or NULL. */
-static char *
-section_name(const char *line)
-{
-    AUTO_FREE char *copy = xstrdup(line);
-    const char *text = str_trim(copy);
-    size_t len = strlen(text);
-
-    return len > 2 && *text == '[' && text[len - 1] == ']' ? xstrndup(text + 1, len - 2) : NULL;
-}
-
 /* ---- a section -------------------------------------------------------------------------------- */
 
 /* What the lines of a section have been so far. */
@@ -190,7 +179,12 @@ inifile_parse(const char *text, const char *sep)
             lines[i][len - 1] = '\0';
     }
     for (size_t i = 0; i <= n; i++) {
-        AUTO_FREE char *next = i < n ? section_name(lines[i]) : NULL;
+        /* "[NAME]" begins a section. */
+        AUTO_FREE char *line = xstrdup(i < n ? lines[i] : "");
+        const char *head = str_trim(line);
+        size_t head_len = strlen(head);
+        bool begins = head_len > 2 && *head == '[' && head[head_len - 1] == ']';
+        AUTO_FREE char *next = begins ? xstrndup(head + 1, head_len - 2) : NULL;
         if (next == NULL && i < n)
             continue;
         json_auto_t *section = read_section(lines, from, i, name != NULL, i < n, sep);

@@ -326,19 +326,6 @@ line_save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *pat
     return rc != 0 ? rc : fop_rewrite(file, buf_str(text), text->len, false, err);
 }
 
-/* Salt's `show_changes and changes_diff or changed`. */
-static json_t *
-changes_value(json_t *args, const buf_t *old, const lines_t *lines, bool changed)
-{
-    lines_auto_t before = { NULL, 0 };
-
-    if (!changed || !value_bool(args, "show_changes", true))
-        return json_boolean(changed);
-    lines_split(&before, buf_str(old), old->len);
-    AUTO_FREE char *diff = lines_diff(&before, lines);
-    return *diff != '\0' ? value_utf8(diff, strlen(diff)) : json_true();
-}
-
 int
 file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -378,7 +365,16 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool changed = fresh.len != old.len || memcmp(buf_str(&fresh), buf_str(&old), old.len) != 0;
     if (changed)
         rc = line_save(ctx, args, &file, path, &fresh, err);
-    if (rc == 0)
-        *ret_value = changes_value(args, &old, &lines, changed);
-    return rc;
+    if (rc != 0)
+        return rc;
+    /* Salt's `show_changes and changes_diff or changed`. */
+    if (!changed || !value_bool(args, "show_changes", true)) {
+        *ret_value = json_boolean(changed);
+        return 0;
+    }
+    lines_auto_t before = { NULL, 0 };
+    lines_split(&before, buf_str(&old), old.len);
+    AUTO_FREE char *diff = lines_diff(&before, &lines);
+    *ret_value = *diff != '\0' ? value_utf8(diff, strlen(diff)) : json_true();
+    return 0;
 }

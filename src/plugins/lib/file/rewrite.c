@@ -125,18 +125,6 @@ copy_attributes(int from, int to, const struct stat *st)
     return rc == 0 && futimens(to, times) != 0 ? -errno : rc;
 }
 
-/* A new file takes its usual mode; one that exists keeps mode and owner. */
-static int
-keep_attributes(int to, const struct stat *had)
-{
-    if (had->st_nlink > 0) {
-        if (geteuid() == 0 && fchown(to, had->st_uid, had->st_gid) != 0)
-            return -errno;
-        return fchmod(to, had->st_mode & 07777) != 0 ? -errno : 0;
-    }
-    return fchmod(to, fop_usual_mode()) != 0 ? -errno : 0;
-}
-
 /* Completes the temporary file and renames it to `dst`. With `st` the source's attributes are copied, else
  * the target's own are kept. Removes the temporary file on failure. */
 static int
@@ -145,8 +133,15 @@ copy_to_temp(int from, const char *temp, int to, const char *dst, const struct s
 {
     int rc = copy_fd(from, to);
 
-    if (rc == 0)
-        rc = st != NULL ? copy_attributes(from, to, st) : keep_attributes(to, had);
+    if (rc == 0 && st != NULL)
+        rc = copy_attributes(from, to, st);
+    else if (rc == 0) {
+        /* A new file takes its usual mode; one that exists keeps mode and owner. */
+        bool there = had->st_nlink > 0;
+        if ((there && geteuid() == 0 && fchown(to, had->st_uid, had->st_gid) != 0) ||
+            fchmod(to, there ? had->st_mode & 07777 : fop_usual_mode()) != 0)
+            rc = -errno;
+    }
     if (rc == 0 && fsync(to) != 0)
         rc = -errno;
     if (rc == 0 && rename(temp, dst) != 0)

@@ -354,20 +354,6 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* True when `path` is a link whose text equals `target` after normalisation; a slash more is not a change. */
-static bool
-links_to(const char *path, const char *target)
-{
-    char now[4096];
-    ssize_t n = readlink(path, now, sizeof(now) - 1);
-
-    if (n < 0)
-        return false;
-    now[n] = '\0';
-    AUTO_FREE char *a = fop_normpath(now), *b = fop_normpath(target);
-    return strcmp(a, b) == 0;
-}
-
 /* A link beside `path`, renamed over it. */
 static int
 symlink_over(const char *src, const char *path)
@@ -406,7 +392,12 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     if (rc != 0)
         return fop_failed(err, "Could not create '%s'", path);
-    if (links_to(at, src)) {
+    /* A link whose text is the same but for a slash more is no change. */
+    char now[4096];
+    ssize_t n = readlink(at, now, sizeof(now) - 1);
+    now[n > 0 ? n : 0] = '\0';
+    AUTO_FREE char *leads = fop_normpath(now), *wanted = fop_normpath(src);
+    if (n >= 0 && strcmp(leads, wanted) == 0) {
         *ret_value = json_true();
         return 0;
     }
@@ -636,17 +627,6 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* True when both ends are the same name in the same folder, whatever the paths; other hard links of the file
- * differ. */
-static bool
-is_one_entry(const end_t *a, const end_t *b)
-{
-    struct stat x, y;
-
-    return str_eq(a->file.resolved.name, b->file.resolved.name) && fstat(a->file.resolved.folder, &x) == 0 &&
-           fstat(b->file.resolved.folder, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* By way of a place beside the target. What is removed is what was copied. */
 static int
 move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
@@ -682,7 +662,11 @@ move_to(const char *src, const char *target, bool over, fail_t *err)
         rc = end_find(&to, target, err);
     if (rc != 0)
         return rc;
-    if (over && is_one_entry(&from, &to))
+    /* The same name in the same folder, whatever the paths; other hard links of the file differ. */
+    struct stat a, b;
+    if (over && str_eq(from.file.resolved.name, to.file.resolved.name) &&
+        fstat(from.file.resolved.folder, &a) == 0 && fstat(to.file.resolved.folder, &b) == 0 &&
+        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return fail_set(err, -EINVAL,
                         "%s and %s are one and the same, which can't take its own place; choose another name",
                         src, target);

@@ -104,28 +104,24 @@ config(call_ctx_t *ctx, const json_t *args, const char *option, const git_login_
     return answer != NULL ? (int) value_int(answer, "retcode", 1) : err->code;
 }
 
-/* Removes what was kept for this URL, if it was kept here. */
-static int
-gitlogin_forget(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
-{
-    AUTO_FREE char *in = xasprintf("url=%s\n\n", self->url);
-
-    /* Settings for that address by others remain. */
-    if (config(ctx, args, "--get", self, "helper", "/" FILE_NAME "\"", GIT_SOFT, err) != 0)
-        return err->code;
-    json_auto_t *answer = credential(ctx, args, "reject", in, 0, err);
-    if (answer == NULL)
-        return err->code;
-    int rc = config(ctx, args, "--remove-section", self, "", NULL, 0, err);
-    return rc < 0 ? rc : 0;
-}
-
 /* Without a password forgets; with one stores it and configures the helper for this URL alone. */
 int
 gitlogin_keep(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail_t *err)
 {
-    if (self->password == NULL)
-        return str_starts(self->url, "http") ? gitlogin_forget(ctx, args, self, err) : 0;
+    if (self->password == NULL && !str_starts(self->url, "http"))
+        return 0;
+    if (self->password == NULL) {
+        /* What was kept for this URL is removed, if it was kept here. */
+        AUTO_FREE char *in = xasprintf("url=%s\n\n", self->url);
+        /* Settings for that address by others remain. */
+        if (config(ctx, args, "--get", self, "helper", "/" FILE_NAME "\"", GIT_SOFT, err) != 0)
+            return err->code;
+        json_auto_t *answer = credential(ctx, args, "reject", in, 0, err);
+        if (answer == NULL)
+            return err->code;
+        int rc = config(ctx, args, "--remove-section", self, "", NULL, 0, err);
+        return rc < 0 ? rc : 0;
+    }
     AUTO_FREE char *in = xasprintf("url=%s\nusername=%s\npassword=%s\n\n", self->url, self->user,
                                    self->password);
     json_auto_t *answer = credential(ctx, args, "approve", in, 0, err);

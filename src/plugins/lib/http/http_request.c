@@ -178,20 +178,6 @@ check_header(const char *name, const char *value, fail_t *err)
                            name);
 }
 
-/* A blank would end the method, a line break the line, and what follows would be a request of its own. */
-static int
-check_method(const char *text, fail_t *err)
-{
-    static const char signs[] = "!#$%&'*+-.^_`|~"; /* RFC 9110, 5.6.2 */
-    const char *c = text;
-
-    while (isalnum((unsigned char) *c) || (*c != '\0' && strchr(signs, *c) != NULL))
-        c++;
-    return c > text && *c == '\0'
-               ? 0
-               : fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not the name of a method", text);
-}
-
 /* "Name: value"; a line without a colon is left out, as in Salt. */
 static int
 add_header_line(request_t *r, const char *text, fail_t *err)
@@ -272,8 +258,15 @@ set_data(request_t *r, fail_t *err)
                *name = value_str(r->args, "formdata_filename", NULL);
     buf_auto_t data = BUF_INIT;
     bool post = str_eq(method, "POST");
-    int rc = check_method(method, err), some = rc == 0 ? http_request_add_data(r, &data, err) : rc;
+    static const char signs[] = "!#$%&'*+-.^_`|~"; /* of a token: RFC 9110, 5.6.2 */
+    const char *c = method;
 
+    /* A blank would end the method, a line break the line, and what follows would be a request of its own. */
+    while (isalnum((unsigned char) *c) || (*c != '\0' && strchr(signs, *c) != NULL))
+        c++;
+    if (c == method || *c != '\0')
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not the name of a method", method);
+    int some = http_request_add_data(r, &data, err);
     if (some < 0)
         return some;
     if (str_eq(method, "HEAD"))

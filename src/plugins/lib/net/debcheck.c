@@ -204,6 +204,7 @@ checked(const check_row_t *row, const json_t *value)
     return valid ? json_incref((json_t *) value) : NULL;
 }
 
+/* In whatever family. */
 bool
 debcheck_knows(const char *option)
 {

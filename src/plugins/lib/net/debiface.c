@@ -146,6 +146,8 @@ debiface_take_file(const char *path, json_t *adapters, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* The main file, and then those of interfaces.d by name. NEW {interface: {"enabled", "data": ...}}, or NULL
+ * with *err. */
 json_t *
 debiface_read(fail_t *err)
 {
@@ -302,6 +304,7 @@ debiface_text(buf_t *out, const char *name, const json_t *adapter)
         family_text(out, name, families[i], value_get(value_get(adapter, "data"), families[i]));
 }
 
+/* The paths that were read, each on a line of its own. */
 void
 debiface_source_text(buf_t *out, const json_t *adapter)
 {

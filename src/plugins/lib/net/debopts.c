@@ -51,6 +51,7 @@ debopts_ethtool(const char *iface, const json_t *settings, fail_t *err)
     return STEAL(out);
 }
 
+/* The provider is the name of a file below /etc/ppp/peers, so it has no slash. */
 json_t *
 debopts_pppoe(const char *iface, const json_t *settings, fail_t *err)
 {
@@ -258,6 +259,7 @@ set_bond_option(json_t *out, const char *iface, const json_t *settings, const ch
     return !carrier || set_truth(out, "use_carrier", iface, settings, "use_carrier", "1", "0", err);
 }
 
+/* The mode by name or number decides which options are looked at; others are left out. */
 json_t *
 debopts_bond(const char *iface, const json_t *settings, const json_t *grains, fail_t *err)
 {

@@ -12,6 +12,7 @@ ifopts_bad(const ifopts_t *self, const char *option, const char *expected)
     return false;
 }
 
+/* The error shows the value in the place of the option's name, which is Salt's way for some. */
 bool
 ifopts_bad_value(const ifopts_t *self, const json_t *value, const char *expected)
 {
@@ -77,6 +78,7 @@ set_channels(const ifopts_t *self, json_t *out)
     return true;
 }
 
+/* The words for `ethtool -s` and `-K`, in the order in which they are written. */
 json_t *
 ifopts_ethtool(const ifopts_t *self)
 {
@@ -214,6 +216,7 @@ static const struct {
     { "balance-alb", "6", .primary = true },
 };
 
+/* The link's watch (miimon), or for some modes ARP, must be set. */
 json_t *
 ifopts_bond(const ifopts_t *self)
 {

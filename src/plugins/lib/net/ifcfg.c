@@ -24,23 +24,6 @@ ifcfg_line(buf_t *out, const ifcfg_line_t *line, const char *key, size_t number,
     buf_printf(out, "%s%s=%s%s%s\n", key, count, quote, value, quote);
 }
 
-/* A line for each of the list, or of the words of a text. */
-static void
-numbered_lines(buf_t *out, const ifcfg_line_t *line, const json_t *value)
-{
-    json_t *one;
-    size_t i;
-
-    if (json_is_string(value))
-        ifcfg_line(out, line, line->key, 1, json_string_value(value));
-    json_array_foreach (value, i, one) {
-        AUTO_FREE char *text = value_pystr(json_is_object(one) ? value_get(one, "ipaddr") : one);
-        ifcfg_line(out, line, line->key, i + 1, text);
-        if (line->form == IFCFG_PREFIXES)
-            ifcfg_line(out, line, "PREFIX", i + 1, value_str(one, "prefix", ""));
-    }
-}
-
 /* A setting that is no line of the file is checked like one in "...": it may become a part of one. */
 int
 ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t *err)
@@ -69,6 +52,7 @@ ifcfg_check(const ifcfg_line_t *lines, size_t n, const json_t *settings, fail_t 
     return rc;
 }
 
+/* Options that are false or empty have no line, but numbers of a row that takes 0. */
 void
 ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *options)
 {
@@ -79,7 +63,17 @@ ifcfg_text(buf_t *out, const ifcfg_line_t *lines, size_t n, const json_t *option
             (lines[i].with != NULL && !value_truthy(value_get(options, lines[i].with))))
             continue;
         if (lines[i].form == IFCFG_LIST || lines[i].form == IFCFG_PREFIXES) {
-            numbered_lines(out, &lines[i], value);
+            /* A line for each of the list; a text is the first. */
+            json_t *one;
+            size_t k;
+            if (json_is_string(value))
+                ifcfg_line(out, &lines[i], lines[i].key, 1, json_string_value(value));
+            json_array_foreach (value, k, one) {
+                AUTO_FREE char *text = value_pystr(json_is_object(one) ? value_get(one, "ipaddr") : one);
+                ifcfg_line(out, &lines[i], lines[i].key, k + 1, text);
+                if (lines[i].form == IFCFG_PREFIXES)
+                    ifcfg_line(out, &lines[i], "PREFIX", k + 1, value_str(one, "prefix", ""));
+            }
             continue;
         }
         AUTO_FREE char *text = lines[i].form == IFCFG_YES ? xstrdup("yes")
@@ -109,6 +103,7 @@ ifcfg_lines(const char *text)
     return list;
 }
 
+/* A file that isn't there has no lines. */
 json_t *
 ifcfg_file(const char *path, fail_t *err)
 {
@@ -166,6 +161,7 @@ ifcfg_put(const char *path, const buf_t *text, fail_t *err)
     return rc < 0 ? rc : partfile_put(path, buf_str(text), text->len, 0644, err);
 }
 
+/* Quotes count when they are at both ends and the same. */
 json_t *
 ifcfg_unquoted(const json_t *value, char *ret_quote)
 {
@@ -181,6 +177,7 @@ ifcfg_unquoted(const json_t *value, char *ret_quote)
 
 /* ---- interfaces ----------------------------------------------------------------------------------- */
 
+/* The name becomes a part of a path, so it is checked first. */
 int
 ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +189,7 @@ ifcfg_get(const ifcfg_family_t *family, const json_t *args, json_t **ret_value, 
 
 /* ---- routes --------------------------------------------------------------------------------------- */
 
+/* inet_pton() decides; the prefix is a whole number. */
 bool
 ifcfg_is_address(int family, const json_t *value)
 {

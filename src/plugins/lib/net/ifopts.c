@@ -243,6 +243,7 @@ add_address(const ifopts_t *self, json_t *list, const json_t *value)
     return false;
 }
 
+/* The error differs between the families, as in Salt. */
 static bool
 check_six(const ifopts_t *self, const json_t *value)
 {
@@ -403,6 +404,7 @@ settings_of_type(const ifcfg_family_t *family, const char *iface, const char *ty
     return NULL;
 }
 
+/* test=True tells the lines and writes nothing; otherwise the file's lines are told as well. */
 int
 ifopts_build(call_ctx_t *ctx, const ifcfg_family_t *family, const json_t *args, json_t **ret_value,
              fail_t *err)

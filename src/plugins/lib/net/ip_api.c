@@ -24,12 +24,14 @@ const arg_t ip_build_args[] = { IFACE_ROW,
 const arg_t ip_iface_settings_args[] = { IFACE_ROW, SETTINGS_ROW, ARGS_END };
 const arg_t ip_settings_args[] = { SETTINGS_ROW, ARGS_END };
 
+/* The name becomes a word of commands and a part of paths: no blanks, no slash. */
 int
 ip_check_iface(const json_t *args, fail_t *err)
 {
     return field_check_text("iface", value_str(args, "iface", ""), FIELD_WORD "/", err);
 }
 
+/* A value becomes a line of a file, so it has no line break; objects are checked where they are used. */
 int
 ip_check_settings(const json_t *settings, fail_t *err)
 {
@@ -43,6 +45,7 @@ ip_check_settings(const json_t *settings, fail_t *err)
     return 0;
 }
 
+/* An exact word; no part of one. */
 bool
 ip_word_in(const char *list, const char *text)
 {
@@ -65,6 +68,7 @@ ip_small(char *text)
     return text;
 }
 
+/* Salt compares types in lower case. */
 char *
 ip_type(const json_t *args)
 {

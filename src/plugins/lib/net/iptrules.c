@@ -174,6 +174,7 @@ taken(making_t *m, const char *key)
     return value;
 }
 
+/* A part is one or several words, which are joined at the end. */
 static void
 add_part(making_t *m, const char *text)
 {
@@ -278,22 +279,6 @@ move_ports(making_t *m, const char *key)
     return true;
 }
 
-/* Each set is a match of its own: "-m set --match-set NAME src". The parts were just added, so they are the
- * last ones. */
-static void
-move_sets(making_t *m)
-{
-    json_auto_t *value = taken(m, "match-set");
-    json_auto_t *all = json_is_array(value) ? json_incref(value) : json_pack("[O]", value);
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (all, i, one)
-        rule_option_add(m, "--match-set", one);
-    for (i = json_array_size(m->rule) - json_array_size(all); i < json_array_size(m->rule); i++)
-        json_array_set_new(m->rule, i, value_fmt("-m set %s", json_string_value(json_array_get(m->rule, i))));
-}
-
 /* True for None and "", which stand for an option without an argument. */
 static bool
 has_no_value(const json_t *value)
@@ -370,8 +355,16 @@ ipt_rule(const json_t *keywords)
     m.protocol = value_get(left, "protocol") != NULL;
     move_option(&m, "protocol", "-p");
     move_matches(&m);
-    if (value_get(left, "match-set") != NULL)
-        move_sets(&m);
+    if (value_get(left, "match-set") != NULL) {
+        /* Each set is a match of its own, "-m set --match-set NAME src". The parts that were just added are the last. */
+        json_auto_t *given = taken(&m, "match-set");
+        json_auto_t *all = json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
+        size_t n = json_array_size(all);
+        for (size_t i = 0; i < n; i++)
+            rule_option_add(&m, "--match-set", json_array_get(all, i));
+        for (size_t i = json_array_size(rule) - n; i < json_array_size(rule); i++)
+            json_array_set_new(rule, i, value_fmt("-m set %s", json_string_value(json_array_get(rule, i))));
+    }
     if (value_get(left, "connstate") != NULL)
         need_match(&m, "-m state");
     move_option(&m, "connstate", "--state");

@@ -555,6 +555,7 @@ ipt_saved(const char *text, fail_t *err)
     return err->code == 0 ? json_incref(tables) : NULL;
 }
 
+/* A list for each chain, in the order of the tables. */
 json_t *
 ipt_all_rules(const json_t *tables)
 {

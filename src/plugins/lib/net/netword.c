@@ -27,6 +27,7 @@ netword_truth(const json_t *value)
     return -1;
 }
 
+/* Python's float(): texts and truths are numbers as well. */
 bool
 netword_float(const json_t *value, double *ret_v)
 {

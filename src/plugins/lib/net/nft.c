@@ -7,6 +7,7 @@
 #include "plugins/lib/net/nftown.h"
 #include "plugins/lib/net/nftrules.h"
 
+/* The family is kept in both forms: Salt's texts have the user's. */
 int
 nft_place(const json_t *args, nft_place_t *ret_place, fail_t *err)
 {
@@ -53,6 +54,7 @@ nft_list(call_ctx_t *ctx, const char *const *words, fail_t *err)
     return NULL;
 }
 
+/* nft's JSON is {"nftables": [{"metainfo": ...}, ...]}. */
 json_t *
 nft_objects(call_ctx_t *ctx, const char *const *words, fail_t *err)
 {
@@ -69,6 +71,7 @@ nft_objects(call_ctx_t *ctx, const char *const *words, fail_t *err)
     return NULL;
 }
 
+/* nft's complaint is logged by the call itself. */
 int
 nft_change(call_ctx_t *ctx, const char *const *words, fail_t *err)
 {
@@ -172,6 +175,7 @@ nft_rule_handle(call_ctx_t *ctx, const nft_place_t *p, const char *rule, fail_t 
     return *own != '\0' ? handle_in(chain, own, NULL) : STEAL(handle);
 }
 
+/* A handle that some other chain has does not count. */
 char *
 nft_handle_there(call_ctx_t *ctx, const nft_place_t *p, const char *handle, fail_t *err)
 {
@@ -182,6 +186,7 @@ nft_handle_there(call_ctx_t *ctx, const nft_place_t *p, const char *handle, fail
 
 /* ---- all that is there ----------------------------------------------------------------------- */
 
+/* Objects of other kinds, such as "metainfo", are left out. */
 json_t *
 nft_tables(call_ctx_t *ctx, const char *family, fail_t *err)
 {
@@ -200,6 +205,7 @@ nft_tables(call_ctx_t *ctx, const char *family, fail_t *err)
     return NULL;
 }
 
+/* One listing for each table. */
 json_t *
 nft_texts(call_ctx_t *ctx, const char *family, fail_t *err)
 {

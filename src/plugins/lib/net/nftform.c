@@ -110,6 +110,7 @@ unbraced(const json_t *words, size_t *i)
     }
 }
 
+/* The words are compared one by one, sets in sorted order. */
 char *
 nft_form(const char *rule)
 {

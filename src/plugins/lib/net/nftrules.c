@@ -7,6 +7,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 
+/* iptables' names of families are taken for nft's. */
 const char *
 nft_family(const char *given, fail_t *err)
 {
@@ -24,6 +25,7 @@ nft_family(const char *given, fail_t *err)
     return NULL;
 }
 
+/* A name becomes a word of the command: "-" at the front would be an option. */
 int
 nft_need_name(const char *what, const char *value, fail_t *err)
 {
@@ -39,6 +41,7 @@ nft_need_name(const char *what, const char *value, fail_t *err)
 
 /* ---- statements of users --------------------------------------------------------------------- */
 
+/* The reason and the rule; always negative. */
 static int
 refuse_rule(const char *rule, const char *why, fail_t *err)
 {
@@ -71,6 +74,7 @@ take_quoted(const char **at, buf_t *out, const char *rule, fail_t *err)
     return 0;
 }
 
+/* Quotes of a shell's line become nft's own, and all that would end the statement is refused. */
 char *
 nft_statement(const char *rule, fail_t *err)
 {
@@ -154,26 +158,13 @@ is_operand(const char *text, bool set)
     return is_word_list(from, len) && strchr(from, ',') == NULL;
 }
 
+/* For qsort(): falling. */
 static int
 by_port(const void *a, const void *b)
 {
     long left = strtol(*(char *const *) a, NULL, 10), right = strtol(*(char *const *) b, NULL, 10);
 
     return left < right ? 1 : left > right ? -1 : 0;
-}
-
-/* Ports with commas, the highest first, as Salt writes them. NEW. */
-static char *
-falling(const char *ports)
-{
-    char **list = str_split(ports, ", ", true);
-    buf_auto_t out = BUF_INIT;
-
-    qsort(list, strv_len(list), sizeof *list, by_port);
-    for (size_t i = 0; list[i] != NULL; i++)
-        buf_printf(&out, "%s%s", i > 0 ? ", " : "", list[i]);
-    strv_free(list);
-    return xstrdup(buf_str(&out));
 }
 
 /* The keyword's value as text; a list's elements have commas between. NULL with *err when it is more than that, and
@@ -206,8 +197,18 @@ worded(const json_t *keywords, const char *key, shape_t shape, fail_t *err)
         ok = text != NULL && strpbrk(text, "{}") == NULL;
         break;
     }
+    if (ok && shape == SHAPE_NUMBERS) {
+        /* Ports with commas, the highest first, as Salt writes them. */
+        char **list = str_split(text, ", ", true);
+        buf_auto_t out = BUF_INIT;
+        qsort(list, strv_len(list), sizeof *list, by_port);
+        for (size_t i = 0; list[i] != NULL; i++)
+            buf_printf(&out, "%s%s", i > 0 ? ", " : "", list[i]);
+        strv_free(list);
+        return xstrdup(buf_str(&out));
+    }
     if (ok)
-        return shape == SHAPE_NUMBERS ? falling(text) : xstrdup(shape == SHAPE_PORTS ? text : given);
+        return xstrdup(shape == SHAPE_PORTS ? text : given);
     /* nft_statement() has said more already. */
     if (err->code == 0)
         fail_kind(err, FAIL_COMMAND, -EINVAL,
@@ -257,19 +258,6 @@ static const char *const instead[][2] = {
     { "source", "saddr" }, { "destination", "daddr" }, { "jump", "target" }, { "to-port", "redirect-to" }
 };
 
-/* `jump` gives way to a target that is there at all, the others to one that is true: Salt's tests differ
- * so. */
-static bool
-is_replaced(const json_t *keywords, const char *key)
-{
-    for (size_t i = 0; i < NELEMS(instead); i++) {
-        if (strcmp(key, instead[i][0]) == 0)
-            return strcmp(key, "jump") == 0 ? value_get(keywords, instead[i][1]) != NULL
-                                            : value_truthy(value_get(keywords, instead[i][1]));
-    }
-    return false;
-}
-
 char *
 nft_rule(const json_t *keywords, const char *family, fail_t *err)
 {
@@ -278,8 +266,14 @@ nft_rule(const json_t *keywords, const char *family, fail_t *err)
 
     for (size_t i = 0; i < NELEMS(parts) && err->code == 0; i++) {
         const char *key = parts[i].key, *text = parts[i].text;
-        AUTO_FREE char *value = is_replaced(keywords, key) ? NULL
-                                                           : worded(keywords, key, parts[i].shape, err);
+        /* `jump` gives way to a target that is there at all, the others to one that is true: Salt's tests differ so. */
+        bool replaced = false;
+        for (size_t k = 0; k < NELEMS(instead); k++) {
+            json_t *other = value_get(keywords, instead[k][1]);
+            if (strcmp(key, instead[k][0]) == 0)
+                replaced = strcmp(key, "jump") == 0 ? other != NULL : value_truthy(other);
+        }
+        AUTO_FREE char *value = replaced ? NULL : worded(keywords, key, parts[i].shape, err);
         if (value == NULL)
             continue;
         if (str_ends(text, "addr")) {

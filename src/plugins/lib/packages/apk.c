@@ -82,6 +82,7 @@ apk_versions(call_ctx_t *ctx, const json_t *kwargs, fail_t *err)
     return ret;
 }
 
+/* apk keeps nothing of packages that were removed. */
 int
 apk_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -108,6 +109,7 @@ apk_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* apk's versions have no epoch, so ignore_epoch changes nothing. */
 int
 apk_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -144,6 +146,7 @@ apk_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "PATH is owned by NAME-VERSION". */
 int
 apk_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

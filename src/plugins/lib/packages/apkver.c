@@ -73,6 +73,7 @@ number_at(reader_t *r, size_t *ret_len)
     return start;
 }
 
+/* By value, however long they are. */
 static int
 cmp_numbers(reader_t *a, reader_t *b)
 {
@@ -83,19 +84,6 @@ cmp_numbers(reader_t *a, reader_t *b)
     return (order > 0) - (order < 0);
 }
 
-/* Digits behind a dot that begin with a zero are a fraction: 1.01 < 1.1. */
-static int
-cmp_fractions(reader_t *a, reader_t *b)
-{
-    size_t n_a = strspn(a->at, "0123456789"), n_b = strspn(b->at, "0123456789");
-    int order = memcmp(a->at, b->at, n_a < n_b ? n_a : n_b);
-
-    order = order != 0 ? order : (n_a > n_b) - (n_a < n_b);
-    a->at += n_a;
-    b->at += n_b;
-    return (order > 0) - (order < 0);
-}
-
 /* One part of the same kind in both. */
 static int
 cmp_parts(reader_t *a, reader_t *b)
@@ -103,8 +91,17 @@ cmp_parts(reader_t *a, reader_t *b)
     size_t len_a = 0, len_b = 0;
 
     switch (a->token) {
-    case TOKEN_NUMBER:
-        return !a->first && (*a->at == '0' || *b->at == '0') ? cmp_fractions(a, b) : cmp_numbers(a, b);
+    case TOKEN_NUMBER: {
+        if (a->first || (*a->at != '0' && *b->at != '0'))
+            return cmp_numbers(a, b);
+        /* Digits behind a dot that begin with a zero are a fraction: 1.01 < 1.1. */
+        size_t n_a = strspn(a->at, "0123456789"), n_b = strspn(b->at, "0123456789");
+        int order = memcmp(a->at, b->at, n_a < n_b ? n_a : n_b);
+        order = order != 0 ? order : (n_a > n_b) - (n_a < n_b);
+        a->at += n_a;
+        b->at += n_b;
+        return (order > 0) - (order < 0);
+    }
     case TOKEN_LETTER: {
         int order = *a->at - *b->at;
         a->at++;

@@ -55,6 +55,7 @@ apt_env(prog_t *prog, const json_t *env)
     }
 }
 
+/* dpkg's lock is waited for, longer each time, about half an hour in all. */
 json_t *
 apt_run(const prog_t *prog, fail_t *err)
 {
@@ -71,6 +72,7 @@ apt_run(const prog_t *prog, fail_t *err)
     return ret;
 }
 
+/* Runs the words up to NULL. NEW {retcode, stdout, stderr}, or NULL with *err. */
 json_t *
 apt_output(call_ctx_t *ctx, fail_t *err, ...)
 {
@@ -88,6 +90,7 @@ apt_output(call_ctx_t *ctx, fail_t *err, ...)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
+/* The grain, or dpkg's own word where grains are not known yet. */
 char *
 apt_osarch(call_ctx_t *ctx)
 {
@@ -99,6 +102,7 @@ apt_osarch(call_ctx_t *ctx)
     return xstrdup(db != NULL ? dpkg_native(db) : "");
 }
 
+/* "name:arch" of the machine's own architecture is "name". */
 char *
 apt_normal_name(call_ctx_t *ctx, const char *name)
 {
@@ -111,6 +115,7 @@ apt_normal_name(call_ctx_t *ctx, const char *name)
     return usual ? xstrndup(name, (size_t) (colon - name)) : xstrdup(name);
 }
 
+/* Names are normalised unless normalize=False. */
 int
 apt_targets(call_ctx_t *ctx, const json_t *args, json_t **ret_params, bool *ret_files, fail_t *err)
 {

@@ -105,6 +105,7 @@ apt_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* {name: [paths]} of installed packages. */
 int
 apt_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -335,6 +336,7 @@ paragraphs(const char *text, const json_t *filter)
     return ret;
 }
 
+/* Every version that apt-cache knows, by name and version. */
 int
 apt_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -60,6 +60,7 @@ refresh_due(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* ---- sorting the packages ------------------------------------------------------------------ */
 
+/* "=" is no comparison: one version is meant. */
 static bool
 is_comparison(const json_t *version)
 {
@@ -215,6 +216,7 @@ aptinstall_run(plan_t *p, const prog_t *prog, fail_t *err)
     return 0;
 }
 
+/* Nothing for an empty list. */
 static int
 run_list(plan_t *p, const json_t *words, bool downgrade, fail_t *err)
 {
@@ -259,6 +261,7 @@ held_targets(const plan_t *p, fail_t *err)
     return ret;
 }
 
+/* By dpkg's selections, as apt-mark would. */
 static int
 aptinstall_set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
 {
@@ -328,6 +331,7 @@ carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
     return rc < 0 ? rc : again;
 }
 
+/* Errors are raised at the end, with what was changed. */
 static int
 aptinstall_install(plan_t *p, const json_t *params, bool refresh, json_t **ret_value, fail_t *err)
 {
@@ -351,6 +355,7 @@ aptinstall_install(plan_t *p, const json_t *params, bool refresh, json_t **ret_v
     return 0;
 }
 
+/* debconf's answers are set before, as the packages ask for them. */
 int
 apt_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -84,6 +84,7 @@ add_keys(json_t *ret, const char *text)
 
 /* ---- listing ------------------------------------------------------------------------------- */
 
+/* gpg reads the file as a keyring, whatever the default one is. NEW, or NULL with *err. */
 static json_t *
 keyring_keys(call_ctx_t *ctx, const char *path, fail_t *err)
 {
@@ -141,6 +142,7 @@ need_keydir(const char *dir, fail_t *err)
     return 0;
 }
 
+/* False where there is neither apt-key nor the folder. */
 json_t *
 apt_keys(call_ctx_t *ctx, bool aptkey, const char *keydir, fail_t *err)
 {
@@ -245,6 +247,7 @@ aptkeys_add_path(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
     return rc < 0 ? rc : 1;
 }
 
+/* gpg takes the armour off, unless the name says that it stays. */
 static int
 aptkeys_add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
@@ -269,6 +272,7 @@ aptkeys_add_text(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t 
     return share_ring(aptkeys_succeeded(apt_run(&prog, err), err), to, err);
 }
 
+/* With apt-key into its ring, else into a file of its own, which must be named. */
 static int
 add_from_server(call_ctx_t *ctx, const apt_key_t *key, const char *dir, fail_t *err)
 {
@@ -390,6 +394,7 @@ keyid_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return xstrdup(strlen(finger) > 8 ? finger + strlen(finger) - 8 : finger);
 }
 
+/* False when no file has the key. */
 int
 apt_del_repo_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -87,6 +87,7 @@ apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err)
     return ret;
 }
 
+/* What is installed has changed: the next question reads the database again. */
 void
 apt_forget(call_ctx_t *ctx)
 {
@@ -110,6 +111,7 @@ aptlist_flags_of(const json_t *args)
     return flags;
 }
 
+/* From dpkg's files, without a program. */
 int
 apt_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -253,6 +255,7 @@ latest_of(call_ctx_t *ctx, const json_t *args, const json_t *installed, fail_t *
     return STEAL(ret);
 }
 
+/* Asks apt-cache once for several names, as each call takes long. */
 int
 apt_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

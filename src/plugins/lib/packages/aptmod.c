@@ -31,6 +31,7 @@ key_folder(const mod_t *m)
                          : xstrdup(".");
 }
 
+/* The last part of the signed-by path. */
 static const char *
 key_name(const mod_t *m)
 {
@@ -284,25 +285,13 @@ set_list(apt_source_t *entry, json_t **slot, json_t *value)
     entry->changed = true;
 }
 
+/* NULL leaves the member as it is. */
 static void
 aptmod_set_text(apt_source_t *entry, char **slot, const char *value)
 {
     if (value == NULL || str_eq(*slot, value))
         return;
     apt_source_set(slot, value);
-    entry->changed = true;
-}
-
-/* `disabled` wins over `enabled`; without both the entry stays as it is. */
-static void
-set_disabled(const mod_t *m, apt_source_t *entry)
-{
-    const json_t *disabled = value_get(m->kwargs, "disabled"), *enabled = value_get(m->kwargs, "enabled");
-    bool value = disabled != NULL ? pkg_true(disabled) : !pkg_true(enabled);
-
-    if ((disabled == NULL && enabled == NULL) || entry->disabled == value)
-        return;
-    entry->disabled = value;
     entry->changed = true;
 }
 
@@ -397,7 +386,13 @@ aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
     aptmod_set_text(entry, &entry->dist, value_str(m->kwargs, "dist", NULL));
     aptmod_set_text(entry, &entry->uri, uri);
     aptmod_set_text(entry, &entry->signedby, m->wanted->signedby);
-    set_disabled(m, entry);
+    /* `disabled` wins over `enabled`; without both the entry stays as it is. */
+    const json_t *disabled = value_get(m->kwargs, "disabled"), *enabled = value_get(m->kwargs, "enabled");
+    bool off = disabled != NULL ? pkg_true(disabled) : !pkg_true(enabled);
+    if ((disabled != NULL || enabled != NULL) && entry->disabled != off) {
+        entry->disabled = off;
+        entry->changed = true;
+    }
     if (file != NULL)
         apt_sources_move(sources, entry, file);
     if (entry->changed)
@@ -523,6 +518,7 @@ mod_repo(mod_t *m, const char *repo, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The definition is copied, as a PPA fills in more of it. */
 int
 apt_mod_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -74,6 +74,7 @@ apt_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- autoremove ---------------------------------------------------------------------------- */
 
+/* list_only asks apt-get what it would remove, and lets it answer no. */
 int
 apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -126,6 +127,7 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- upgrade ------------------------------------------------------------------------------- */
 
+/* Of a failed upgrade the packages that were changed are told in the error. */
 int
 apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -9,6 +9,7 @@
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 
+/* One entry as Salt shows it. NEW. */
 json_t *
 apt_source_json(const apt_source_t *entry)
 {
@@ -20,6 +21,7 @@ apt_source_json(const apt_source_t *entry)
                      entry->signedby);
 }
 
+/* {address: [entries]}; lines that are no source are left out. */
 int
 apt_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -61,6 +63,7 @@ have_common(const json_t *a, const json_t *b)
     return false;
 }
 
+/* A slash at the end makes no difference. */
 bool
 apt_same_uri(const char *a, const char *b)
 {

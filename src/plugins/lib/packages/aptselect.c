@@ -42,6 +42,7 @@ apt_selections(const char *pattern, const char *state, fail_t *err)
     return json_pack("{s:o}", state, names != NULL ? json_incref(names) : json_array());
 }
 
+/* {state: [names]}, as `dpkg --get-selections` has it. */
 int
 apt_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -276,6 +277,7 @@ apt_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
     return STEAL(ret);
 }
 
+/* pkg.hold and pkg.unhold: the row's number tells. */
 int
 apt_hold_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -5,6 +5,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
+/* All members are there, empty. NEW. */
 apt_source_t *
 apt_source_empty(const char *file)
 {
@@ -42,6 +43,7 @@ apt_source_destroy(apt_source_t **self_p)
     *self_p = NULL;
 }
 
+/* The old text goes. */
 void
 apt_source_set(char **slot, const char *text)
 {
@@ -227,6 +229,7 @@ apt_source_render(const apt_source_t *self)
     return buf_steal(&out);
 }
 
+/* The line follows the members after a change. */
 void
 apt_source_reline(apt_source_t *self)
 {

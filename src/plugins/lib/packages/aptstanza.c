@@ -15,16 +15,6 @@
 static const char *const own_fields[] = { "Types",         "URIs",      "Suites", "Components",
                                           "Architectures", "Signed-By", "Enabled" };
 
-static bool
-is_own(const deb822_field_t *field)
-{
-    for (size_t i = 0; i < NELEMS(own_fields); i++) {
-        if (deb822_is(field, own_fields[i]))
-            return true;
-    }
-    return false;
-}
-
 /* NEW array of the words of a field. */
 static char **
 aptstanza_words_of(const deb822_t *para, const char *name)
@@ -44,19 +34,7 @@ aptstanza_add_words(json_t *list, const deb822_t *para, const char *name)
     strv_free(words);
 }
 
-/* Words that apt reads as false (APT::StringToBool). */
-static bool
-is_no(const char *text)
-{
-    static const char *const words[] = { "no", "false", "without", "off", "disable", "0" };
-
-    for (size_t i = 0; text != NULL && i < NELEMS(words); i++) {
-        if (strcasecmp(text, words[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
+/* Bytes that are not UTF-8 are replaced, as the members are shown as JSON. */
 static void
 set_clean(char **slot, const char *text)
 {
@@ -84,7 +62,10 @@ aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, con
     /* "Check-Valid-Until: no" as the option "check-valid-until=no". */
     for (size_t i = 0; i < para->n; i++) {
         const deb822_field_t *field = &para->fields[i];
-        if (is_own(field) || memchr(field->value, '\n', field->value_len) != NULL)
+        bool own = false;
+        for (size_t k = 0; k < NELEMS(own_fields); k++)
+            own = own || deb822_is(field, own_fields[k]);
+        if (own || memchr(field->value, '\n', field->value_len) != NULL)
             continue;
         AUTO_FREE char *text = xasprintf("%.*s=%.*s", (int) field->name_len, field->name,
                                          (int) field->value_len, field->value);
@@ -95,7 +76,10 @@ aptstanza_entry_of(const deb822_t *para, const char *file, const char *type, con
         json_array_append_new(entry->others, value_utf8(text, strlen(text)));
     }
 
-    entry->disabled = is_no(enabled);
+    /* Words that apt reads as false (APT::StringToBool). */
+    static const char *const no[] = { "no", "false", "without", "off", "disable", "0" };
+    for (size_t i = 0; enabled != NULL && i < NELEMS(no); i++)
+        entry->disabled = entry->disabled || strcasecmp(enabled, no[i]) == 0;
     apt_source_reline(entry);
     return entry;
 }
@@ -135,21 +119,6 @@ typedef struct group {
     bool intact;
 } group_t;
 
-/* Number of entries that a paragraph expands to: one per type, URI and suite. */
-static size_t
-pairings(const deb822_t *para)
-{
-    static const char *const fields[] = { "Types", "URIs", "Suites" };
-    size_t n = 1;
-
-    for (size_t i = 0; i < NELEMS(fields); i++) {
-        char **words = aptstanza_words_of(para, fields[i]);
-        n *= strv_len(words);
-        strv_free(words);
-    }
-    return n;
-}
-
 /* Entries of one paragraph. It is intact when none was changed and none removed. */
 static group_t
 aptstanza_group_of(const apt_sources_t *self, const char *path, size_t stanza, size_t expected)
@@ -187,6 +156,7 @@ same_but_suite(const apt_source_t *a, const apt_source_t *b)
            json_equal(a->archs, b->archs);
 }
 
+/* The fields in the order in which apt's own tools write them; a comment goes first. */
 static void
 put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
 {
@@ -259,7 +229,15 @@ apt_stanzas_write(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
     const char *at = file->text, *end = file->text + file->len, *copied = file->text;
 
     for (size_t stanza = 1; deb822_next(&para, &at, end); stanza++) {
-        group_t g = aptstanza_group_of(self, file->path, stanza, pairings(&para));
+        /* A paragraph expands to one entry per type, address and suite. */
+        static const char *const fields[] = { "Types", "URIs", "Suites" };
+        size_t entries = 1;
+        for (size_t i = 0; i < NELEMS(fields); i++) {
+            char **words = aptstanza_words_of(&para, fields[i]);
+            entries *= strv_len(words);
+            strv_free(words);
+        }
+        group_t g = aptstanza_group_of(self, file->path, stanza, entries);
         if (!g.intact) {
             buf_auto_t body = BUF_INIT;
             put_group(&body, &g);

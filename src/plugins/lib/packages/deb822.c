@@ -62,6 +62,7 @@ deb822_take_line(deb822_t *self, const char *line, const char *end)
                                                 .value_len = (size_t) (end - colon - 1) };
 }
 
+/* Comments are no fields; a field of several lines has its line breaks. */
 bool
 deb822_next(deb822_t *self, const char **at, const char *end)
 {
@@ -99,6 +100,7 @@ deb822_is(const deb822_field_t *field, const char *name)
     return field->name_len == strlen(name) && strncasecmp(field->name, name, field->name_len) == 0;
 }
 
+/* Names know no case. The first of two counts. */
 const deb822_field_t *
 deb822_get(const deb822_t *self, const char *name)
 {

@@ -180,6 +180,7 @@ dpkg_new(const char *root, fail_t *err)
     return self;
 }
 
+/* Packages that are installed in some way; the others stand behind them. */
 size_t
 dpkg_count(const dpkg_t *self)
 {
@@ -205,12 +206,14 @@ dpkg_native(const dpkg_t *self)
     return self->native;
 }
 
+/* The third word of Status. */
 bool
 dpkg_installed(const dpkg_pkg_t *pkg)
 {
     return str_eq(pkg->status, "installed");
 }
 
+/* As dpkg prints it: with the architecture when several may be installed side by side. */
 char *
 dpkg_binary_name(const dpkg_pkg_t *pkg)
 {

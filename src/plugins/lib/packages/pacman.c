@@ -35,6 +35,7 @@ pacman_root(const json_t *args)
     return *root != '\0' ? root : NULL;
 }
 
+/* pacman works on the system below that folder. */
 static void
 add_root(prog_t *prog, const json_t *args)
 {
@@ -113,6 +114,7 @@ versions_now(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return ret;
 }
 
+/* pacman keeps nothing of packages that were removed. */
 int
 pacman_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -139,6 +141,7 @@ pacman_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* By alpm's own order: see rpmver.c. */
 int
 pacman_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -193,6 +196,7 @@ refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return ret;
 }
 
+/* {database: True when it was new}. */
 int
 pacman_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -240,6 +244,7 @@ pacman_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
+/* By pacman_latest_version(): "" means that there is none. */
 int
 pacman_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -327,6 +332,7 @@ merged(const json_t *by_repo)
     return ret;
 }
 
+/* `pacman -Sl` lists all repositories; names and repositories are picked here. */
 int
 pacman_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -392,6 +398,7 @@ pacman_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* One path answers with its owner, several with an object. */
 int
 pacman_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -478,6 +485,7 @@ pacman_group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* pacman's groups have no kinds of members: all are default ones. */
 int
 pacman_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -569,6 +577,7 @@ pacman_words(call_ctx_t *ctx, const json_t *params, bool fresh, json_t *words, j
     return 0;
 }
 
+/* Package files by -U, names by -S. Wishes with globs are resolved by the lists first. */
 int
 pacman_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -606,6 +615,7 @@ pacman_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return pacman_carry_out(ctx, &prog, failure, false, ret_value, err);
 }
 
+/* The whole system, as a rolling one has no other upgrade. */
 int
 pacman_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

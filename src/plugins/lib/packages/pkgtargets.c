@@ -137,6 +137,7 @@ files_of(call_ctx_t *ctx, const json_t *sources, pkg_normal_fn *normal, const ch
     return 0;
 }
 
+/* `pkgs`, then `sources`, then `name`, as Salt looks at them. */
 static int
 targets_of(call_ctx_t *ctx, const json_t *args, pkg_normal_fn *normal, json_t **ret_params, bool *ret_files,
            fail_t *err)

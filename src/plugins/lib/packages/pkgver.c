@@ -109,6 +109,7 @@ order_of_parts(const char *a, size_t n_a, const char *b, size_t n_b)
     return 0;
 }
 
+/* Epoch, then upstream, then revision. */
 int
 pkgver_order(const pkgver_t *a, const pkgver_t *b)
 {
@@ -119,6 +120,7 @@ pkgver_order(const pkgver_t *a, const pkgver_t *b)
     return order != 0 ? order : order_of_parts(a->revision, a->revision_len, b->revision, b->revision_len);
 }
 
+/* What is behind the colon, when epochs don't count. */
 static const char *
 without_epoch(const char *text, bool ignore_epoch)
 {

@@ -47,6 +47,7 @@ add_wishes(call_ctx_t *ctx, const json_t *args, json_t *wanted, const json_t *el
     return 0;
 }
 
+/* An SLS with neither would do nothing without a word. */
 int
 pkgwant_named(const json_t *args, fail_t *err)
 {
@@ -227,6 +228,7 @@ pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const j
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
+/* "name" or "name=version", as comments show a wish. */
 char *
 pkgwant_text(const char *name, const json_t *wish)
 {
@@ -235,6 +237,7 @@ pkgwant_text(const char *name, const json_t *wish)
     return xasprintf("%s%s%s", name, *text == '\0' || strchr("<>=", *text) != NULL ? "" : "=", text);
 }
 
+/* Names with commas, sorted where the comment wants it. NEW. */
 char *
 pkgwant_keys(const json_t *names, bool sorted)
 {
@@ -259,6 +262,7 @@ pkgwant_keys(const json_t *names, bool sorted)
 
 /* ---- refresh --------------------------------------------------------------------------------- */
 
+/* The file by which one state tells the next that lists must be refreshed. NEW. */
 static char *
 mark_path(call_ctx_t *ctx)
 {

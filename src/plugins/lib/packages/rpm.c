@@ -68,12 +68,14 @@ rpm_both_32(const char *arch, const char *osarch)
            (rpm_among(arch, arm_32, NELEMS(arm_32)) && rpm_among(osarch, arm_32, NELEMS(arm_32)));
 }
 
+/* The grain: "x86_64". BORROWED. */
 const char *
 rpm_osarch(call_ctx_t *ctx)
 {
     return value_str(ctx_grains(ctx), "osarch", "");
 }
 
+/* Packages of the machine's own architecture, and noarch ones, have no suffix. */
 char *
 rpm_full_name(const char *name, const char *arch, const char *osarch)
 {
@@ -82,6 +84,7 @@ rpm_full_name(const char *name, const char *arch, const char *osarch)
     return usual ? xstrdup(name) : xasprintf("%s.%s", name, arch);
 }
 
+/* The suffix is cut off when it says nothing new. */
 char *
 rpm_normal_name(call_ctx_t *ctx, const char *name)
 {
@@ -104,6 +107,7 @@ rpm_split_arch(const char *name, const char *osarch, bool split, const char **re
     return cut ? xstrndup(name, (size_t) (dot - name)) : xstrdup(name);
 }
 
+/* pkg.normalize_name. */
 int
 rpm_normalize_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -127,6 +131,7 @@ rpm_parse_arch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Of module pkg or lowpkg, whose arguments have other names. */
 int
 rpm_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -140,6 +145,7 @@ rpm_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- running ---------------------------------------------------------------------------------- */
 
+/* `root` is another system's folder. */
 int
 rpm_begin(prog_t *prog, const json_t *kwargs, fail_t *err)
 {
@@ -151,6 +157,7 @@ rpm_begin(prog_t *prog, const json_t *kwargs, fail_t *err)
     return rc;
 }
 
+/* The standard output, whatever the exit code. NEW, or NULL with *err. */
 char *
 rpm_text(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
 {

@@ -59,6 +59,7 @@ rpmfiles_versions_in(char *text, json_t *errors)
     return ret;
 }
 
+/* Of two versions of one name the last is told, as in Salt. */
 int
 rpm_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -125,6 +126,7 @@ rpm_owner_of(call_ctx_t *ctx, const char *path, const json_t *kwargs, fail_t *er
     return xstrdup(strstr(text, "not owned") != NULL ? "" : text);
 }
 
+/* One path answers with its owner, several with an object. */
 int
 rpm_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -256,6 +258,7 @@ modified_kinds(char *line, const char **ret_path)
     return ret;
 }
 
+/* Code 1 says that something differs, more that rpm failed. */
 int
 rpm_modified(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -332,6 +335,7 @@ rpm_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* False for a file that isn't there, and for one whose digests are wrong. */
 int
 rpm_checksum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

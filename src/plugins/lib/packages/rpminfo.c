@@ -119,6 +119,7 @@ packages_in(char *text, bool described)
     return ret;
 }
 
+/* Epoch, version and release, by which packages of one name are ordered. */
 static const char *
 edition_of(const json_t *package)
 {
@@ -155,6 +156,7 @@ by_name(const json_t *packages, bool all)
     return ret;
 }
 
+/* One query for all names, with the members as lines. */
 json_t *
 rpm_info(call_ctx_t *ctx, const json_t *names, const json_t *kwargs, fail_t *err)
 {

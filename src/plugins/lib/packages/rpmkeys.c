@@ -9,19 +9,6 @@
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/packages/rpm.h"
 
-/* `Mon 05 Jan 2026 10:00:00 AM UTC`, as its ISO form; another text as it is. NEW. */
-static json_t *
-date_of(const char *text)
-{
-    struct tm tm = { 0 };
-    char iso[64];
-    const char *end = strptime(text, "%a %d %b %Y %I:%M:%S %p", &tm);
-
-    if (end == NULL || strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
-        return json_string(text);
-    return json_string(iso);
-}
-
 /* The members of `rpm -qi`. NEW, or NULL with *err. */
 static json_t *
 key_info(call_ctx_t *ctx, const char *key, const json_t *args, fail_t *err)
@@ -48,9 +35,15 @@ key_info(call_ctx_t *ctx, const char *key, const json_t *args, fail_t *err)
         } else if (*line != '\0') {
             const char *value = line_value(line, ':');
             long long size;
+            /* `Mon 05 Jan 2026 10:00:00 AM UTC` is shown in its ISO form, another text as it is. */
+            struct tm tm = { 0 };
+            char iso[64] = "";
+            const char *end = value != NULL ? strptime(value, "%a %d %b %Y %I:%M:%S %p", &tm) : NULL;
+            if (end == NULL || strftime(iso, sizeof(iso), "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+                *iso = '\0';
             json_object_set_new(ret, line,
                                 value == NULL                  ? json_string("")
-                                : strstr(line, "Date") != NULL ? date_of(value)
+                                : strstr(line, "Date") != NULL ? json_string(*iso != '\0' ? iso : value)
                                 : strstr(line, "Size") != NULL && str_to_int(value, 0, INT64_MAX, &size)
                                     ? json_integer(size)
                                 : strstr(value, "(none)") != NULL ? json_null()
@@ -60,6 +53,7 @@ key_info(call_ctx_t *ctx, const char *key, const json_t *args, fail_t *err)
     return ret;
 }
 
+/* The lines of `rpm -qi`, the key itself as "Description". */
 int
 rpm_info_gpg_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -122,6 +116,7 @@ rpm_import_gpg_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return import_key(ctx, value_str(args, "key", ""), args, ret_value, err);
 }
 
+/* A key is a package for rpm, so it is erased as one. */
 int
 rpm_remove_gpg_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

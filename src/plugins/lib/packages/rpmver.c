@@ -57,6 +57,7 @@ cmp_runs(part_t a, part_t b, bool digits)
     return order != 0 ? rpmver_sign(order) : rpmver_sign((long long) a.len - (long long) b.len);
 }
 
+/* Characters at the front that part runs, but those in `but`. */
 static size_t
 separators(part_t p, const char *but)
 {
@@ -114,6 +115,7 @@ part_cmp(part_t a, part_t b)
     return (a.len > 0) - (b.len > 0);
 }
 
+/* One part, as rpm compares versions of provides. */
 int
 rpmver_part_cmp(const char *a, const char *b)
 {
@@ -147,6 +149,7 @@ evr_of(const char *text, bool ignore_epoch, bool last)
 
 typedef int part_cmp_fn(part_t a, part_t b);
 
+/* Missing epochs are 0. */
 static int
 evr_cmp(const evr_t *a, const evr_t *b, part_cmp_fn *cmp)
 {
@@ -159,6 +162,7 @@ evr_cmp(const evr_t *a, const evr_t *b, part_cmp_fn *cmp)
     return order;
 }
 
+/* [epoch:]version[-release]; a release counts only when both have one. */
 int
 rpmver_cmp(const char *a, const char *b, bool ignore_epoch)
 {
@@ -199,6 +203,7 @@ alpm_part_cmp(part_t a, part_t b)
     return (a.len == 0 && !alpha_b) || alpha_a ? -1 : 1;
 }
 
+/* As vercmp(8) of pacman. */
 int
 alpmver_cmp(const char *a, const char *b, bool ignore_epoch)
 {

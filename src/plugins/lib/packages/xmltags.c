@@ -103,6 +103,7 @@ xmltags_named(const json_t *tags, const char *name)
     return ret;
 }
 
+/* "" for an attribute that isn't there. BORROWED. */
 const char *
 xmltags_attr(const json_t *tag, const char *name)
 {

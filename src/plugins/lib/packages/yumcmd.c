@@ -7,6 +7,7 @@
 #include "plugins/lib/call/tool.h"
 #include "plugins/lib/packages/yum.h"
 
+/* The first that is there. BORROWED, or NULL. */
 const char *
 yum_bin(void)
 {
@@ -49,6 +50,8 @@ add_each(prog_t *prog, const char *option, const json_t *v)
     }
 }
 
+/* With fromrepo only that repository is asked. `extra`: keywords without a meaning here become options, as
+ * Salt has it. */
 int
 yum_options(prog_t *prog, const json_t *kwargs, bool extra, fail_t *err)
 {
@@ -107,25 +110,13 @@ yum_stdout(call_ctx_t *ctx, fail_t *err, ...)
     return rpm_text(ctx, &prog, 0, err);
 }
 
-/* Above the packages of a list, and between its parts. */
-static bool
-is_heading(const char *line)
-{
-    static const char *const headings[] = { "installed packages", "available packages", "available upgrades",
-                                            "updated packages", "upgraded packages" };
-
-    for (size_t i = 0; i < NELEMS(headings); i++) {
-        if (strcasecmp(line, headings[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* "name.arch version repo", which is folded into several lines where the terminal is narrow: words count, not
  * lines. */
 json_t *
 yum_listed(call_ctx_t *ctx, const char *text)
 {
+    static const char *const headings[] = { "installed packages", "available packages", "available upgrades",
+                                            "updated packages", "upgraded packages" };
     enum { NAME, VERSION, REPO, FIELDS };
     AUTO_FREE char *copy = xstrdup(text);
     const char *osarch = rpm_osarch(ctx), *field[FIELDS] = { NULL };
@@ -133,7 +124,11 @@ yum_listed(call_ctx_t *ctx, const char *text)
     int n = 0;
 
     for (char *at = copy, *line; (line = line_next(&at)) != NULL;) {
-        if (is_heading(str_trim(line)))
+        /* Headings stand above the packages, and between the parts of a list. */
+        bool heading = false;
+        for (size_t i = 0; i < NELEMS(headings); i++)
+            heading = heading || strcasecmp(str_trim(line), headings[i]) == 0;
+        if (heading)
             continue;
         for (char *rest = line, *word; (word = strsep(&rest, " \t")) != NULL;) {
             if (*word == '\0')
@@ -157,6 +152,8 @@ yum_listed(call_ctx_t *ctx, const char *text)
     return ret;
 }
 
+/* `check-update` ends with 100 when there are updates. True: there are; None: there are none; False: it
+ * failed. */
 int
 yum_refresh(call_ctx_t *ctx, const json_t *kwargs, bool check, json_t **ret_value, fail_t *err)
 {

@@ -14,22 +14,6 @@
 
 /* ---- download --------------------------------------------------------------------------------- */
 
-/* The name among `packages` that a file is of, or NULL. */
-static const char *
-package_of(const json_t *packages, const char *file)
-{
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (packages, i, v) {
-        const char *name = json_string_value(v);
-        size_t len = strlen(name);
-        if (strncmp(file, name, len) == 0 && file[len] == '-')
-            return name;
-    }
-    return NULL;
-}
-
 /* {package: path} of what is in the folder; with `remove` it is removed. */
 static int
 each_download(const json_t *packages, bool remove, json_t *found, fail_t *err)
@@ -38,7 +22,12 @@ each_download(const json_t *packages, bool remove, json_t *found, fail_t *err)
     int rc = fs_names(DOWNLOADS, &names, err);
 
     for (char **name = names; rc >= 0 && name != NULL && *name != NULL; name++) {
-        const char *package = package_of(packages, *name);
+        /* "NAME-VERSION...": the name among those that were asked for. */
+        const char *package = NULL;
+        for (size_t i = 0; package == NULL && i < json_array_size(packages); i++) {
+            const char *one = json_string_value(json_array_get(packages, i));
+            package = strncmp(*name, one, strlen(one)) == 0 && (*name)[strlen(one)] == '-' ? one : NULL;
+        }
         AUTO_FREE char *path = fs_join(DOWNLOADS, *name);
         if (package != NULL && remove && unlink(path) < 0)
             log_error("Unable to remove %s: %s", path, strerror(errno));
@@ -133,6 +122,8 @@ yum_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- advisories ------------------------------------------------------------------------------- */
 
+/* A patch counts as installed when all of its packages are. Lines of another shape are logged and left
+ * out. */
 json_t *
 yum_patches(call_ctx_t *ctx, bool installed_only, fail_t *err)
 {
@@ -180,6 +171,7 @@ yum_list_patches(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- services --------------------------------------------------------------------------------- */
 
+/* dnf prints processes, "PID : command"; the control group tells whose service one is. */
 int
 yum_services_need_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -208,6 +200,7 @@ yum_services_need_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 
 /* ---- the cache -------------------------------------------------------------------------------- */
 
+/* The packages in the cache of the program that runs here. */
 json_t *
 yum_downloaded(call_ctx_t *ctx, fail_t *err)
 {

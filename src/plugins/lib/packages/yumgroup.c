@@ -8,6 +8,7 @@
 
 static const char *const kinds[] = { "mandatory", "optional", "default", "conditional" };
 
+/* Sections follow their headings; "hidden" groups are asked for too. */
 int
 yum_group_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -163,6 +164,7 @@ yumgroup_group_info(call_ctx_t *ctx, const char *name, bool expand, json_t *done
     return STEAL(ret);
 }
 
+/* `ignore_groups` are taken for done. */
 int
 yum_group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -174,6 +176,7 @@ yum_group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The members of a group, by what is installed. */
 int
 yum_group_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

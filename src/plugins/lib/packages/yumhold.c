@@ -28,6 +28,7 @@ plugin_package(call_ctx_t *ctx)
     return major >= 8 ? "python3-dnf-plugin-versionlock" : "python2-dnf-plugin-versionlock";
 }
 
+/* Without the plug-in there is no command: Salt refuses, and so does this. */
 static int
 need_plugin(call_ctx_t *ctx, fail_t *err)
 {
@@ -62,6 +63,7 @@ hold_in(rx_t *rx, const char *line, bool full)
     return text;
 }
 
+/* dnf's list has "name-version", yum's an epoch before it. */
 json_t *
 yum_holds(call_ctx_t *ctx, const char *pattern, bool full, fail_t *err)
 {
@@ -153,6 +155,7 @@ hold_one(call_ctx_t *ctx, const char *target, const json_t *locks, bool hold, fa
                      comment);
 }
 
+/* One command a package, so that each has its own answer. */
 json_t *
 yum_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
 {
@@ -173,6 +176,7 @@ yum_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
     return STEAL(ret);
 }
 
+/* pkg.hold and pkg.unhold: the row's name tells. */
 int
 yum_hold_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -21,6 +21,7 @@ typedef struct plan {
 
 /* ---- sorting ---------------------------------------------------------------------------------- */
 
+/* A name and the word for dnf. */
 static void
 put(json_t *list, const char *name, const char *word)
 {
@@ -325,6 +326,7 @@ yuminstall_install(plan_t *p, const json_t *params, bool files, json_t **ret_val
     return yuminstall_tell(p, ret_value, err);
 }
 
+/* Sorts, runs and tells; what is wrong with one package does not keep the others. */
 int
 yum_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -366,6 +368,7 @@ yum_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* By pkg.install, so that a user's provider is asked. */
 int
 yum_install_names(call_ctx_t *ctx, json_t *pkgs, json_t *kwargs, json_t **ret_value, fail_t *err)
 {
@@ -377,6 +380,7 @@ yum_install_names(call_ctx_t *ctx, json_t *pkgs, json_t *kwargs, json_t **ret_va
 
 /* ---- upgrade ---------------------------------------------------------------------------------- */
 
+/* All packages, or those that the call names. */
 int
 yum_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -76,6 +76,7 @@ yumlist_available(call_ctx_t *ctx, const json_t *names, const json_t *kwargs, co
     return json_array();
 }
 
+/* "" when what is installed is as new. */
 int
 yum_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -103,6 +104,7 @@ yum_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
+/* By yum_latest_version(). */
 int
 yum_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -116,6 +118,7 @@ yum_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return rc;
 }
 
+/* The command's name differs: dnf has "upgrades", yum "updates". */
 int
 yum_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

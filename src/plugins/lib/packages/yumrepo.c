@@ -40,6 +40,7 @@ configured_folders(bool strict, fail_t *err)
     return NULL;
 }
 
+/* Salt's strict_config: a file that is wrong is an error unless it is False. */
 static bool
 is_strict(const json_t *kwargs)
 {
@@ -48,6 +49,7 @@ is_strict(const json_t *kwargs)
     return v == NULL || value_truthy(v);
 }
 
+/* `basedir` as the call has it, else the configuration's. NEW list, or NULL with *err. */
 static json_t *
 yumrepo_folders_of(const json_t *basedir, bool strict, fail_t *err)
 {
@@ -84,6 +86,7 @@ repos_in(const char *folder, bool strict, json_t *ret, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* {repository: options and "file"}; of two with one name the last folder's counts. NEW, or NULL with *err. */
 static json_t *
 repos_of(const json_t *folders, bool strict, fail_t *err)
 {
@@ -127,6 +130,7 @@ repo_id(const char *repo)
     return xasprintf("copr:copr.fedorainfracloud.org:%.*s:%s", (int) (slash - copr), copr, slash + 1);
 }
 
+/* {} for a repository that is not there. The file is Salt's own bookkeeping and left out. */
 int
 yum_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -143,6 +147,7 @@ yum_get_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- changing ---------------------------------------------------------------------------------- */
 
+/* A file that has no other repository goes as a whole. */
 int
 yum_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -283,6 +288,7 @@ begin_new(mod_t *m, fail_t *err)
     return 0;
 }
 
+/* The repository's file, which `dnf copr enable` may have to write first. */
 static int
 yumrepo_find(mod_t *m, fail_t *err)
 {
@@ -306,6 +312,7 @@ yumrepo_find(mod_t *m, fail_t *err)
     return m->sections != NULL ? 0 : err->code;
 }
 
+/* An option that takes the other's place may be removed, but one of baseurl and mirrorlist must stay. */
 static int
 yumrepo_change(mod_t *m, fail_t *err)
 {
@@ -330,6 +337,7 @@ yumrepo_change(mod_t *m, fail_t *err)
     return rc;
 }
 
+/* The file's other repositories stay as they are; its whole content is the answer. */
 int
 yum_mod_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

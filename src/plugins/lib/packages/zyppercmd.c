@@ -10,6 +10,7 @@
 enum { LOCKED = 7, NOT_FOUND = 104 };
 enum { LOCK_WAIT_MS = 5000, LOCK_TRIES = 360 }; /* half an hour */
 
+/* As an argument or a keyword; NULL for this system. */
 const char *
 zypper_root(const json_t *args)
 {
@@ -109,6 +110,7 @@ zypper_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err)
     return STEAL(out);
 }
 
+/* The command's XML as a list of tags; see xmltags.h. NEW, or NULL with *err. */
 json_t *
 zypper_elements(call_ctx_t *ctx, unsigned flags, const char *root, fail_t *err, ...)
 {
@@ -171,6 +173,7 @@ zypper_refresh(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return ret;
 }
 
+/* {repository: True when it was built anew}. */
 int
 zypper_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -178,6 +181,7 @@ zypper_refresh_db(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* `zypper ps -sss` prints names of services alone. */
 int
 zypper_services_need_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

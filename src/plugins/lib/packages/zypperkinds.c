@@ -7,6 +7,7 @@
 #include "plugins/lib/packages/xmltags.h"
 #include "plugins/lib/packages/zypper.h"
 
+/* {name: {"installed", "summary"}} of patterns, patches or packages. */
 json_t *
 zypper_kind(call_ctx_t *ctx, const char *kind, const char *root, fail_t *err)
 {
@@ -38,6 +39,7 @@ keep_installed(json_t *found)
     }
 }
 
+/* Patterns are packages that provide "pattern()"; those that zypper hides are found by that alone. */
 json_t *
 zypper_installed_patterns(call_ctx_t *ctx, const char *root, fail_t *err)
 {
@@ -71,6 +73,7 @@ refresh_if_asked(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return done != NULL ? 0 : err->code;
 }
 
+/* All of them, or the installed ones: the row's name tells. */
 int
 zypper_list_patterns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -83,6 +86,7 @@ zypper_list_patterns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* As zypper_list_patterns(). */
 int
 zypper_list_patches(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

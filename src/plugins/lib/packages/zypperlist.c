@@ -1,4 +1,5 @@
-/* zypperlist.c - what is installed, and what repositories have, as zypper and rpm list it. */
+/* zypperlist.c - what is installed, and what repositories have, as zypper and rpm list it. Lists of zypper
+ * are its XML, one element a package; what is installed comes from rpm's database. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <strings.h>
@@ -12,7 +13,8 @@
 
 /* ---- installed -------------------------------------------------------------------------------- */
 
-/* Adds "product:NAME", "pattern:NAME" and "patch:NAME" to {name: [members]}. */
+/* Adds "product:NAME", "pattern:NAME" and "patch:NAME" to {name: [members]}. A kind is only asked for when
+ * the call includes it, as zypper takes seconds for each. */
 static int
 include_kind(call_ctx_t *ctx, const char *kind, const char *root, json_t *known, fail_t *err)
 {
@@ -52,6 +54,7 @@ include_kind(call_ctx_t *ctx, const char *kind, const char *root, json_t *known,
     return 0;
 }
 
+/* Keys that packages are signed with are no packages of Salt's. */
 json_t *
 zypper_pkgs(call_ctx_t *ctx, const char *root, const json_t *includes, bool as_list, const json_t *attr,
             fail_t *err)
@@ -77,6 +80,7 @@ zypper_pkgs(call_ctx_t *ctx, const char *root, const json_t *includes, bool as_l
     return pkg_format(ctx, known, as_list, words);
 }
 
+/* rpm keeps nothing of packages that were removed. */
 int
 zypper_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -96,7 +100,8 @@ zypper_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- available -------------------------------------------------------------------------------- */
 
-/* A block of "Key : value" lines, keys in lower case. The package's name goes to *ret_name, which is NEW. */
+/* A block of "Key : value" lines, keys in lower case. The package's name goes to *ret_name, which is NEW.
+ * zypper has no XML of `info`, so its lines are read. */
 static json_t *
 info_block(char *block, char **ret_name)
 {
@@ -118,6 +123,7 @@ info_block(char *block, char **ret_name)
     return ret;
 }
 
+/* One command for all names; a name that zypper doesn't know is left out. */
 json_t *
 zypper_info(call_ctx_t *ctx, const json_t *names, const char *root, fail_t *err)
 {
@@ -160,6 +166,7 @@ sorted_names(const json_t *names)
     return value_sorted_keys(once);
 }
 
+/* Lists are refreshed first unless refresh=False. */
 int
 zypper_info_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -176,6 +183,7 @@ zypper_info_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* The version that is told when the status says that it is due; a package that is new enough has "". */
 int
 zypper_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -199,6 +207,7 @@ zypper_latest_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return 0;
 }
 
+/* By zypper_latest_version(). */
 int
 zypper_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -211,6 +220,7 @@ zypper_upgrade_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return rc;
 }
 
+/* Patches are listed too and left out: Salt tells packages. */
 int
 zypper_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -239,20 +249,7 @@ zypper_list_upgrades(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* True when a name matches one of the patterns; without any every name does. */
-static bool
-zypperlist_is_wanted(const json_t *patterns, const char *name)
-{
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (patterns, i, v) {
-        if (fnmatch(json_string_value(v), name, 0) == 0)
-            return true;
-    }
-    return json_array_size(patterns) == 0;
-}
-
+/* By repository, or merged with the newest first. */
 int
 zypper_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -277,8 +274,13 @@ zypper_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     json_auto_t *tags = xmltags_read(value_str(out, "stdout", "")), *found = xmltags_named(tags, "solvable");
     json_array_foreach (found, i, tag) {
         const char *where = xmltags_attr(tag, "repository");
-        if (!str_eq(xmltags_attr(tag, "kind"), "package") || (*from != '\0' && !str_eq(where, from)) ||
-            !zypperlist_is_wanted(names, xmltags_attr(tag, "name")))
+        /* Names may be globs; without any every package is wanted. */
+        bool wanted = json_array_size(names) == 0;
+        for (size_t k = 0; k < json_array_size(names); k++)
+            wanted = wanted ||
+                     fnmatch(json_string_value(json_array_get(names, k)), xmltags_attr(tag, "name"), 0) == 0;
+        if (!wanted || !str_eq(xmltags_attr(tag, "kind"), "package") ||
+            (*from != '\0' && !str_eq(where, from)))
             continue;
         if (value_get(by_repo, where) == NULL)
             json_object_set_new(by_repo, where, json_object());
@@ -297,6 +299,7 @@ zypper_list_repo_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 
 /* ---- provides --------------------------------------------------------------------------------- */
 
+/* A package provides its own name too, which is left out. */
 int
 zypper_list_provides(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -321,7 +324,8 @@ zypper_list_provides(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* The one package that provides a name which is no package's; the name itself else. NEW, or NULL with *err. */
+/* The one package that provides a name which is no package's; the name itself else. NEW, or NULL with *err.
+ * When several provide it the name is left to zypper. */
 static char *
 provider_of(call_ctx_t *ctx, const char *name, const char *root, fail_t *err)
 {
@@ -340,6 +344,7 @@ provider_of(call_ctx_t *ctx, const char *name, const char *root, fail_t *err)
     return xstrdup(json_object_size(found) == 1 ? json_object_iter_key(json_object_iter(found)) : name);
 }
 
+/* A list of names and {name: version}, with names of capabilities replaced by packages. */
 int
 zypper_resolve_capabilities(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -38,6 +38,7 @@ locks_now(const char *root, fail_t *err)
     return STEAL(ret);
 }
 
+/* The file's blocks as they are. */
 int
 zypper_list_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -45,6 +46,7 @@ zypper_list_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return *ret_value != NULL ? 0 : err->code;
 }
 
+/* Locks that lock nothing go; zypper says how many in a sentence. */
 int
 zypper_clean_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -75,6 +77,7 @@ zypper_clean_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- holds ------------------------------------------------------------------------------------ */
 
+/* One package's entry of the return; without `was` nothing changes. TAKES the comment. */
 static json_t *
 zypperlock_answer(const char *name, bool result, const char *was, const char *now, json_t *comment)
 {
@@ -82,18 +85,6 @@ zypperlock_answer(const char *name, bool result, const char *was, const char *no
 
     return json_pack("{s:s, s:o, s:b, s:o}", "name", name, "changes", changes, "result", result, "comment",
                      comment);
-}
-
-/* Holds one package: adds its lock to `words`. NEW. */
-static json_t *
-zypperlock_hold(const char *name, const char *version, const json_t *lock, json_t *words)
-{
-    if (lock != NULL)
-        return zypperlock_answer(name, true, NULL, NULL,
-                                 value_fmt("Package %s is already set to be held.", name));
-    json_array_append_new(
-        words, value_fmt("%s%s%s", name, version != NULL ? "=" : "", version != NULL ? version : ""));
-    return zypperlock_answer(name, true, "", "hold", value_fmt("Package %s is now being held.", name));
 }
 
 /* zypper removes a lock only by the words that it was added with, version and all. */
@@ -136,9 +127,19 @@ set_locks(call_ctx_t *ctx, json_t *args, bool hold, json_t **ret_value, fail_t *
         AUTO_FREE char *version = versioned ? value_pystr(json_object_iter_value(iter)) : NULL;
         AUTO_FREE char *name = iter != NULL ? xstrdup(json_object_iter_key(iter)) : value_pystr(v);
         json_t *lock = value_get(locks, name);
-        json_object_set_new(ret, name,
-                            hold ? zypperlock_hold(name, version, lock, words)
-                                 : zypperlock_unhold(name, version, lock, words));
+        if (!hold)
+            json_object_set_new(ret, name, zypperlock_unhold(name, version, lock, words));
+        else if (lock != NULL)
+            json_object_set_new(ret, name,
+                                zypperlock_answer(name, true, NULL, NULL,
+                                                  value_fmt("Package %s is already set to be held.", name)));
+        else {
+            json_array_append_new(
+                words, value_fmt("%s%s%s", name, version != NULL ? "=" : "", version != NULL ? version : ""));
+            json_object_set_new(
+                ret, name,
+                zypperlock_answer(name, true, "", "hold", value_fmt("Package %s is now being held.", name)));
+        }
     }
     if (json_array_size(words) > 0 && !ctx_test(ctx)) {
         if (zypper_begin(ctx, &prog, 0, zypper_root(args), err) < 0)

@@ -12,17 +12,6 @@
 
 #define REPOS "/etc/zypp/repos.d"
 
-/* An option as Salt reads it: "1" and "0" are truths, "NONE" is None. */
-static json_t *
-zypperrepo_option_value(json_t *v)
-{
-    const char *text = json_is_string(v) ? json_string_value(v) : "";
-
-    if (str_eq(text, "0") || str_eq(text, "1"))
-        return json_boolean(*text == '1');
-    return str_eq(text, "NONE") ? json_null() : json_incref(v);
-}
-
 /* {alias: options and "alias"} of all files. NEW, or NULL with *err. */
 static json_t *
 zypperrepo_configured(const char *root, fail_t *err)
@@ -42,9 +31,16 @@ zypperrepo_configured(const char *root, fail_t *err)
         rc = found != NULL ? 0 : err->code;
         json_object_foreach (found, alias, section) {
             json_t *repo = json_pack("{s:s}", "alias", alias);
-            json_object_foreach (section, key, v)
+            /* As Salt reads options: "1" and "0" are truths, "NONE" is None. */
+            json_object_foreach (section, key, v) {
+                const char *text = json_is_string(v) ? json_string_value(v) : "";
+                bool truth = str_eq(text, "0") || str_eq(text, "1");
                 if (!str_eq(key, "comments"))
-                    json_object_set_new(repo, key, zypperrepo_option_value(v));
+                    json_object_set_new(repo, key,
+                                        truth                  ? json_boolean(*text == '1')
+                                        : str_eq(text, "NONE") ? json_null()
+                                                               : json_incref(v));
+            }
             json_object_set_new(ret, alias, repo);
         }
     }
@@ -52,6 +48,7 @@ zypperrepo_configured(const char *root, fail_t *err)
     return rc < 0 ? NULL : STEAL(ret);
 }
 
+/* As zypper's files have them, with the options as Salt reads them. */
 int
 zypper_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -91,6 +88,7 @@ remove_repo(call_ctx_t *ctx, const char *repo, const char *root, fail_t *err)
     return json_pack("{s:b, s:O}", repo, 1, "message", value_get(json_array_get(messages, 0), "text"));
 }
 
+/* zypper tells by messages whether it was there. */
 int
 zypper_del_repo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -295,6 +293,7 @@ fetch(call_ctx_t *ctx, const json_t *packages, const char *root, fail_t *err)
     return STEAL(ret);
 }
 
+/* Packages are fetched into zypper's cache. */
 int
 zypper_download(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -344,6 +343,7 @@ zypper_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Package files in zypper's cache, by name and version. */
 int
 zypper_list_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -43,22 +43,6 @@ static const sdb_driver_t *const drivers[] = {
 };
 
 static py_t *
-sdb_call_built_in(call_ctx_t *ctx, const sdb_driver_t *driver, const char *fun, py_t *profile,
-                  const char *key, py_t *value, fail_t *err)
-{
-    sdb_get_fn *look = strcmp(fun, "get") == 0      ? driver->get
-                       : strcmp(fun, "delete") == 0 ? driver->delete
-                                                    : NULL;
-    py_t *said = look != NULL    ? look(ctx, profile, key, err)
-                 : value != NULL ? driver->set(ctx, profile, key, value, err)
-                                 : NULL;
-
-    if (said == NULL && err->code == 0 && py_raised() == NULL)
-        (void) fail_set(err, -ENOTSUP, "'%s.%s' is not available.", driver->name, fun);
-    return said;
-}
-
-static py_t *
 sdb_call(call_ctx_t *ctx, const char *fun, py_t *profile, const char *key, py_t *value, fail_t *err)
 {
     const char *driver = py_cstr(py_dict_gets(profile, "driver"));
@@ -73,8 +57,17 @@ sdb_call(call_ctx_t *ctx, const char *fun, py_t *profile, const char *key, py_t 
         built_in = strcmp(drivers[i]->name, driver) == 0 ? drivers[i] : NULL;
     if (built_in != NULL && userfile_is_named(ctx, "sdb", driver))
         built_in = NULL;
-    if (built_in != NULL)
-        return sdb_call_built_in(ctx, built_in, fun, profile, key, value, err);
+    if (built_in != NULL) {
+        sdb_get_fn *look = strcmp(fun, "get") == 0      ? built_in->get
+                           : strcmp(fun, "delete") == 0 ? built_in->delete
+                                                        : NULL;
+        py_t *said = look != NULL    ? look(ctx, profile, key, err)
+                     : value != NULL ? built_in->set(ctx, profile, key, value, err)
+                                     : NULL;
+        if (said == NULL && err->code == 0 && py_raised() == NULL)
+            (void) fail_set(err, -ENOTSUP, "'%s.%s' is not available.", built_in->name, fun);
+        return said;
+    }
     py_append_new(args, py_strz(key));
     if (value != NULL)
         py_append_new(args, py_ref(value));

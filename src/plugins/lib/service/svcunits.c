@@ -224,25 +224,13 @@ linked_from(const char *root, const char *folder, const char *unit, fail_t *err)
     return rc;
 }
 
-/* A line of [Install] by which the unit itself would be enabled. */
-static bool
-installs(const char *line)
-{
-    static const char *const keys[] = { "WantedBy=", "RequiredBy=", "UpheldBy=", "Alias=" };
-
-    for (size_t i = 0; i < NELEMS(keys); i++) {
-        if (str_starts(line, keys[i]))
-            return true;
-    }
-    return false;
-}
-
 /* The state of a unit that nothing enables: it could be, others can be in its place, or neither. */
 static int
 idle_state(const char *root, const char *path, const char **ret_state, fail_t *err)
 {
     AUTO_FREE char *text = NULL;
     int rc = root_text(root, path, &text, err);
+    static const char *const keys[] = { "WantedBy=", "RequiredBy=", "UpheldBy=", "Alias=" };
     bool install = false;
 
     *ret_state = "static";
@@ -250,10 +238,12 @@ idle_state(const char *root, const char *path, const char **ret_state, fail_t *e
         line = str_trim(line);
         if (*line == '[')
             install = strcmp(line, "[Install]") == 0;
-        else if (install && installs(line))
-            *ret_state = "disabled";
         else if (install && str_starts(line, "Also="))
             *ret_state = "indirect";
+        /* Lines by which the unit itself would be enabled. */
+        for (size_t i = 0; install && i < NELEMS(keys); i++)
+            if (str_starts(line, keys[i]))
+                *ret_state = "disabled";
     }
     return rc;
 }

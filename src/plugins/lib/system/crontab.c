@@ -333,20 +333,6 @@ says_none(const char *said, const char *user)
            (at != NULL && at[strlen(system_v)] != ':');
 }
 
-/* Fails with the words of crontab. */
-static int
-unreadable(const char *user, const proc_result_t *res, fail_t *err)
-{
-    json_auto_t *said = value_utf8(buf_str(&res->errs), res->errs.len);
-    AUTO_FREE char *copy = xstrdup(json_string_value(said));
-    const char *words = str_trim(copy);
-
-    return fail_kind(err, FAIL_COMMAND, -EIO,
-                     "Cannot read the crontab of %s, so it is left as it is: crontab -l %s %d%s%s", user,
-                     res->status < 0 ? "was ended by signal" : "ended with exit code", abs(res->status),
-                     *words != '\0' ? ": " : " and said nothing", words);
-}
-
 /* Rejects a listing that is not text or was truncated: writing it back would lose entries. */
 static int
 check_whole(const char *user, const proc_result_t *res, fail_t *err)
@@ -384,8 +370,16 @@ crontab_read(const char *user, bool look, fail_t *err)
         bool none = res.status == 1 && res.out.len == 0 && says_none(buf_str(&res.errs), user);
         if (none || (look && passwd_user(&space, user) == NULL))
             tab = xstrdup("");
-        else
-            (void) unreadable(user, &res, err);
+        else {
+            /* Fails with the words of crontab. */
+            json_auto_t *said = value_utf8(buf_str(&res.errs), res.errs.len);
+            AUTO_FREE char *copy = xstrdup(json_string_value(said));
+            const char *words = str_trim(copy);
+            (void) fail_kind(err, FAIL_COMMAND, -EIO,
+                             "Cannot read the crontab of %s, so it is left as it is: crontab -l %s %d%s%s",
+                             user, res.status < 0 ? "was ended by signal" : "ended with exit code",
+                             abs(res.status), *words != '\0' ? ": " : " and said nothing", words);
+        }
     }
     proc_result_free(&res);
     return tab;

@@ -14,19 +14,6 @@ cptemplate_known(const char *engine)
     return render_is_template(engine);
 }
 
-/* A pillar of the caller's wish: compiled anew with his over it. NEW, NULL when he has none, or with *err. */
-static py_t *
-own_pillar(call_ctx_t *ctx, json_t *args, fail_t *err)
-{
-    json_t *kwargs = value_get(args, "kwargs"), *pillar = value_get(kwargs, "pillar"),
-           *env = value_get(kwargs, "pillarenv");
-
-    if (pillar == NULL && env == NULL)
-        return NULL;
-    json_auto_t *ask = json_pack("{s:O*, s:O*}", "pillar", pillar, "pillarenv", env);
-    return ctx_compile_pillar(ctx, ask, err);
-}
-
 /* Renders a file's text, or a text of the call when path is NULL; in the latter, what came from the job stays
  * marked as a minion's words. */
 int
@@ -41,7 +28,10 @@ cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char 
     json_object_del(vars, "context");
     json_object_update(vars, given);
     fail_auto_t failed = FAIL_INIT;
-    AUTO(py) pillar = own_pillar(ctx, args, &failed);
+    /* A pillar of the caller's wish: compiled anew, with the given one over it. */
+    json_t *wish = value_get(kwargs, "pillar"), *env = value_get(kwargs, "pillarenv");
+    json_auto_t *ask = json_pack("{s:O*, s:O*}", "pillar", wish, "pillarenv", env);
+    AUTO(py) pillar = wish != NULL || env != NULL ? ctx_compile_pillar(ctx, ask, &failed) : NULL;
 
     if (failed.text != NULL)
         return fail_set(err, failed.code, "%s", fail_text(&failed));

@@ -3,25 +3,17 @@
 
 #include <ctype.h>
 
-/* Length of a scheme with its ":", or 0. */
-static size_t
-scheme_len(const char *text)
-{
-    size_t n = 0;
-
-    if (!isalpha((unsigned char) *text))
-        return 0;
-    while (isalnum((unsigned char) text[n]) || (text[n] != '\0' && strchr("+.-", text[n]) != NULL))
-        n++;
-    return text[n] == ':' ? n + 1 : 0;
-}
-
 /* Never fails: what a text lacks is empty. The scheme is lower case; query and fragment end the path. */
 void
 url_parse(url_t *self, const char *text)
 {
-    size_t n = scheme_len(text);
+    size_t n = 0;
 
+    /* A letter, and then letters, digits and three signs up to the colon (RFC 3986, 3.1). */
+    while (isalpha((unsigned char) *text) &&
+           (isalnum((unsigned char) text[n]) || (text[n] != '\0' && strchr("+.-", text[n]) != NULL)))
+        n++;
+    n = text[n] == ':' && n > 0 ? n + 1 : 0;
     self->scheme = xstrndup(text, n > 0 ? n - 1 : 0);
     for (char *p = self->scheme; *p != '\0'; p++)
         *p = (char) tolower((unsigned char) *p);

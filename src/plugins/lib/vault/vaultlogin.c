@@ -179,17 +179,6 @@ vault_make_token(call_ctx_t *ctx, const char *id, const json_t *policies, const 
         "namespace", value_get(config, "namespace"), "uses", uses);
 }
 
-/* On the master, where the pillar of a minion is compiled. */
-static json_t *
-vault_login_for(call_ctx_t *ctx, fail_t *err)
-{
-    json_auto_t *policies = vault_policies(vault_config(ctx), ctx_id(ctx), ctx_grains(ctx), ctx_pillar(ctx));
-    json_auto_t *audit = json_pack("{s:s, s:s}", "saltstack-jid", "<no jid set>", "saltstack-user",
-                                   "<no user set>");
-
-    return vault_make_token(ctx, ctx_id(ctx), policies, NULL, NULL, audit, err);
-}
-
 static json_t *
 vault_login_from_master(call_ctx_t *ctx, fail_t *err)
 {
@@ -233,10 +222,17 @@ vault_new_login(call_ctx_t *ctx, fail_t *err)
                          vault_on_master(ctx) ? "master" : "minion");
         return NULL;
     }
-    if (vault_on_master(ctx) &&
-        !(where != NULL && own)) /* a runner has no id; whatever has one gets its policies */
-        return *ctx_id(ctx) != '\0' ? vault_login_for(ctx, err) : vault_own_login(ctx, err);
-    return own ? vault_own_login(ctx, err) : vault_login_from_master(ctx, err);
+    bool here = vault_on_master(ctx) && !(where != NULL && own);
+    if (here && *ctx_id(ctx) != '\0') {
+        /* On the master, where the pillar of a minion is compiled. A runner has no id; whatever has one gets its
+         * policies. */
+        json_auto_t *policies = vault_policies(vault_config(ctx), ctx_id(ctx), ctx_grains(ctx),
+                                               ctx_pillar(ctx));
+        json_auto_t *audit = json_pack("{s:s, s:s}", "saltstack-jid", "<no jid set>", "saltstack-user",
+                                       "<no user set>");
+        return vault_make_token(ctx, ctx_id(ctx), policies, NULL, NULL, audit, err);
+    }
+    return here || own ? vault_own_login(ctx, err) : vault_login_from_master(ctx, err);
 }
 
 /* True when nothing is left of the login's uses or time. */

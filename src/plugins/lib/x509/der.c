@@ -11,6 +11,7 @@ enum { OID_PARTS_MAX = 64 };
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
+/* The returned place is that of the length, which der_end() puts in. */
 size_t
 der_begin(buf_t *b, uint8_t tag)
 {
@@ -69,6 +70,7 @@ der_number(buf_t *b, uint8_t tag, const uint8_t *bytes, size_t len)
     der_end(b, at);
 }
 
+/* Two's complement in as few bytes as it takes; negative numbers are not written here. */
 void
 der_int(buf_t *b, uint8_t tag, json_int_t v)
 {
@@ -183,6 +185,7 @@ der_next(der_t *in, uint8_t *ret_tag, der_t *ret_body, der_t *ret_whole)
     return true;
 }
 
+/* A member that is optional is asked for so: what is not there stays for the next. */
 bool
 der_take(der_t *in, uint8_t tag, der_t *ret_body)
 {
@@ -305,6 +308,7 @@ der_to_text(uint8_t tag, der_t body)
 
 /* ---- texts --------------------------------------------------------------------------------------- */
 
+/* The empty text for no bytes. */
 char *
 der_hex(const void *bytes, size_t len)
 {
@@ -342,6 +346,7 @@ der_decimal(const void *bytes, size_t len)
     return digits;
 }
 
+/* Pairs of digits; an odd one at the end is an error. */
 bool
 der_unhex(const char *hex, buf_t *out)
 {
@@ -373,6 +378,7 @@ der_pretty(const void *bytes, size_t len)
     return out.len > 0 ? buf_steal(&out) : xstrdup("");
 }
 
+/* UTC, as all times of certificates. */
 char *
 der_time_text(int64_t seconds)
 {
@@ -385,6 +391,7 @@ der_time_text(int64_t seconds)
     return xstrdup(text);
 }
 
+/* Salt's format, read as UTC. */
 bool
 der_time_parse(const char *text, int64_t *ret_seconds)
 {

@@ -168,6 +168,7 @@ dn_make(const json_t *spec, fail_t *err)
     return json_incref(name);
 }
 
+/* A long name goes before the short one when both are given. */
 void
 dn_short_names(json_t *kwargs)
 {
@@ -183,6 +184,7 @@ dn_short_names(json_t *kwargs)
     }
 }
 
+/* An object of arguments has a name in it: `subject` is then not needed. */
 bool
 dn_given(const json_t *kwargs)
 {
@@ -194,6 +196,7 @@ dn_given(const json_t *kwargs)
 
 /* ---- DER ---------------------------------------------------------------------------------------- */
 
+/* DER's order of a SET: by bytes, the shorter one first. */
 static int
 by_bytes(const void *a, const void *b)
 {
@@ -243,6 +246,7 @@ dn_write(const json_t *name, buf_t *out)
     der_end(out, at);
 }
 
+/* The kind of a text is forgotten: names are compared by what they say. */
 json_t *
 dn_read_relative(der_t set)
 {
@@ -296,20 +300,6 @@ dn_equal(const json_t *a, const json_t *b)
 
 /* ---- texts -------------------------------------------------------------------------------------- */
 
-/* As cryptography escapes: RFC 4514's own characters, `#` and blanks at the start, a blank at the end. */
-static void
-dn_put_escaped(buf_t *out, const char *text)
-{
-    size_t len = strlen(text);
-
-    for (size_t i = 0; i < len; i++) {
-        bool edge = (i == 0 && (text[i] == '#' || text[i] == ' ')) || (i + 1 == len && text[i] == ' ');
-        if (edge || strchr("\"+,;<>\\", text[i]) != NULL)
-            buf_putc(out, '\\');
-        buf_putc(out, text[i]);
-    }
-}
-
 /* RFC 4514: the last part first. An attribute that has no name there is shown by its OID. */
 char *
 dn_text(const json_t *name)
@@ -327,7 +317,14 @@ dn_text(const json_t *name)
                 if (attributes[a].rfc != NULL && str_eq(attributes[a].oid, oid))
                     shown = attributes[a].rfc;
             buf_printf(&out, "%s%s=", k > 0 ? "+" : "", shown);
-            dn_put_escaped(&out, json_string_value(json_array_get(one, 1)));
+            /* As cryptography escapes: RFC 4514's own characters, `#` and blanks at the start, a blank at the end. */
+            const char *text = json_string_value(json_array_get(one, 1));
+            for (const char *c = text; *c != '\0'; c++) {
+                bool edge = (c == text && (*c == '#' || *c == ' ')) || (c[1] == '\0' && *c == ' ');
+                if (edge || strchr("\"+,;<>\\", *c) != NULL)
+                    buf_putc(&out, '\\');
+                buf_putc(&out, *c);
+            }
         }
     }
     return out.len > 0 ? buf_steal(&out) : xstrdup("");
@@ -347,6 +344,7 @@ dn_first_of(const json_t *name, const char *oid)
     return NULL;
 }
 
+/* Names of the module's arguments; attributes that are none are left out. */
 json_t *
 dn_dict(const json_t *name)
 {

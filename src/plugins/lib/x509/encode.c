@@ -21,6 +21,7 @@ pass_wipe(char **pass)
 }
 #define AUTO_PASS __attribute__((cleanup(pass_wipe))) char *
 
+/* From a file, PEM, DER or PKCS#12; the bytes are wiped. */
 pkey_t *
 issue_key(const json_t *source, const json_t *pass, const char **ret_encoding, pkey_trouble_t *ret_trouble,
           fail_t *err)
@@ -33,6 +34,7 @@ issue_key(const json_t *source, const json_t *pass, const char **ret_encoding, p
     return pkey_read(&bytes, text, ret_encoding, ret_trouble, err);
 }
 
+/* A public key by itself, in PEM or DER; NULL for anything else. */
 static pkey_t *
 key_public_plain(const json_t *source)
 {
@@ -50,6 +52,7 @@ key_public_plain(const json_t *source)
     return pkey_read_public(der.data, der.len);
 }
 
+/* Whatever has a public key in it is tried, in Salt's order; the errors of the tries say nothing. */
 pkey_t *
 issue_public(const json_t *source, const json_t *pass, fail_t *err)
 {
@@ -72,6 +75,7 @@ issue_public(const json_t *source, const json_t *pass, fail_t *err)
     return key;
 }
 
+/* PKCS#8, or PKCS#12 with the key alone. */
 int
 encode_key(pkey_t *key, const char *encoding, const json_t *pass, bool compat, buf_t *out, fail_t *err)
 {
@@ -97,6 +101,7 @@ encode_key(pkey_t *key, const char *encoding, const json_t *pass, bool compat, b
 
 /* ---- documents ---------------------------------------------------------------------------------- */
 
+/* Requests and lists have no chain, and so no PKCS#7 or PKCS#12. */
 int
 encode_doc(xdoc_kind_t kind, const buf_t *der, const char *encoding, buf_t *out, fail_t *err)
 {
@@ -137,6 +142,7 @@ write_pkcs7(const buf_t *const *certs, size_t n, buf_t *out)
     der_end(out, whole);
 }
 
+/* Salt's rules about which encoding may have a chain or a key. */
 static int
 refuse_encoding(const encoding_t *how, fail_t *err)
 {
@@ -160,6 +166,7 @@ refuse_encoding(const encoding_t *how, fail_t *err)
     return 0;
 }
 
+/* The chain stands behind the certificate, in the order in which it was given. */
 int
 encode_cert(const buf_t *der, const encoding_t *how, buf_t *out, fail_t *err)
 {
@@ -209,6 +216,7 @@ encode_cert(const buf_t *der, const encoding_t *how, buf_t *out, fail_t *err)
     return rc;
 }
 
+/* As a value of JSON: text, or base64. */
 json_t *
 encoded_value(const buf_t *bytes, const char *encoding)
 {

@@ -138,6 +138,7 @@ const ext_row_t ext_rows[] = {
 };
 const size_t ext_rows_n = NELEMS(ext_rows);
 
+/* The row's function writes the value; the extension has it in hexadecimal. */
 json_t *
 ext_make(const ext_row_t *row, const json_t *v, const ext_about_t *about, fail_t *err)
 {
@@ -169,6 +170,7 @@ ext_make_all(const json_t *kwargs, unsigned kind, unsigned unless, const ext_abo
     return json_incref(list);
 }
 
+/* A flag that is false is DER's default and left out. */
 void
 ext_write(const json_t *list, buf_t *out)
 {
@@ -212,6 +214,7 @@ ext_show(const json_t *extension)
     return shown;
 }
 
+/* In the order of the table; extensions that it has not are left out. */
 json_t *
 ext_show_all(const json_t *list, unsigned entry)
 {
@@ -240,6 +243,7 @@ ext_same(const json_t *a, const json_t *b)
     return json_equal(left, right);
 }
 
+/* An extension with the same OID, or NULL. BORROWED. */
 static json_t *
 find(const json_t *list, const json_t *extension)
 {
@@ -263,6 +267,7 @@ note(json_t *list, const json_t *extension)
                                                                  : row->name));
 }
 
+/* Which extensions are new, differ or have gone, by cryptography's names. */
 json_t *
 ext_compare(const json_t *now, const json_t *wanted)
 {
@@ -282,6 +287,7 @@ ext_compare(const json_t *now, const json_t *wanted)
                                                                                             : NULL;
 }
 
+/* A long name replaces the short one. */
 void
 ext_short_names(json_t *kwargs)
 {

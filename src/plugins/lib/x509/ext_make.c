@@ -33,6 +33,7 @@ conf_object(const char *text, bool *critical)
     return object;
 }
 
+/* pathlen is only allowed for an authority, as cryptography has it. */
 int
 make_basic(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -216,6 +217,7 @@ make_akid(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out,
     return 0;
 }
 
+/* One of both numbers must be there. */
 int
 make_policy_constraints(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -261,6 +263,7 @@ make_inhibit(const json_t *v, const ext_about_t *about, bool *critical, buf_t *o
     return 0;
 }
 
+/* The extension has no content but NULL; only whether it is critical can be said. */
 int
 make_no_check(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -308,6 +311,7 @@ make_comment(const json_t *v, const ext_about_t *about, bool *critical, buf_t *o
     return 0;
 }
 
+/* Netscape's bits, which old software still looks at. */
 int
 make_cert_type(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {
@@ -393,6 +397,7 @@ make_reason(const json_t *v, const ext_about_t *about, bool *critical, buf_t *ou
                      name != NULL ? name : "None");
 }
 
+/* GeneralizedTime, in UTC. */
 int
 make_date(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {

@@ -4,6 +4,7 @@
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/ext.h"
 
+/* Python's `in`: in a text anywhere, in a list as an element, in a mapping as a key. */
 bool
 conf_has(const json_t *v, const char *word)
 {
@@ -25,6 +26,7 @@ pair_of(const char *text, size_t len, const char *without)
     return json_pack("[s, s]", key, colon != NULL ? str_trim(colon + 1) : without);
 }
 
+/* A text without a colon is a kind without a value. */
 json_t *
 gn_pair(const char *text)
 {
@@ -141,6 +143,7 @@ gn_write(const char *kind, const json_t *v, buf_t *out, fail_t *err)
     return fail_kind(err, FAIL_COMMAND, -EINVAL, "GeneralName type %s is invalid", kind);
 }
 
+/* Stops at the first that is wrong. */
 int
 gn_write_all(const json_t *pairs, buf_t *out, fail_t *err)
 {
@@ -177,6 +180,7 @@ show_ip(der_t body)
     return out.len > 0 ? buf_steal(&out) : xstrdup("");
 }
 
+/* The kinds that OpenSSL prints, with its words; others in hexadecimal. NEW, or NULL. */
 static json_t *
 gn_show_one(uint8_t tag, der_t body)
 {
@@ -209,6 +213,7 @@ gn_show_one(uint8_t tag, der_t body)
     }
 }
 
+/* NULL as soon as one of them can't be read. */
 json_t *
 gn_show(der_t in)
 {

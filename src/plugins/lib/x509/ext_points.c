@@ -4,6 +4,7 @@
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/ext_make.h"
 
+/* Names of the subject, of any kind that gn_write() knows. */
 int
 make_subject_names(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {

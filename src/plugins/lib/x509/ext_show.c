@@ -37,6 +37,7 @@ const oid_name_t access_methods[] = { { "OCSP", "1.3.6.1.5.5.7.48.1" },
                                       { "caRepository", "1.3.6.1.5.5.7.48.5" },
                                       { NULL, NULL } };
 
+/* NULL: no such name. */
 const char *
 oid_by_name(const oid_name_t *table, const char *name)
 {
@@ -46,6 +47,7 @@ oid_by_name(const oid_name_t *table, const char *name)
     return NULL;
 }
 
+/* An OID without a name is its own. BORROWED. */
 const char *
 oid_name_of(const oid_name_t *table, const char *oid)
 {
@@ -55,6 +57,7 @@ oid_name_of(const oid_name_t *table, const char *oid)
     return oid;
 }
 
+/* Both members are optional in DER: not there means false, and no limit. */
 bool
 show_basic(der_t der, json_t *into)
 {
@@ -105,6 +108,7 @@ show_extended(der_t der, json_t *into)
     return true;
 }
 
+/* Pairs of digits with colons. */
 bool
 show_skid(der_t der, json_t *into)
 {
@@ -138,6 +142,7 @@ show_akid(der_t der, json_t *into)
     return true;
 }
 
+/* subjectAltName and others of that kind. */
 bool
 show_names(der_t der, json_t *into)
 {
@@ -311,6 +316,7 @@ show_policies(der_t der, json_t *into)
     return true;
 }
 
+/* Members [0] and [1], each a number or None. */
 bool
 show_policy_constraints(der_t der, json_t *into)
 {
@@ -341,6 +347,7 @@ show_number(der_t der, json_t *into)
     return true;
 }
 
+/* Lists of names; minimum and maximum, which RFC 5280 forbids, are not looked at. */
 bool
 show_name_constraints(der_t der, json_t *into)
 {
@@ -362,6 +369,7 @@ show_name_constraints(der_t der, json_t *into)
     return true;
 }
 
+/* Its presence says all. */
 bool
 show_no_check(der_t der, json_t *into)
 {
@@ -369,6 +377,7 @@ show_no_check(der_t der, json_t *into)
     return true;
 }
 
+/* Numbers that have no name are shown themselves. */
 bool
 show_features(der_t der, json_t *into)
 {
@@ -386,6 +395,7 @@ show_features(der_t der, json_t *into)
     return true;
 }
 
+/* The number is CRLReason's; 7 is unused and out of range are errors. */
 bool
 show_reason(der_t der, json_t *into)
 {
@@ -398,6 +408,7 @@ show_reason(der_t der, json_t *into)
     return true;
 }
 
+/* Shown as all dates of the module. */
 bool
 show_date(der_t der, json_t *into)
 {

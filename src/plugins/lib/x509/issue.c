@@ -6,6 +6,7 @@
 
 enum { SERIAL_BYTES = 20, DAY = 24 * 60 * 60, DAYS_MAX = 2000000 };
 
+/* All members are NULL or owned; the structure can be used again. */
 void
 issue_free(issue_t *self)
 {
@@ -90,6 +91,7 @@ take_time(const json_t *args, const char *name, json_int_t days, int64_t *ret_ti
     return 0;
 }
 
+/* A negative number makes a document that is over already, which tests use. */
 static int
 take_days(const json_t *args, json_int_t dflt, json_int_t *ret_days, fail_t *err)
 {
@@ -103,6 +105,7 @@ take_days(const json_t *args, json_int_t dflt, json_int_t *ret_days, fail_t *err
     return 0;
 }
 
+/* The name is checked at once; it is used at the end. */
 static int
 take_digest(const json_t *args, issue_t *out, fail_t *err)
 {
@@ -397,6 +400,7 @@ write_csr(const issue_t *self, buf_t *out)
     der_end(out, attributes);
 }
 
+/* The list of entries is left out when it is empty (RFC 5280, 5.1.2.6). */
 static void
 write_crl(const issue_t *self, const sigalg_t *alg, buf_t *out)
 {

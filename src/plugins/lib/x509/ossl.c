@@ -144,6 +144,7 @@ ossl_symbols(const library_symbol_t *wanted, size_t n, void *into, fail_t *err)
     return library != NULL ? 0 : err->code;
 }
 
+/* For buffers that held a secret; what a growing buffer left behind is not reached. */
 void
 ossl_wipe(buf_t *b)
 {
@@ -152,6 +153,7 @@ ossl_wipe(buf_t *b)
     buf_free(b);
 }
 
+/* From libcrypto, so that it is the generator that its keys come from. */
 int
 ossl_random(uint8_t *out, size_t len, fail_t *err)
 {
@@ -193,6 +195,7 @@ pkey_destroy(pkey_t **self_p)
     *self_p = NULL;
 }
 
+/* By OpenSSL's numbers of algorithms, which do not change. */
 pkey_type_t
 pkey_type(const pkey_t *self)
 {
@@ -405,6 +408,7 @@ pkey_read_public(const void *der, size_t len)
     return lib_load(&why) == 0 ? lib.d2i_PUBKEY(NULL, &at, (long) len) : NULL;
 }
 
+/* SubjectPublicKeyInfo. */
 int
 pkey_write_public(const pkey_t *self, buf_t *out, fail_t *err)
 {
@@ -437,6 +441,7 @@ pkey_sign(const pkey_t *self, const char *digest, const void *data, size_t len, 
                             digest != NULL ? digest : "the key");
 }
 
+/* RSASSA-PSS needs to be named, as its padding is no part of the key. */
 bool
 pkey_verify(const pkey_t *self, const char *digest, bool pss, const void *data, size_t len, const void *sig,
             size_t sig_len)
@@ -453,6 +458,7 @@ pkey_verify(const pkey_t *self, const char *digest, bool pss, const void *data, 
     return good;
 }
 
+/* `name` as libcrypto names it. */
 int
 ossl_digest(const char *name, const void *data, size_t len, buf_t *out, fail_t *err)
 {

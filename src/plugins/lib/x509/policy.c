@@ -4,6 +4,7 @@
 #include "plugins/lib/x509/dn.h"
 #include "plugins/lib/x509/issue.h"
 
+/* Names of the older module's arguments are translated, and those without a meaning here dropped. */
 void
 issue_compat(json_t *args)
 {
@@ -61,6 +62,7 @@ policy_by(call_ctx_t *ctx, const char *fun, const char *name)
     return merged;
 }
 
+/* The pillar goes before the configuration. A name that is unknown is an empty policy. */
 json_t *
 policy_own(call_ctx_t *ctx, const json_t *name)
 {
@@ -77,6 +79,7 @@ policy_own(call_ctx_t *ctx, const json_t *name)
     return policy;
 }
 
+/* By publish.publish, so the master's peer option decides. The answer is {"data", "errors"}. */
 int
 policy_ask(call_ctx_t *ctx, const json_t *ca_server, const json_t *policy, const json_t *args,
            bool only_policy, json_t **ret_data, fail_t *err)
@@ -131,6 +134,7 @@ policy_remote(call_ctx_t *ctx, const json_t *name, const json_t *ca_server, json
     return 0;
 }
 
+/* The ca_server's where there is one, else this minion's. */
 int
 policy_get(call_ctx_t *ctx, const json_t *name, const json_t *ca_server, json_t **ret_policy, fail_t *err)
 {
@@ -161,6 +165,7 @@ merge_subject(const json_t *policy, json_t *args)
     }
 }
 
+/* The policy has the last word: its settings replace the call's. `minions` is for the ca_server alone. */
 void
 policy_merge(const json_t *policy, json_t *args)
 {

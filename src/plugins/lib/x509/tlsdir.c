@@ -33,6 +33,7 @@ tls_base(call_ctx_t *ctx, const json_t *cacert_path, fail_t *err)
     return value_pystr(found);
 }
 
+/* The name must be one part of a path. */
 char *
 tls_path(const char *folder, const char *what, const char *file, const char *ext, fail_t *err)
 {
@@ -42,6 +43,7 @@ tls_path(const char *folder, const char *what, const char *file, const char *ext
     return NULL;
 }
 
+/* Fills the paths; nothing is looked at on disk yet. */
 int
 tlsdir_open(call_ctx_t *ctx, const json_t *args, const char *key, tlsdir_t *out, fail_t *err)
 {
@@ -82,6 +84,7 @@ tls_file_of(const json_t *args, const char *given)
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
+/* The first block of the kind; others before it are passed over. */
 xdoc_t *
 tls_doc_of(xdoc_kind_t kind, const char *pem)
 {
@@ -101,6 +104,7 @@ tls_doc_of(xdoc_kind_t kind, const char *pem)
     return NULL;
 }
 
+/* 1 with the document, 0 when the file isn't there, or negative. */
 int
 tls_read_doc(xdoc_kind_t kind, const char *path, xdoc_t **ret_doc, fail_t *err)
 {
@@ -117,6 +121,7 @@ tls_read_doc(xdoc_kind_t kind, const char *path, xdoc_t **ret_doc, fail_t *err)
                : fail_kind(err, FAIL_COMMAND, -EINVAL, "%s holds no %s in PEM", path, names[kind]);
 }
 
+/* As tls_read_doc(). Keys of an authority here have no passphrase. */
 int
 tls_read_key(const char *path, pkey_t **ret_key, pkey_trouble_t *ret_trouble, fail_t *err)
 {
@@ -130,6 +135,7 @@ tls_read_key(const char *path, pkey_t **ret_key, pkey_trouble_t *ret_trouble, fa
     return *ret_key != NULL ? 1 : fail_kind(err, why.kind, why.code, "%s: %s", path, fail_text(&why));
 }
 
+/* 1 with both, 0 when one of the files isn't there. A pair that does not fit is an error. */
 int
 tlsdir_authority(const tlsdir_t *self, xdoc_t **ret_cert, pkey_t **ret_key, fail_t *err)
 {
@@ -169,6 +175,8 @@ tls_write_secret(const char *path, const buf_t *bytes, fail_t *err)
     return fs_rewrite(path, bytes->data, bytes->len, 0600, err);
 }
 
+/* The key first: a certificate without its key is of no use. When the second file can't be written the first
+ * is put back. */
 int
 tls_write_pair(const char *key_path, pkey_t *key, const char *path, const char *label, const buf_t *der,
                fail_t *err)

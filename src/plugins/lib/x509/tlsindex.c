@@ -24,6 +24,7 @@ put_bytes_repr(const char *text, size_t len, buf_t *out)
     buf_puts(out, py_cstr(repr));
 }
 
+/* Upper-case hexadecimal without a leading zero. */
 char *
 index_serial(const xdoc_t *cert)
 {
@@ -36,6 +37,7 @@ index_serial(const xdoc_t *cert)
     return serial;
 }
 
+/* The index has two digits for the year, as UTCTime. */
 bool
 tls_index_time(const char *text, int64_t *ret_seconds)
 {
@@ -45,6 +47,8 @@ tls_index_time(const char *text, int64_t *ret_seconds)
            der_to_time(DER_UTC, (der_t){ (const uint8_t *) text, DIGITS + 1 }, ret_seconds);
 }
 
+/* A line of `openssl ca`: status, end, time of revocation, serial number, file, name. The name's parts are
+ * Python's repr of bytes, as Salt writes them. */
 char *
 index_line(const xdoc_t *cert, char status, int64_t revoked, fail_t *err)
 {
@@ -107,23 +111,7 @@ index_write(const tlsdir_t *self, const buf_t *text, fail_t *err)
     return fs_rewrite(path, text->data, text->len, 0644, err);
 }
 
-/* Appends the digits of a serial number; a file that Salt has, and nobody reads. */
-static int
-keep_serial(call_ctx_t *ctx, const tlsdir_t *self, const xdoc_t *cert, fail_t *err)
-{
-    const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
-    AUTO_FREE char *path = xasprintf("%s/%s.serial", cachedir, self->name);
-    AUTO_FREE char *digits = der_decimal(cert->serial.p, cert->serial.len);
-
-    if (*cachedir == '\0')
-        return 0;
-    if (fs_mkdirs(cachedir, 0755, err) != 0)
-        return err->code;
-    AUTO_FD fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    int rc = fd < 0 ? -errno : fs_write_all(fd, digits, strlen(digits));
-    return rc == 0 ? 0 : fs_fail(err, rc, "write", path);
-}
-
+/* Adds a certificate that was issued to the index; the lock keeps two runs from losing a line. */
 int
 tlsdir_note(call_ctx_t *ctx, const tlsdir_t *self, const buf_t *der, fail_t *err)
 {
@@ -132,8 +120,20 @@ tlsdir_note(call_ctx_t *ctx, const tlsdir_t *self, const buf_t *der, fail_t *err
 
     salt_assert(cert != NULL);
     AUTO_FREE char *line = index_line(cert, 'V', 0, err);
-    if (line == NULL || keep_serial(ctx, self, cert, err) != 0)
+    if (line == NULL)
         return err->code;
+    /* The digits of all serial numbers, in a file that Salt writes and never reads. */
+    const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
+    AUTO_FREE char *path = xasprintf("%s/%s.serial", cachedir, self->name);
+    AUTO_FREE char *digits = der_decimal(cert->serial.p, cert->serial.len);
+    if (*cachedir != '\0') {
+        if (fs_mkdirs(cachedir, 0755, err) != 0)
+            return err->code;
+        AUTO_FD serials = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+        int rc = serials < 0 ? -errno : fs_write_all(serials, digits, strlen(digits));
+        if (rc != 0)
+            return fs_fail(err, rc, "write", path);
+    }
     AUTO_FD fd = index_hold(self, &text, err);
     if (fd < 0)
         return err->code;

@@ -62,6 +62,7 @@ static const struct {
     { "sha3_512", "SHA3-512", "2.16.840.1.101.3.4.2.10" },
 };
 
+/* Salt's names have "_" where libcrypto's have "-". */
 const char *
 digest_name(const char *salts, fail_t *err)
 {
@@ -90,6 +91,7 @@ sigalg_for(const pkey_t *key, const char *digest, fail_t *err)
     return NULL;
 }
 
+/* NULL: an algorithm that is not known here; the document can be read all the same. */
 const sigalg_t *
 sigalg_of(const xdoc_t *doc)
 {
@@ -111,6 +113,7 @@ sigalg_write(const sigalg_t *alg, buf_t *out)
     der_end(out, at);
 }
 
+/* For the algorithms that have a hash of their own, NULL. */
 const char *
 xdoc_digest(const xdoc_t *self)
 {
@@ -131,6 +134,7 @@ xdoc_digest(const xdoc_t *self)
     return NULL;
 }
 
+/* False as well for a key of another kind, and for an algorithm that is not known. */
 bool
 xdoc_signed_by(const xdoc_t *self, const pkey_t *key)
 {
@@ -143,6 +147,7 @@ xdoc_signed_by(const xdoc_t *self, const pkey_t *key)
 
 /* ---- parsing ------------------------------------------------------------------------------------ */
 
+/* NULL is no document, and nothing is done. */
 void
 xdoc_destroy(xdoc_t **self_p)
 {
@@ -194,6 +199,7 @@ xdoc_read_name(der_t *in, der_t *ret_whole, json_t **ret_name)
     return *ret_name != NULL;
 }
 
+/* UTCTime or GeneralizedTime. */
 static bool
 xdoc_read_time(der_t *in, int64_t *ret_time)
 {
@@ -203,6 +209,7 @@ xdoc_read_time(der_t *in, int64_t *ret_time)
     return der_next(in, &tag, &body, NULL) && der_to_time(tag, body, ret_time);
 }
 
+/* SubjectPublicKeyInfo with its tag, as the key's hash needs it whole. */
 static bool
 read_spki(der_t *in, der_t *ret_whole)
 {
@@ -277,6 +284,7 @@ read_csr(xdoc_t *d, der_t in)
     return true;
 }
 
+/* Entries: serial number, date and extensions. */
 static bool
 read_revoked(xdoc_t *d, der_t in)
 {
@@ -347,6 +355,7 @@ xdoc_parse(xdoc_kind_t kind, const void *der, size_t len)
     return d;
 }
 
+/* BORROWED, or NULL. */
 json_t *
 xdoc_extension(const xdoc_t *self, const char *oid)
 {

@@ -192,21 +192,6 @@ of_pem(xdoc_kind_t kind, const char *text, xkept_t *kept)
     return first;
 }
 
-static xdoc_t *
-of_pkcs12(const buf_t *bytes, const char *pass, xkept_t *kept)
-{
-    p12_auto_t p12 = { .key = NULL };
-    pkey_trouble_t trouble;
-
-    if (p12_read(bytes, pass, &p12, &trouble) != 0 || p12.cert.len == 0)
-        return NULL;
-    for (size_t i = 0; i < p12.n_more; i++)
-        add_chain(kept, buf_str(&p12.more[i]), p12.more[i].len);
-    kept->name = STEAL(p12.name);
-    kept->encoding = "pkcs12";
-    return xdoc_parse(XDOC_CERT, buf_str(&p12.cert), p12.cert.len);
-}
-
 /* The encoding that was found stays in `kept`, so that a state can tell whether the file has it. */
 xdoc_t *
 xdoc_load(xdoc_kind_t kind, const json_t *source, const char *pass, xkept_t *kept, fail_t *err)
@@ -223,8 +208,16 @@ xdoc_load(xdoc_kind_t kind, const json_t *source, const char *pass, xkept_t *kep
     xdoc_t *doc = pem ? of_pem(kind, buf_str(&bytes), kept) : xdoc_parse(kind, buf_str(&bytes), bytes.len);
     if (doc != NULL && !pem)
         kept->encoding = "der";
-    if (doc == NULL && !pem && kind == XDOC_CERT)
-        doc = of_pkcs12(&bytes, pass, kept);
+    p12_auto_t p12 = { .key = NULL };
+    pkey_trouble_t trouble;
+    if (doc == NULL && !pem && kind == XDOC_CERT && p12_read(&bytes, pass, &p12, &trouble) == 0 &&
+        p12.cert.len > 0) {
+        for (size_t i = 0; i < p12.n_more; i++)
+            add_chain(kept, buf_str(&p12.more[i]), p12.more[i].len);
+        kept->name = STEAL(p12.name);
+        kept->encoding = "pkcs12";
+        doc = xdoc_parse(XDOC_CERT, buf_str(&p12.cert), p12.cert.len);
+    }
     if (doc == NULL && !pem && kind == XDOC_CERT) {
         kept->encoding = "pkcs7_der";
         doc = of_pkcs7(&bytes, kept);

@@ -82,23 +82,6 @@ xstate_find(xstate_t *s, fail_t *err)
     return file < 0 ? file : 0;
 }
 
-/* True when the changes are only about how it is kept. */
-static bool
-kept_only(const xstate_t *s)
-{
-    const char *key;
-    json_t *v;
-
-    json_object_foreach (s->changes, key, v) {
-        bool known = false;
-        for (size_t i = 0; s->kind->re_encode[i] != NULL; i++)
-            known = known || str_eq(s->kind->re_encode[i], key);
-        if (!known)
-            return false;
-    }
-    return s->current;
-}
-
 static int
 write_file(xstate_t *s, fail_t *err)
 {
@@ -108,7 +91,17 @@ write_file(xstate_t *s, fail_t *err)
     json_t *fret = NULL;
 
     if (any) {
-        if (s->kind->make(s, !kept_only(s), &bytes, err) != 0)
+        /* Changes that are only about how it is kept need no new one. */
+        bool fresh = !s->current;
+        const char *key;
+        json_t *v;
+        json_object_foreach (s->changes, key, v) {
+            bool known = false;
+            for (size_t i = 0; s->kind->re_encode[i] != NULL; i++)
+                known = known || str_eq(s->kind->re_encode[i], key);
+            fresh = fresh || !known;
+        }
+        if (s->kind->make(s, fresh, &bytes, err) != 0)
             return err->code;
         /* Text, or bytes in py_wire's form. */
         if (str_ends(value_str(s->args, "encoding", "pem"), "pem"))
