@@ -8,7 +8,8 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 
-/* --strip-components=N of tar's options; None for none. NEW. */
+/* --strip-components=N of tar's options; None for none. NEW. tar takes both spellings and any beginning of
+ * the long one; Salt's expression looks for these two. */
 static json_t *
 stripped(const extracted_t *x)
 {
@@ -28,6 +29,8 @@ stripped(const extracted_t *x)
     return gap > 0 && str_to_int(text, 1, INT32_MAX, &n) ? json_integer(n) : json_null();
 }
 
+/* The error of the list, and which arguments would do without one. When those are given already, the error
+ * alone. */
 static int
 cannot_list(extracted_t *x, const fail_t *why)
 {
@@ -50,11 +53,14 @@ cannot_list(extracted_t *x, const fail_t *why)
         no_place ? "\n- Ownership cannot be managed without setting 'enforce_ownership_on'." : "");
 }
 
+/* The members of the archive, by the execution module's archive.list, and what follows from it alone. A list of
+ * verbose kind has folders, files and links apart. */
 static int
 list_contents(extracted_t *x)
 {
     fail_auto_t why = FAIL_INIT;
     bool zip = strcmp(x->format, "zip") == 0;
+    /* Only zip files are asked: of the others a list is made without a password. */
     int secret = zip && !extracted_asked(x, "password")
                      ? sub_call_bool(x->ctx, &why, "archive.is_encrypted", "{s:s}", "name", x->cached)
                      : 0;
@@ -86,6 +92,7 @@ list_contents(extracted_t *x)
     return 0;
 }
 
+/* A member's place below the destination, without slashes at its end. NEW. */
 char *
 extracted_place(const extracted_t *x, const char *path)
 {
@@ -97,7 +104,9 @@ extracted_place(const extracted_t *x, const char *path)
     return full;
 }
 
-/* Whether each path is there as what the archive has; those that are something else go to `wrong`. */
+/* Whether each path is there as what the archive has; those that are something else go to `wrong`. lstat() is
+ * used, so that a link that stands for a folder counts as a link: extraction through it would write
+ * elsewhere. */
 static int
 compare_kind(extracted_t *x, const char *kind, json_t *wrong)
 {
@@ -110,6 +119,8 @@ compare_kind(extracted_t *x, const char *kind, json_t *wrong)
         if (lstat(full, &st) < 0) {
             if (errno != ENOENT && errno != ENOTDIR)
                 return extracted_fail(x, "[Errno %d] %s: '%s'", errno, strerror(errno), full);
+            /* Below something that is no folder the member can't be; that something is among the wrong
+             * ones. */
             x->missing = x->missing || errno == ENOENT;
             continue;
         }
@@ -121,6 +132,8 @@ compare_kind(extracted_t *x, const char *kind, json_t *wrong)
     return 0;
 }
 
+/* Removes members that are there, and tells them as changes. What can't be removed fails after all others
+ * were tried. */
 int
 extracted_remove(extracted_t *x, const json_t *paths, const char *sentence)
 {
@@ -188,6 +201,8 @@ settle_wrong(extracted_t *x, const json_t *wrong)
         "vice-versa), but could not be removed. The following errors were observed:\n");
 }
 
+/* Sets x->needed: the archive is extracted when something is missing, is of another kind, or the source is
+ * another than the last time. */
 static int
 decide(extracted_t *x)
 {
@@ -204,12 +219,14 @@ decide(extracted_t *x)
     int rc = json_array_size(wrong) > 0 ? settle_wrong(x, wrong) : 0;
     if (rc != 0 || x->needed || !extracted_asked(x, "source_hash_update") || x->old_sum == NULL)
         return rc;
+    /* All members are there: only a source that has changed since is a reason. */
     now = extracted_kept_sum(x, x->cached, value_str(x->old_sum, "hash_type", ""));
     x->hash_changed = now == NULL || !value_equal(now, x->old_sum);
     x->needed = x->hash_changed;
     return 0;
 }
 
+/* 0 to go on; 1 when the return is complete; or negative. */
 int
 extracted_compare(extracted_t *x)
 {

@@ -1,4 +1,5 @@
-/* extracted_options.c - see extracted.h: the arguments, before anything is fetched. */
+/* extracted_options.c - see extracted.h: the arguments, before anything is fetched. They are looked at in
+ * Salt's order, so that of several faults the same one is told. */
 #include "plugins/lib/archive/extracted.h"
 
 #include "common/base/digest.h"
@@ -10,12 +11,15 @@
 #include "plugins/lib/file/source.h"
 #include "plugins/lib/transfer/fetch.h"
 
+/* An argument that may be left out, but not relative: there is no folder that it would be relative to. */
 static bool
 is_abs_or_none(const json_t *path)
 {
     return path == NULL || *json_string_value(path) == '/';
 }
 
+/* The destination, and options that contradict each other. 0 with x->name, which ends in "/", as Salt's
+ * comments show it. */
 static int
 check_name(extracted_t *x)
 {
@@ -46,13 +50,16 @@ check_name(extracted_t *x)
         return extracted_fail(x, "Value for 'enforce_ownership_on' is not an absolute path");
     AUTO_FREE char *path = place != NULL ? fop_normpath(json_string_value(place)) : NULL;
     AUTO_FREE char *with = place != NULL ? xasprintf("%s/", path) : NULL;
+    /* Both are normalized first: "..", or a folder that only begins with the same letters, would be
+     * outside. */
     AUTO_FREE char *top = fop_normpath(x->name), *below = xasprintf("%s/", strcmp(top, "/") == 0 ? "" : top);
     if (place != NULL && !str_starts(with, below))
         return extracted_fail(x, "Value for 'enforce_ownership_on' must be within %s", x->name);
     return 0;
 }
 
-/* An unfinished run's files are not all there, whatever `if_missing` says. */
+/* An unfinished run's files are not all there, whatever `if_missing` says. The note of such a run is removed
+ * when it has finished; while it is there the archive is extracted again. 1: there is nothing to do. */
 static int
 check_if_missing(extracted_t *x)
 {
@@ -73,6 +80,8 @@ check_if_missing(extracted_t *x)
     return 1;
 }
 
+/* Numbers of the user and the group. A name that does not exist yet fails here, before the archive has
+ * changed anything. */
 static int
 check_owner(extracted_t *x)
 {
@@ -88,6 +97,8 @@ check_owner(extracted_t *x)
     return 0;
 }
 
+/* The first source of a list that is there, with its hash. A local one is read where it is; a copy in the
+ * cache would be of no use. */
 static int
 pick_source(extracted_t *x)
 {
@@ -117,6 +128,7 @@ pick_source(extracted_t *x)
     return there > 0 ? 0 : there < 0 ? there : extracted_fail(x, "Source file '%s' does not exist", x->shown);
 }
 
+/* By the argument, else by the end of the name; the query of a URL is no part of the name. */
 static int
 check_format(extracted_t *x)
 {
@@ -149,6 +161,8 @@ check_format(extracted_t *x)
         wanted);
 }
 
+/* Options on the command line mean that the program unzip must do it; else our own reader does, to which a
+ * password can be given without anybody seeing it. */
 static int
 check_zip_options(extracted_t *x)
 {
@@ -172,6 +186,7 @@ check_zip_options(extracted_t *x)
     return 0;
 }
 
+/* The options that each format knows. Programs that are missing are told before anything is fetched. */
 static int
 archive_check_options(extracted_t *x)
 {
@@ -203,9 +218,11 @@ archive_check_options(extracted_t *x)
     return 0;
 }
 
+/* 0 to go on; 1 when the return is complete; or negative. */
 int
 extracted_check(extracted_t *x)
 {
+    /* Each step relies on those before it: the format is guessed by the source that was picked. */
     static int (*const steps[])(extracted_t *) = { check_name, check_if_missing, check_owner, pick_source,
                                                    archive_check_options };
     int rc = 0;

@@ -1,6 +1,6 @@
 /* zipfile.c - see zipfile.h: finds the directory at the archive's end, reads it whole, and unpacks members
  * piece by piece. Every size in it is a claim, bounded by the file's size or by what is stated for the
- * member. */
+ * member. Numbers and places are those of PKWARE's APPNOTE.TXT. */
 #include "plugins/lib/archive/zipfile.h"
 
 #include <fcntl.h>
@@ -30,6 +30,7 @@ enum {
 #define SIGN_ENTRY   0x02014b50u
 #define SIGN_LOCAL   0x04034b50u
 
+/* Numbers in a zip file have their lowest byte first. */
 static uint64_t
 little(const unsigned char *p, size_t n)
 {
@@ -40,6 +41,7 @@ little(const unsigned char *p, size_t n)
     return v;
 }
 
+/* Python's words for whatever is wrong with the directory. */
 static int
 not_zip(fail_t *err)
 {
@@ -67,7 +69,8 @@ typedef struct directory {
     uint64_t n, len, offset; /* entries, bytes, and where it begins */
 } directory_t;
 
-/* An archive of more than 65535 members or 4 GB says so in a second end record. */
+/* An archive of more than 65535 members or 4 GB says so in a second end record. Its locator stands right
+ * before the first end record. None: the first one is all there is, and *dir stays. */
 static bool
 read_end64(int fd, uint64_t end, directory_t *dir)
 {
@@ -82,7 +85,8 @@ read_end64(int fd, uint64_t end, directory_t *dir)
     return true;
 }
 
-/* The last end record whose comment reaches to the file's end. */
+/* The last end record whose comment reaches to the file's end. The comment may hold the signature itself; a
+ * length that leads beyond the end tells that it is no end record. */
 static bool
 find_directory(int fd, uint64_t size, directory_t *dir)
 {
@@ -101,7 +105,8 @@ find_directory(int fd, uint64_t size, directory_t *dir)
     return false;
 }
 
-/* Sizes that do not fit stand in the extra field, each only when its own place holds all ones. */
+/* Sizes that do not fit stand in the extra field, each only when its own place holds all ones. The fields
+ * stand in a fixed order, and only those that are needed are there. */
 static void
 read_extra(zip_entry_t *entry, const unsigned char *extra, size_t len)
 {
@@ -122,7 +127,8 @@ read_extra(zip_entry_t *entry, const unsigned char *extra, size_t len)
     }
 }
 
-/* One entry at `p`; the bytes that it takes, or 0. */
+/* One entry at `p`; the bytes that it takes, or 0. The upper half of the external attributes is the mode,
+ * where a system with modes has made the archive. */
 static size_t
 zip_read_entry(zip_entry_t *entry, const unsigned char *p, size_t left)
 {
@@ -145,6 +151,8 @@ zip_read_entry(zip_entry_t *entry, const unsigned char *p, size_t left)
     return all;
 }
 
+/* The count is held against the bytes first: each entry takes 46 of them at least, so that no forged number
+ * makes a large table. */
 static int
 read_directory(zipfile_t *self, const directory_t *dir, fail_t *err)
 {
@@ -163,6 +171,8 @@ read_directory(zipfile_t *self, const directory_t *dir, fail_t *err)
     return 0;
 }
 
+/* 0 with the members, whose data is not looked at yet; or negative. O_NONBLOCK: a FIFO of that name would
+ * wait for a writer. */
 int
 zipfile_open(zipfile_t *self, const char *path, fail_t *err)
 {
@@ -180,6 +190,7 @@ zipfile_open(zipfile_t *self, const char *path, fail_t *err)
 void
 zipfile_free(zipfile_t *self)
 {
+    /* The last place too: a member that was begun when the directory ended may have its name. */
     for (size_t i = 0; self->v != NULL && i <= self->n; i++)
         free(self->v[i].name);
     free(self->v);
@@ -208,6 +219,7 @@ crc_step(uint32_t crc, unsigned char byte)
     return ~gzip_crc32(~crc, &byte, 1);
 }
 
+/* APPNOTE.TXT, 6.1.5: each byte changes all three keys. */
 static void
 cipher_take(cipher_t *c, unsigned char plain)
 {
@@ -216,6 +228,7 @@ cipher_take(cipher_t *c, unsigned char plain)
     c->key[2] = crc_step(c->key[2], (unsigned char) (c->key[1] >> 24));
 }
 
+/* In place. The cipher is broken, and here only to read what others have made. */
 static void
 cipher_decrypt(cipher_t *c, unsigned char *bytes, size_t n)
 {
@@ -238,6 +251,7 @@ typedef struct reading {
     buf_t *out; /* BORROWED */
 } reading_t;
 
+/* The next packed bytes, decrypted; 0 at their end. */
 static ssize_t
 zip_read_more(void *cookie, void *room, size_t cap)
 {
@@ -253,6 +267,8 @@ zip_read_more(void *cookie, void *room, size_t cap)
     return (ssize_t) n;
 }
 
+/* Takes unpacked bytes. More than the directory states is an error at once, so that no small file fills the
+ * disk. */
 static int
 put_more(void *cookie, const void *bytes, size_t n)
 {
@@ -291,6 +307,9 @@ read_crypt_header(reading_t *r, const char *password, fail_t *err)
                : fail_set(err, -EACCES, "Bad password for file '%s'", e->name);
 }
 
+/* Finds the data by the member's local header, whose name and extra field may be longer than the directory's,
+ * and unpacks it. The sum is compared at the end, when everything is written: the caller throws away what
+ * failed. */
 static int
 zip_run(reading_t *r, const char *password, fail_t *err)
 {
@@ -327,6 +346,7 @@ zip_read(const zipfile_t *self, const zip_entry_t *entry, const char *password, 
     return zip_run(&r, password, err);
 }
 
+/* The same into memory, of which the caller states the most. */
 int
 zip_read_text(const zipfile_t *self, const zip_entry_t *entry, const char *password, size_t limit, buf_t *out,
               fail_t *err)

@@ -27,17 +27,6 @@ static const char *const numbers[] = { "PRIORITY",
                                        "_SOURCE_REALTIME_TIMESTAMP",
                                        "_SOURCE_MONOTONIC_TIMESTAMP" };
 
-/* NEW value of a field: a number where it is one; of several values the list. */
-static json_t *
-journal_value(const char *name, json_t *v)
-{
-    long long n;
-    for (size_t i = 0; json_is_string(v) && i < NELEMS(numbers); i++)
-        if (str_eq(numbers[i], name) && str_to_int(json_string_value(v), INT64_MIN, INT64_MAX, &n))
-            return json_integer(n);
-    return json_incref(v);
-}
-
 json_t *
 journal_entry(const char *line, size_t len)
 {
@@ -45,7 +34,13 @@ journal_entry(const char *line, size_t len)
     json_auto_t *raw = value_parse(line, len, LIMIT_BEACON_READ, "journal", &why);
     json_t *entry = json_is_object(raw) ? json_object() : NULL, *v;
     const char *key;
-    json_object_foreach (entry != NULL ? raw : NULL, key, v)
-        json_object_set_new(entry, key, journal_value(key, v));
+    json_object_foreach (entry != NULL ? raw : NULL, key, v) {
+        /* A number where the field is one; of several values the list. */
+        long long n;
+        bool is = false;
+        for (size_t i = 0; !is && json_is_string(v) && i < NELEMS(numbers); i++)
+            is = str_eq(numbers[i], key) && str_to_int(json_string_value(v), INT64_MIN, INT64_MAX, &n);
+        json_object_set_new(entry, key, is ? json_integer(n) : json_incref(v));
+    }
     return entry;
 }

@@ -47,6 +47,7 @@ struct watches {
     bool full;    /* LIMIT_BEACON_WATCHES was said */
 };
 
+/* Frees the whole chain. */
 static void
 watch_free(void *p)
 {
@@ -57,6 +58,7 @@ watch_free(void *p)
     }
 }
 
+/* No path yet. NULL with *err: a user may have only so many of the kernel's queues. */
 watches_t *
 watches_new(fail_t *err)
 {
@@ -91,6 +93,7 @@ watches_destroy(watches_t **self_p)
     free(self);
 }
 
+/* For the loop that waits; readable when something has happened. */
 int
 watches_fd(const watches_t *self)
 {
@@ -99,6 +102,7 @@ watches_fd(const watches_t *self)
 
 /* ---- adding ------------------------------------------------------------------------------------------- */
 
+/* The same path of the same spec is taken once. The place of a path that was given up is used again. */
 static void
 watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
 {
@@ -121,7 +125,7 @@ watches_note(watches_t *self, int wd, size_t root, bool link, const char *path)
 }
 
 /* Watches one file or folder; false when it is not there. That of a spec tells when it is renamed: another
- * may get its path. */
+ * may get its path. IN_MASK_ADD: a file of two specs has one watch, whose mask must be that of both. */
 static bool
 watches_one(watches_t *self, size_t at, const char *path)
 {
@@ -130,6 +134,7 @@ watches_one(watches_t *self, size_t at, const char *path)
     for (size_t i = 0; i < root->n_excludes; i++)
         if (rx_match(root->excludes[i], path, strlen(path), 0, NULL) == 1)
             return true;
+    /* The kernel holds about a kilobyte for each. What is left out is said once. */
     if (map_len(self->all) >= LIMIT_BEACON_WATCHES) {
         if (!self->full)
             log_error("%s: %d files and folders are watched already; the others are not", root->path,
@@ -153,6 +158,7 @@ watches_one(watches_t *self, size_t at, const char *path)
     return true;
 }
 
+/* Folders beyond the bound are left out: so many folders are not watched anyway. */
 static void
 watches_queue(watches_t *self, const char *path, size_t root, bool fresh)
 {
@@ -160,7 +166,8 @@ watches_queue(watches_t *self, const char *path, size_t root, bool fresh)
         json_array_append_new(self->pending, json_pack("[s, I, b]", path, (json_int_t) root, fresh));
 }
 
-/* Begins with a path of a spec, when it is there. Links are watched, and not walked. */
+/* Begins with a path of a spec, when it is there. Links are watched, and not walked. A link has a second
+ * watch, of itself: when it is pointed elsewhere, the file that it led to tells nothing. */
 static void
 watches_begin(watches_t *self, size_t at)
 {
@@ -180,7 +187,8 @@ watches_begin(watches_t *self, size_t at)
         watches_note(self, wd, at, true, root->path);
 }
 
-/* Goes on with a folder: those in it are watched, and of a new one, what was made in it meanwhile is told. */
+/* Goes on with a folder: those in it are watched, and of a new one, what was made in it meanwhile is told.
+ * Between its making and its watch a folder may have got files, of which no event comes. */
 static void
 watches_folder(watches_t *self, const json_t *item, watch_fn *fn, void *cookie)
 {
@@ -218,6 +226,7 @@ watches_step(watches_t *self, watch_fn *fn, void *cookie)
     }
 }
 
+/* The first part of the tree is watched at once; the rest as watches_read() is called. */
 void
 watches_add(watches_t *self, const watch_spec_t *spec)
 {
@@ -244,7 +253,8 @@ watches_add(watches_t *self, const watch_spec_t *spec)
     watches_step(self, NULL, NULL);
 }
 
-/* Stops watching what has this path, or is below it, for one spec. */
+/* Stops watching what has this path, or is below it, for one spec. A file that other specs watch, or that has
+ * another path, stays watched. */
 static void
 watches_forget(watches_t *self, size_t root, const char *path)
 {
@@ -266,6 +276,7 @@ watches_forget(watches_t *self, size_t root, const char *path)
     }
 }
 
+/* Another file has the spec's path now. */
 void
 watches_again(watches_t *self, size_t root)
 {
@@ -275,7 +286,8 @@ watches_again(watches_t *self, size_t root)
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-/* Keeps the set of watches true to what an event tells. */
+/* Keeps the set of watches true to what an event tells. A folder that was moved in, or made, is watched with
+ * all that is in it; one that was moved away would tell a path that it no longer has. */
 static void
 watches_follow(watches_t *self, const watch_event_t *event)
 {
@@ -313,7 +325,7 @@ watches_tell_path(watches_t *self, const struct inotify_event *raw, const watch_
         watches_follow(self, &event);
 }
 
-/* Tells one event of the kernel. */
+/* Tells one event of the kernel. An overflow belongs to no path: all who listen must look for themselves. */
 static void
 watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, void *cookie)
 {
@@ -339,6 +351,7 @@ watches_tell(watches_t *self, const struct inotify_event *raw, watch_fn *fn, voi
     watch_free(copy);
 }
 
+/* Tells what has happened, and goes on with folders and with paths that were missing. It never waits. */
 int
 watches_read(watches_t *self, watch_fn *fn, void *cookie, fail_t *err)
 {
@@ -359,6 +372,7 @@ watches_read(watches_t *self, watch_fn *fn, void *cookie, fail_t *err)
     return 0;
 }
 
+/* When watches_read() has more to do although no event comes; -1: never. */
 int
 watches_again_ms(const watches_t *self)
 {

@@ -20,6 +20,7 @@ typedef struct bin_in {
     bool *busy;     /* owned: being read */
 } bin_in_t;
 
+/* Objects that were never read are NULL. */
 static void
 bin_in_free(bin_in_t *self)
 {
@@ -29,13 +30,15 @@ bin_in_free(bin_in_t *self)
     free(self->busy);
 }
 
+/* The error that plistlib raises, whatever is wrong. NULL, so that readers may return it. */
 static py_t *
 bad_file(void)
 {
     return py_raise(&py_ValueError, "Invalid file");
 }
 
-/* Big-endian, the last eight bytes of it. */
+/* Big-endian, the last eight bytes of it. Sizes that need not be a power of two occur in the table of
+ * offsets. */
 static uint64_t
 uint_at(const unsigned char *p, size_t size)
 {
@@ -46,6 +49,7 @@ uint_at(const unsigned char *p, size_t size)
     return n;
 }
 
+/* IEEE 754, big-endian, whatever this machine has. */
 static double
 double_at(const unsigned char *p)
 {
@@ -56,7 +60,8 @@ double_at(const unsigned char *p)
     return v;
 }
 
-/* `n` bytes at *at, which goes behind them; NULL: there are not so many. */
+/* `n` bytes at *at, which goes behind them; NULL: there are not so many. The test is written so that a length
+ * near the largest number can't overflow it. */
 static const unsigned char *
 bin_take(const bin_in_t *self, size_t *at, size_t n)
 {
@@ -66,7 +71,8 @@ bin_take(const bin_in_t *self, size_t *at, size_t n)
     return self->bytes + *at - n;
 }
 
-/* How many elements or characters follow: the token's low half, or an integer behind it. */
+/* How many elements or characters follow: the token's low half, or an integer behind it. The integer is an
+ * object of its own, token and all; its own low half is the power of two of its size. */
 static bool
 take_size(const bin_in_t *self, size_t *at, unsigned low, size_t *ret_n)
 {
@@ -84,6 +90,7 @@ take_size(const bin_in_t *self, size_t *at, unsigned low, size_t *ret_n)
 
 /* ---- scalars ------------------------------------------------------------------------------------------ */
 
+/* 1, 2, 4, 8 or 16 bytes. Only those of 16 need more than an int64_t, and go through their digits. */
 static py_t *
 bin_read_int(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -99,6 +106,7 @@ bin_read_int(const bin_in_t *self, size_t at, unsigned low)
     unsigned __int128 wide = (unsigned __int128) uint_at(p, EIGHT_BYTES) << 64 | n;
     bool minus = (*p & 0x80) != 0;
     char digits[DIGITS], *d = digits + sizeof(digits);
+    /* In unsigned arithmetic the smallest number has its negative too. */
     wide = minus ? -wide : wide;
     do
         *--d = (char) ('0' + (int) (wide % TEN));
@@ -108,6 +116,7 @@ bin_read_int(const bin_in_t *self, size_t at, unsigned low)
     return py_int_digits(d, (size_t) (digits + sizeof(digits) - d));
 }
 
+/* Four or eight bytes; of no other size is one a number. */
 static py_t *
 read_real(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -124,6 +133,7 @@ read_real(const bin_in_t *self, size_t at, unsigned low)
     return py_float(single);
 }
 
+/* Seconds since 2001 as a double. The bound keeps llround() within its range; NaN fails it too. */
 static py_t *
 bin_read_date(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -139,6 +149,7 @@ bin_read_date(const bin_in_t *self, size_t at, unsigned low)
     return plist_date((micros - rest) / MICROS, (int) rest);
 }
 
+/* Data, of which nothing is looked at. */
 static py_t *
 bin_read_bytes(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -148,6 +159,7 @@ bin_read_bytes(const bin_in_t *self, size_t at, unsigned low)
     return p != NULL ? py_bytes(p, n) : bad_file();
 }
 
+/* Characters of ASCII, one byte for each; others are the writer's fault. */
 static py_t *
 read_ascii(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -160,7 +172,7 @@ read_ascii(const bin_in_t *self, size_t at, unsigned low)
     return p != NULL ? py_str((const char *) p, n) : bad_file();
 }
 
-/* UTF-16 without a mark. */
+/* UTF-16 without a mark. Half of a pair without the other is no character. */
 static py_t *
 read_unicode(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -187,6 +199,7 @@ read_unicode(const bin_in_t *self, size_t at, unsigned low)
     return py_str(buf_str(&out), out.len);
 }
 
+/* Objects that are a token alone. */
 static py_t *
 read_simple(const bin_in_t *self, size_t at, unsigned low)
 {
@@ -210,6 +223,7 @@ read_simple(const bin_in_t *self, size_t at, unsigned low)
 
 static py_t *bin_read_object(bin_in_t *self, size_t number);
 
+/* Elements are numbers of objects. Each takes at least a byte of the file, which bounds a forged count. */
 static py_t *
 bin_read_array(bin_in_t *self, size_t at, unsigned low)
 {
@@ -228,6 +242,7 @@ bin_read_array(bin_in_t *self, size_t at, unsigned low)
     return STEAL(list);
 }
 
+/* All keys come first, then all values in the same order. */
 static py_t *
 bin_read_dict(bin_in_t *self, size_t at, unsigned low)
 {
@@ -256,6 +271,7 @@ static py_t *(*const scalars[])(const bin_in_t *self, size_t at, unsigned low) =
 };
 enum { TOKEN_ARRAY = 10, TOKEN_DICT = 13 };
 
+/* The object at this place; `at` may be beyond the end, which is no object. */
 static py_t *
 bin_read_token(bin_in_t *self, size_t at)
 {
@@ -270,7 +286,8 @@ bin_read_token(bin_in_t *self, size_t at)
                                 : bad_file();
 }
 
-/* NEW reference to the object of this number. */
+/* NEW reference to the object of this number. An object that is named twice is read once, as a file of a few
+ * bytes could name it a million times. One that is being read already holds itself. */
 static py_t *
 bin_read_object(bin_in_t *self, size_t number)
 {
@@ -301,6 +318,8 @@ plist_read_binary(const char *bytes, size_t len)
     self.offset_size = trailer[OFFSET_SIZE];
     self.ref_size = trailer[REF_SIZE];
     self.table = uint_at(trailer + TABLE, EIGHT_BYTES);
+    /* The last 32 bytes: sizes, the number of objects, the outermost one, and where the table is. All of them
+     * are claims of the file. */
     uint64_t n = uint_at(trailer + COUNT, EIGHT_BYTES);
     if (self.offset_size < 1 || self.offset_size > EIGHT_BYTES || self.ref_size < 1 ||
         self.ref_size > EIGHT_BYTES || self.table > len - TRAILER ||

@@ -11,6 +11,7 @@
 #include "common/data/yaml_scalar.h"
 #include "common/py/py_error.h"
 
+/* A name within the text, which ends at no NUL. */
 typedef struct tag {
     const char *name;
     size_t len;
@@ -34,6 +35,7 @@ xml_in_free(xml_in_t *self)
     py_unref(self->into);
 }
 
+/* The line of the place that is being read, from 1; counted only for an error. */
 static size_t
 line_of(const xml_in_t *self)
 {
@@ -44,6 +46,7 @@ line_of(const xml_in_t *self)
     return line;
 }
 
+/* Raises expat's words where they are known, with the line. */
 static int
 xml_wrong(const xml_in_t *self, const char *what)
 {
@@ -61,7 +64,8 @@ xml_around(const xml_in_t *self)
     return n > 0 ? py_seq_at(self->into, n - 1) : NULL;
 }
 
-/* TAKES the value, which may be NULL with its error raised. */
+/* TAKES the value, which may be NULL with its error raised. Within a mapping it is the value of the key
+ * before; outside of all it is the whole, and a later one takes its place, as in plistlib. */
 static int
 xml_put(xml_in_t *self, py_t *value)
 {
@@ -85,6 +89,7 @@ xml_put(xml_in_t *self, py_t *value)
     return rc;
 }
 
+/* Puts it into what is around, and makes it what is around from here on. */
 static int
 begin_container(xml_in_t *self, py_t *container)
 {
@@ -106,6 +111,7 @@ begin_array(xml_in_t *self)
     return begin_container(self, py_list());
 }
 
+/* A key without a value would be lost otherwise. */
 static int
 end_container(xml_in_t *self)
 {
@@ -126,6 +132,7 @@ take_data(xml_in_t *self)
     return STEAL(text);
 }
 
+/* Keys stand in mappings only, and have a value between them. */
 static int
 end_key(xml_in_t *self)
 {
@@ -155,6 +162,8 @@ end_false(xml_in_t *self)
     return xml_put(self, PY_False);
 }
 
+/* Python's int() reads it: with blanks around and underscores; "0x" is looked for first, as it must be told
+ * the base. */
 static int
 end_integer(xml_in_t *self)
 {
@@ -181,6 +190,7 @@ end_date(xml_in_t *self)
     return xml_put(self, plist_date_read(py_cstr(text)));
 }
 
+/* Base64, with blanks and line ends in it, which the decoder passes over. */
 static int
 end_data(xml_in_t *self)
 {
@@ -192,6 +202,7 @@ end_data(xml_in_t *self)
     return bytes != NULL ? xml_put(self, py_bytes(bytes, len)) : py_raise_int(&py_ValueError, "%s", why);
 }
 
+/* Elements that plistlib knows. Those without `begin` have a text only. */
 static const struct element {
     const char *name;
     int (*begin)(xml_in_t *self), (*end)(xml_in_t *self);
@@ -220,7 +231,8 @@ element_named(const tag_t *tag)
 
 /* ---- markup ------------------------------------------------------------------------------------------- */
 
-/* Goes behind the next `word`, and returns where it begins; NULL raised. */
+/* Goes behind the next `word`, and returns where it begins; NULL raised. `missing` is the error when it is
+ * not there. */
 static const char *
 xml_pass(xml_in_t *self, const char *word, const char *missing)
 {
@@ -234,7 +246,8 @@ xml_pass(xml_in_t *self, const char *word, const char *missing)
     return found;
 }
 
-/* Goes behind the '>' that ends a tag or declaration; quoted ones do not count, nor those in brackets. */
+/* Goes behind the '>' that ends a tag or declaration; quoted ones do not count, nor those in brackets. A
+ * document type may hold declarations in brackets, each with a '>' of its own. */
 static int
 pass_tag(xml_in_t *self)
 {
@@ -256,6 +269,7 @@ pass_tag(xml_in_t *self)
     return xml_wrong(self, "unclosed token");
 }
 
+/* Declared entities are how a small file becomes a large one; plistlib refuses them too. */
 static int
 read_doctype(xml_in_t *self)
 {
@@ -285,12 +299,14 @@ read_instruction(xml_in_t *self)
     for (name_end = name_at; name_end < end && strchr("'\"?", *name_end) == NULL;)
         name_end++;
     AUTO_FREE char *name = xstrndup(name_at, (size_t) (name_end - name_at));
+    /* ASCII is UTF-8. Whether the bytes are is looked at before anything is read. */
     if (strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "us-ascii") == 0)
         return 0;
     return py_raise_int(&py_ValueError, "the encoding %s is not taken: write the file in UTF-8", name);
 }
 
-/* The name that starts at `at`. */
+/* The name that starts at `at`. Any characters that do not end one make a name here; an unknown name is
+ * passed over anyway. */
 static int
 read_name(xml_in_t *self, tag_t *ret_tag)
 {
@@ -301,6 +317,7 @@ read_name(xml_in_t *self, tag_t *ret_tag)
     return ret_tag->len > 0 ? 0 : xml_wrong(self, "not well-formed (invalid token)");
 }
 
+/* The innermost element ends. Whether it was the outermost decides if more may come. */
 static int
 end_element(xml_in_t *self)
 {
@@ -310,6 +327,7 @@ end_element(xml_in_t *self)
     return element != NULL ? element->end(self) : 0;
 }
 
+/* Tags are nested: the one that ends is the one that began last. */
 static int
 read_end(xml_in_t *self)
 {
@@ -324,6 +342,8 @@ read_end(xml_in_t *self)
     return pass_tag(self) < 0 ? -1 : end_element(self);
 }
 
+/* The text before an element is dropped: only the text of an innermost one counts. One that ends in "/>" ends
+ * at once. */
 static int
 read_begin(xml_in_t *self)
 {
@@ -344,6 +364,7 @@ read_begin(xml_in_t *self)
     return self->at[-2] == '/' ? end_element(self) : 0;
 }
 
+/* Its text is taken as it is. */
 static int
 read_cdata(xml_in_t *self)
 {
@@ -365,6 +386,7 @@ read_comment(xml_in_t *self)
 static const struct markup {
     const char *begin;
     int (*read)(xml_in_t *self);
+    /* The longer ones first: "<" begins all of them. */
 } markups[] = {
     { "<!--", read_comment },   { "<![CDATA[", read_cdata }, { "<!DOCTYPE", read_doctype },
     { "<?", read_instruction }, { "</", read_end },          { "<", read_begin },
@@ -372,7 +394,8 @@ static const struct markup {
 
 /* ---- text --------------------------------------------------------------------------------------------- */
 
-/* "#38" or "#x26"; false when it is no character. */
+/* "#38" or "#x26"; false when it is no character. Half of a pair of UTF-16 is none, nor is NUL, as XML
+ * says. */
 static bool
 put_number_of(buf_t *out, const char *name)
 {
@@ -387,6 +410,7 @@ put_number_of(buf_t *out, const char *name)
     return true;
 }
 
+/* The five that XML has by itself, and characters by their number. */
 static int
 read_entity(xml_in_t *self)
 {
@@ -411,7 +435,8 @@ read_entity(xml_in_t *self)
     return xml_wrong(self, "undefined entity");
 }
 
-/* One character of text. Line ends of other systems are line feeds. */
+/* One character of text. Line ends of other systems are line feeds. Control characters are not in XML's set,
+ * 2.2 of its specification. */
 static int
 read_char(xml_in_t *self)
 {

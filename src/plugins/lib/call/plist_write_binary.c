@@ -27,7 +27,7 @@ bin_out_free(bin_out_t *self)
     py_unref(self->numbers);
 }
 
-/* Big-endian. */
+/* Big-endian. Bytes above the eighth are 0. */
 static void
 bin_uint(buf_t *out, uint64_t n, unsigned size)
 {
@@ -35,6 +35,7 @@ bin_uint(buf_t *out, uint64_t n, unsigned size)
         buf_putc(out, (char) (size >= sizeof(n) ? 0 : n >> (size * CHAR_BIT)));
 }
 
+/* A token and the eight bytes of the number. */
 static void
 bin_double(buf_t *out, int token, double v)
 {
@@ -54,13 +55,15 @@ uint_size(uint64_t n)
 
 /* ---- numbering ---------------------------------------------------------------------------------------- */
 
+/* True for what holds other objects. */
 static bool
 container(const py_t *v)
 {
     return py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
 }
 
-/* Equal scalars of one type are one object; of lists and mappings each is its own. NEW. */
+/* Equal scalars of one type are one object; of lists and mappings each is its own. NEW. True and 1 are equal
+ * in Python, so the type stands in the key. NULL raised for what can't be one. */
 static py_t *
 object_key(py_t *v)
 {
@@ -74,7 +77,9 @@ object_key(py_t *v)
 
 static int bin_number(bin_out_t *self, py_t *v);
 
-/* Gives the value and all in it their numbers. */
+/* Gives the value and all in it their numbers. A container has its number before what it holds, as in
+ * plistlib; keys of a mapping come before its values. One that holds itself is found again and not
+ * followed. */
 static int
 bin_number(bin_out_t *self, py_t *v)
 {
@@ -102,6 +107,7 @@ bin_number(bin_out_t *self, py_t *v)
     return rc;
 }
 
+/* The number of an object that has one. */
 static void
 bin_ref(bin_out_t *self, py_t *v)
 {
@@ -114,6 +120,7 @@ bin_ref(bin_out_t *self, py_t *v)
 
 /* ---- objects ------------------------------------------------------------------------------------------ */
 
+/* A length up to 14 fits the token; a longer one follows as an integer. */
 static void
 bin_size(buf_t *out, int token, size_t n)
 {
@@ -129,6 +136,8 @@ bin_size(buf_t *out, int token, size_t n)
     bin_uint(out, n, size);
 }
 
+/* Negative ones always take eight bytes: shorter integers have no sign in this format. What does not fit 64
+ * bits without sign is refused, as in plistlib. */
 static int
 bin_int(buf_t *out, py_t *v)
 {
@@ -154,7 +163,8 @@ bin_int(buf_t *out, py_t *v)
     return 0;
 }
 
-/* ASCII as it is, anything else as UTF-16. */
+/* ASCII as it is, anything else as UTF-16. A text is written as UTF-16 first, whose length shows whether all
+ * of it was ASCII: only then each byte of the text became one unit. */
 static void
 bin_str(buf_t *out, py_t *v)
 {
@@ -187,6 +197,7 @@ bin_str(buf_t *out, py_t *v)
     buf_add(out, ascii ? text : buf_str(&wide), ascii ? len : wide.len);
 }
 
+/* Numbers of the elements, which are written elsewhere. */
 static int
 bin_container(bin_out_t *self, py_t *v)
 {
@@ -204,6 +215,7 @@ bin_container(bin_out_t *self, py_t *v)
     return 0;
 }
 
+/* Writes one object; those in it are only named. */
 static int
 bin_object(bin_out_t *self, py_t *v)
 {
@@ -249,6 +261,7 @@ bin_object(bin_out_t *self, py_t *v)
 
 /* ---- the whole ---------------------------------------------------------------------------------------- */
 
+/* The table of offsets, in as many bytes as the largest of them needs, and the trailer behind it. */
 static void
 bin_trailer(bin_out_t *self)
 {
@@ -268,6 +281,8 @@ bin_trailer(bin_out_t *self)
     bin_uint(&self->out, table, EIGHT);
 }
 
+/* First all objects get their numbers, as their count says how many bytes a number takes. NEW bytes, or NULL
+ * raised. */
 py_t *
 plist_write_binary(py_t *v, const plist_options_t *how)
 {

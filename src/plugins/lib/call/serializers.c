@@ -85,35 +85,8 @@ json_deserialize(py_t *v, py_t *options)
 
 static py_t *serializers_plain(py_t *v, bool sorted);
 
-static py_t *
-plain_list(py_t *v, bool sorted)
-{
-    AUTO(py) list = py_list();
-
-    for (size_t i = 0; i < py_seq_len(v); i++) {
-        py_t *item = serializers_plain(py_seq_at(v, i), sorted);
-        if (item == NULL)
-            return NULL;
-        py_append_new(list, item);
-    }
-    return STEAL(list);
-}
-
-static py_t *
-plain_dict(py_t *v, bool sorted)
-{
-    AUTO(py) dict = sorted ? py_dict() : py_odict();
-    py_t *key, *value;
-
-    for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
-        AUTO(py) copy = serializers_plain(value, sorted);
-        if (copy == NULL || py_dict_set(dict, key, copy) < 0)
-            return NULL;
-    }
-    return STEAL(dict);
-}
-
-/* All mappings of one kind, as this serializer writes them: sorted unless it was told otherwise. NEW. */
+/* All mappings of one kind, as this serializer writes them: sorted unless it was told otherwise. NEW. A
+ * document that goes too deep is Python's RecursionError, by py_enter(). */
 static py_t *
 serializers_plain(py_t *v, bool sorted)
 {
@@ -121,9 +94,21 @@ serializers_plain(py_t *v, bool sorted)
         return py_ref(v);
     if (py_enter() < 0)
         return NULL;
-    py_t *copy = py_is(v, PY_DICT) ? plain_dict(v, sorted) : plain_list(v, sorted);
+    bool dict = py_is(v, PY_DICT), ok = true;
+    AUTO(py) out = !dict ? py_list() : sorted ? py_dict() : py_odict();
+    py_t *key, *value;
+    for (size_t i = 0; ok && !dict && i < py_seq_len(v); i++) {
+        py_t *item = serializers_plain(py_seq_at(v, i), sorted);
+        ok = item != NULL;
+        if (ok)
+            py_append_new(out, item);
+    }
+    for (size_t i = 0; ok && dict && py_dict_next(v, &i, &key, &value);) {
+        AUTO(py) copy = serializers_plain(value, sorted);
+        ok = copy != NULL && py_dict_set(out, key, copy) == 0;
+    }
     py_leave();
-    return copy;
+    return ok ? STEAL(out) : NULL;
 }
 
 /* The end of a document and the last line feed are cut, as Salt does. */
@@ -148,6 +133,7 @@ yaml_serialize(py_t *v, py_t *options)
     return py_part(text, bytes, len > 0 && bytes[len - 1] == '\n' ? len - 1 : len);
 }
 
+/* By a loader that makes nothing but plain values, whatever tags stand there. NEW, or NULL raised. */
 static py_t *
 yaml_deserialize(py_t *v, py_t *options)
 {
@@ -195,6 +181,7 @@ python_serialize(py_t *v, py_t *options)
 
 /* ---- plist -------------------------------------------------------------------------------------------- */
 
+/* XML unless the option says binary, as in Salt. */
 static py_t *
 plist_serialize(py_t *v, py_t *options)
 {
@@ -209,6 +196,7 @@ plist_serialize(py_t *v, py_t *options)
     return py_raise(&py_ValueError, "fmt is FMT_BINARY, or not given for XML");
 }
 
+/* Either form, which the first bytes tell apart. */
 static py_t *
 plist_deserialize(py_t *v, py_t *options)
 {
@@ -222,7 +210,8 @@ plist_deserialize(py_t *v, py_t *options)
 
 /* ---- configparser ------------------------------------------------------------------------------------- */
 
-/* A "%" starts an interpolation, or stands twice. */
+/* A "%" starts an interpolation, or stands twice. configparser refuses others when they are set, so that
+ * nobody's reader fails later. */
 static bool
 interpolates(const char *text)
 {
@@ -235,7 +224,8 @@ interpolates(const char *text)
     return true;
 }
 
-/* Sets an option, whose name is lower case, among those of a section; the last of a name counts. */
+/* Sets an option, whose name is lower case, among those of a section; the last of a name counts. Values must
+ * be texts, and so must be what names them: numbers become the text that str() makes. */
 static int
 ini_take(py_t *into, py_t *key, py_t *value)
 {
@@ -298,6 +288,8 @@ put_section(buf_t *b, py_t *section, py_t *taken)
     return 0;
 }
 
+/* The section DEFAULT goes first, whatever its place among the others, as configparser writes it. NEW text,
+ * or NULL raised. */
 static py_t *
 configparser_serialize(py_t *v, py_t *options)
 {
@@ -324,6 +316,7 @@ configparser_serialize(py_t *v, py_t *options)
     return py_str_buf(&b);
 }
 
+/* Options of DEFAULT are told with every section, as configparser does. NEW, or NULL raised. */
 static py_t *
 configparser_deserialize(py_t *v, py_t *options)
 {

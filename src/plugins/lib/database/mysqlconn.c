@@ -1,4 +1,6 @@
-/* mysqlconn.c - see mysqlconn.h. */
+/* mysqlconn.c - see mysqlconn.h. libmariadb or libmysqlclient is loaded when it is first needed: the minion
+ * runs without either. Both have the same calls, and the numbers and structures below are the same in both,
+ * so that no header of theirs is needed to build. */
 #include "plugins/lib/database/mysqlconn.h"
 
 #include <dlfcn.h>
@@ -93,7 +95,8 @@ static const library_symbol_t my_symbols[] = {
     MY_SYMBOL("real_escape_string", escape),
 };
 
-/* Opens the library with all that is needed of it. NULL: there is none. */
+/* Opens the library with all that is needed of it: libmariadb first, as most distributions have that one.
+ * NULL: there is none. */
 static void *
 my_library(struct my_lib *into)
 {
@@ -119,6 +122,8 @@ mysqlconn_missing(call_ctx_t *ctx)
 
 /* ---- errors ----------------------------------------------------------------------------------- */
 
+/* Salt's functions answer False or an empty list on a failure and leave the text in __context__, where the
+ * states look for it. */
 void
 mysql_error_set(call_ctx_t *ctx, const char *fmt, ...)
 {
@@ -131,6 +136,7 @@ mysql_error_set(call_ctx_t *ctx, const char *fmt, ...)
     json_object_set_new(ctx_context(ctx), MYSQL_ERROR_KEY, value_utf8(text, strlen(text)));
 }
 
+/* The text, once: who takes it has told it. NEW, or NULL. */
 json_t *
 mysql_error_take(call_ctx_t *ctx)
 {
@@ -175,7 +181,9 @@ my_failed(mysqlconn_t *self)
     return -1;
 }
 
-/* The connection's settings: by the name of the argument without "connection_", NEW object of what is set. */
+/* The connection's settings: by the name of the argument without "connection_", NEW object of what is set.
+ * Arguments go before the options mysql.host, mysql.user and so on. A default file of the caller's keeps the
+ * options out, as in Salt: what stands in it must not be overridden by them. */
 static json_t *
 my_settings(call_ctx_t *ctx, const json_t *kwargs)
 {
@@ -213,6 +221,7 @@ static const struct my_flag {
     { "multi_results", 17 },
 };
 
+/* An unknown name is logged and left out, as in Salt. */
 static unsigned long
 my_flags_of(const json_t *names)
 {
@@ -265,11 +274,13 @@ mysqlconn_open(call_ctx_t *ctx, const json_t *kwargs)
     (void) my_lib.options(self->handle, OPT_CONNECT_TIMEOUT, &connect_s);
     (void) my_lib.options(self->handle, OPT_READ_TIMEOUT, &answer_s);
     (void) my_lib.options(self->handle, OPT_WRITE_TIMEOUT, &answer_s);
+    /* Off unless it is asked for: with it, a server may ask for any file that this process can read. */
     (void) my_lib.options(self->handle, OPT_LOCAL_INFILE, &local);
     if (file != NULL)
         (void) my_lib.options(self->handle, OPT_DEFAULT_FILE, file);
     if (file != NULL || group != NULL)
         (void) my_lib.options(self->handle, OPT_DEFAULT_GROUP, group != NULL ? group : "client");
+    /* All texts here are UTF-8; "utf8" of old servers lacks what needs four bytes. */
     (void) my_lib.options(self->handle, OPT_CHARSET, value_str(set, "charset", "utf8mb4"));
     if (my_lib.real_connect(self->handle, value_str(set, "host", NULL), value_str(set, "user", NULL),
                             value_str(set, "pass", NULL), value_str(set, "db", NULL), (unsigned) port,
@@ -280,6 +291,7 @@ mysqlconn_open(call_ctx_t *ctx, const json_t *kwargs)
     return self;
 }
 
+/* Lets go of the last answer. The connection stays. */
 static void
 my_forget(mysqlconn_t *self)
 {
@@ -304,7 +316,8 @@ mysqlconn_destroy(mysqlconn_t **self_p)
 
 /* ---- statements ------------------------------------------------------------------------------- */
 
-/* A value of a row as Python's drivers give it. NEW. */
+/* A value of a row as Python's drivers give it. NEW. All types come as texts from the server. Numbers with a
+ * fraction in decimal stay texts: a float would lose digits of them. */
 static json_t *
 my_value(const mysqlconn_t *self, int type, const char *bytes, size_t len)
 {
@@ -331,7 +344,8 @@ my_value(const mysqlconn_t *self, int type, const char *bytes, size_t len)
     return value_utf8(bytes, len);
 }
 
-/* Reads a result, as much as an answer may hold. 0 or -1. */
+/* Reads a result, as much as an answer may hold. 0 or -1. Rows are fetched one after the other, and not
+ * stored by the library, so that the bound counts before the memory is taken. */
 static int
 my_read(mysqlconn_t *self, my_result_t *result)
 {
@@ -362,13 +376,15 @@ my_read(mysqlconn_t *self, my_result_t *result)
     return my_lib.errnum(self->handle) == 0 ? 0 : my_failed(self);
 }
 
-/* Runs the statement; of several results (client_flags has multi_statements) the last one stays. */
+/* Runs the statement; of several results (client_flags has multi_statements) the last one stays. All results
+ * are read to the end even after a failure, as the connection takes no other statement before. */
 static int
 my_send(mysqlconn_t *self, const char *sql, size_t len)
 {
     int more = 0;
 
     my_forget(self);
+    /* The server would end the connection over a packet that is too large; this error leaves it usable. */
     if (self->longest > 0 && len > self->longest) {
         mysql_error_set(self->ctx,
                         "MySQL Error %d: a statement of %zu bytes, more than max_allowed_packet: %zu",
@@ -434,12 +450,14 @@ mysqlconn_run(mysqlconn_t *self, const char *sql, ...)
     return rc;
 }
 
+/* Until the next statement has run, errors do not quote it. */
 void
 mysqlconn_secret(mysqlconn_t *self)
 {
     self->secret = true;
 }
 
+/* Asks the server how long a statement may be, so that a longer one is refused here. */
 int
 mysqlconn_bound(mysqlconn_t *self)
 {
@@ -454,6 +472,7 @@ mysqlconn_bound(mysqlconn_t *self)
     return 0;
 }
 
+/* Values of all types are texts from here on; returners read them so. */
 void
 mysqlconn_as_text(mysqlconn_t *self)
 {
@@ -480,6 +499,7 @@ mysqlconn_count(const mysqlconn_t *self)
     return self->count;
 }
 
+/* Two columns with one name: the later one stays. NEW. */
 json_t *
 mysqlconn_dicts(const mysqlconn_t *self)
 {
@@ -501,6 +521,7 @@ mysqlconn_first(const mysqlconn_t *self, size_t column)
     return json_array_get(json_array_get(self->rows, 0), column);
 }
 
+/* Asked once; "" when the server does not say it. */
 const char *
 mysqlconn_version(mysqlconn_t *self)
 {

@@ -1,4 +1,6 @@
-/* mysqltext.c - see mysqltext.h. */
+/* mysqltext.c - see mysqltext.h. Statements of MySQL and MariaDB: quoting, and the grammar of GRANT both
+ * ways. The tables of words are here, and no server is asked: what depends on its version gets the version as
+ * text. */
 #include "plugins/lib/database/mysqltext.h"
 
 #include <ctype.h>
@@ -8,6 +10,8 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
+/* A backtick within the name is doubled, which is its only escape whatever the server's sql_mode is.
+ * Backslashes have no meaning in a name. */
 void
 mysqltext_name(buf_t *sql, const char *name)
 {
@@ -16,7 +20,8 @@ mysqltext_name(buf_t *sql, const char *name)
     buf_printf(sql, "`%s`", doubled);
 }
 
-/* Names, dots, stars, and anything between backticks that are closed. */
+/* Names, dots, stars, and anything between backticks that are closed. These are all that GRANT takes without
+ * quotes; the rest would end the name, and begin an expression or a second statement. */
 static bool
 is_object(const char *text)
 {
@@ -39,6 +44,8 @@ mysqltext_object(const char *database, bool escape, fail_t *err)
     const char *dot = strrchr(database, '.');
     buf_auto_t out = BUF_INIT;
 
+    /* The caller quotes by himself. What he quoted is looked at all the same, as it goes into the statement
+     * as it stands. */
     if (!escape && !is_object(database)) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "database: '%s' is no name of a database and a table; quote it with `, or leave "
@@ -48,6 +55,7 @@ mysqltext_object(const char *database, bool escape, fail_t *err)
     }
     if (!escape)
         return xstrdup(database);
+    /* The last dot parts them, as in Salt: a name of a database may have dots. */
     AUTO_FREE char *db = dot != NULL ? xstrndup(database, (size_t) (dot - database)) : xstrdup("");
     const char *table = dot != NULL ? dot + 1 : database;
     if (strcmp(db, "*") == 0) {
@@ -66,7 +74,8 @@ mysqltext_object(const char *database, bool escape, fail_t *err)
 
 /* ---- privileges ------------------------------------------------------------------------------- */
 
-/* Of MySQL 5 to 8 and of MariaDB to 10.5. */
+/* Of MySQL 5 to 8 and of MariaDB to 10.5. Newer ones are refused until they stand here: Salt has such a list
+ * too, and refuses them in the same way. */
 static const char *const privileges[] = {
     "ALL PRIVILEGES",
     "ALTER",
@@ -129,7 +138,8 @@ static const char *const privileges[] = {
     "XA_RECOVER_ADMIN",
 };
 
-/* Upper case, words with one blank between. NEW. */
+/* Upper case, words with one blank between. NEW. MySQL's SHOW GRANTS has them like this, so that what was
+ * asked for and what the server says are equal texts. */
 static char *
 privilege_word(const char *text, size_t len)
 {
@@ -147,7 +157,8 @@ privilege_word(const char *text, size_t len)
     return buf_steal(&out);
 }
 
-/* " (`a`, `b`)" of "a, `b`". */
+/* " (`a`, `b`)" of "a, `b`". Backticks of the caller go first, so that a name with and one without them
+ * become the same column. */
 static void
 add_columns(buf_t *out, const char *text, size_t len)
 {
@@ -173,6 +184,7 @@ mysqltext_privileges(const char *grant, fail_t *err)
     for (const char *at = grant; *at != '\0';) {
         size_t len = strcspn(at, ",(");
         AUTO_FREE char *word = privilege_word(at, len);
+        /* Both words are the server's; SHOW GRANTS answers with the long one. */
         if (strcmp(word, "ALL") == 0) {
             free(word);
             word = xstrdup("ALL PRIVILEGES");
@@ -190,6 +202,8 @@ mysqltext_privileges(const char *grant, fail_t *err)
             size_t inner = strcspn(at + 1, ")");
             add_columns(&out, at + 1, inner);
             at += 1 + inner + (at[1 + inner] == ')');
+            /* Behind the columns only a comma or the end may follow: "SELECT (a) ON x" would be the caller's
+             * own statement. */
             at += strspn(at, " \t\n");
             if (*at != ',' && *at != '\0') {
                 (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid grant : '%s'", at);
@@ -201,6 +215,9 @@ mysqltext_privileges(const char *grant, fail_t *err)
     return buf_steal(&out);
 }
 
+/* " REQUIRE SSL", or "CIPHER 'text' AND ISSUER 'text'": the options of TLS behind a grant. Quotes and
+ * backslashes are cut out of the values, as Salt does: no cipher and no name of a certificate's subject needs
+ * them. NEW; "" without options; NULL with *err. */
 char *
 mysqltext_require(const json_t *options, fail_t *err)
 {
@@ -219,6 +236,7 @@ mysqltext_require(const json_t *options, fail_t *err)
                 (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid SSL option : '%s'", key);
                 return NULL;
             }
+            /* SSL: False asks for nothing. */
             if (k == NELEMS(with_value) && !value_truthy(v))
                 break;
             buf_printf(&out, "%s%s", out.len == 0 ? " REQUIRE " : " AND ", word);
@@ -234,8 +252,9 @@ mysqltext_require(const json_t *options, fail_t *err)
 
 /* ---- grants as the server shows them ---------------------------------------------------------- */
 
-/* The end of a token: what is between quotes with them, a word of letters, digits, _ and ", or one
- * character. */
+/* The end of a token: what is between quotes with them, a word of letters, digits, _ and ", or one character.
+ * Salt reads grants with Python's shlex, whose words these are; a quote in the middle of a word belongs to
+ * it. */
 static const char *
 token_end(const char *at)
 {
@@ -251,6 +270,7 @@ token_end(const char *at)
     return end > at ? end : at + 1;
 }
 
+/* The text without the apostrophes around it; those inside stay. NEW. */
 static char *
 mysqltext_unquoted(const char *text)
 {
@@ -262,12 +282,14 @@ mysqltext_unquoted(const char *text)
     return xstrndup(from, len);
 }
 
-/* The privileges up to ON, into `grants`. The index of ON, or of the end. */
+/* The privileges up to ON, into `grants`. The index of ON, or of the end. A privilege with columns becomes
+ * one entry for each column, "SELECT.name", as in Salt; words of one privilege are joined by a blank. */
 static size_t
 read_privileges(char *const *tokens, json_t *grants)
 {
     buf_auto_t words = BUF_INIT;
     const char *column_of = NULL;
+    /* The privilege that was put last: columns in parentheses are of it. */
     AUTO_FREE char *last = xstrdup("");
     size_t i = tokens[0] != NULL ? 1 : 0;
 
@@ -310,6 +332,8 @@ mysqltext_tokens(const char *grant)
         end = token_end(at);
         tokens[n++] = xstrndup(at, (size_t) (end - at));
     }
+    /* Three texts follow one another: the database up to TO, the user up to "@", the host. "ON" and "TO" may
+     * be names too, so each counts only where it can stand. */
     for (size_t i = read_privileges(tokens, grants); tokens[i] != NULL; i++) {
         const char *t = tokens[i];
         if (strcmp(t, "ON") == 0 && into == &database && database.len == 0)
@@ -327,6 +351,9 @@ mysqltext_tokens(const char *grant)
                      buf_str(&database));
 }
 
+/* MariaDB 10.5 gave privileges new names, and answers with the new name whichever was granted. A state that
+ * compares the two would grant again in every run, so the list gets the server's words. Servers of MySQL keep
+ * the old names. */
 void
 mysqltext_aliases(json_t *list, const char *version)
 {
@@ -354,7 +381,8 @@ mysqltext_aliases(json_t *list, const char *version)
     }
 }
 
-/* Upper or lower case and quotes don't matter in privileges and their columns. NEW. */
+/* Upper or lower case and quotes don't matter in privileges and their columns: servers and callers differ in
+ * whether the names of columns stand in backticks. NEW. */
 static char *
 bare(const char *text)
 {
@@ -367,6 +395,7 @@ bare(const char *text)
     return buf_steal(&out);
 }
 
+/* True when the list has it, whatever the case and the quotes. */
 static bool
 has_privilege(const json_t *list, const char *wanted)
 {
@@ -382,6 +411,8 @@ has_privilege(const json_t *list, const char *wanted)
     return false;
 }
 
+/* True when both have the same user, host or database. Case is not folded here: names of users and databases
+ * differ by it on Linux. */
 static bool
 mysqltext_same_member(const json_t *a, const json_t *b, const char *key)
 {
@@ -415,6 +446,8 @@ mysqltext_covers(const json_t *grants, const json_t *wanted)
 
 /* ---- more ------------------------------------------------------------------------------------- */
 
+/* The first three numbers are compared; "10.5.8-MariaDB" ends them at the dash. A missing part is 0. Below,
+ * equal, above: -1, 0, 1. */
 int
 mysqltext_version(const char *version, int major, int minor, int patch)
 {
@@ -431,6 +464,8 @@ mysqltext_version(const char *version, int major, int minor, int patch)
     return 0;
 }
 
+/* The text that mysql_native_password keeps: "*" and the SHA-1 of the SHA-1, in upper case. The second round is over
+ * the bytes of the first, not over its hexadecimal text. */
 char *
 mysqltext_native_hash(const char *password)
 {
@@ -447,7 +482,9 @@ mysqltext_native_hash(const char *password)
     return xasprintf("*%s", twice);
 }
 
-/* The end of a comment, a quoted text or name, or one character; *ret_comment tells which. */
+/* The end of a comment, a quoted text or name, or one character; *ret_comment tells which. A comment with "!"
+ * after its star is a statement to MySQL, and no comment. "--" begins one only before a blank, as in the
+ * server: "5--3" is a number. Within a backtick name a backslash is a character. */
 static const char *
 piece_end(const char *at, bool *ret_comment)
 {
@@ -467,6 +504,8 @@ piece_end(const char *at, bool *ret_comment)
     return *end != '\0' ? end + 1 : end;
 }
 
+/* A script's statements, each as the server takes one: parted by semicolons outside of texts, names and
+ * comments. What is nothing but blanks and comments is no statement. NEW list. */
 json_t *
 mysqltext_statements(const char *script)
 {

@@ -233,20 +233,6 @@ mysql_user_create(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* Sets the column itself, as servers before ALTER USER want it. */
-static int
-update_column(account_t *a, const char *plugin)
-{
-    const char *proof = a->password != NULL ? a->password : a->hash != NULL ? a->hash : "";
-    const char *before = a->password != NULL ? "PASSWORD(" : "", *after = a->password != NULL ? ")" : "";
-
-    if (plugin == NULL)
-        return mysqlconn_run(a->my, "UPDATE mysql.user SET ~ = $?$ WHERE User = ? AND Host = ?", a->column,
-                             before, proof, after, a->user, a->host);
-    return mysqlconn_run(a->my, "UPDATE mysql.user SET ~ = $?$, plugin = ? WHERE User = ? AND Host = ?",
-                         a->column, before, proof, after, plugin, a->user, a->host);
-}
-
 /* 0 or -1. A user keeps the plugin that proves the password, unless it is the socket's. */
 static int
 mysqlusers_change_password(call_ctx_t *ctx, account_t *a, bool by_socket)
@@ -260,8 +246,14 @@ mysqlusers_change_password(call_ctx_t *ctx, account_t *a, bool by_socket)
     if (plugin == NULL && a->modern && own == NULL)
         return -1;
     mysqlconn_secret(a->my);
+    /* Servers before ALTER USER want the column itself set. */
+    const char *before = a->password != NULL ? "PASSWORD(" : "", *after = a->password != NULL ? ")" : "";
+    if (!a->modern && plugin == NULL)
+        return mysqlconn_run(a->my, "UPDATE mysql.user SET ~ = $?$ WHERE User = ? AND Host = ?", a->column,
+                             before, proof, after, a->user, a->host);
     if (!a->modern)
-        return update_column(a, plugin);
+        return mysqlconn_run(a->my, "UPDATE mysql.user SET ~ = $?$, plugin = ? WHERE User = ? AND Host = ?",
+                             a->column, before, proof, after, plugin, a->user, a->host);
     if (plugin != NULL)
         return mysqlconn_run(a->my, "ALTER USER ?@? IDENTIFIED $ $", a->user, a->host,
                              a->mariadb ? "VIA" : "WITH", plugin);

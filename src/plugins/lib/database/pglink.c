@@ -1,4 +1,6 @@
-/* pglink.c - see pglink.h. */
+/* pglink.c - see pglink.h. libpq is loaded when it is first needed. Its calls that do not block are used, so
+ * that a server that says nothing is given up after a time; the pipeline, of version 14, sends many
+ * statements without awaiting each answer. */
 #include "plugins/lib/database/pglink.h"
 
 #include <pthread.h>
@@ -80,7 +82,8 @@ static const library_symbol_t pg_symbols[] = {
     PG_SYMBOL(pipelineSync),
 };
 
-/* Runners connect from several threads. */
+/* Runners connect from several threads. The lock is held while the library is opened, so that nobody calls
+ * through a table that is half filled. It stays loaded. */
 static int
 pg_load(fail_t *err)
 {
@@ -110,7 +113,9 @@ struct pglink {
     bool pipeline, bad;
 };
 
-/* The library's message of the connection, one line of it. */
+/* The library's message of the connection, one line of it. After it the connection is no longer used: what of
+ * the statement reached the server is not known. libpq says several lines where it tried several
+ * addresses. */
 static int
 pglink_failed(pglink_t *self, int code, fail_t *err)
 {
@@ -138,6 +143,7 @@ pglink_open(const json_t *settings, fail_t *err)
             values[n++] = json_string_value(v);
         }
     }
+    /* Last, and so above one of the caller's: libpq takes the last of two. */
     names[n] = "connect_timeout";
     values[n++] = seconds;
     names[n] = values[n] = NULL;
@@ -163,6 +169,7 @@ pglink_destroy(pglink_t **self_p)
     free(self);
 }
 
+/* True when a new connection must be made before the next statement. */
 bool
 pglink_is_bad(const pglink_t *self)
 {
@@ -179,6 +186,8 @@ pglink_wait(pglink_t *self, int64_t until_ms, fail_t *err)
         int unsent = pg_lib.flush(self->handle);
         if (unsent < 0)
             return pglink_failed(self, -EIO, err);
+        /* While something is unsent, reading goes on too: a server that waits for its answers to be taken
+         * would never read the rest. */
         if (unsent == 0 && pg_lib.isBusy(self->handle) == 0)
             return 0;
         struct pollfd fd = { .fd = pg_lib.socket(self->handle),
@@ -197,6 +206,8 @@ pglink_wait(pglink_t *self, int64_t until_ms, fail_t *err)
     }
 }
 
+/* -EBADMSG when the values themselves are refused, so that the caller may leave out what is wrong and store
+ * the rest; every other refusal is of the whole. */
 static int
 pg_refused(const pg_result_t *result, fail_t *err)
 {
@@ -212,7 +223,8 @@ pg_refused(const pg_result_t *result, fail_t *err)
                      state != NULL ? state : "no code");
 }
 
-/* NEW rows of a result; bounded, or NULL with *err. */
+/* NEW rows of a result; bounded, or NULL with *err. All columns come as texts, in the format that PostgreSQL
+ * prints. */
 static json_t *
 pglink_rows(const pg_result_t *result, fail_t *err)
 {
@@ -238,6 +250,7 @@ pglink_rows(const pg_result_t *result, fail_t *err)
     return STEAL(rows);
 }
 
+/* All results are taken, also after a refusal: libpq takes no statement before it has handed out NULL. */
 int
 pglink_run(pglink_t *self, const char *sql, const char *const *values, size_t n, json_t **ret_rows,
            long long *ret_count, fail_t *err)
@@ -262,6 +275,7 @@ pglink_run(pglink_t *self, const char *sql, const char *const *values, size_t n,
     return rc < 0 ? rc : self->bad ? err->code : 0;
 }
 
+/* Statements are not answered before pglink_await(); only a connection that broke is told here. */
 int
 pglink_queue(pglink_t *self, const char *sql, const char *const *values, size_t n, fail_t *err)
 {
@@ -282,6 +296,8 @@ pglink_queue(pglink_t *self, const char *sql, const char *const *values, size_t 
                : pglink_failed(self, -EIO, err);
 }
 
+/* The first refusal is the answer. Statements behind it are PIPELINE_ABORTED up to the sync, and say nothing
+ * of themselves. */
 int
 pglink_await(pglink_t *self, fail_t *err)
 {

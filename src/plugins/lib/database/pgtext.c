@@ -1,4 +1,5 @@
-/* pgtext.c - see pgtext.h. */
+/* pgtext.c - see pgtext.h. Statements and answers of PostgreSQL as texts: quoting, psql's CSV, arrays, access
+ * lists, passwords as the server keeps them. */
 #include "plugins/lib/database/pgtext.h"
 
 #include <ctype.h>
@@ -12,7 +13,9 @@
 /* ---- SQL -------------------------------------------------------------------------------------- */
 
 /* A name is anything between ", doubled in it. A value with a backslash gets the form whose meaning no
- * setting of the server changes. */
+ * setting of the server changes. standard_conforming_strings, when it is off, gives backslashes a meaning in
+ * plain texts; an E'' text has that meaning always. The blank before the E parts it from a word that may
+ * stand there. */
 static void
 pgtext_add_quoted(buf_t *sql, const char *text, char quote)
 {
@@ -28,6 +31,8 @@ pgtext_add_quoted(buf_t *sql, const char *text, char quote)
     buf_putc(sql, quote);
 }
 
+/* "?" is a value, "~" a name, "$" a piece of SQL that the caller has made; every other character is the
+ * statement's. */
 static void
 vadd(buf_t *sql, const char *fmt, va_list ap)
 {
@@ -67,8 +72,9 @@ pgtext_sql(const char *fmt, ...)
 
 /* ---- CSV and arrays --------------------------------------------------------------------------- */
 
-/* One field from *at into `out`; *at stays at what ends it. `escape`: what makes the next character
- * itself. */
+/* One field from *at into `out`; *at stays at what ends it. `escape`: what makes the next character itself.
+ * CSV doubles the quote within quotes; an array of PostgreSQL has a backslash before it. Both are the same
+ * loop otherwise. */
 static void
 csv_field(const char **at, buf_t *out, char escape)
 {
@@ -88,6 +94,8 @@ csv_field(const char **at, buf_t *out, char escape)
     *at = p;
 }
 
+/* All fields up to the end of the line, which may be within none of them: a quoted field holds line feeds.
+ * NEW list. */
 static json_t *
 csv_line(const char **at, char escape)
 {
@@ -105,6 +113,8 @@ csv_line(const char **at, char escape)
     return row;
 }
 
+/* Rows of `psql --csv` as dictionaries by the names of the first line. A field that is missing at the end of
+ * a row is left out. NEW list. */
 json_t *
 pgtext_csv(const char *text)
 {
@@ -132,6 +142,8 @@ pgtext_csv(const char *text)
     return rows;
 }
 
+/* "{a,b}" as a list. A text that is no array is a list of that one, as it may come of a column that was none.
+ * Arrays in arrays are not taken apart: nothing that is asked for has them. NEW. */
 json_t *
 pgtext_array(const char *text)
 {
@@ -149,12 +161,14 @@ pgtext_array(const char *text)
 static const struct {
     char letter;
     const char *name;
+    /* Letters of aclitem: PostgreSQL's manual, "Privileges", table of the abbreviations. */
 } pg_privileges[] = {
     { 'a', "INSERT" },  { 'C', "CREATE" },  { 'D', "TRUNCATE" },   { 'c', "CONNECT" },
     { 't', "TRIGGER" }, { 'r', "SELECT" },  { 'U', "USAGE" },      { 'T', "TEMPORARY" },
     { 'w', "UPDATE" },  { 'X', "EXECUTE" }, { 'x', "REFERENCES" }, { 'd', "DELETE" },
 };
 
+/* The letters that all privileges of such an object are; NULL: none is known. */
 const char *
 pgtext_letters_of(const char *object_type)
 {
@@ -170,6 +184,8 @@ pgtext_letters_of(const char *object_type)
     return NULL;
 }
 
+/* {privilege: true when it may be granted on}: a star behind the letter is WITH GRANT OPTION. Letters of
+ * newer servers that are not known are left out. NEW. */
 json_t *
 pgtext_letters(const char *letters)
 {
@@ -197,6 +213,7 @@ pgtext_acl(const char *text)
         bool quoted = false;
         buf_auto_t role = BUF_INIT;
         for (; *end != '\0' && (quoted || *end != '='); end++) {
+            /* A doubled quote within quotes is one; the first of the two is passed over below. */
             if (*end == '"' && !(quoted && end[1] == '"'))
                 quoted = !quoted;
             else {
@@ -207,6 +224,7 @@ pgtext_acl(const char *text)
         if (*end != '=')
             continue;
         AUTO_FREE char *letters = xstrndup(end + 1, strcspn(end + 1, "/"));
+        /* No role is PUBLIC: everybody. */
         json_object_set_new(ret, role.len > 0 ? buf_str(&role) : "public", pgtext_letters(letters));
     }
     return ret;
@@ -216,7 +234,7 @@ pgtext_acl(const char *text)
 
 enum { SHA256_BYTES = 32, SHA256_BLOCK = 64, SALT_BYTES = 16, SALT_MAX = 64, SCRAM_ROUNDS = 4096 };
 
-/* SHA-256 of two pieces. */
+/* SHA-256 of two pieces. The digest's interface gives hexadecimal text; the bytes are read back from it. */
 static void
 sha256_of(const void *a, size_t a_len, const void *b, size_t b_len, uint8_t out[SHA256_BYTES])
 {
@@ -232,6 +250,8 @@ sha256_of(const void *a, size_t a_len, const void *b, size_t b_len, uint8_t out[
     digest_destroy(&d);
 }
 
+/* RFC 2104; 0x36 and 0x5c are its ipad and opad. `out` may be `text`: what is read of it is read before it is
+ * written. */
 static void
 hmac_sha256(const uint8_t *key, size_t key_len, const void *text, size_t len, uint8_t out[SHA256_BYTES])
 {
@@ -249,6 +269,8 @@ hmac_sha256(const uint8_t *key, size_t key_len, const void *text, size_t len, ui
     sha256_of(outer, sizeof(outer), out, SHA256_BYTES, out);
 }
 
+/* RFC 5803 as PostgreSQL keeps it, "SCRAM-SHA-256$rounds:salt$stored:server": PBKDF2 (RFC 8018), then the two
+ * keys of RFC 5802. SASLprep of the password is left out; for letters of ASCII it changes nothing. */
 char *
 pgtext_scram(const char *password, const uint8_t *salt, size_t len, unsigned iterations)
 {
@@ -275,6 +297,8 @@ pgtext_scram(const char *password, const uint8_t *salt, size_t len, unsigned ite
     return xasprintf("SCRAM-SHA-256$%u:%s$%s:%s", iterations, salt_text, stored_text, server_text);
 }
 
+/* "md5" and the sum of the password with the role behind it, which is the salt: two roles with one password
+ * differ. NEW. */
 static char *
 md5_of(const char *role, const char *password)
 {
@@ -284,6 +308,8 @@ md5_of(const char *role, const char *password)
     return xasprintf("md5%s", hex);
 }
 
+/* The password as the server is to keep it. One that is hashed already is sent as it is. NEW, or NULL with
+ * *err. */
 char *
 pgtext_password(const char *role, const char *password, const char *method, fail_t *err)
 {
@@ -306,7 +332,8 @@ pgtext_password(const char *role, const char *password, const char *method, fail
     return pgtext_scram(password, salt, sizeof(salt), SCRAM_ROUNDS);
 }
 
-/* The bytes of a base64 text: their number, or -1. */
+/* The bytes of a base64 text: their number, or -1. Written here as the salt alone is wanted, which is short;
+ * what does not fit `cap` is refused, so that no text of the server's writes past the end. */
 static int
 unbase64(const char *text, size_t len, uint8_t *out, size_t cap)
 {
@@ -330,7 +357,8 @@ unbase64(const char *text, size_t len, uint8_t *out, size_t cap)
     return (int) n;
 }
 
-/* True when a kept SCRAM text is this password's, by its own salt and rounds. */
+/* True when a kept SCRAM text is this password's, by its own salt and rounds. The rounds are the server's
+ * text: a bound keeps a forged number from working for hours. */
 static bool
 scram_verifies(const char *password, const char *kept)
 {
@@ -350,6 +378,8 @@ scram_verifies(const char *password, const char *kept)
     return strcmp(made, kept) == 0;
 }
 
+/* True when what the server keeps is this password, so that a state need not set it again, which would change
+ * it: SCRAM draws a new salt each time. */
 bool
 pgtext_verifies(const char *role, const char *password, const char *kept, const char *method)
 {
@@ -362,12 +392,15 @@ pgtext_verifies(const char *role, const char *password, const char *kept, const 
         return scram && !str_starts(password, "SCRAM-SHA-256") && scram_verifies(password, kept);
     if (strcmp(method, "md5") != 0 && *method != '\0')
         return false;
+    /* A text that the caller has hashed by MD5 is compared as it is. */
     AUTO_FREE char *made = str_starts(password, "md5") ? xstrdup(password) : md5_of(role, password);
     return strcmp(made, kept) == 0;
 }
 
 /* ---- versions --------------------------------------------------------------------------------- */
 
+/* As Salt's LooseVersion compares: numbers by their value, everything else by its characters; the one with
+ * more parts is the newer one. */
 int
 pgtext_version(const char *a, const char *b)
 {

@@ -1,4 +1,5 @@
-/* resp.c - see resp.h. */
+/* resp.c - see resp.h. The protocol of Redis, RESP2, over a socket of its own: no library is needed. Commands
+ * are queued and sent together, as a round trip for each would be most of the time. */
 #include "plugins/lib/database/resp.h"
 
 #include <fcntl.h>
@@ -26,7 +27,8 @@ struct resp {
 
 /* ---- replies ------------------------------------------------------------------------------------------- */
 
-/* The end of the line that begins at the reply's type, past its CRLF; 0: not whole yet. */
+/* The end of the line that begins at the reply's type, past its CRLF; 0: not whole yet. A line that goes on
+ * for too long is no line of Redis, and memory would grow with it. */
 static size_t
 resp_line(const char *bytes, size_t len, fail_t *err)
 {
@@ -44,6 +46,8 @@ resp_line(const char *bytes, size_t len, fail_t *err)
 static int parse_nested(const char *bytes, size_t len, int depth, size_t *ret_used, json_t **ret_value,
                         fail_t *err);
 
+/* "$5\r\nhello\r\n": the length tells where it ends, so that any bytes may be in it. More than an answer may
+ * hold is refused at its head, before it has come. */
 static int
 parse_bulk(const char *bytes, size_t len, size_t head, long long n, size_t *ret_used, json_t **ret_value,
            fail_t *err)
@@ -60,6 +64,8 @@ parse_bulk(const char *bytes, size_t len, size_t head, long long n, size_t *ret_
     return 1;
 }
 
+/* "*2\r\n" and its elements. Not whole yet: all of it is read again when more has come, as the answers here
+ * are short. */
 static int
 parse_array(const char *bytes, size_t len, size_t head, long long n, int depth, size_t *ret_used,
             json_t **ret_value, fail_t *err)
@@ -82,7 +88,8 @@ parse_array(const char *bytes, size_t len, size_t head, long long n, int depth, 
 }
 
 /* 1 with the value and the bytes that it takes, 0 when more must come, or negative. A refusal of the
- * server's, "-ERR ...", is {"error": text}. */
+ * server's, "-ERR ...", is {"error": text}. "$-1" and "*-1" are null. Depth is bounded, as each array calls
+ * this again. */
 static int
 parse_nested(const char *bytes, size_t len, int depth, size_t *ret_used, json_t **ret_value, fail_t *err)
 {
@@ -159,6 +166,7 @@ resp_dial(int family, const struct sockaddr *address, socklen_t len, int64_t unt
     return rc;
 }
 
+/* All addresses of the name in turn, within one time for all of them. */
 static int
 resp_dial_host(const char *host, int port, int64_t until_ms, fail_t *err)
 {
@@ -178,6 +186,7 @@ resp_dial_host(const char *host, int port, int64_t until_ms, fail_t *err)
                    : fail_kind(err, FAIL_COMMAND, fd, "Redis: %s, port %d: %s", host, port, strerror(-fd));
 }
 
+/* Over the socket of a path when there is one, else over TCP. NULL with *err. */
 resp_t *
 resp_open(const char *host, int port, const char *path, fail_t *err)
 {
@@ -213,6 +222,7 @@ resp_close(resp_t **self_p)
     free(self);
 }
 
+/* After a failure the replies can't be told apart any more, so another connection is made. */
 bool
 resp_is_bad(const resp_t *self)
 {
@@ -221,7 +231,7 @@ resp_is_bad(const resp_t *self)
 
 /* ---- commands ------------------------------------------------------------------------------------------ */
 
-/* "*3\r\n": a hundred thousand a second, which printf has no time for. */
+/* "*3\r\n": a hundred thousand a second, which printf has no time for. Written from its end, backwards. */
 static void
 resp_count(buf_t *out, char type, size_t n)
 {
@@ -236,6 +246,7 @@ resp_count(buf_t *out, char type, size_t n)
     buf_add(out, at, (size_t) (text + sizeof(text) - at));
 }
 
+/* Words up to NULL are one command. It is only queued; resp_run() awaits the replies of all. */
 void
 resp_add(resp_t *self, const char *word, ...)
 {
@@ -266,7 +277,8 @@ resp_add(resp_t *self, const char *word, ...)
     self->sent += said > 0 ? (size_t) said : 0;
 }
 
-/* Sends some of what waits, and reads what is there. 0 or a negative errno. */
+/* Sends some of what waits, and reads what is there. 0 or a negative errno. Both ways in one turn: a server
+ * whose replies nobody reads stops reading. */
 static int
 resp_turn(resp_t *self, int64_t until_ms)
 {
@@ -292,6 +304,8 @@ resp_turn(resp_t *self, int64_t until_ms)
     return self->in.len > LIMIT_CMD_OUTPUT ? -EFBIG : 0;
 }
 
+/* The replies to all commands so far, one for each, NEW; NULL with *err when the connection broke or one of
+ * them was refused. The others have run all the same. */
 json_t *
 resp_run(resp_t *self, fail_t *err)
 {

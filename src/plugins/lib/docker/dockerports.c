@@ -181,7 +181,7 @@ docker_ports(const json_t *v, fail_t *bad)
     return json_incref(all);
 }
 
-/* One binding: a number, {"HostIp", "HostPort"}, or null where the engine chooses the port. */
+/* A binding: a number, {"HostIp", "HostPort"}, or null where the engine chooses the port. */
 static json_t *
 bound_port(const json_t *binding)
 {

@@ -252,7 +252,7 @@ engine_json(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
                             err);
 }
 
-/* One object a line: the engine ends each event with CR LF. */
+/* An object a line: the engine ends each event with CR LF. */
 json_t *
 engine_stream(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
 {

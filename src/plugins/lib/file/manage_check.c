@@ -219,17 +219,6 @@ file_check_file_meta(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 
 /* ---- encodings ------------------------------------------------------------------------------- */
 
-/* iconv's name of Python's: utf_8, latin-1, iso8859_15, cp1252. NEW. */
-static char *
-iconv_name(const char *encoding)
-{
-    AUTO_FREE char *dashes = str_replace(encoding, "_", "-");
-
-    if (strncasecmp(dashes, "latin-", 6) == 0)
-        return xasprintf("latin%s", dashes + 6);
-    return STEAL(dashes);
-}
-
 /* Encodes `text`; NULL flushes the shift state that a stateful encoding appends after the last character. */
 static void
 encode_plain(iconv_t cd, const char *text, buf_t *out)
@@ -246,7 +235,10 @@ int
 manage_encode(const char *text, size_t len, const char *encoding, const char *errors, buf_t *out, fail_t *err)
 {
     enum { CHUNK = 4096 };
-    AUTO_FREE char *name = iconv_name(encoding);
+    /* iconv's name of Python's: utf_8, latin-1, iso8859_15, cp1252. */
+    AUTO_FREE char *dashes = str_replace(encoding, "_", "-");
+    AUTO_FREE char *name = strncasecmp(dashes, "latin-", 6) == 0 ? xasprintf("latin%s", dashes + 6)
+                                                                 : STEAL(dashes);
     iconv_t cd = iconv_open(name, "UTF-8");
     char *from = (char *) text, chunk[CHUNK];
     size_t left = len;

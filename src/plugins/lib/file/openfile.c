@@ -75,22 +75,8 @@ bound_acl(char *acl, size_t len, mode_t mode)
         group->e_perm = htole16((mode >> 3) & 7);
 }
 
-/* Copies one extended attribute; `value` has room for the largest. Skips an attribute that can't be read or
- * may not be set. */
-static int
-copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
-{
-    ssize_t len = fgetxattr(from, name, value, XATTR_SIZE_MAX);
-
-    if (len >= 0 && strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
-        bound_acl(value, (size_t) len, mode);
-    if (len >= 0 && fsetxattr(to, name, value, (size_t) len, 0) != 0 && errno != ENOTSUP && errno != EPERM &&
-        errno != EACCES)
-        return -errno;
-    return 0;
-}
-
-/* Copies all extended attributes between open files. 0 or a negative errno. */
+/* Copies all extended attributes between open files, but for those that can't be read or may not be set: the
+ * file system of the copy may lack them, and the security ones are root's. 0 or a negative errno. */
 int
 fop_copy_xattrs(int from, int to)
 {
@@ -101,9 +87,13 @@ fop_copy_xattrs(int from, int to)
     if (fstat(to, &st) != 0)
         return -errno;
     for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
-        int rc = copy_xattr(from, to, names + at, value, st.st_mode);
-        if (rc != 0)
-            return rc;
+        const char *name = names + at;
+        ssize_t len = fgetxattr(from, name, value, XATTR_SIZE_MAX);
+        if (len >= 0 && strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
+            bound_acl(value, (size_t) len, st.st_mode);
+        if (len >= 0 && fsetxattr(to, name, value, (size_t) len, 0) != 0 && errno != ENOTSUP &&
+            errno != EPERM && errno != EACCES)
+            return -errno;
     }
     return 0;
 }

@@ -35,20 +35,6 @@ edit_free(edit_t *e)
 }
 #define edit_auto_t __attribute__((cleanup(edit_free))) edit_t
 
-/* Salt's rules about append, prepend and search_only; violations are SaltInvocationError. */
-static int
-replace_check_options(json_t *args, bool search_only, fail_t *err)
-{
-    bool append = value_bool(args, "append_if_not_found", false);
-    bool prepend = value_bool(args, "prepend_if_not_found", false);
-
-    if (search_only && (append || prepend))
-        return fop_invalid(err, "search_only cannot be used with append/prepend_if_not_found");
-    if (append && prepend)
-        return fop_invalid(err, "Only one of append and prepend_if_not_found is permitted");
-    return 0;
-}
-
 /* Load the file. 1 when it is missing and that is not a failure, 0, or a negative errno. */
 static int
 edit_open(edit_t *e, fail_t *err)
@@ -156,14 +142,19 @@ file_replace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         .ctx = ctx, .args = args, .given = xstrdup(given), .path = fop_realpath(given), .file = PARTFILE_INIT
     };
     bool search_only = value_bool(args, "search_only", false);
+    bool append = value_bool(args, "append_if_not_found", false);
+    bool prepend = value_bool(args, "prepend_if_not_found", false);
     int rc = edit_open(&e, err);
 
     if (rc == 1) {
         *ret_value = json_false();
         return 0;
     }
-    if (rc == 0)
-        rc = replace_check_options(args, search_only, err);
+    /* Salt looks at these after the file: a missing one is said first. */
+    if (rc == 0 && search_only && (append || prepend))
+        rc = fop_invalid(err, "search_only cannot be used with append/prepend_if_not_found");
+    else if (rc == 0 && append && prepend)
+        rc = fop_invalid(err, "Only one of append and prepend_if_not_found is permitted");
     if (rc == 0)
         rc = edit_prepare(&e, value_str(args, "pattern", ""), true, err);
     if (rc == 0 && search_only) {

@@ -111,20 +111,6 @@ copy_fd(int from, int to)
     }
 }
 
-/* As shutil.copystat: owner (root only), mode, extended attributes, times. */
-static int
-copy_attributes(int from, int to, const struct stat *st)
-{
-    const struct timespec times[2] = { st->st_atim, st->st_mtim };
-
-    if (geteuid() == 0 && fchown(to, st->st_uid, st->st_gid) != 0)
-        return -errno;
-    if (fchmod(to, st->st_mode & 07777) != 0)
-        return -errno;
-    int rc = fop_copy_xattrs(from, to);
-    return rc == 0 && futimens(to, times) != 0 ? -errno : rc;
-}
-
 /* Completes the temporary file and renames it to `dst`. With `st` the source's attributes are copied, else
  * the target's own are kept. Removes the temporary file on failure. */
 static int
@@ -133,9 +119,18 @@ copy_to_temp(int from, const char *temp, int to, const char *dst, const struct s
 {
     int rc = copy_fd(from, to);
 
-    if (rc == 0 && st != NULL)
-        rc = copy_attributes(from, to, st);
-    else if (rc == 0) {
+    if (rc == 0 && st != NULL) {
+        /* As shutil.copystat: owner (root only), mode, extended attributes, times. The owner goes first, as
+         * chown() takes the set-id bits away. */
+        const struct timespec times[2] = { st->st_atim, st->st_mtim };
+        if ((geteuid() == 0 && fchown(to, st->st_uid, st->st_gid) != 0) ||
+            fchmod(to, st->st_mode & 07777) != 0)
+            rc = -errno;
+        if (rc == 0)
+            rc = fop_copy_xattrs(from, to);
+        if (rc == 0 && futimens(to, times) != 0)
+            rc = -errno;
+    } else if (rc == 0) {
         /* A new file takes its usual mode; one that exists keeps mode and owner. */
         bool there = had->st_nlink > 0;
         if ((there && geteuid() == 0 && fchown(to, had->st_uid, had->st_gid) != 0) ||

@@ -12,18 +12,6 @@
 #include "common/base/str.h"
 #include "plugins/lib/file/fileops.h"
 
-/* The folder that was just made. Its name may be another's by now. */
-static int
-hold_folder(stage_t *self)
-{
-    struct stat st, above;
-
-    self->held = open(self->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (self->held < 0 || fstat(self->held, &st) != 0 || fstat(self->to.resolved.folder, &above) != 0)
-        return -errno;
-    return st.st_uid == geteuid() || above.st_uid == geteuid() ? 0 : -ESTALE;
-}
-
 int
 stage_open(stage_t *self, const char *name, fail_t *err)
 {
@@ -40,7 +28,14 @@ stage_open(stage_t *self, const char *name, fail_t *err)
     if (mkdtemp(dir) == NULL)
         return fop_oserror(err, errno, self->name);
     self->dir = STEAL(dir);
-    rc = hold_folder(self);
+    /* The folder was just made, but its name may be another's by now: who may write to the folder above can
+     * have put one of his own there. One of ours is held from here on, whatever becomes of the name. */
+    struct stat st, above;
+    self->held = open(self->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (self->held < 0 || fstat(self->held, &st) != 0 || fstat(self->to.resolved.folder, &above) != 0)
+        rc = -errno;
+    else if (st.st_uid != geteuid() && above.st_uid != geteuid())
+        rc = -ESTALE;
     self->path = xasprintf("/proc/self/fd/%d/new", self->held);
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }

@@ -294,7 +294,7 @@ file_contains_regex(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
-/* One pattern for the whole text, as in Salt: it has to match from its begin to its end. */
+/* A pattern for the whole text, as in Salt: it has to match from its begin to its end. */
 int
 file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -111,7 +111,7 @@ gitlogin_keep(call_ctx_t *ctx, const json_t *args, const git_login_t *self, fail
     if (self->password == NULL && !str_starts(self->url, "http"))
         return 0;
     if (self->password == NULL) {
-        /* What was kept for this URL is removed, if it was kept here. */
+        /* The copy kept for this URL is removed, if it was kept here. */
         AUTO_FREE char *in = xasprintf("url=%s\n\n", self->url);
         /* Settings for that address by others remain. */
         if (config(ctx, args, "--get", self, "helper", "/" FILE_NAME "\"", GIT_SOFT, err) != 0)

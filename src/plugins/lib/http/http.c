@@ -11,6 +11,7 @@
 
 /* ---- decoding ------------------------------------------------------------------------------------------ */
 
+/* "dict" of the return, whatever kind of value it is. */
 static int
 decode_json(const char *text, size_t len, json_t *into, fail_t *err)
 {
@@ -19,6 +20,7 @@ decode_json(const char *text, size_t len, json_t *into, fail_t *err)
     return v != NULL ? json_object_set_new(into, "dict", v) : -EINVAL;
 }
 
+/* "dict" of the return, read by the safe loader. */
 static int
 decode_yaml(const char *text, size_t len, json_t *into, fail_t *err)
 {
@@ -35,6 +37,7 @@ decode_xml(const char *text, size_t len, json_t *into, fail_t *err)
                      "decode_type xml: XML is not taken apart here; ask for text=True instead");
 }
 
+/* "text" of the return; bytes that are no UTF-8 are replaced, as JSON can't hold them. */
 static int
 decode_plain(const char *text, size_t len, json_t *into, fail_t *err)
 {

@@ -34,6 +34,7 @@ http_request_setting(const request_t *r, const char *name)
     return v == NULL || json_is_null(v) ? NULL : v;
 }
 
+/* BORROWED; NULL for none, and for an empty text. */
 static const char *
 text_setting(const request_t *r, const char *name)
 {
@@ -76,21 +77,8 @@ set_url(request_t *r, fail_t *err)
     return 0;
 }
 
-/* The environment's proxies are not Salt's. */
-static void
-set_proxy(request_t *r)
-{
-    const char *host = text_setting(r, "proxy_host"), *user = text_setting(r, "proxy_username"),
-               *password = text_setting(r, "proxy_password");
-    json_t *port = http_request_setting(r, "proxy_port");
-
-    if (host == NULL || !json_is_integer(port) || json_integer_value(port) == 0) {
-        web_no_proxy(&r->web);
-        return;
-    }
-    web_proxy(&r->web, host, json_integer_value(port), user, password, http_request_setting(r, "no_proxy"));
-}
-
+/* The option, else cacert.pem of the master's files, else the bundle of the distribution. NEW; NULL: none is
+ * there, and libcurl uses its own. */
 char *
 http_ca_bundle(json_t *opts)
 {
@@ -299,7 +287,14 @@ http_request_build(request_t *r, fail_t *err)
     json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
     web_limit(&r->web, bytes > 0 && bytes < LIMIT_FILE_READ ? (uintmax_t) bytes : LIMIT_FILE_READ);
 
-    set_proxy(r);
+    /* The environment's proxies are not Salt's: without the options there is none. */
+    const char *proxy = text_setting(r, "proxy_host");
+    json_t *port = http_request_setting(r, "proxy_port");
+    if (proxy == NULL || !json_is_integer(port) || json_integer_value(port) == 0)
+        web_no_proxy(&r->web);
+    else
+        web_proxy(&r->web, proxy, json_integer_value(port), text_setting(r, "proxy_username"),
+                  text_setting(r, "proxy_password"), http_request_setting(r, "no_proxy"));
     set_tls(r);
 
     /* Basic authentication; `auth` wins over username and password. */
@@ -310,6 +305,7 @@ http_request_build(request_t *r, fail_t *err)
         user = json_string_value(json_array_get(auth, 0));
         password = json_string_value(json_array_get(auth, 1));
     }
+    /* A name without a password is no login. */
     if (user != NULL && password != NULL) {
         web_text(&r->web, CURLOPT_USERNAME, user);
         web_text(&r->web, CURLOPT_PASSWORD, password);
@@ -318,6 +314,7 @@ http_request_build(request_t *r, fail_t *err)
     const char *cachedir = value_str(ctx_opts(r->ctx), "cachedir", "");
     static const struct {
         const char *flag, *file, *dflt;
+        /* Cookies that outlive the session, and those of the session, each in a jar of its own, as in Salt. */
     } jars[] = { { "cookies", "cookie_jar", "cookies.txt" },
                  { "persist_session", "session_cookie_jar", "cookies.session" } };
 

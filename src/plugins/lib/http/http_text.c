@@ -17,7 +17,8 @@ http_text_add_text(buf_t *out, const json_t *v)
         buf_add(out, json_string_value(v), json_string_length(v));
 }
 
-/* Python's quote_plus. */
+/* Python's quote_plus. All bytes but these are percent-encoded, so a text in UTF-8 is one encoding for each
+ * of its bytes. */
 static void
 add_quoted(buf_t *out, const char *text, size_t len)
 {

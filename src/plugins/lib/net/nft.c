@@ -205,7 +205,7 @@ nft_tables(call_ctx_t *ctx, const char *family, fail_t *err)
     return NULL;
 }
 
-/* One listing for each table. */
+/* A listing for each table. */
 json_t *
 nft_texts(call_ctx_t *ctx, const char *family, fail_t *err)
 {

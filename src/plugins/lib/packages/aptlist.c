@@ -87,7 +87,7 @@ apt_pkgs(call_ctx_t *ctx, unsigned flags, fail_t *err)
     return ret;
 }
 
-/* What is installed has changed: the next question reads the database again. */
+/* The installed packages have changed: the next question reads the database again. */
 void
 apt_forget(call_ctx_t *ctx)
 {

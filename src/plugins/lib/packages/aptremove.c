@@ -127,7 +127,7 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- upgrade ------------------------------------------------------------------------------- */
 
-/* Of a failed upgrade the packages that were changed are told in the error. */
+/* After a failed upgrade the packages that were changed are told in the error. */
 int
 apt_upgrade(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -9,7 +9,7 @@
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 
-/* One entry as Salt shows it. NEW. */
+/* An entry as Salt shows it. NEW. */
 json_t *
 apt_source_json(const apt_source_t *entry)
 {

@@ -116,19 +116,6 @@ aptsource_take_word(const char **p, char **slot)
     return len > 0;
 }
 
-/* The address. That of a CD has blanks in it and ends with the last slash of the line. */
-static bool
-take_uri(const char **p, char **slot)
-{
-    const char *start = aptsource_skip_space(*p), *slash = strrchr(start, '/');
-
-    if (!str_starts(start, "cdrom:") || slash == NULL)
-        return aptsource_take_word(p, slot);
-    set_bytes(slot, start, (size_t) (slash + 1 - start));
-    *p = slash + 1;
-    return true;
-}
-
 /* False when the text makes no entry. */
 static bool
 aptsource_parse(apt_source_t *self, const char *p)
@@ -145,7 +132,15 @@ aptsource_parse(apt_source_t *self, const char *p)
     p = aptsource_skip_space(p);
     if (*p == '[' && (p = aptsource_take_options(self, p)) == NULL)
         return false;
-    if (!take_uri(&p, &self->uri) || !aptsource_take_word(&p, &self->dist))
+    /* The address of a CD has blanks in it and ends with the last slash of the line. */
+    const char *start = aptsource_skip_space(p), *slash = strrchr(start, '/');
+    if (str_starts(start, "cdrom:") && slash != NULL) {
+        set_bytes(&self->uri, start, (size_t) (slash + 1 - start));
+        p = slash + 1;
+    } else if (!aptsource_take_word(&p, &self->uri)) {
+        return false;
+    }
+    if (!aptsource_take_word(&p, &self->dist))
         return false;
     add_parts(self->comps, p, " \t\r\n\v\f");
     return true;

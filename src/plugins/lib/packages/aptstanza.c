@@ -147,15 +147,6 @@ put_words(buf_t *out, const char *name, const json_t *list)
     buf_putc(out, '\n');
 }
 
-/* True when two entries differ in the suite alone, so that one paragraph holds both. */
-static bool
-same_but_suite(const apt_source_t *a, const apt_source_t *b)
-{
-    return str_eq(a->type, b->type) && str_eq(a->uri, b->uri) && str_eq(a->signedby, b->signedby) &&
-           str_eq(a->comment, b->comment) && a->disabled == b->disabled && json_equal(a->comps, b->comps) &&
-           json_equal(a->archs, b->archs);
-}
-
 /* The fields in the order in which apt's own tools write them; a comment goes first. */
 static void
 put_paragraph(buf_t *out, const apt_source_t *entry, const json_t *suites)
@@ -193,7 +184,12 @@ put_group(buf_t *out, const group_t *g)
         if (done[i])
             continue;
         for (size_t k = i; k < g->n; k++) {
-            if (done[k] || !same_but_suite(g->items[i], g->items[k]))
+            /* Entries that differ in the suite alone are of the same paragraph. */
+            const apt_source_t *a = g->items[i], *b = g->items[k];
+            if (done[k] || !str_eq(a->type, b->type) || !str_eq(a->uri, b->uri) ||
+                !str_eq(a->signedby, b->signedby) || !str_eq(a->comment, b->comment) ||
+                a->disabled != b->disabled || !json_equal(a->comps, b->comps) ||
+                !json_equal(a->archs, b->archs))
                 continue;
             done[k] = true;
             json_array_append_new(suites, json_string(g->items[k]->dist));

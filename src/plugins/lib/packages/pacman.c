@@ -398,7 +398,7 @@ pacman_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
-/* One path answers with its owner, several with an object. */
+/* A single path answers with its owner, several with an object. */
 int
 pacman_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

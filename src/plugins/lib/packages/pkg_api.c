@@ -156,7 +156,7 @@ pkg_stringify(json_t *pkgs)
     }
 }
 
-/* One name answers with its version alone, several or a glob with an object. Names that are not installed
+/* A single name answers with its version alone, several or a glob with an object. Names that are not installed
  * have an empty version; a glob names only what is there. */
 json_t *
 pkg_versions(const json_t *pkgs, const json_t *names, bool as_list)

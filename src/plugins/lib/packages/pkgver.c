@@ -120,7 +120,7 @@ pkgver_order(const pkgver_t *a, const pkgver_t *b)
     return order != 0 ? order : order_of_parts(a->revision, a->revision_len, b->revision, b->revision_len);
 }
 
-/* What is behind the colon, when epochs don't count. */
+/* The part behind the colon, when epochs don't count. */
 static const char *
 without_epoch(const char *text, bool ignore_epoch)
 {

@@ -69,26 +69,22 @@ take_section(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
     return 0;
 }
 
-static void
-repofile_take_comment(repofile_t *f, const char *line)
-{
-    if (f->section == NULL) {
-        buf_printf(&f->header, "%s\n", line);
-        return;
-    }
-    if (value_get(f->section, "comments") == NULL)
-        json_object_set_new(f->section, "comments", json_array());
-    json_array_append_new(value_get(f->section, "comments"), json_string(line + 1 + strspn(line + 1, " \t")));
-}
-
 static int
 repofile_take_line(repofile_t *f, char *line, size_t number, bool strict, fail_t *err)
 {
     bool inner = isspace((unsigned char) *line) != 0;
     char *text = str_trim(line);
 
+    /* Comments above the first section are the file's; all others are the section's, wherever they stand. */
+    if (*text == '#' && f->section == NULL) {
+        buf_printf(&f->header, "%s\n", text);
+        return 0;
+    }
     if (*text == '#') {
-        repofile_take_comment(f, text);
+        if (value_get(f->section, "comments") == NULL)
+            json_object_set_new(f->section, "comments", json_array());
+        json_array_append_new(value_get(f->section, "comments"),
+                              json_string(text + 1 + strspn(text + 1, " \t")));
         return 0;
     }
     if (*text == '\0' || *text == ';')
@@ -136,21 +132,6 @@ repofile_read(const char *path, bool strict, buf_t *header, fail_t *err)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* "# text" for each line of each comment. */
-static void
-repofile_put_comments(buf_t *out, const json_t *comments)
-{
-    json_t *v;
-    size_t i;
-
-    json_array_foreach (comments, i, v) {
-        AUTO_FREE char *text = value_pystr(v);
-        const char *at = text + strspn(text, "#");
-        AUTO_FREE char *lines = str_replace(at + strspn(at, " \t"), "\n", "\n# ");
-        buf_printf(out, "# %s\n", lines);
-    }
-}
-
 /* Lines of a value that follow are indented, or they would be options. */
 int
 repofile_write(const char *path, const char *header, const json_t *sections, fail_t *err)
@@ -172,7 +153,14 @@ repofile_write(const char *path, const char *header, const json_t *sections, fai
         json_t *comments = value_get(section, "comments");
         json_auto_t *list = comments != NULL && !json_is_array(comments) ? json_pack("[O]", comments)
                                                                          : json_incref(comments);
-        repofile_put_comments(&out, list);
+        /* "# text" for each line of each comment. */
+        size_t i;
+        json_array_foreach (list, i, v) {
+            AUTO_FREE char *text = value_pystr(v);
+            const char *at = text + strspn(text, "#");
+            AUTO_FREE char *lines = str_replace(at + strspn(at, " \t"), "\n", "\n# ");
+            buf_printf(&out, "# %s\n", lines);
+        }
         buf_putc(&out, '\n');
     }
     return fs_rewrite(path, buf_str(&out), out.len, 0644, err);

@@ -59,7 +59,7 @@ rpmfiles_versions_in(char *text, json_t *errors)
     return ret;
 }
 
-/* Of two versions of one name the last is told, as in Salt. */
+/* Among versions of one name the last is told, as in Salt. */
 int
 rpm_list_pkgs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -126,7 +126,7 @@ rpm_owner_of(call_ctx_t *ctx, const char *path, const json_t *kwargs, fail_t *er
     return xstrdup(strstr(text, "not owned") != NULL ? "" : text);
 }
 
-/* One path answers with its owner, several with an object. */
+/* A single path answers with its owner, several with an object. */
 int
 rpm_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

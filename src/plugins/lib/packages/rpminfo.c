@@ -156,7 +156,7 @@ by_name(const json_t *packages, bool all)
     return ret;
 }
 
-/* One query for all names, with the members as lines. */
+/* A single query for all names, with the members as lines. */
 json_t *
 rpm_info(call_ctx_t *ctx, const json_t *names, const json_t *kwargs, fail_t *err)
 {

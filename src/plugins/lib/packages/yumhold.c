@@ -155,7 +155,7 @@ hold_one(call_ctx_t *ctx, const char *target, const json_t *locks, bool hold, fa
                      comment);
 }
 
-/* One command a package, so that each has its own answer. */
+/* A command for each package, so that each has its own answer. */
 json_t *
 yum_set_hold(call_ctx_t *ctx, const json_t *targets, bool hold, fail_t *err)
 {

@@ -213,7 +213,7 @@ zypper_there(call_ctx_t *ctx, const json_t *args, const json_t *includes, fail_t
                        attr != NULL ? attr : value_get(value_get(args, "kwargs"), "diff_attr"), err);
 }
 
-/* What is there is compared before and after; zypper's own words are not the answer. */
+/* The installed packages are compared before and after; zypper's own words are not the answer. */
 int
 zypper_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -123,7 +123,7 @@ info_block(char *block, char **ret_name)
     return ret;
 }
 
-/* One command for all names; a name that zypper doesn't know is left out. */
+/* A single command for all names; a name that zypper doesn't know is left out. */
 json_t *
 zypper_info(call_ctx_t *ctx, const json_t *names, const char *root, fail_t *err)
 {

@@ -77,7 +77,7 @@ zypper_clean_locks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
 /* ---- holds ------------------------------------------------------------------------------------ */
 
-/* One package's entry of the return; without `was` nothing changes. TAKES the comment. */
+/* A package's entry of the return; without `was` nothing changes. TAKES the comment. */
 static json_t *
 zypperlock_answer(const char *name, bool result, const char *was, const char *now, json_t *comment)
 {

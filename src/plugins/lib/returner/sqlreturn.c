@@ -16,6 +16,7 @@ typedef struct sqlconn {
     void *conn;
 } sqlconn_t;
 
+/* The context ends, and its connection with it. */
 static void
 sqlconn_free(void *value)
 {
@@ -27,13 +28,16 @@ sqlconn_free(void *value)
     free(self);
 }
 
+/* The row of the function says which returner it is: its statements, its options and its driver. */
 static const sqlshape_t *
 sql_shape(call_ctx_t *ctx)
 {
     return ctx_row(ctx)->data.ptr;
 }
 
-/* BORROWED from the context, or NULL with *err. `ret`: whose ret_config and ret_kwargs count; NULL: none. */
+/* BORROWED from the context, or NULL with *err. `ret`: whose ret_config and ret_kwargs count; NULL: none. It
+ * is kept for the next call of the same process. Other options than before, or a connection that broke, make
+ * a new one. */
 static void *
 sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 {
@@ -58,7 +62,7 @@ sql_connect(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* Sets the JSON of a value, when the statement wants it. */
+/* Sets the JSON of a value, when the statement wants it: the text of a large return takes long to make. */
 static void
 set_json(json_t *values, const char *sql, const char *name, const json_t *v)
 {
@@ -83,6 +87,7 @@ set_text(json_t *values, const char *name, const json_t *from, const char *key)
     json_object_set_new(values, name, json_string(text));
 }
 
+/* Seconds with six digits behind the point; each statement turns it into its own type of time. */
 static void
 set_now(json_t *values)
 {
@@ -92,6 +97,8 @@ set_now(json_t *values)
                         value_fmt("%lld.%06lld", (long long) (us / 1000000), (long long) (us % 1000000)));
 }
 
+/* The values that a return's statement may name. `full_ret` is all that the minion sent; `return` is its answer alone;
+ * `job_ret` is the answer as a text, with its code and whether it succeeded. */
 static json_t *
 values_of_ret(const sqlshape_t *shape, const json_t *ret)
 {
@@ -105,6 +112,7 @@ values_of_ret(const sqlshape_t *shape, const json_t *ret)
     set_now(values);
     json_object_set_new(values, "success",
                         json_string(value_truthy(success) ? shape->driver->yes : shape->driver->no));
+    /* Python's str() of the answer, as in Salt's own. */
     json_object_set_new(job_ret, "return", json_string(text));
     if (value_get(ret, "retcode") != NULL)
         json_object_set(job_ret, "retcode", value_get(ret, "retcode"));
@@ -116,6 +124,7 @@ values_of_ret(const sqlshape_t *shape, const json_t *ret)
     return STEAL(values);
 }
 
+/* The values that an event's statement may name. NEW. */
 static json_t *
 values_of_event(call_ctx_t *ctx, const sqlshape_t *shape, const json_t *event)
 {
@@ -129,6 +138,8 @@ values_of_event(call_ctx_t *ctx, const sqlshape_t *shape, const json_t *event)
     return STEAL(values);
 }
 
+/* The values that a load's statement may name. Columns that Salt fills with str() get "None" where the load has nothing.
+ * NEW. */
 static json_t *
 values_of_load(const sqlshape_t *shape, const char *jid, const json_t *load)
 {
@@ -157,6 +168,7 @@ sql_store(const sqlshape_t *shape, void *conn, const char *sql, json_t *values, 
     return rc;
 }
 
+/* A return of a minion, stored and answered for at once. */
 int
 sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -168,6 +180,8 @@ sql_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                         : err->code;
 }
 
+/* The load of a job, before any of its returns. One that is there already stays or is replaced as the
+ * statement says. */
 int
 sql_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -203,6 +217,7 @@ sql_write(call_ctx_t *ctx, void *conn, const json_t *write, json_t *told, fail_t
     return rc;
 }
 
+/* A statement without values. */
 static int
 sql_plain(const sqlshape_t *shape, void *conn, const char *sql, fail_t *err)
 {
@@ -221,6 +236,7 @@ sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
     int rc = 0;
 
     json_array_foreach ((json_t *) writes, i, write) {
+        /* After a failure nothing more is queued; what is under way is awaited all the same. */
         rc = rc < 0 ? rc : sql_write(ctx, conn, write, told, err);
     }
     fail_auto_t why = FAIL_INIT;
@@ -228,6 +244,8 @@ sql_write_all(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
     return rc < 0 ? rc : answered < 0 ? fail_kind(err, FAIL_COMMAND, answered, "%s", fail_text(&why)) : 0;
 }
 
+/* Slower, and only for a batch that was refused as a whole: a savepoint before each write, to which the
+ * transaction goes back when that write is refused. What is left out stands in the log. */
 static int
 sql_write_each(call_ctx_t *ctx, void *conn, const json_t *writes, fail_t *err)
 {
@@ -283,6 +301,7 @@ sql_stored(const sqlshape_t *shape, void *conn, const json_t *values, json_t **r
     return 0;
 }
 
+/* Where a follower goes on. The table of cursors is made by the first that needs it. */
 int
 sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -306,7 +325,9 @@ sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc < 0 ? rc : fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
 }
 
-/* Moves the cursor inside the transaction. 1: the batch is stored already. */
+/* Moves the cursor inside the transaction. 1: the batch is stored already. "AND seq = :after" moves it only
+ * from where this follower left it, so that no batch is stored twice, and none by two masters with one
+ * name. */
 static int
 sql_move(const sqlshape_t *shape, void *conn, const json_t *values, fail_t *err)
 {
@@ -331,6 +352,8 @@ sql_move(const sqlshape_t *shape, void *conn, const json_t *values, fail_t *err)
                      value_str(values, "follower", ""), seq, value_str(values, "after", "none"));
 }
 
+/* The cursor and the writes are one transaction: after a crash both are there or neither is. A batch that is
+ * stored already changes nothing, and counts as done. */
 static int
 sql_transact(call_ctx_t *ctx, void *conn, const json_t *args, bool each, fail_t *err)
 {
@@ -351,6 +374,8 @@ sql_transact(call_ctx_t *ctx, void *conn, const json_t *args, bool each, fail_t 
     return rc < 0 ? rc : 0;
 }
 
+/* All at once; when values are refused, once more with each on its own, so that one bad value holds up
+ * nothing behind it. */
 int
 sql_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

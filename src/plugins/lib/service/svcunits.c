@@ -295,31 +295,6 @@ svc_is_script_only(const char *root, const char *name, fail_t *err)
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-/* Lists in systemctl show; the others stay texts. */
-static bool
-svcunits_is_list(const char *key)
-{
-    static const char *const lists[] = { "Before", "After", "Wants" };
-
-    for (size_t i = 0; i < NELEMS(lists); i++) {
-        if (strcmp(key, lists[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* {"path", "argv[]"} of a command line with systemd's marks before the program. NEW. */
-static json_t *
-svcunits_command(const char *line)
-{
-    size_t marks = strspn(line, "-@:+!");
-    const char *words = line + marks;
-
-    return json_pack("{s:o, s:o, s:s}", "path", value_utf8(words, strcspn(words, " \t")), "argv[]",
-                     value_utf8(words, strlen(words)), "ignore_errors",
-                     memchr(line, '-', marks) != NULL ? "yes" : "no");
-}
-
 int
 svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fail_t *err)
 {
@@ -349,10 +324,18 @@ svc_unit_settings(const char *root, const char *name, json_t **ret_settings, fai
         if (value != NULL) {
             /* Adds a NAME=VALUE line; an empty value clears the list. */
             if (str_starts(line, "Exec")) {
-                json_object_set_new(out, line, svcunits_command(value));
+                /* A command has systemd's marks before the program; "-" is the one that systemctl show tells. */
+                size_t marks = strspn(value, "-@:+!");
+                const char *command = value + marks;
+                json_object_set_new(out, line,
+                                    json_pack("{s:o, s:o, s:s}", "path",
+                                              value_utf8(command, strcspn(command, " \t")), "argv[]",
+                                              value_utf8(command, strlen(command)), "ignore_errors",
+                                              memchr(value, '-', marks) != NULL ? "yes" : "no"));
                 continue;
             }
-            if (!svcunits_is_list(line)) {
+            /* These are lists in systemctl show; the others stay texts. */
+            if (!str_eq(line, "Before") && !str_eq(line, "After") && !str_eq(line, "Wants")) {
                 json_object_set_new(out, line, value_utf8(value, strlen(value)));
                 continue;
             }

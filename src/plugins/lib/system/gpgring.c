@@ -1,4 +1,6 @@
-/* gpgring.c - a keyring of GnuPG: its folder, its runs, its keys. */
+/* gpgring.c - a keyring of GnuPG: its folder, its runs, its keys. GnuPG has no library for what is done here
+ * but its own program, whose options --with-colons and --status-fd are made for other programs to read. The
+ * texts of people are never looked at: they are translated. */
 #include <ctype.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "plugins/lib/system/gpgring.h"
 #include "salt/log.h"
 
+/* Letters of --with-colons, Salt's names, its words for people, and the numbers of --import-ownertrust. */
 static const struct trust {
     const char *letter, *level, *shown;
     int number;
@@ -19,6 +22,7 @@ static const struct trust {
     { "f", "fully", "Fully Trusted", 5 },     { "u", "ultimately", "Ultimately Trusted", 6 },
 };
 
+/* Salt's word for a level; NULL: there is no such level. */
 const char *
 gpg_trust(const char *level, int *ret_number)
 {
@@ -40,7 +44,8 @@ gpg_missing(call_ctx_t *ctx)
 
 /* ---- the folder --------------------------------------------------------------------------------- */
 
-/* The answer of user.info; *ret_user is the name. NEW, or NULL with *err. */
+/* The answer of user.info; *ret_user is the name. NEW, or NULL with *err. Without a name it is the user that
+ * the minion runs as, by its option. */
 static json_t *
 user_of(call_ctx_t *ctx, const char *name, char **ret_user, fail_t *err)
 {
@@ -57,7 +62,9 @@ user_of(call_ctx_t *ctx, const char *name, char **ret_user, fail_t *err)
     return NULL;
 }
 
-/* Sets home, and user where the keyring is another's. */
+/* Sets home, and user where the keyring is another's. Salt's keyring lies below config_dir, so that no home
+ * is needed; gnupghome goes before all. A keyring of another user is used as that user, or gpg would leave
+ * files of root's in it. */
 static int
 gpg_find(call_ctx_t *ctx, const json_t *args, gpg_t *out, fail_t *err)
 {
@@ -83,7 +90,8 @@ gpg_find(call_ctx_t *ctx, const json_t *args, gpg_t *out, fail_t *err)
     return 0;
 }
 
-/* Makes the folder as the one whose keyring it is. */
+/* Makes the folder as the one whose keyring it is. mkdir runs as the user, so that no link of his leads root
+ * anywhere. */
 static int
 gpg_make_home(const gpg_t *self, fail_t *err)
 {
@@ -103,6 +111,8 @@ gpg_make_home(const gpg_t *self, fail_t *err)
                       : fail_kind(err, FAIL_COMMAND, -EIO, "mkdir could not make %s", self->home);
 }
 
+/* The program with the options that all runs have. The passphrase goes through the standard input, never as
+ * an argument, which everybody could read in /proc. */
 int
 gpg_begin(call_ctx_t *ctx, const json_t *args, const char *pass, bool make, gpg_t *out, fail_t *err)
 {
@@ -120,6 +130,7 @@ gpg_begin(call_ctx_t *ctx, const json_t *args, const char *pass, bool make, gpg_
     return 0;
 }
 
+/* The output may be a secret key or a plain text, and the input a passphrase; both are wiped. */
 void
 gpgring_free(gpg_t *self)
 {
@@ -134,6 +145,8 @@ gpgring_free(gpg_t *self)
     free(self->user);
 }
 
+/* Runs what gpg_begin() began. A failure of gpg's is none here: its exit code and status lines say more, and
+ * the callers read them. */
 int
 gpg_go(gpg_t *self, int timeout_s, fail_t *err)
 {
@@ -149,6 +162,8 @@ gpg_go(gpg_t *self, int timeout_s, fail_t *err)
 
 /* ---- answers ------------------------------------------------------------------------------------ */
 
+/* The next "[GNUPG:] KEYWORD rest" at *at, which goes behind it. False: there is no more. Lines without the
+ * mark are for people. */
 bool
 gpg_status(const char **at, char **ret_key, char **ret_rest)
 {
@@ -168,6 +183,7 @@ gpg_status(const char **at, char **ret_key, char **ret_rest)
     return false;
 }
 
+/* The rest of the first status line with the keyword. NEW; NULL: gpg did not say it. */
 char *
 gpg_said(const gpg_t *self, const char *keyword)
 {
@@ -182,6 +198,8 @@ gpg_said(const gpg_t *self, const char *keyword)
     return NULL;
 }
 
+/* From the pillar only: an argument would stand in the job's cache and in the events. NEW; NULL: none, or
+ * with *err. */
 char *
 gpg_passphrase(call_ctx_t *ctx, fail_t *err)
 {
@@ -200,6 +218,8 @@ gpg_wipe(char **pass)
 
 /* ---- keys --------------------------------------------------------------------------------------- */
 
+/* The word for a letter of validity or owner trust. Salt says "Marginally" for a level that is set, and
+ * "Marginally Trusted" for one that is shown. "r" is of keys only. */
 static const char *
 letter_shown(const char *letter)
 {
@@ -209,7 +229,7 @@ letter_shown(const char *letter)
     return str_eq(letter, "r") ? "Revoked" : "Unknown";
 }
 
-/* A day of a time in seconds, in local time. */
+/* A day of a time in seconds, in local time. No day for "" or 0, which is a key that never ends. */
 void
 gpg_put_day(json_t *key, const char *name, const char *seconds)
 {
@@ -258,7 +278,8 @@ key_of(char *const *fields)
     return key;
 }
 
-/* Lines of `gpg --with-colons`, doc/DETAILS of GnuPG. */
+/* Lines of `gpg --with-colons`, doc/DETAILS of GnuPG. Records of a key follow its pub or sec; sub-keys have
+ * fpr records too, so only the first one is the key's. Lines of fewer fields are of other kinds. */
 json_t *
 gpg_keys_of(const char *colons)
 {
@@ -308,6 +329,7 @@ gpg_keys(call_ctx_t *ctx, const json_t *args, bool secret, fail_t *err)
     return gpg_keys_of(buf_str(&gpg.res.out));
 }
 
+/* An id is the end of a fingerprint: 8 or 16 digits of it, or all. Case does not matter, nor a leading 0x. */
 bool
 gpg_is_key(const json_t *key, const char *wanted)
 {

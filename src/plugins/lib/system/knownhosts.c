@@ -1,4 +1,5 @@
-/* knownhosts.c - see knownhosts.h. */
+/* knownhosts.c - see knownhosts.h. The lines are found and hashed by ssh-keygen, which knows the file's
+ * format; ours are only those that it has no option for. */
 #include "plugins/lib/system/knownhosts.h"
 
 #include <unistd.h>
@@ -22,6 +23,8 @@ knownhosts_free(knownhosts_t *self)
     self->path = NULL;
 }
 
+/* Without a user it is the machine's file. One whose home is not known has no path, which knownhosts_wrong()
+ * tells. */
 int
 knownhosts_of(knownhosts_t *self, const json_t *args, const char *host, fail_t *err)
 {
@@ -61,12 +64,14 @@ knownhosts_of(knownhosts_t *self, const json_t *args, const char *host, fail_t *
     return 0;
 }
 
+/* Salt's answer to what can't be done: the states show its text. NEW. */
 static json_t *
 known_error(const char *text)
 {
     return json_pack("{s:s, s:s}", "status", "error", "error", text);
 }
 
+/* The answer when there is no file to work with; NULL: there is one. NEW. */
 json_t *
 knownhosts_wrong(const knownhosts_t *self)
 {
@@ -88,7 +93,7 @@ has_port(const knownhosts_t *self)
     return port != NULL && strcmp(port, STRINGIFY(22)) != 0;
 }
 
-/* The host as known_hosts has it. NEW. */
+/* The host as known_hosts has it. NEW. Port 22 is never written: sshd's own default has no brackets. */
 static char *
 known_name(const knownhosts_t *self, const char *host)
 {
@@ -97,7 +102,9 @@ known_name(const knownhosts_t *self, const char *host)
     return port != NULL ? xasprintf("[%s]:%s", host, port) : xstrdup(host);
 }
 
-/* Lines of three words, as ssh-keygen -F and ssh-keyscan print them. NEW list, or None; NULL with *err. */
+/* Lines of three words, as ssh-keygen -F and ssh-keyscan print them. NEW list, or None; NULL with *err.
+ * Comments begin with "#" and may have three words too. A key whose fingerprint can't be made is the failure
+ * of the whole. */
 static json_t *
 knownhosts_parse(const char *output, const char *hash, fail_t *err)
 {
@@ -120,7 +127,8 @@ knownhosts_parse(const char *output, const char *hash, fail_t *err)
     return json_array_size(list) > 0 ? json_incref(list) : json_null();
 }
 
-/* NEW output of ssh-keygen -F, or NULL with *err. */
+/* NEW output of ssh-keygen -F, or NULL with *err. ssh-keygen finds hashed names too, which no search of the
+ * text does. */
 static json_t *
 known_found(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
 {
@@ -138,6 +146,7 @@ known_found(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
     return said;
 }
 
+/* Entries of the file for this host. NEW list, or None; NULL with *err. */
 json_t *
 knownhosts_entries(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
 {
@@ -146,7 +155,9 @@ knownhosts_entries(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
     return said != NULL ? knownhosts_parse(json_string_value(said), self->hash, err) : NULL;
 }
 
-/* A host that says nothing at all is asked again. */
+/* A host that says nothing at all is asked again. ssh-keyscan ends with 0 then, too. The keys are whatever
+ * the network said: callers compare them with a fingerprint or a key, or the caller has chosen to trust the
+ * first. */
 json_t *
 knownhosts_scan(call_ctx_t *ctx, const knownhosts_t *self, fail_t *err)
 {
@@ -189,6 +200,8 @@ entries_have(const json_t *entries, const char *member, const char *text)
     return false;
 }
 
+/* The answer is what a state would do: "add", "update" or "exists". A key goes before a fingerprint, and without either any
+ * entry will do. */
 const char *
 knownhosts_check(const knownhosts_t *self, const json_t *entries)
 {
@@ -204,7 +217,8 @@ knownhosts_check(const knownhosts_t *self, const json_t *entries)
 /* ---- the file ------------------------------------------------------------------------------- */
 
 /* ssh-keygen over a private copy of `content`, which it replaces; its output names `path`. When it keeps the
- * former content beside the copy, *ret_kept is true. */
+ * former content beside the copy, *ret_kept is true. The copy is in a folder for temporary files: ssh-keygen
+ * makes its new file beside the old one, in a folder that may be another user's. */
 static int
 keygen_over(call_ctx_t *ctx, const char *name, const char *path, buf_t *content, json_t **ret_said,
             bool *ret_kept, fail_t *err)
@@ -238,7 +252,8 @@ keygen_over(call_ctx_t *ctx, const char *name, const char *path, buf_t *content,
     return 0;
 }
 
-/* Replaces the user's file, and keeps `before` as FILE.old when it is given, as ssh-keygen does. */
+/* Replaces the user's file, and keeps `before` as FILE.old when it is given, as ssh-keygen does. Both are
+ * written the way of all files of others: new, and renamed over the old one. */
 static int
 knownhosts_put(const knownhosts_t *self, const partfile_t *file, const buf_t *after, const buf_t *before,
                fail_t *err)
@@ -282,6 +297,7 @@ knownhosts_lines(const char *said, const char *enc)
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
         char **words = str_split(line, " \t\r", true);
         size_t n = strv_len(words);
+        /* "# Host NAME found: line 3", and then the line itself. */
         if (n > 0 && *words[0] == '#')
             number = str_to_int(words[n - 1], 1, INT32_MAX, &number) ? number : 0;
         else if (n > 1 && number > 0 && strcmp(words[n - 2], *enc != '\0' ? enc : "rsa") == 0)
@@ -323,7 +339,8 @@ add_entries(const knownhosts_t *self, const json_t *entries, buf_t *out)
     }
 }
 
-/* Writes the new entries instead of those of the same type. */
+/* Writes the new entries instead of those of the same type. Lines of other hosts keep their places, and so do
+ * other types of keys of this one. */
 static int
 known_store(call_ctx_t *ctx, const knownhosts_t *self, const json_t *entries, fail_t *err)
 {
@@ -345,6 +362,7 @@ known_store(call_ctx_t *ctx, const knownhosts_t *self, const json_t *entries, fa
     numbers = knownhosts_lines(json_string_value(said), self->enc);
     add_without(buf_str(&before), numbers, &after);
     add_entries(self, entries, &after);
+    /* Keys of a scan were hashed by ssh-keyscan already. */
     if (*self->key != '\0' && self->hashed) {
         buf_add(&plain, buf_str(&after), after.len);
         rc = keygen_over(ctx, NULL, self->path, &after, &output, &kept, err);

@@ -17,13 +17,15 @@
 #include "salt/value.h"
 #include "plugins/lib/system/procattr_int.h"
 
+/* /proc counts times in clock ticks. */
 static double
 from_ticks(unsigned long long ticks)
 {
     return (double) ticks / procfs_hz();
 }
 
-/* Start time in seconds since the epoch, in hundredths as psutil rounds. */
+/* Start time in seconds since the epoch, in hundredths as psutil rounds. psutil adds the ticks to the boot
+ * time of /proc/stat, and two readings of it must be equal. */
 double
 procattr_created(const procfs_proc_t *p, fail_t *err)
 {
@@ -32,6 +34,7 @@ procattr_created(const procfs_proc_t *p, fail_t *err)
     return round(v / unit) * unit;
 }
 
+/* The name of the real user, or the number as a text where it has none. NEW. */
 json_t *
 procattr_user(const procfs_proc_t *p)
 {
@@ -57,6 +60,7 @@ procattr_memory(pid_t pid, fail_t *err)
                      bytes[2], "text", bytes[3], "lib", bytes[4], "data", bytes[5], "dirty", bytes[6]);
 }
 
+/* Only iowait is Linux's own among psutil's names. NEW. */
 json_t *
 procattr_times(const procfs_proc_t *p)
 {
@@ -66,7 +70,7 @@ procattr_times(const procfs_proc_t *p)
                      from_ticks(p->iowait));
 }
 
-/* Python's named tuples reach the master as lists. */
+/* Python's named tuples reach the master as lists. TAKES the dictionary, whose order is that of the tuple. */
 static json_t *
 values_of(json_t *object)
 {
@@ -86,7 +90,7 @@ attr_cmdline(const procfs_proc_t *p, fail_t *err)
     return procfs_cmdline(p->pid, err);
 }
 
-/* Empty when the kernel does not say. */
+/* Empty when the kernel does not say. Some kernels and sandboxes refuse the question. */
 static json_t *
 attr_cpu_affinity(const procfs_proc_t *p, fail_t *err)
 {
@@ -126,6 +130,7 @@ attr_create_time(const procfs_proc_t *p, fail_t *err)
     return json_real(procattr_created(p, err));
 }
 
+/* The target of a link of the process's folder; None where it may not be read. NEW. */
 static json_t *
 link_value(pid_t pid, const char *name, fail_t *err)
 {
@@ -140,6 +145,7 @@ attr_cwd(const procfs_proc_t *p, fail_t *err)
     return link_value(p->pid, "cwd", err);
 }
 
+/* "" for a process of the kernel, which runs no file; psutil has it so. */
 static json_t *
 attr_exe(const procfs_proc_t *p, fail_t *err)
 {
@@ -148,6 +154,8 @@ attr_exe(const procfs_proc_t *p, fail_t *err)
     return json_is_null(v) && p->pid != 0 ? json_string("") : v;
 }
 
+/* As the process was started: what it has set since does not show. Variables stand one after the other, each
+ * with a NUL behind it. */
 static json_t *
 attr_environ(const procfs_proc_t *p, fail_t *err)
 {
@@ -167,18 +175,21 @@ attr_environ(const procfs_proc_t *p, fail_t *err)
     return env;
 }
 
+/* Real, effective and saved. */
 static json_t *
 attr_gids(const procfs_proc_t *p, fail_t *err)
 {
     return json_pack("[I, I, I]", (json_int_t) p->gid[0], (json_int_t) p->gid[1], (json_int_t) p->gid[2]);
 }
 
+/* Real, effective and saved. */
 static json_t *
 attr_uids(const procfs_proc_t *p, fail_t *err)
 {
     return json_pack("[I, I, I]", (json_int_t) p->uid[0], (json_int_t) p->uid[1], (json_int_t) p->uid[2]);
 }
 
+/* In psutil's order: calls first, then bytes of the disk, then bytes of all calls. */
 static json_t *
 attr_io_counters(const procfs_proc_t *p, fail_t *err)
 {
@@ -197,7 +208,8 @@ attr_memory_info(const procfs_proc_t *p, fail_t *err)
     return values_of(procattr_memory(p->pid, err));
 }
 
-/* Adds uss, pss and swap from smaps_rollup; None where that may not be read. */
+/* Adds uss, pss and swap from smaps_rollup; None where that may not be read. The file sums up all mappings,
+ * and its numbers are kB. */
 static json_t *
 attr_memory_full_info(const procfs_proc_t *p, fail_t *err)
 {
@@ -216,6 +228,7 @@ attr_memory_full_info(const procfs_proc_t *p, fail_t *err)
     return list;
 }
 
+/* The share of all memory of the machine. */
 static json_t *
 attr_memory_percent(const procfs_proc_t *p, fail_t *err)
 {
@@ -239,6 +252,7 @@ attr_nice(const procfs_proc_t *p, fail_t *err)
     return json_integer(p->nice);
 }
 
+/* Switches that the process made by waiting, and those that the kernel made. */
 static json_t *
 attr_num_ctx_switches(const procfs_proc_t *p, fail_t *err)
 {
@@ -248,6 +262,7 @@ attr_num_ctx_switches(const procfs_proc_t *p, fail_t *err)
                      procfs_field(text, "nonvoluntary_ctxt_switches"));
 }
 
+/* None where the folder may not be read, which is another user's. */
 static json_t *
 attr_num_fds(const procfs_proc_t *p, fail_t *err)
 {
@@ -264,19 +279,6 @@ attr_num_threads(const procfs_proc_t *p, fail_t *err)
     return json_integer(p->threads);
 }
 
-/* True when the descriptor's target still has its name and is not a folder. */
-static bool
-is_open_file(const char *target, fail_t *err)
-{
-    struct stat st;
-
-    if (stat(target, &st) == 0)
-        return !S_ISDIR(st.st_mode);
-    if (fs_is_passing(-errno))
-        fs_fail(err, -errno, "look at", target);
-    return false;
-}
-
 /* [path, fd] of the regular files it has open. */
 static json_t *
 attr_open_files(const procfs_proc_t *p, fail_t *err)
@@ -287,9 +289,16 @@ attr_open_files(const procfs_proc_t *p, fail_t *err)
     for (size_t i = 0; fds != NULL && fds[i] != NULL; i++) {
         AUTO_FREE char *name = xasprintf("fd/%s", fds[i]);
         AUTO_FREE char *target = procfs_link(p->pid, name, err);
-        if (target != NULL && *target == '/' && !str_starts(target, "/dev/") && is_open_file(target, err))
+        struct stat st;
+        if (target == NULL || *target != '/' || str_starts(target, "/dev/"))
+            continue;
+        /* The target is a file's name while the file still has one; a removed file's ends in " (deleted)". */
+        int rc = stat(target, &st) == 0 ? 0 : -errno;
+        if (rc == 0 && !S_ISDIR(st.st_mode))
             json_array_append_new(list, json_pack("[o, i]", value_utf8(target, strlen(target)),
                                                   (int) strtol(fds[i], NULL, 10)));
+        else if (rc < 0 && fs_is_passing(rc))
+            fs_fail(err, rc, "look at", target);
     }
     strv_free(fds);
     return list;

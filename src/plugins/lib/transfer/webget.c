@@ -40,7 +40,8 @@ last_answer(const char *headers)
     return found;
 }
 
-/* "HTTP 404: Not Found" of the server's answer, or the library's words. NEW. */
+/* "HTTP 404: Not Found" of the server's answer, or the library's words. NEW. These are the words of Salt's
+ * own errors, by which its users look for them. */
 static char *
 reason_of(const web_t *web)
 {
@@ -53,7 +54,8 @@ reason_of(const web_t *web)
     return xasprintf("HTTP %.*s: %.*s", n, words + 1, rest > 0 ? rest - 1 : 0, words + 1 + n + (rest > 0));
 }
 
-/* In our own cache by its name; elsewhere as whatever is copied. */
+/* In our own cache by its name; elsewhere as whatever is copied. In the cache the file is renamed, as it is
+ * of the same file system; else it is copied. */
 static int
 take_place(const webget_t *self, fail_t *err)
 {
@@ -72,7 +74,8 @@ take_place(const webget_t *self, fail_t *err)
 }
 
 /* Asks for the file only if it has another ETag than the one kept. Asks anyway when the file is gone, as the
- * server would then send nothing. */
+ * server would then send nothing. A tag with a line break would be a header of its own; it is the server's,
+ * and not believed. */
 static void
 compare_etag(webget_t *self, web_t *web)
 {
@@ -111,7 +114,8 @@ keep_etag(const webget_t *self, const web_t *web, fail_t *err)
     return putfile_text(&text, self->kept, err);
 }
 
-/* Into self->part, open as `fd`, then to its place. With an ETag that still holds, the file stays. */
+/* Into self->part, open as `fd`, then to its place. With an ETag that still holds, the file stays. Whatever
+ * fails, nothing is at its place: the part is removed by the caller. */
 static int
 fetch_into(call_ctx_t *ctx, webget_t *self, int fd, const char *url_path, fail_t *err)
 {

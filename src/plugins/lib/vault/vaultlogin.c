@@ -19,18 +19,21 @@ enum {
     OWN_TTL = 3600 /* of a token by the option's own login, whose real time is not asked for */
 };
 
+/* The option `vault`, of the minion or of the master. BORROWED; NULL: none. */
 static json_t *
 vault_config(call_ctx_t *ctx)
 {
     return value_get(ctx_opts(ctx), "vault");
 }
 
+/* Runners, and pillars that are compiled there. */
 static bool
 vault_on_master(call_ctx_t *ctx)
 {
     return str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
 }
 
+/* Salt's name for it, so that either finds the other's. NEW. */
 static char *
 vault_file(call_ctx_t *ctx)
 {
@@ -39,7 +42,8 @@ vault_file(call_ctx_t *ctx)
 
 /* ---- by the option's own login ----------------------------------------------------------------------- */
 
-/* The token of auth/approle/login or sys/wrapping/unwrap. NEW; NULL with *err. */
+/* The token of auth/approle/login or sys/wrapping/unwrap. NEW; NULL with *err. The answer holds a secret; on
+ * a failure only the server's status is shown. */
 static json_t *
 vault_exchange(call_ctx_t *ctx, const json_t *conn, const char *resource, const json_t *body,
                const char *failed, fail_t *err)
@@ -68,6 +72,8 @@ vault_needs(const json_t *config, const char *name, fail_t *err)
     return text;
 }
 
+/* By the method of `auth`: a token as it is, a wrapped one, which can be unwrapped once, or AppRole. NEW;
+ * NULL with *err. */
 json_t *
 vault_own_login(call_ctx_t *ctx, fail_t *err)
 {
@@ -105,6 +111,8 @@ vault_own_login(call_ctx_t *ctx, fail_t *err)
 
 /* ---- by the master ----------------------------------------------------------------------------------- */
 
+/* Names of policies for a minion by the patterns of the option: {minion}, {grains[...]}, {pillar[...]}. A
+ * list in a field makes a name of each element. NEW list. */
 json_t *
 vault_policies(const json_t *config, const char *id, const json_t *grains, const json_t *pillar)
 {
@@ -138,6 +146,9 @@ vault_policies(const json_t *config, const char *id, const json_t *grains, const
     return all;
 }
 
+/* A token for one minion, by the master's login, with that minion's policies and no others. Time and uses are
+ * the master's, unless it lets minions ask for their own. The audit log of Vault has the minion's id. NEW;
+ * NULL with *err. */
 json_t *
 vault_make_token(call_ctx_t *ctx, const char *id, const json_t *policies, const json_t *ttl,
                  const json_t *uses, const json_t *audit, fail_t *err)
@@ -149,6 +160,7 @@ vault_make_token(call_ctx_t *ctx, const char *id, const json_t *policies, const 
 
     if (login == NULL)
         return NULL;
+    /* Without a list the server would give it the policies of the master itself. */
     if (json_array_size(policies) == 0) {
         (void) fail_kind(err, FAIL_COMMAND, -EACCES, "No policies matched minion");
         return NULL;
@@ -179,6 +191,8 @@ vault_make_token(call_ctx_t *ctx, const char *id, const json_t *policies, const 
         "namespace", value_get(config, "namespace"), "uses", uses);
 }
 
+/* The runner answers for the id that the master knows this minion by, whatever id the call names. NEW; NULL
+ * with *err. */
 static json_t *
 vault_login_from_master(call_ctx_t *ctx, fail_t *err)
 {
@@ -200,6 +214,8 @@ vault_login_from_master(call_ctx_t *ctx, fail_t *err)
 
 /* ---- the job's login --------------------------------------------------------------------------------- */
 
+/* Where it comes from: a minion without a master and one that is told so log in themselves; others ask the
+ * master. NEW; NULL with *err. */
 static json_t *
 vault_new_login(call_ctx_t *ctx, fail_t *err)
 {
@@ -235,7 +251,8 @@ vault_new_login(call_ctx_t *ctx, fail_t *err)
     return here || own ? vault_own_login(ctx, err) : vault_login_from_master(ctx, err);
 }
 
-/* True when nothing is left of the login's uses or time. */
+/* True when nothing is left of the login's uses or time. A token without a time that is known counts as
+ * over. */
 static bool
 vault_is_over(const json_t *conn)
 {
@@ -244,7 +261,7 @@ vault_is_over(const json_t *conn)
     return value_int(conn, "issued", 0) + ttl - EARLY_S < (json_int_t) (clock_wall_us() / 1000000);
 }
 
-/* The login of the file. NEW; NULL: none that holds. */
+/* The login of the file. NEW; NULL: none that holds. The master keeps none: it holds tokens for many. */
 static json_t *
 vault_kept(call_ctx_t *ctx)
 {
@@ -265,6 +282,8 @@ vault_kept(call_ctx_t *ctx)
                : NULL;
 }
 
+/* With token_backend: disk only. The file is readable by its owner alone; a failure costs the next job a
+ * login and nothing else. */
 static void
 vault_keep(call_ctx_t *ctx, const json_t *conn)
 {
@@ -277,6 +296,7 @@ vault_keep(call_ctx_t *ctx, const json_t *conn)
         log_error("Failed to cache vault information: %s", fail_text(&why));
 }
 
+/* The login of this job, else the one of the file, else a new one. BORROWED from the context; NULL with *err. */
 json_t *
 vault_login(call_ctx_t *ctx, fail_t *err)
 {
@@ -292,6 +312,7 @@ vault_login(call_ctx_t *ctx, fail_t *err)
     return conn;
 }
 
+/* Counts a use of a token that has only so many; after the last one it is forgotten here as well. */
 void
 vault_used(call_ctx_t *ctx, json_t *conn)
 {
@@ -307,6 +328,7 @@ vault_used(call_ctx_t *ctx, json_t *conn)
         log_error("vault: %s", fail_text(&why));
 }
 
+/* 1 when there was a file, 0 without one, or negative. */
 int
 vault_forget(call_ctx_t *ctx, fail_t *err)
 {

@@ -217,7 +217,7 @@ make_akid(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out,
     return 0;
 }
 
-/* One of both numbers must be there. */
+/* Either number must be there. */
 int
 make_policy_constraints(const json_t *v, const ext_about_t *about, bool *critical, buf_t *out, fail_t *err)
 {

@@ -125,7 +125,7 @@ xkept_free(xkept_t *self)
     *self = (xkept_t){ .encoding = NULL };
 }
 
-/* One that can't be read is left out of the chain, as the first certificate is what was asked for. */
+/* A certificate that can't be read is left out of the chain, as the first certificate is what was asked for. */
 static void
 add_chain(xkept_t *kept, const void *der, size_t len)
 {
