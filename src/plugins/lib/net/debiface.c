@@ -35,7 +35,7 @@ debiface_malformed(fail_t *err, char *const *words)
     for (size_t i = 0; words[i] != NULL; i++)
         json_array_append_new(list, json_string(words[i]));
     AUTO_FREE char *text = value_repr(list);
-    return fail_set(err, -EINVAL, "Interface file debiface_malformed: %s.", text);
+    return fail_set(err, -EINVAL, "Interface file malformed: %s.", text);
 }
 
 /* Adds a line of an "iface" clause to its family. */
