@@ -61,15 +61,6 @@ static const char *const settings[] = { "root",       "base",          "fallback
                                         "password",   "insecure_auth", "ssl_verify", "name",
                                         "mountpoint", "all_saltenvs" };
 
-static bool
-ext_git_is_known(const char *key)
-{
-    for (size_t i = 0; i < NELEMS(settings); i++)
-        if (strcmp(settings[i], key) == 0)
-            return true;
-    return false;
-}
-
 /* Copies a remote's settings over `conf`; an unknown name is an error. */
 static int
 ext_git_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
@@ -78,23 +69,14 @@ ext_git_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
     json_t *v;
 
     json_object_foreach ((json_t *) own, key, v) {
-        if (!ext_git_is_known(key))
+        bool known = false;
+        for (size_t i = 0; i < NELEMS(settings); i++)
+            known = known || strcmp(settings[i], key) == 0;
+        if (!known)
             return fail_set(err, -EINVAL, "remote '%s': '%s' can't be set for a remote", remote, key);
         json_object_set(conf, key, v);
     }
     return 0;
-}
-
-/* Environment of a remote: for branch `__env__` the requested one, else the setting `env`, else the branch's
- * name, with the base branch as "base". NEW. */
-static char *
-ext_git_env_of(const compile_t *self, const remote_t *r, const char *configured, bool any)
-{
-    if (any)
-        return xstrdup(compile_env(self));
-    if (*configured)
-        return xstrdup(strcmp(configured, "__env__") == 0 ? compile_env(self) : configured);
-    return xstrdup(strcmp(r->branch, r->base) == 0 ? "base" : r->branch);
 }
 
 /* Normalises a path: "web/server" for "salt://web/server/", "" for none. "." and ".." are refused, since the
@@ -176,7 +158,13 @@ ext_git_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *e
                         : *everywhere != '\0'      ? everywhere
                         : strcmp(env, "base") == 0 ? r->base
                                                    : env);
-    r->env = ext_git_env_of(self, r, value_str(r->conf, "env", ""), any);
+    /* Its environment: for branch `__env__` the requested one, else the setting `env`, else the branch's
+     * name, with the base branch as "base". */
+    const char *own_env = value_str(r->conf, "env", "");
+    r->env = xstrdup(any || strcmp(own_env, "__env__") == 0 ? env
+                     : *own_env != '\0'                     ? own_env
+                     : strcmp(r->branch, r->base) == 0      ? "base"
+                                                            : r->branch);
     return r->mount != NULL ? 0 : -EINVAL;
 }
 
@@ -188,6 +176,7 @@ ext_git_copy(const remote_t *r, const char *dir)
     return (git_copy_t){ .url = r->url, .dir = dir, .conf = r->conf, .time_ms = GIT_TIME_MS };
 }
 
+/* Runs git in the copy with the remote's credentials; its output is appended to `out` (NULL: dropped). */
 static int
 ext_git_git(const git_copy_t *copy, const char *const *words, buf_t *out, fail_t *err)
 {
@@ -302,14 +291,6 @@ mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err
     return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
 }
 
-static bool
-link_stays(int tree, const char *path)
-{
-    AUTO_FD to = beneath_open(tree, path, BENEATH_LINKS, O_PATH, 0);
-
-    return to >= 0;
-}
-
 /* Removes the links of a folder that leave the tree, or lead nowhere: a pillar file is opened with what its
  * links name, and the repository's author would choose files of this machine. `at` is the path below
  * `tree`. */
@@ -327,7 +308,10 @@ drop_links(const remote_t *r, int tree, const char *top, const char *at, fail_t 
             rc = fail_set(err, -errno, "%s: %s", path, strerror(errno));
         else if (S_ISDIR(st.st_mode))
             rc = drop_links(r, tree, top, path, err);
-        if (rc != 0 || !S_ISLNK(st.st_mode) || link_stays(tree, path))
+        if (rc != 0 || !S_ISLNK(st.st_mode))
+            continue;
+        AUTO_FD to = beneath_open(tree, path, BENEATH_LINKS, O_PATH, 0);
+        if (to >= 0)
             continue;
         log_warning("git_pillar: %s: the link %s does not stay in the repository, and is left out", r->url,
                     path);
@@ -509,6 +493,7 @@ ext_git_update(const compile_t *self, const json_t *entry)
     return wait_s;
 }
 
+/* Fetches every remote that is due; the seconds until the next one is. 0: there are no remotes. */
 int
 pillar_git_update(const pillar_env_t *env)
 {
@@ -529,22 +514,6 @@ pillar_git_update(const pillar_env_t *env)
 
 /* ---- fetching on request ------------------------------------------------------------------------------- */
 
-/* Fetches now; waits up to GIT_TIME_MS for another process that is fetching, then fetches again. 0 or
- * negative with *err. */
-static int
-fetch_now(const git_copy_t *copy, fail_t *err)
-{
-    const struct timespec nap = { 0, NAP_MS * 1000000L };
-    int64_t until = clock_mono_ms() + GIT_TIME_MS;
-    int rc;
-
-    while ((rc = git_copy_fetch(copy, err)) == 1 && clock_mono_ms() < until)
-        (void) nanosleep(&nap, NULL);
-    return rc != 1
-               ? rc
-               : fail_set(err, -EBUSY, "it is being fetched for longer than %d seconds", GIT_TIME_MS / 1000);
-}
-
 /* Fetches and compares the refs: 1 when anything changed, 0 when not, negative with *err. */
 static int
 renew(const compile_t *self, const remote_t *r, fail_t *err)
@@ -559,7 +528,14 @@ renew(const compile_t *self, const remote_t *r, fail_t *err)
         return -EIO;
     (void) ext_git_git(&copy, refs, &before,
                        &unused); /* fails before the first fetch, with no refs to compare */
-    int rc = fetch_now(&copy, err);
+    /* Another process may be fetching: it is waited for, and then this one fetches again. */
+    const struct timespec nap = { 0, NAP_MS * 1000000L };
+    int64_t until = clock_mono_ms() + GIT_TIME_MS;
+    int rc;
+    while ((rc = git_copy_fetch(&copy, err)) == 1 && clock_mono_ms() < until)
+        (void) nanosleep(&nap, NULL);
+    if (rc == 1)
+        return fail_set(err, -EBUSY, "it is being fetched for longer than %d seconds", GIT_TIME_MS / 1000);
     if (rc == 0)
         rc = ext_git_git(&copy, refs, &after, err);
     return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
@@ -608,6 +584,7 @@ pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, 
 
 /* ---- pillar of the branches ---------------------------------------------------------------------------- */
 
+/* Compiles the pillar of one remote and merges it into *into_p. */
 static int
 ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
 {
@@ -649,25 +626,6 @@ ext_git_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, p
     return 0;
 }
 
-/* Parses all remotes and provides their files. As in Salt, a remote without the branch or that cannot be
- * fetched becomes an error of the pillar and is left out. */
-static int
-ext_git_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *err)
-{
-    json_t *entry;
-    size_t i;
-
-    json_array_foreach (args, i, entry) {
-        if (ext_git_parse(self, entry, &remotes[i], err) < 0)
-            return -EINVAL;
-        fail_auto_t why = FAIL_INIT;
-        int rc = ext_git_prepare(self, &remotes[i], &why);
-        if (rc < 0)
-            compile_error(self, "Failed to load ext_pillar git: %s", fail_text(&why));
-    }
-    return 0;
-}
-
 py_t *
 ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
@@ -677,8 +635,18 @@ ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
     AUTO(py) out = py_dict();
 
     reads_mark_world(self->env->reads);
-    int rc = n > 0 ? ext_git_gather(self, list, remotes, err)
-                   : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");
+    int rc = n > 0 ? 0 : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");
+
+    /* As in Salt, a remote without the branch or that cannot be fetched becomes an error of the pillar and is
+     * left out; an entry that is no remote ends the source. */
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        fail_auto_t why = FAIL_INIT;
+        rc = ext_git_parse(self, json_array_get(list, i), &remotes[i], err);
+        if (rc == 0 && ext_git_prepare(self, &remotes[i], &why) < 0)
+            compile_error(self, "Failed to load ext_pillar git: %s", fail_text(&why));
+    }
+
+    /* All files are there before the first branch is compiled: one may include another's SLS. */
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = ext_git_lay(self, remotes, n, &remotes[i], &out, err);
     for (size_t i = 0; i < n; i++)

@@ -9,12 +9,17 @@
 #include "common/py/py_peer.h"
 #include "common/python/userfile.h"
 
-/* The minion's id, the pillar so far, and the value of the source's key as Python's callers spread it: a list
- * is positional arguments, and a mapping is keywords, which are left to *ret_kwargs. NEW. */
-static py_t *
-ext_python_args(const compile_t *self, py_t *pillar, const json_t *args, py_t **ret_kwargs)
+py_t *
+ext_python(compile_t *self, const char *name, py_t *pillar, const json_t *args, fail_t *err)
 {
-    py_t *list = py_list();
+    const userfile_t what = { .kind = "pillar", .module = name, .fun = "ext_pillar", .log_fails = true };
+    const py_limits_t limits = { .deadline_ms = self->deadline_ms };
+    /* The minion's id, the pillar so far, and the value of the source's key as Python's callers spread it: a
+     * list is positional arguments, and a mapping is keywords. */
+    AUTO(py) kwargs = json_is_object(args) ? py_from_json(args) : py_dict();
+    AUTO(py) list = py_list();
+    py_scope_t scope;
+    bool grains = false;
     json_t *one;
     size_t i;
 
@@ -24,33 +29,14 @@ ext_python_args(const compile_t *self, py_t *pillar, const json_t *args, py_t **
         py_append_new(list, py_from_json(args));
     json_array_foreach (args, i, one)
         py_append_new(list, py_from_json(one));
-    *ret_kwargs = json_is_object(args) ? py_from_json(args) : py_dict();
-    return list;
-}
-
-/* True when the file may have read what the minion said: its grains, what it lays over its pillar, or what
- * earlier sources took of either. */
-static bool
-ext_python_heard(const compile_t *self, const py_t *pillar, bool grains)
-{
-    bool laid = self->env->peer_override && self->env->override != NULL;
-
-    return laid || (self->env->peer_grains && grains) || py_holds_peer(pillar);
-}
-
-py_t *
-ext_python(compile_t *self, const char *name, py_t *pillar, const json_t *args, fail_t *err)
-{
-    const userfile_t what = { .kind = "pillar", .module = name, .fun = "ext_pillar", .log_fails = true };
-    const py_limits_t limits = { .deadline_ms = self->deadline_ms };
-    AUTO(py) kwargs = NULL;
-    AUTO(py) list = ext_python_args(self, pillar, args, &kwargs);
-    py_scope_t scope;
-    bool grains = false;
 
     reads_mark_world(self->env->reads);
     py_scope_enter(&scope, &limits);
     py_t *said = userfile_call(self->ctx, &what, list, kwargs, &grains, err);
     py_scope_leave(&scope);
-    return said != NULL && ext_python_heard(self, pillar, grains) ? py_peer(said, SPAN_OWN) : said;
+    /* The file may have read what the minion said: its grains, what it lays over its pillar, or what earlier
+     * sources took of either. */
+    bool laid = self->env->peer_override && self->env->override != NULL;
+    bool heard = laid || (self->env->peer_grains && grains) || py_holds_peer(pillar);
+    return said != NULL && heard ? py_peer(said, SPAN_OWN) : said;
 }

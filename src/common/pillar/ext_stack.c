@@ -68,6 +68,7 @@ list_strategy(const py_t *list)
     return head != NULL && py_is(head, PY_DICT) ? py_dict_gets(head, "__") : NULL;
 }
 
+/* Removes a key that need not be there. */
 static void
 drop_key(py_t *dict, const char *name)
 {
@@ -292,13 +293,6 @@ names_in(const py_t *text, const char *cfg, fail_t *err)
     return names;
 }
 
-/* A minion asks for an environment by any name; as a part of a path it must not lead elsewhere. */
-static bool
-env_is_part(const char *env)
-{
-    return strchr(env, '/') == NULL && *env != '.';
-}
-
 /* ---- configurations ----------------------------------------------------------------------------------- */
 
 /* Lays a YAML file over the stack. 0, or negative with *err. */
@@ -343,6 +337,7 @@ stack_item(pillar_stack_t *self, const char *item, py_t **stack_p, fail_t *err)
     return rc;
 }
 
+/* Renders the configuration and lays the files that it names, each seeing the stack so far. */
 static int
 stack_names(pillar_stack_t *self, py_t **stack_p, fail_t *err)
 {
@@ -438,7 +433,8 @@ add_chosen(compile_t *self, const char *matcher, json_t *choices, py_t *pillar, 
                                               : json_array();
     json_array_foreach (list, i, one) {
         const char *named = json_is_string(one) ? json_string_value(one) : "";
-        if (strstr(named, "__env__") != NULL && !env_is_part(env))
+        /* A minion asks for an environment by any name; as a part of a path it must not lead elsewhere. */
+        if (strstr(named, "__env__") != NULL && (strchr(env, '/') != NULL || *env == '.'))
             return fail_set(err, -EINVAL, "%s: the pillar's environment '%s' has a '/' or begins with a '.'",
                             matcher, env);
         AUTO_FREE char *file = str_replace(named, "__env__", env);

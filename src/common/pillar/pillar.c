@@ -36,6 +36,8 @@ pillar_known(void *cookie, json_t *ask, fail_t *err)
     return NULL;
 }
 
+/* Each function that a template asks for is an input of the pillar: reads_called() tells whether it is
+ * pure. */
 static void
 pillar_called(void *cookie, const char *fun)
 {
@@ -84,6 +86,7 @@ close_context(compile_t *self)
 
 /* ---- configuration ------------------------------------------------------------------------------------- */
 
+/* An option's text; NULL for one that is missing or empty. */
 static const char *
 pillar_text(const json_t *opts, const char *key)
 {
@@ -131,6 +134,7 @@ pillar_set_text(json_t *opts, const char *key, const char *text)
     json_object_set_new(opts, key, text != NULL ? json_string(text) : json_null());
 }
 
+/* The first source that on_demand_ext_pillar does not name; NULL: all are allowed. BORROWED. */
 const char *
 pillar_not_on_demand(json_t *opts, json_t *ext)
 {
@@ -146,17 +150,6 @@ pillar_not_on_demand(json_t *opts, json_t *ext)
             return key;
     }
     return NULL;
-}
-
-/* The grains with the minion's authenticated id: the reported grain `id` is not trusted. NEW. */
-static json_t *
-own_grains(const pillar_env_t *env)
-{
-    if (env->grains != NULL && grains_are_of(env->grains, env->id))
-        return json_incref(env->grains);
-    json_t *grains = env->grains != NULL ? json_copy(env->grains) : json_object();
-    grains_set_id(grains, env->id);
-    return grains;
 }
 
 /* Builds the options that templates and functions see, and picks environments, strategy and deadline.
@@ -178,7 +171,13 @@ pillar_configure(compile_t *self)
     pillar_set_text(opts, "id", env->id);
     pillar_set_text(opts, "minion_id", env->id);
     pillar_set_text(opts, "file_client", "local");
-    self->grains = own_grains(env);
+    /* The grains have the minion's authenticated id: the reported grain `id` is not trusted. */
+    if (env->grains != NULL && grains_are_of(env->grains, env->id)) {
+        self->grains = json_incref(env->grains);
+    } else {
+        self->grains = env->grains != NULL ? json_copy(env->grains) : json_object();
+        grains_set_id(self->grains, env->id);
+    }
     json_object_set(opts, "grains", self->grains);
     self->roots = pillar_roots(self);
     json_object_set_new(opts, "pillar_roots", self->roots);
@@ -296,6 +295,7 @@ merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
                : 0;
 }
 
+/* The SLS files that the top file chooses, over the override, so that templates and includes see it. */
 static int
 pillar_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
@@ -344,18 +344,6 @@ sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return rc;
 }
 
-/* ssh_merge_pillar: when this process's own pillar was known before, keys that the new one does not replace
- * are kept. */
-static int
-merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
-{
-    if (self->nested || self->env->known == NULL || !value_bool(self->opts, "ssh_merge_pillar", false))
-        return 0;
-    AUTO(py) fresh = *pillar_p;
-    *pillar_p = py_ref(self->env->known);
-    return compile_merge(self, pillar_p, fresh, err);
-}
-
 /* NEW dict, or NULL with *err when a top file or include has a shape that Salt raises for. */
 py_t *
 compile_run(compile_t *self, fail_t *err)
@@ -378,8 +366,14 @@ compile_run(compile_t *self, fail_t *err)
         py_dict_sets_new(pillar, "master", py_from_json(opts));
     }
 
-    if (merge_known(self, &pillar, err) < 0)
-        return NULL;
+    /* ssh_merge_pillar: when this process's own pillar was known before, keys that the new one does not
+     * replace are kept. */
+    if (!self->nested && self->env->known != NULL && value_bool(self->opts, "ssh_merge_pillar", false)) {
+        AUTO(py) fresh = pillar;
+        pillar = py_ref(self->env->known);
+        if (compile_merge(self, &pillar, fresh, err) < 0)
+            return NULL;
+    }
 
     /* Logs the errors and adds them under _errors. */
     json_t *one;
@@ -432,6 +426,8 @@ pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err)
     return out;
 }
 
+/* Takes what a caller of pillar.items and its like asks for: environments, a source of its own, an
+ * override. */
 void
 pillar_env_ask(pillar_env_t *env, const json_t *ask)
 {

@@ -142,6 +142,7 @@ file_now(fileclient_t *inner, const char *path, const char *saltenv)
                      (long long) st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
+/* Hash of a listing; a listing that fails has the hash of an empty text. NEW. */
 static char *
 list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
 {
@@ -204,6 +205,8 @@ pillar_reads_cache(void *cookie, const char *path, const char *saltenv, char **r
     return fileclient_cache(self->inner, path, saltenv, ret_local, err);
 }
 
+/* A file or URL that is copied elsewhere, and the list of environments, are not asked for again: the pillar
+ * is not kept. */
 static int
 pillar_reads_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {

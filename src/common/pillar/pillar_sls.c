@@ -161,18 +161,6 @@ typedef struct include {
 static int pillar_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
                       fail_t *err);
 
-/* Absolute name of a relative include: ".x" and "..x" count from the including SLS. NEW. */
-static char *
-pillar_sls_absolute(const char *written, const char *from, bool from_init)
-{
-    const char *dot = from_init ? NULL : strrchr(from, '.');
-    size_t len = from_init ? strlen(from) : dot != NULL ? (size_t) (dot - from) : 0;
-
-    if (written[0] != '.')
-        return xstrdup(written);
-    return len > 0 ? xasprintf("%.*s.%s", (int) len, from, written + 1) : xstrdup(written + 1);
-}
-
 /* NEW array of the SLS that an include means. Salt filters twice, so an existing name appears twice, and a
  * relative one is also found at the top level. */
 static json_t *
@@ -180,7 +168,12 @@ pillar_sls_meant(compile_t *self, const mods_t *mods, const include_t *inc, cons
                  fail_t *err)
 {
     AUTO_FREE char *top = str_replace(inc->sls + strspn(inc->sls, "."), "/", ".");
-    AUTO_FREE char *name = pillar_sls_absolute(inc->sls, sls, is_init);
+    /* ".x" and "..x" count from the including SLS, or from its folder. */
+    const char *dot = is_init ? NULL : strrchr(sls, '.');
+    size_t len = is_init ? strlen(sls) : dot != NULL ? (size_t) (dot - sls) : 0;
+    AUTO_FREE char *name = inc->sls[0] != '.' ? xstrdup(inc->sls)
+                           : len > 0          ? xasprintf("%.*s.%s", (int) len, sls, inc->sls + 1)
+                                              : xstrdup(inc->sls + 1);
     json_auto_t *out = json_array();
 
     if (!env_exists(self, mods->saltenv))
@@ -208,19 +201,7 @@ under_key(py_t *state, const char *key)
     return state;
 }
 
-/* Merges one included SLS into *into_p, under its key. */
-static int
-pillar_sls_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p, fail_t *err)
-{
-    bool keyed = inc->key != NULL && py_truth(inc->key) == 1;
-    AUTO(py) placed = keyed ? under_key(py_ref(state), py_cstr(inc->key)) : py_ref(state);
-
-    if (*into_p != NULL)
-        return compile_merge(self, into_p, placed, err);
-    *into_p = STEAL(placed);
-    return 0;
-}
-
+/* Merges one included SLS into *into_p, under its key; it is rendered unless an earlier include did so. */
 static int
 include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *meant, py_t **into_p,
             fail_t *err)
@@ -229,9 +210,17 @@ include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *mea
 
     if (state == NULL && pillar_sls(self, mods, meant, inc->defaults, &state, err) < 0)
         return -EINVAL;
-    return state != NULL && py_truth(state) == 1 ? pillar_sls_add_included(self, inc, state, into_p, err) : 0;
+    if (state == NULL || py_truth(state) != 1)
+        return 0;
+    bool keyed = inc->key != NULL && py_truth(inc->key) == 1;
+    AUTO(py) placed = keyed ? under_key(py_ref(state), py_cstr(inc->key)) : py_ref(state);
+    if (*into_p != NULL)
+        return compile_merge(self, into_p, placed, err);
+    *into_p = STEAL(placed);
+    return 0;
 }
 
+/* Merges what an SLS includes into *into_p, in the order of the list. */
 static int
 include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *includes, py_t *defaults,
             py_t **into_p, fail_t *err)

@@ -35,6 +35,7 @@ pillar_top_envs(const compile_t *self)
     return envs;
 }
 
+/* Path of the top file below the roots: the option state_top serves the pillar, too, as in Salt. */
 static const char *
 top_file(const compile_t *self)
 {
@@ -129,22 +130,6 @@ own_tops(compile_t *self, tops_t *own, json_t *of)
     }
 }
 
-/* All top files, each followed by the files it includes. */
-static void
-pillar_top_tops(compile_t *self, tops_t *tops)
-{
-    tops_t own = { py_list(), json_array() };
-    json_auto_t *of = json_array();
-
-    own_tops(self, &own, of);
-    for (size_t i = 0; i < py_seq_len(own.data); i++) {
-        py_t *top = py_seq_at(own.data, i);
-        tops_add(tops, py_ref(top), json_string_value(json_array_get(own.paths, i)));
-        load_includes(self, top, json_string_value(json_array_get(of, i)), tops);
-    }
-    tops_free(&own);
-}
-
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
 /* Parsed list of one target. */
@@ -154,28 +139,7 @@ typedef struct entry {
     bool ignore_missing;
 } entry_t;
 
-/* True when the pending exception is a TypeError, which Salt handles; clears it. */
-static bool
-type_error(void)
-{
-    bool is = py_raised_is(&py_TypeError);
-
-    if (is)
-        py_clear();
-    return is;
-}
-
-static long long
-pillar_top_order(py_t *value)
-{
-    int64_t n = 0;
-    long long parsed = 0;
-
-    if (py_to_int64(value, &n))
-        return n;
-    return str_to_int(py_cstr(value), INT32_MIN, INT32_MAX, &parsed) ? parsed : 0;
-}
-
+/* A name that a target lists twice counts once, at its first place. */
 static void
 pillar_top_add_sls(json_t *list, py_t *name)
 {
@@ -206,8 +170,14 @@ read_entry(entry_t *entry, py_t *parts)
         if (py_is(part, PY_DICT)) {
             if (py_dict_gets(part, "match") != NULL)
                 json_array_append_new(entry->matches, py_to_json(part));
-            if ((order = py_dict_gets(part, "order")) != NULL)
-                entry->order = pillar_top_order(order);
+            if ((order = py_dict_gets(part, "order")) != NULL) {
+                /* A number, or a text of one; anything else counts as 0. */
+                int64_t n = 0;
+                long long parsed = 0;
+                if (!py_to_int64(order, &n) && str_to_int(py_cstr(order), INT32_MIN, INT32_MAX, &parsed))
+                    n = parsed;
+                entry->order = n;
+            }
             missing = py_dict_gets(part, "ignore_missing");
             entry->ignore_missing = entry->ignore_missing || (missing != NULL && py_truth(missing) == 1);
         }
@@ -339,15 +309,24 @@ put_last(json_t *top, const char *env)
 json_t *
 top_gather(compile_t *self, fail_t *err)
 {
-    tops_t tops = { py_list(), json_array() };
-    json_auto_t *top = json_object();
+    tops_t own = { py_list(), json_array() }, tops = { py_list(), json_array() };
+    json_auto_t *of = json_array(), *top = json_object();
     int rc = 0;
 
-    pillar_top_tops(self, &tops);
+    /* Each environment's top file, followed by the files that it includes. */
+    own_tops(self, &own, of);
+    for (size_t i = 0; i < py_seq_len(own.data); i++) {
+        py_t *one_top = py_seq_at(own.data, i);
+        tops_add(&tops, py_ref(one_top), json_string_value(json_array_get(own.paths, i)));
+        load_includes(self, one_top, json_string_value(json_array_get(of, i)), &tops);
+    }
+    tops_free(&own);
     for (size_t i = 0; rc == 0 && i < py_seq_len(tops.data); i++)
         rc = merge_top(self, py_seq_at(tops.data, i), json_array_get(tops.paths, i), top);
     tops_free(&tops);
-    if (rc < 0 && type_error()) {
+    if (rc < 0 && py_raised_is(&py_TypeError)) {
+        /* Salt handles this exception, and then has no top file; others end the compile. */
+        py_clear();
         json_object_clear(top);
         compile_error(self, "Error encountered while rendering pillar top file.");
     } else if (rc < 0) {
@@ -410,6 +389,7 @@ confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
     return target_match(tgt, &subject) ? 1 : 0;
 }
 
+/* Appends the SLS of a target's list that no earlier target brought. */
 static void
 take_sls(json_t *into, const json_t *data)
 {

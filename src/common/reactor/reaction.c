@@ -32,19 +32,6 @@ typedef struct work {
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
 
-/* Take "line" from a message that ends like "in FILE, line 3". */
-static void
-add_place(json_t *error, const char *text)
-{
-    long long line;
-
-    for (const char *p = text; (p = strstr(p, ", line ")) != NULL; p++) {
-        AUTO_FREE char *digits = xstrndup(p + 7, strspn(p + 7, "0123456789"));
-        if (str_to_int(digits, 1, INT32_MAX, &line))
-            json_object_set_new(error, "line", json_integer(line));
-    }
-}
-
 static void
 reaction_error(json_t *errors, const char *file, const char *id, size_t line, const char *text)
 {
@@ -52,8 +39,14 @@ reaction_error(json_t *errors, const char *file, const char *id, size_t line, co
 
     if (line > 0)
         json_object_set_new(error, "line", json_integer((json_int_t) line));
-    else
-        add_place(error, text);
+
+    /* A message that ends like "in FILE, line 3" tells it. */
+    long long told;
+    for (const char *p = line > 0 ? NULL : strstr(text, ", line "); p != NULL; p = strstr(p + 1, ", line ")) {
+        AUTO_FREE char *digits = xstrndup(p + 7, strspn(p + 7, "0123456789"));
+        if (str_to_int(digits, 1, INT32_MAX, &told))
+            json_object_set_new(error, "line", json_integer(told));
+    }
     json_array_append_new(errors, error);
 }
 
@@ -107,15 +100,6 @@ reaction_body(py_t *body, bool named, py_t **ret_words)
     return list;
 }
 
-static bool
-reaction_has(const py_t *list, const char *key)
-{
-    for (size_t i = 0; i < py_seq_len(list); i++)
-        if (py_is(py_seq_at(list, i), PY_DICT) && py_dict_gets(py_seq_at(list, i), key) != NULL)
-            return true;
-    return false;
-}
-
 static void
 reaction_add_arg(py_t *list, const char *key, py_t *value)
 {
@@ -147,7 +131,11 @@ reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
         py_append_new(list, py_strz(fun));
     if (py_seq_len(words) > 0)
         reaction_add_arg(list, REACTION_WORDS, words);
-    if (!reaction_has(list, "order"))
+    bool ordered = false;
+    for (size_t k = 0; k < py_seq_len(list); k++)
+        ordered = ordered ||
+                  (py_is(py_seq_at(list, k), PY_DICT) && py_dict_gets(py_seq_at(list, k), "order") != NULL);
+    if (!ordered)
         reaction_add_arg(list, "order", order);
     py_dict_sets(state, client, list);
     py_dict_sets_new(state, "__sls__", py_strz(w->url));
@@ -162,6 +150,7 @@ reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
     json_array_extend(w->chunks, chunks);
 }
 
+/* One ID: "runner.state.orch" alone, or functions with their arguments below them. */
 static void
 declaration(work_t *w, py_t *id, py_t *body)
 {
@@ -184,13 +173,6 @@ declaration(work_t *w, py_t *id, py_t *body)
 
 /* ---- what requires what -------------------------------------------------------------------------------- */
 
-static bool
-reaction_is_meant(const json_t *reaction, const char *client, const char *id)
-{
-    return (client == NULL || str_eq(value_str(reaction, "client", ""), client)) &&
-           (str_eq(value_str(reaction, "id", ""), id) || str_eq(value_str(reaction, "name", ""), id));
-}
-
 /* Resolve one target of `require` to indexes. False: the file has no such reaction. */
 static bool
 require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
@@ -207,11 +189,13 @@ require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
                              : NULL;
     if (str_eq(client, "id") || str_eq(client, "name"))
         client = NULL;
-    json_array_foreach (list, i, one)
-        if (i != self && id != NULL && reaction_is_meant(one, client, id)) {
-            json_array_append_new(indexes, json_integer((json_int_t) i));
-            found = true;
-        }
+    json_array_foreach (list, i, one) {
+        if (i == self || id == NULL || (client != NULL && !str_eq(value_str(one, "client", ""), client)) ||
+            (!str_eq(value_str(one, "id", ""), id) && !str_eq(value_str(one, "name", ""), id)))
+            continue;
+        json_array_append_new(indexes, json_integer((json_int_t) i));
+        found = true;
+    }
     return found;
 }
 
@@ -277,6 +261,8 @@ reaction_short(char *name)
     return xasprintf("#%s", hex);
 }
 
+/* Makes the file's chunks reactions, in their order, and appends them to the list with indexes of that
+ * list. */
 static void
 reactions(work_t *w)
 {
@@ -330,25 +316,19 @@ reactions(work_t *w)
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
 
-/* The template's variables from the event, marked as a peer's data. NEW dict. */
-static py_t *
-reaction_context(const json_t *firing)
-{
-    static const char *const words[] = { "data", "tag", "events", "count", "group", "missing" };
-    py_t *context = py_dict();
-
-    for (size_t i = 0; i < NELEMS(words); i++)
-        if (value_get(firing, words[i]) != NULL)
-            py_dict_sets_new(context, words[i], py_from_json_peer(value_get(firing, words[i])));
-    return context;
-}
-
+/* NEW high data, or NULL with an error on record. */
 static py_t *
 reaction_render(work_t *w)
 {
+    static const char *const words[] = { "data", "tag", "events", "count", "group", "missing" };
     fail_auto_t err = FAIL_INIT;
-    AUTO(py) context = reaction_context(w->firing);
+    AUTO(py) context = py_dict();
     struct stat st;
+
+    /* The template's variables are the event's words, marked as a peer's data. */
+    for (size_t i = 0; i < NELEMS(words); i++)
+        if (value_get(w->firing, words[i]) != NULL)
+            py_dict_sets_new(context, words[i], py_from_json_peer(value_get(w->firing, words[i])));
 
     int rc = fs_read(w->path, LIMIT_TEMPLATE, &w->text, &err);
     if (rc < 0) {
@@ -439,6 +419,7 @@ reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
     return out;
 }
 
+/* Why a file of a rule cannot be used, for a check of the configuration. NEW; NULL: it is there. */
 char *
 reaction_missing(fileclient_t *files, const char *file)
 {

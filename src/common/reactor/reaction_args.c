@@ -69,6 +69,7 @@ take_positional(layout_t *self, const json_t *v)
         json_array_append(self->arg, (json_t *) v);
 }
 
+/* The argument of that name, not counting *args and **kwargs. BORROWED, or NULL. */
 static const arg_t *
 param(const func_t *row, const char *name)
 {
@@ -78,26 +79,20 @@ param(const func_t *row, const char *name)
     return NULL;
 }
 
-static bool
-reaction_args_takes_any(const func_t *row)
-{
-    for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
-        if (str_eq(a->dflt, ARG_STARSTAR))
-            return true;
-    return false;
-}
-
 /* Take keywords directly from the body, the layout before `args`. Only keys that the function accepts. */
 static int
 take_direct(layout_t *self, fail_t *err)
 {
     const char *key;
+    bool any = false; /* the function takes every keyword */
     json_t *v;
 
+    for (const arg_t *a = self->row->args; a != NULL && a->name != NULL; a++)
+        any = any || str_eq(a->dflt, ARG_STARSTAR);
     json_object_foreach ((json_t *) self->chunk, key, v) {
         if (reaction_args_is_internal(key) || is_layout(key))
             continue;
-        if (param(self->row, key) != NULL || reaction_args_takes_any(self->row))
+        if (any || param(self->row, key) != NULL)
             json_object_set(self->kwarg, key, v);
         else if (str_eq(key, "queue")) /* an option of old Salt that serialised runners */
             json_array_append_new(self->ignored, json_string(key));
@@ -132,22 +127,6 @@ reaction_args_layout(layout_t *self, fail_t *err)
     if (param(self->row, "kwargs") == NULL)
         reaction_args_take(self, value_get(self->chunk, "kwargs"));
     return self->row != NULL ? take_direct(self, err) : 0;
-}
-
-/* Refuse positional mappings with __kwarg__: an event's value must not become a keyword. */
-static int
-reaction_args_check_values(const layout_t *self, fail_t *err)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (self->arg, i, one)
-        if (value_get(one, "__kwarg__") != NULL)
-            return fail_set(
-                err, -EINVAL,
-                "%s: a mapping with __kwarg__ is not a positional argument; keywords stand below kwarg",
-                value_str(self->chunk, "fun", ""));
-    return 0;
 }
 
 /* ---- clients ------------------------------------------------------------------------------------------- */
@@ -224,6 +203,7 @@ static const struct client {
                 { "wheel", true, reaction_args_wheel },
                 { "caller", false, caller } };
 
+/* `cmd` is Salt's older word for `local`. */
 const char *
 reaction_client(const char *state)
 {
@@ -252,6 +232,7 @@ reaction_args_client(const reaction_env_t *env, const char *name, const char *fu
     return NULL;
 }
 
+/* NEW {client, fun, arg, kwarg, ...}, or NULL with *err. */
 json_t *
 reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
 {
@@ -264,9 +245,20 @@ reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
         return NULL;
     json_auto_t *reaction = json_pack("{s:s, s:s, s:O, s:O}", "client", client->name, "fun", fun, "arg", arg,
                                       "kwarg", kwarg);
-    if (client->take(&layout, reaction, err) < 0 || reaction_args_layout(&layout, err) < 0 ||
-        reaction_args_check_values(&layout, err) < 0)
+    if (client->take(&layout, reaction, err) < 0 || reaction_args_layout(&layout, err) < 0)
         return NULL;
+
+    /* An event's value must not become a keyword. */
+    json_t *one;
+    size_t i;
+    json_array_foreach (arg, i, one) {
+        if (value_get(one, "__kwarg__") == NULL)
+            continue;
+        (void) fail_set(
+            err, -EINVAL,
+            "%s: a mapping with __kwarg__ is not a positional argument; keywords stand below kwarg", fun);
+        return NULL;
+    }
     if (json_array_size(ignored) > 0)
         json_object_set(reaction, "ignored", ignored);
     return STEAL(reaction);

@@ -14,20 +14,6 @@
 
 #define KEY_DIGITS 8 /* of a digest, in the key of a rule without a name */
 
-static void
-rule_free(rule_t *rule)
-{
-    for (size_t i = 0; i < rule->n_conds; i++) {
-        free(rule->conds[i].tag);
-        json_decref(rule->conds[i].match);
-    }
-    free(rule->conds);
-    free(rule->key);
-    json_decref(rule->files);
-    json_decref(rule->groups);
-    json_decref(rule->by);
-}
-
 void
 rules_destroy(rules_t **self_p)
 {
@@ -35,8 +21,18 @@ rules_destroy(rules_t **self_p)
 
     if (self == NULL)
         return;
-    for (size_t i = 0; i < self->n; i++)
-        rule_free(&self->rule[i]);
+    for (size_t i = 0; i < self->n; i++) {
+        rule_t *rule = &self->rule[i];
+        for (size_t k = 0; k < rule->n_conds; k++) {
+            free(rule->conds[k].tag);
+            json_decref(rule->conds[k].match);
+        }
+        free(rule->conds);
+        free(rule->key);
+        json_decref(rule->files);
+        json_decref(rule->groups);
+        json_decref(rule->by);
+    }
     free(self->rule);
     free(self);
 }
@@ -61,6 +57,7 @@ rules_texts(const json_t *v, const char *what, fail_t *err)
     return NULL;
 }
 
+/* Reads a time; a missing one leaves *ret_us as it is. */
 static int
 rules_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
 {
@@ -86,6 +83,7 @@ rules_check_tag(const char *tag, fail_t *err)
                                          LIMIT_TAG_LEN, n);
 }
 
+/* A tag, or {tag: TAG, match: {path: value or values}}. */
 static int
 rules_cond(rule_t *rule, const json_t *v, fail_t *err)
 {
@@ -121,6 +119,7 @@ conds(rule_t *rule, const json_t *list, fail_t *err)
     return rc;
 }
 
+/* A single tag, or a list, is `any`. */
 static int
 rules_when(rule_t *rule, const json_t *when, fail_t *err)
 {
@@ -145,6 +144,7 @@ rules_when(rule_t *rule, const json_t *when, fail_t *err)
                     "'when' is a tag, a list of tags, or one of 'all', 'any', 'not_all' with a list");
 }
 
+/* {once_within: seconds} or {once_after: seconds}; group_by may stand in it or beside it. */
 static int
 throttle(rule_t *rule, const json_t *v, fail_t *err)
 {
@@ -214,6 +214,7 @@ no_surplus(const json_t *entry, fail_t *err)
     return 0;
 }
 
+/* Salt's own form, TAG: [FILE]. Such a rule has no key: it keeps nothing from event to event. */
 static int
 rules_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
 {
@@ -235,6 +236,8 @@ rules_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
     return rule->files != NULL ? 0 : -EINVAL;
 }
 
+/* One entry of the list: a rule in the long form, with `when` and `do`, or Salt's mapping of tags to
+ * files. */
 static int
 rules_entry(rules_t *self, const json_t *entry, fail_t *err)
 {
@@ -336,6 +339,7 @@ rules_new(const json_t *option, fail_t *err)
 
 /* ---- looking at it ------------------------------------------------------------------------------------- */
 
+/* The tags of rules that have files: the reactor listens to no other events. NEW. */
 json_t *
 rules_tags(const rules_t *self)
 {

@@ -20,6 +20,7 @@ rules_fire_stamp(const json_t *event)
     return value_int(event, "us", 0);
 }
 
+/* Notes when rules_due() must look again, at the earliest time that anything waits for. */
 static void
 rules_fire_wake(rules_t *self, int64_t us)
 {
@@ -52,24 +53,6 @@ group_value(const rule_t *rule, const json_t *data)
     json_t *only = i == 1 ? json_incref(json_array_get(list, 0)) : json_null();
     json_decref(list);
     return only;
-}
-
-/* Forget a tenth of the groups, oldest first, when there are LIMIT_REACTOR_GROUPS. */
-static void
-rules_fire_make_room(rule_t *rule)
-{
-    const char *key;
-    json_t *group;
-    void *tmp;
-
-    if (json_object_size(rule->groups) < LIMIT_REACTOR_GROUPS)
-        return;
-    log_warning("reactor: %s has more than %d groups; the oldest are forgotten", rule->key,
-                LIMIT_REACTOR_GROUPS);
-    size_t drop = LIMIT_REACTOR_GROUPS / 10;
-    json_object_foreach_safe (rule->groups, tmp, key, group)
-        if (drop > 0 && drop-- > 0)
-            json_object_del(rule->groups, key);
 }
 
 static size_t
@@ -117,7 +100,18 @@ rules_fire_group(rule_t *rule, const json_t *value)
 
     if (group != NULL)
         return group;
-    rules_fire_make_room(rule);
+    if (json_object_size(rule->groups) >= LIMIT_REACTOR_GROUPS) {
+        /* Forget a tenth of the groups, oldest first. */
+        const char *name;
+        json_t *old;
+        void *tmp;
+        log_warning("reactor: %s has more than %d groups; the oldest are forgotten", rule->key,
+                    LIMIT_REACTOR_GROUPS);
+        size_t drop = LIMIT_REACTOR_GROUPS / 10;
+        json_object_foreach_safe (rule->groups, tmp, name, old)
+            if (drop > 0 && drop-- > 0)
+                json_object_del(rule->groups, name);
+    }
     group = json_pack("{s:O}", "value", (json_t *) value);
     json_object_set_new(rule->groups, key, group);
     rules_fire_bound(rule, group, 2 * rules_fire_bytes(value)); /* the name and the value */
@@ -126,6 +120,7 @@ rules_fire_group(rule_t *rule, const json_t *value)
 
 /* ---- firing -------------------------------------------------------------------------------------------- */
 
+/* A firing goes out once for each file of its rule. */
 static void
 rules_fire_emit(const rule_t *rule, const json_t *firing, json_t *out)
 {
@@ -200,20 +195,6 @@ throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int6
 }
 
 /* ---- conditions ---------------------------------------------------------------------------------------- */
-
-static json_t *
-rules_fire_seen(const rule_t *rule, json_t *group)
-{
-    json_t *seen = value_get(group, "seen");
-
-    if (seen != NULL)
-        return seen;
-    seen = json_array();
-    for (size_t i = 0; i < rule->n_conds; i++)
-        json_array_append_new(seen, json_null());
-    json_object_set_new(group, "seen", seen);
-    return seen;
-}
 
 /* The condition that an event fills: the first matching one that is empty, else (for `all`) the one that was
  * filled longest ago. -1: none. For `not_all` the first event stays, since its time is running, however often
@@ -295,18 +276,6 @@ age(const rule_t *rule, json_t *seen, int64_t us)
             json_array_set_new(seen, i, json_null());
 }
 
-static bool
-rules_fire_complete(const json_t *seen)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (seen, i, one)
-        if (!json_is_object(one))
-            return false;
-    return true;
-}
-
 /* Feed an event to a rule with `all` or `not_all`; fires when all conditions are filled (`all`), or clears
  * the group (`not_all`: nothing is missing). */
 static void
@@ -315,7 +284,16 @@ rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     const char *tag = value_str(event, "tag", "");
     json_t *data = value_get(event, "data");
     json_auto_t *value = group_value(rule, data);
-    json_t *group = rules_fire_group(rule, value), *seen = rules_fire_seen(rule, group);
+    json_t *group = rules_fire_group(rule, value), *seen = value_get(group, "seen"), *one;
+    bool complete = true;
+    size_t i;
+
+    if (seen == NULL) {
+        seen = json_array();
+        for (i = 0; i < rule->n_conds; i++)
+            json_array_append_new(seen, json_null());
+        json_object_set_new(group, "seen", seen);
+    }
 
     reset_ahead(rule, seen, rules_fire_stamp(event));
     if (rule->when == WHEN_ALL)
@@ -327,16 +305,14 @@ rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     }
     if (rule->within_us > 0)
         rules_fire_wake(self, rules_fire_stamp(event) + rule->within_us);
-    if (!rules_fire_complete(seen)) {
-        /* Tells which conditions were not filled. */
-        json_t *one;
-        size_t i;
-        json_array_foreach (seen, i, one)
-            if (!json_is_object(one))
-                log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
-
-        return;
+    json_array_foreach (seen, i, one) {
+        if (json_is_object(one))
+            continue;
+        complete = false;
+        log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
     }
+    if (!complete)
+        return;
     if (rule->when == WHEN_ALL) {
         json_auto_t *events = seen_events(seen);
         json_auto_t *firing = rules_fire_firing(rule, group, events);
@@ -349,15 +325,6 @@ rules_fire_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
         AUTO_FREE char *key = value_dump(value);
         json_object_del(rule->groups, key);
     }
-}
-
-static bool
-fits_any(const rule_t *rule, const char *tag, const json_t *data)
-{
-    for (size_t i = 0; i < rule->n_conds; i++)
-        if (cond_fits(&rule->conds[i], tag, data))
-            return true;
-    return false;
 }
 
 /* Salt's form: a file reacts once, however many entries name it. */
@@ -380,6 +347,7 @@ rules_fire_plain(const rule_t *rule, const json_t *event, json_t *named, json_t 
     }
 }
 
+/* NEW list of firings, one for each file; `us` is the event's time, by which waits are counted. */
 json_t *
 rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *data)
 {
@@ -390,7 +358,9 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
 
     for (size_t i = 0; i < self->n; i++) {
         rule_t *rule = &self->rule[i];
-        bool fits = fits_any(rule, tag, data);
+        bool fits = false;
+        for (size_t k = 0; k < rule->n_conds && !fits; k++)
+            fits = cond_fits(&rule->conds[k], tag, data);
         log_trace("reactor: event %llu '%s' %s '%s'", (unsigned long long) seq, tag,
                   fits ? "is one of" : "is none of", *rule->key != '\0' ? rule->key : rule->conds[0].tag);
         if (!fits)
@@ -433,6 +403,7 @@ rules_fire_deadline(const rule_t *rule, const json_t *seen)
     return first != 0 && rule->within_us > 0 ? first + rule->within_us : 0;
 }
 
+/* The wait is over and something is missing: fires with what came, and with the tags that did not. */
 static void
 not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_t us, json_t *out)
 {
@@ -484,19 +455,6 @@ due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *ou
            (rule->within_us == 0 && value_get(group, "seen") != NULL);
 }
 
-/* The longest wait of any rule, in us. */
-static int64_t
-rules_fire_span(const rules_t *self)
-{
-    int64_t span = 0;
-
-    for (size_t i = 0; i < self->n; i++) {
-        span = self->rule[i].within_us > span ? self->rule[i].within_us : span;
-        span = self->rule[i].throttle_us > span ? self->rule[i].throttle_us : span;
-    }
-    return span;
-}
-
 json_t *
 rules_due(rules_t *self, int64_t now_us)
 {
@@ -504,8 +462,16 @@ rules_due(rules_t *self, int64_t now_us)
     const char *key;
     void *tmp;
 
-    if (self->next_due == 0 ||
-        (now_us < self->next_due && !is_ahead(self->next_due, rules_fire_span(self), now_us)))
+    if (self->next_due == 0)
+        return out;
+
+    /* A time further ahead than the longest wait of any rule is from a clock that was wrong. */
+    int64_t span = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        span = self->rule[i].within_us > span ? self->rule[i].within_us : span;
+        span = self->rule[i].throttle_us > span ? self->rule[i].throttle_us : span;
+    }
+    if (now_us < self->next_due && !is_ahead(self->next_due, span, now_us))
         return out;
     self->next_due = 0;
     for (size_t i = 0; i < self->n; i++)
@@ -545,6 +511,7 @@ is_sound(const rule_t *rule, const json_t *group)
            (value_get(group, "held") == NULL || value_int(group, "due", 0) > 0);
 }
 
+/* Groups of rules that still have their key; those that do not fit are forgotten. */
 void
 rules_restore(rules_t *self, const json_t *state)
 {

@@ -3,6 +3,7 @@
  * `salt` calls back into the loader: calls are checked (allow.c), and results of functions that got a peer's
  * value, or that read minions' files, are marked as peers' data. One `opts` dict is shared by all templates
  * of a renderer, with the current grains and pillar set before each run. */
+#include "common/base/str.h"
 #include "common/files/fileserver.h"
 #include "common/plugin/registry.h"
 #include "common/py/py_json.h"
@@ -11,27 +12,21 @@
 
 /* ---- salt --------------------------------------------------------------------------------------------- */
 
-static bool
-has_module(call_ctx_t *ctx, const char *name, size_t len)
-{
-    AUTO_FREE char *module = xstrndup(name, len);
-
-    return registry_provider(ctx_registry(ctx, PLUGIN_EXEC), ctx, module) != NULL;
-}
-
 /* Salt's `'x' in salt`. A missing name is remembered for the error message. */
 bool
 render_has(render_t *self, const char *name)
 {
-    size_t len = strlen(name);
+    /* "pkg." asks for a module. */
+    AUTO_FREE char *module = str_ends(name, ".") ? xstrndup(name, strlen(name) - 1) : NULL;
     fail_auto_t err = FAIL_INIT;
-    bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
-                                                 : ctx_find_named(self->ctx, name, &err) != NULL;
+    bool found = module != NULL
+                     ? registry_provider(ctx_registry(self->ctx, PLUGIN_EXEC), self->ctx, module) != NULL
+                     : ctx_find_named(self->ctx, name, &err) != NULL;
 
     call_note(self->ctx, name); /* its presence depends on installed programs */
     if (!found) {
         free(self->missing);
-        self->missing = xstrndup(name, len > 0 && name[len - 1] == '.' ? len - 1 : len);
+        self->missing = module != NULL ? STEAL(module) : xstrdup(name);
     }
     return found;
 }
@@ -83,16 +78,6 @@ render_context_call(void *cookie, const char *name, const py_args_t *args)
     return render_call(cookie, name, args);
 }
 
-static py_t *
-render_context_salt_of(render_t *self)
-{
-    const jinja_funcs_t funcs = { render_context_has, render_context_call, self };
-
-    if (self->salt == NULL)
-        self->salt = jinja_salt_funcs(&funcs);
-    return self->salt;
-}
-
 /* ---- opts --------------------------------------------------------------------------------------------- */
 
 /* The configuration with grains and pillar, as Salt's. One dict for all templates. BORROWED. */
@@ -124,6 +109,8 @@ render_context_opts_of(render_t *self, py_t *pillar)
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
+/* The caller's own variables come last of those that it may replace; the names of a file's place are set
+ * after them, as in Salt. NEW, or NULL raised. */
 py_t *
 run_context(rendering_t *run)
 {
@@ -131,8 +118,11 @@ run_context(rendering_t *run)
     render_t *self = run->render;
     py_t *pillar = s->pillar != NULL ? s->pillar : ctx_native_pillar(self->ctx);
     AUTO(py) context = py_dict();
+    const jinja_funcs_t funcs = { render_context_has, render_context_call, self };
 
-    py_dict_sets(context, "salt", render_context_salt_of(self));
+    if (self->salt == NULL)
+        self->salt = jinja_salt_funcs(&funcs);
+    py_dict_sets(context, "salt", self->salt);
     py_dict_sets(context, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(context, "opts", render_context_opts_of(self, pillar));
     py_dict_sets(context, "pillar", pillar);

@@ -109,8 +109,10 @@ run_check_json(rendering_t *run, size_t from, fail_t *err)
         spans_add(&moved, run->peer.v[i].from - from, run->peer.v[i].to - from, run->peer.v[i].flags);
     bool fits = json_spans_fit(buf_str(&run->text) + from, run->text.len - from, &moved, &b);
     spans_free(&moved);
+    if (fits)
+        return 0;
     b.at += from;
-    return fits ? 0 : peer_refuse(run, &b, err);
+    return peer_refuse(run, &b, err);
 }
 
 /* ---- words with a meaning of their own
@@ -120,24 +122,6 @@ run_check_json(rendering_t *run, size_t from, fail_t *err)
 #define KEYWORD "a keyword of the function"
 
 static const char *const top_words[] = { "include", "extend", "exclude" };
-
-static bool
-is_top_word(const char *text)
-{
-    for (size_t i = 0; i < NELEMS(top_words); i++)
-        if (str_eq(top_words[i], text))
-            return true;
-    return false;
-}
-
-static bool
-has_top_word(const py_t *data)
-{
-    for (size_t i = 0; py_is(data, PY_DICT) && i < NELEMS(top_words); i++)
-        if (py_dict_gets(data, top_words[i]) != NULL)
-            return true;
-    return false;
-}
 
 /* State of the search for texts with a meaning of their own. */
 typedef struct words {
@@ -183,23 +167,22 @@ has_call(const words_t *w, const py_t *v, int *left)
     return false;
 }
 
-static bool
-is_keyword(const words_t *w, const yaml_span_place_t *place)
-{
-    return w->keyword != NULL && py_is(w->keyword, PY_STR) && PY_LEN(w->keyword) == place->len &&
-           memcmp(PY_TEXT(w->keyword), place->text, place->len) == 0;
-}
-
 static void
 look_at_word(void *cookie, const yaml_span_place_t *place)
 {
     words_t *w = cookie;
-    const char *what = place->key && place->depth == 0 && w->named && is_top_word(place->text)
-                           ? "a word of the file's own"
-                       : is_keyword(w, place) ? KEYWORD
-                       : place->key           ? NULL
-                                              : peer_calls(w, place->text, place->len);
+    const py_t *keyword = w->keyword != NULL && py_is(w->keyword, PY_STR) ? w->keyword : NULL;
+    bool named = keyword != NULL && PY_LEN(keyword) == place->len &&
+                 memcmp(PY_TEXT(keyword), place->text, place->len) == 0;
+    bool own = false;
     breakout_t b;
+
+    for (size_t i = 0; place->key && place->depth == 0 && w->named && i < NELEMS(top_words); i++)
+        own = own || str_eq(top_words[i], place->text);
+    const char *what = own          ? "a word of the file's own"
+                       : named      ? KEYWORD
+                       : place->key ? NULL
+                                    : peer_calls(w, place->text, place->len);
 
     if (what == NULL || w->rc < 0 || w->told == TOLD_MAX)
         return;
@@ -234,7 +217,10 @@ run_check_words(rendering_t *run, py_t *data, fail_t *err)
     if (run->peer.n == 0)
         return 0;
     w.keyword = keyword_of(run, data);
-    if (w.keyword == NULL && !(named && has_top_word(data)) && !has_call(&w, data, &left))
+    bool own = false;
+    for (size_t i = 0; named && py_is(data, PY_DICT) && i < NELEMS(top_words); i++)
+        own = own || py_dict_gets(data, top_words[i]) != NULL;
+    if (w.keyword == NULL && !own && !has_call(&w, data, &left))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || (read && (w.keyword == NULL || w.told > 0)))
@@ -315,6 +301,7 @@ render_is_sent(const render_t *self, const char *path)
     return real != NULL && str_starts(real, folder) && real[strlen(folder)] == '/';
 }
 
+/* Marks of the source: of a file that a minion sent all of it, else those that the caller knows. */
 void
 run_begin_peer(rendering_t *run)
 {
@@ -351,20 +338,6 @@ sign(const char *own, const char *dflt)
     return own != NULL ? own : dflt;
 }
 
-/* False when a peer's part within a tag is more than digits: the expression's results would lose their marks.
- */
-static bool
-tags_are_free(const rendering_t *run, const jspan_place_t *places, breakout_t *ret)
-{
-    for (size_t i = 0; i < run->peer.n; i++) {
-        const span_t *s = &run->peer.v[i];
-        size_t digits = strspn(buf_str(&run->text) + s->from, "0123456789");
-        if (places[i] == JSPAN_TAG && digits < s->to - s->from)
-            return breakout_set(ret, &run->peer, s->from, "a part of an expression");
-    }
-    return true;
-}
-
 /* Replaces peers' parts by `peer_data__[i]` and adds that list to the context. -EINVAL when a part does not
  * fit. */
 int
@@ -378,8 +351,15 @@ run_check_template(rendering_t *run, const jsyntax_t *syntax, py_t *context, fai
     if (run->peer.n == 0)
         return 0;
     AUTO_FREE jspan_place_t *places = xcalloc(run->peer.n, sizeof(*places));
-    if (!jinja_spans_fit(text, run->text.len, syntax, &run->peer, places, &b) ||
-        !tags_are_free(run, places, &b))
+    bool fits = jinja_spans_fit(text, run->text.len, syntax, &run->peer, places, &b);
+
+    /* A peer's part within a tag may be digits only: the expression's results would lose their marks. */
+    for (size_t i = 0; fits && i < run->peer.n; i++) {
+        const span_t *s = &run->peer.v[i];
+        if (places[i] == JSPAN_TAG && strspn(text + s->from, "0123456789") < s->to - s->from)
+            fits = breakout_set(&b, &run->peer, s->from, "a part of an expression");
+    }
+    if (!fits)
         return peer_refuse(run, &b, err);
     AUTO(py) values = py_list();
     for (size_t i = 0; i < run->peer.n; i++) {
@@ -411,6 +391,7 @@ run_check_template(rendering_t *run, const jsyntax_t *syntax, py_t *context, fai
     return 0;
 }
 
+/* A program has no place for a value: any byte of a peer's in it is refused. */
 int
 run_check_program(rendering_t *run, fail_t *err)
 {
@@ -425,16 +406,6 @@ run_check_program(rendering_t *run, fail_t *err)
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 static map_t *places;
 
-/* True when the key names a function of `cmd`: local.cmd.run, cmd.script. Below salt.function the function's
- * name is a value elsewhere, so it is assumed to be `cmd` when the file mentions any. */
-static bool
-is_command(const char *key)
-{
-    const char *p = strstr(key, "cmd.");
-
-    return p != NULL && (p == key || p[-1] == '.');
-}
-
 typedef struct shells {
     rendering_t *run;
     int told;
@@ -447,8 +418,12 @@ peer_look_at(void *cookie, const yaml_span_place_t *place)
     rendering_t *run = self->run;
     bool command = false;
 
-    for (size_t i = 0; i < place->depth; i++)
-        command = command || is_command(place->path[i]) || str_eq(place->path[i], "salt.function");
+    /* A key names a function of `cmd`: local.cmd.run, cmd.script. Below salt.function the function's name is
+     * a value elsewhere, so it is assumed to be `cmd` when the file mentions any. */
+    for (size_t i = 0; i < place->depth; i++) {
+        const char *key = place->path[i], *at = strstr(key, "cmd.");
+        command = command || (at != NULL && (at == key || at[-1] == '.')) || str_eq(key, "salt.function");
+    }
     if (!command || place->quoted || place->key || self->told == TOLD_MAX)
         return;
     self->told++;

@@ -91,19 +91,6 @@ modern_name(const char *spec)
     return spec;
 }
 
-/* False when the configuration forbids the renderer: Salt logs it and skips the step. */
-static bool
-pipeline_is_allowed(const json_t *opts, const char *name)
-{
-    const json_t *white = value_get(opts, "renderer_whitelist");
-
-    if ((!value_truthy(white) || value_lists(white, name)) &&
-        !value_lists(value_get(opts, "renderer_blacklist"), name))
-        return true;
-    log_warning("The renderer \"%s\" is disallowed by configuration and will be skipped.", name);
-    return false;
-}
-
 /* -ENOTSUP for a renderer of Salt's that is missing here, -EINVAL for an unknown one. `why`: of a user's file
  * that can't be used; "": there is none. */
 static int
@@ -135,6 +122,7 @@ renderer_for(call_ctx_t *ctx, const char *name, fail_t *ret_why)
     return userfile_has(ctx, &what, ret_why) ? &user : NULL;
 }
 
+/* True for one of our own in Python (pyobjects, pydsl), unless a user's file of that name precedes it. */
 bool
 renderer_is_packaged(call_ctx_t *ctx, const char *name)
 {
@@ -143,6 +131,7 @@ renderer_is_packaged(call_ctx_t *ctx, const char *name)
     return r != NULL && r->fn == render_user && !userfile_is_named(ctx, "renderers", name);
 }
 
+/* Adds "NAME ARGUMENTS" as a step; `part` is cut in place. `spec` is the whole line, for errors. */
 int
 pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fail_t *err)
 {
@@ -150,8 +139,13 @@ pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fa
 
     if (rest != NULL)
         *rest++ = '\0';
-    if (!pipeline_is_allowed(ctx_opts(ctx), name))
+    /* A renderer that the configuration forbids is logged and skipped, as in Salt. */
+    const json_t *opts = ctx_opts(ctx), *white = value_get(opts, "renderer_whitelist");
+    if ((value_truthy(white) && !value_lists(white, name)) ||
+        value_lists(value_get(opts, "renderer_blacklist"), name)) {
+        log_warning("The renderer \"%s\" is disallowed by configuration and will be skipped.", name);
         return 0;
+    }
     fail_auto_t why = FAIL_INIT;
     const renderer_t *r = renderer_for(ctx, name, &why);
     if (r == NULL)
@@ -162,18 +156,6 @@ pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fa
     self->steps[self->n].user = r->fn == render_user ? xstrdup(name) : NULL;
     self->steps[self->n++].argline = xstrdup(rest != NULL ? str_trim(rest) : "");
     return 0;
-}
-
-static int
-pipeline_parse_spec(pipeline_t *self, call_ctx_t *ctx, const char *spec, fail_t *err)
-{
-    char **parts = str_split(modern_name(spec), "|", false);
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && parts[i] != NULL; i++)
-        rc = pipeline_add(self, ctx, spec, parts[i], err);
-    strv_free(parts);
-    return rc;
 }
 
 /* Pipeline of a first line "#!jinja|yaml". NULL when there is none, when it names a program's path, or when a
@@ -199,7 +181,12 @@ pipeline_parse(pipeline_t *self, call_ctx_t *ctx, const render_source_t *source,
 
     if (spec == NULL)
         spec = value_str(ctx_opts(ctx), "renderer", "jinja|yaml");
-    return pipeline_parse_spec(self, ctx, spec, err);
+    char **parts = str_split(modern_name(spec), "|", false);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && parts[i] != NULL; i++)
+        rc = pipeline_add(self, ctx, spec, parts[i], err);
+    strv_free(parts);
+    return rc;
 }
 
 void

@@ -64,6 +64,7 @@ render_of(call_ctx_t *ctx)
     return self;
 }
 
+/* A number of its own lets the files of pydsl tell one compilation from the next. NEW dict. */
 py_t *
 render_kept(render_t *self)
 {
@@ -81,6 +82,8 @@ render_show_paths(render_t *self)
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
+/* The file as the user knows it: its URL, or its path where render_show_paths() asks for that. NEW, or
+ * NULL. */
 char *
 run_file(const rendering_t *run)
 {
@@ -89,19 +92,6 @@ run_file(const rendering_t *run)
     if (s->tmplpath != NULL && !(run->render->shows_paths && s->path != NULL))
         return xasprintf("salt://%s", s->tmplpath);
     return s->path != NULL ? xstrdup(s->path) : NULL;
-}
-
-/* Offset of the first word of a line. */
-static size_t
-render_line_start(const buf_t *text, int line)
-{
-    const char *p = buf_str(text), *end = p + text->len;
-
-    for (const char *nl; line > 1 && (nl = memchr(p, '\n', (size_t) (end - p))) != NULL; line--)
-        p = nl + 1;
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    return (size_t) (p - buf_str(text));
 }
 
 char *
@@ -115,11 +105,18 @@ run_url(const rendering_t *run, const char *path)
 char *
 run_place(const rendering_t *run, int line, int *ret_line)
 {
-    const char *path = NULL;
+    const char *path = NULL, *p = buf_str(&run->text), *end = p + run->text.len;
 
-    *ret_line = run->untouched ? line
-                               : jinja_marks_find(&run->marks, buf_str(&run->text),
-                                                  render_line_start(&run->text, line), &path);
+    *ret_line = line;
+    if (run->untouched)
+        return run_url(run, NULL);
+
+    /* The first word of the line tells where a template printed it from. */
+    for (const char *nl; line > 1 && (nl = memchr(p, '\n', (size_t) (end - p))) != NULL; line--)
+        p = nl + 1;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    *ret_line = jinja_marks_find(&run->marks, buf_str(&run->text), (size_t) (p - buf_str(&run->text)), &path);
     return run_url(run, path);
 }
 
@@ -168,15 +165,6 @@ run_failed_near(const rendering_t *run, const char *message, int line, int begun
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
-static bool
-render_is_blank(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (strchr(" \t\r\n\v\f", text[i]) == NULL || text[i] == '\0')
-            return false;
-    return true;
-}
-
 /* Runs the pipeline's steps on the text so far. A step that fails without a message gets the pending
  * exception's, or that of its errno. */
 static int
@@ -200,6 +188,7 @@ render_run_steps(rendering_t *run, const pipeline_t *pipeline, fail_t *err)
     return rc;
 }
 
+/* For renderers that call others: one more step on the run's text or data, in the limits of the outer one. */
 int
 run_step(rendering_t *run, const char *name, const char *argline, fail_t *err)
 {
@@ -248,20 +237,6 @@ run_limited(rendering_t *run, const pipeline_t *pipeline, fail_t *err)
     return self->lacked;
 }
 
-/* Restores CRLF line ends of a source that had them, as Salt does. */
-static void
-restore_newlines(rendering_t *run)
-{
-    const render_source_t *s = run->source;
-
-    if (run->is_data || memmem(s->text, s->len, "\r\n", 2) == NULL ||
-        memmem(buf_str(&run->text), run->text.len, "\r\n", 2) != NULL)
-        return;
-    AUTO_FREE char *text = str_replace(buf_str(&run->text), "\n", "\r\n");
-    buf_clear(&run->text);
-    buf_puts(&run->text, text);
-}
-
 static int
 render_run_all(rendering_t *run, fail_t *err)
 {
@@ -279,9 +254,17 @@ render_run_all(rendering_t *run, fail_t *err)
         rc = run_limited(run, &pipeline, err);
     }
     pipeline_free(&pipeline);
-    if (rc == 0 && !s->fixed)
-        restore_newlines(run);
-    return rc;
+    if (rc != 0 || s->fixed || run->is_data)
+        return rc;
+
+    /* CRLF line ends come back if the source had them, as in Salt. */
+    if (memmem(s->text, s->len, "\r\n", 2) != NULL &&
+        memmem(buf_str(&run->text), run->text.len, "\r\n", 2) == NULL) {
+        AUTO_FREE char *text = str_replace(buf_str(&run->text), "\n", "\r\n");
+        buf_clear(&run->text);
+        buf_puts(&run->text, text);
+    }
+    return 0;
 }
 
 void
@@ -299,7 +282,12 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
     rendering_t run = { .render = self, .source = source, .text = BUF_INIT };
     py_t *data = NULL;
 
-    if (!source->fixed && render_is_blank(source->text, source->len))
+    /* A file without any text is a file without states, whichever its renderers. */
+    size_t blank = 0;
+    while (blank < source->len && source->text[blank] != '\0' &&
+           strchr(" \t\r\n\v\f", source->text[blank]) != NULL)
+        blank++;
+    if (!source->fixed && blank == source->len)
         return py_dict();
     if (render_run_all(&run, err) == 0)
         data = run.is_data      ? STEAL(run.data)
@@ -309,6 +297,7 @@ render_data(render_t *self, const render_source_t *source, fail_t *err)
     return data;
 }
 
+/* Appends the rendered text; a pipeline that ends in data is an error here. */
 int
 render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err)
 {

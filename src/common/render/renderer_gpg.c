@@ -108,6 +108,7 @@ gpg_free(gpg_t *g)
 
 /* ---- one message -------------------------------------------------------------------------------------- */
 
+/* Python's repr() of bytes, as Salt's messages show ciphertexts and gpg's words. NEW. */
 static char *
 renderer_gpg_repr_bytes(const char *bytes, size_t len)
 {
@@ -130,20 +131,6 @@ add_broken(buf_t *out, const char *text, size_t len)
     buf_add(out, text, (size_t) (end - text));
 }
 
-/* Keeps the ciphertext and logs a warning; -EBADMSG with gpg_decrypt_must_succeed. */
-static int
-undecrypted(const gpg_t *g, const buf_t *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
-{
-    AUTO_FREE char *message = renderer_gpg_repr_bytes(buf_str(cipher), cipher->len);
-    AUTO_FREE char *said = renderer_gpg_repr_bytes(buf_str(&res->errs), res->errs.len);
-
-    log_warning("Could not decrypt cipher %s, received: %s", message, said);
-    if (g->must_succeed)
-        return fail_set(err, -EBADMSG, "Could not decrypt cipher %s, received: %s", message, said);
-    buf_add(out, buf_str(cipher), cipher->len);
-    return 0;
-}
-
 static int
 decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *err)
 {
@@ -164,9 +151,16 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
         call_note(g->ctx, "gpg");
     if (rc == 0 && res.timed_out)
         rc = fail_set(err, -ETIMEDOUT, "gpg did not end within %d s", LIMIT_TEMPLATE_TIME / 1000);
-    else if (rc == 0 && res.out.len == 0)
-        rc = undecrypted(g, &cipher, &res, out, err);
-    else if (rc == 0)
+    else if (rc == 0 && res.out.len == 0) {
+        /* The ciphertext stays where gpg_decrypt_must_succeed is off. */
+        AUTO_FREE char *message = renderer_gpg_repr_bytes(buf_str(&cipher), cipher.len);
+        AUTO_FREE char *said = renderer_gpg_repr_bytes(buf_str(&res.errs), res.errs.len);
+        log_warning("Could not decrypt cipher %s, received: %s", message, said);
+        if (g->must_succeed)
+            rc = fail_set(err, -EBADMSG, "Could not decrypt cipher %s, received: %s", message, said);
+        else
+            buf_add(out, buf_str(&cipher), cipher.len);
+    } else if (rc == 0)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);
     return rc;
@@ -270,8 +264,6 @@ decrypt_said(const gpg_t *g, py_t *v, fail_t *err)
     return py_is(bare, PY_STR) ? py_str_spans(text, len, &after) : py_peer(STEAL(bare), 0);
 }
 
-static py_t *decrypt_value(const gpg_t *g, py_t *v, fail_t *err);
-
 /* Decrypts all texts below `v`, containers in place. NEW reference, or NULL with *err. */
 static py_t *
 decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
@@ -348,6 +340,7 @@ render_gpg(rendering_t *run, const char *argline, fail_t *err)
     return rc;
 }
 
+/* decrypt_pillar's way in: a value instead of a run, with "\n" in the text read as a line break. */
 py_t *
 render_decrypt(render_t *self, const char *renderer, py_t *v, fail_t *err)
 {

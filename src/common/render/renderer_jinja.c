@@ -36,24 +36,15 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
     return 0;
 }
 
-/* Puts a template's path on this machine in *ret_local (NEW), through the file client; a path from the root
- * is itself, but not for other machines: the name could be theirs. 0, or a negative errno. */
-static int
-template_place(const render_t *self, const char *path, char **ret_local, fail_t *err)
-{
-    if (path[0] != '/' || call_is_peer(self->ctx))
-        return fileclient_cache(self->files, path, self->saltenv, ret_local, err);
-    *ret_local = xstrdup(path);
-    return 0;
-}
-
-/* Fetches a template. Files that minions sent are refused: their content would run as template code. */
+/* Fetches a template through the file client; a path from the root is itself, but not for other machines: the
+ * name could be theirs. Files that minions sent are refused: their content would run as template code. */
 static int
 renderer_jinja_load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie,
                     jinja_file_t *ret_file, fail_t *err)
 {
-    AUTO_FREE char *local = NULL;
-    int rc = template_place(self, path, &local, err);
+    bool own = path[0] == '/' && !call_is_peer(self->ctx);
+    AUTO_FREE char *local = own ? xstrdup(path) : NULL;
+    int rc = own ? 0 : fileclient_cache(self->files, path, self->saltenv, &local, err);
 
     if (rc >= 0 && render_is_sent(self, local))
         return fail_set(err, -EPERM, "%s was sent by a minion, and what a minion says is not a template",
@@ -177,6 +168,7 @@ renderer_jinja_put_missing(buf_t *b, const rendering_t *run, const jinja_error_t
     buf_printf(b, "\n%s", why);
 }
 
+/* -EINVAL with Salt's text of the error, the chain of templates, and what may be missing. */
 static int
 jinja_failed(const rendering_t *run, const jinja_error_t *e, fail_t *err)
 {

@@ -17,49 +17,15 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-/* ---- what the file sees -------------------------------------------------------------------------------- */
-
-/* The options without grains and pillar, which the host adds itself. NEW. */
-static json_t *
-renderer_py_opts_of(const render_t *self)
-{
-    json_auto_t *opts = json_copy(ctx_opts(self->ctx));
-
-    json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
-    json_object_set_new(opts, "test", json_boolean(ctx_test(self->ctx)));
-    return python_wire_of_json(opts);
-}
-
-static json_t *
-variables_of(const rendering_t *run)
-{
-    const render_source_t *s = run->source;
-    call_ctx_t *ctx = run->render->ctx;
-
-    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", python_wire_of(ctx_native_grains(ctx)),
-                     "pillar", python_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
-                     renderer_py_opts_of(run->render), "saltenv", run->render->saltenv, "sls",
-                     s->sls != NULL ? s->sls : "", "context", python_wire_of(s->context));
-}
-
 static const char *
 renderer_py_path_of(const rendering_t *run)
 {
     return run->source->path != NULL ? run->source->path : ":string:";
 }
 
-/* Python's name for the module: the file's name up to the first dot. NEW. */
-static char *
-renderer_py_module_of(const rendering_t *run)
-{
-    const char *slash = strrchr(renderer_py_path_of(run), '/');
-    const char *base = slash != NULL ? slash + 1 : renderer_py_path_of(run);
-
-    return xstrndup(base, strcspn(base, "."));
-}
-
 /* ---- questions of the file ----------------------------------------------------------------------------- */
 
+/* `salt["mod.fun"](...)` of the file: [name, args, kwargs]. Refusals and failures come back as exceptions. */
 static json_t *
 on_call(void *cookie, const json_t *asked)
 {
@@ -91,6 +57,7 @@ renderer_py_add_function(void *cookie, const char *name, const plugin_t *p, cons
     json_array_append_new(cookie, json_string(name));
 }
 
+/* Names of all functions, for what iterates over `salt`. */
 static json_t *
 on_functions(void *cookie, const json_t *asked)
 {
@@ -108,18 +75,6 @@ static const python_question_t questions[] = {
 };
 
 /* ---- how it ends --------------------------------------------------------------------------------------- */
-
-/* run()'s result becomes the run's output: text stays text for the next renderer. */
-static int
-renderer_py_give(rendering_t *run, const json_t *wire)
-{
-    if (!json_is_string(wire))
-        return run_give_data(run, py_from_wire(wire));
-    buf_clear(&run->text);
-    buf_add(&run->text, json_string_value(wire), json_string_length(wire));
-    spans_free(&run->peer); /* with peer_data: warn */
-    return 0;
-}
 
 /* *err from a traceback: the innermost frame in the file with its lines, then the callers. */
 static int
@@ -161,21 +116,45 @@ converse(rendering_t *run, const json_t *task, fail_t *err)
 
     if (last == NULL)
         return -EIO;
-    if (json_object_get(last, "done") != NULL)
-        return renderer_py_give(run, json_object_get(last, "done"));
+    json_t *done = json_object_get(last, "done");
+    if (done != NULL && !json_is_string(done))
+        return run_give_data(run, py_from_wire(done));
+    if (done != NULL) {
+        /* Text stays text for the next renderer. */
+        buf_clear(&run->text);
+        buf_add(&run->text, json_string_value(done), json_string_length(done));
+        spans_free(&run->peer); /* with peer_data: warn */
+        return 0;
+    }
     return tell_failure(run, json_object_get(last, "failed"), err);
 }
 
 /* ---- rendering ----------------------------------------------------------------------------------------- */
 
+/* The task for the host: the text, its names, its variables and its limits. NEW. */
 static json_t *
 request_of(const rendering_t *run)
 {
-    AUTO_FREE char *module = renderer_py_module_of(run);
+    const render_source_t *s = run->source;
+    call_ctx_t *ctx = run->render->ctx;
 
-    return json_pack("{s:{s:o, s:s, s:s, s:o, s:I, s:i}}", "run", "text",
+    /* Python's name for the module is the file's name up to the first dot. */
+    const char *slash = strrchr(renderer_py_path_of(run), '/');
+    const char *base = slash != NULL ? slash + 1 : renderer_py_path_of(run);
+    AUTO_FREE char *module = xstrndup(base, strcspn(base, "."));
+
+    /* The options go without grains and pillar, which the host adds itself. */
+    json_auto_t *opts = json_copy(ctx_opts(ctx));
+    json_object_set_new(opts, "id", json_string(ctx_id(ctx)));
+    json_object_set_new(opts, "test", json_boolean(ctx_test(ctx)));
+    json_auto_t *vars = json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains",
+                                  python_wire_of(ctx_native_grains(ctx)), "pillar",
+                                  python_wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)),
+                                  "opts", python_wire_of_json(opts), "saltenv", run->render->saltenv, "sls",
+                                  s->sls != NULL ? s->sls : "", "context", python_wire_of(s->context));
+    return json_pack("{s:{s:o, s:s, s:s, s:O, s:I, s:i}}", "run", "text",
                      value_utf8(buf_str(&run->text), run->text.len), "file", renderer_py_path_of(run), "name",
-                     module, "vars", variables_of(run), "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
+                     module, "vars", vars, "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
                      LIMIT_TEMPLATE_TIME / 1000);
 }
 
@@ -187,16 +166,6 @@ tell_file(const rendering_t *run, int rc, const fail_t *why, fail_t *err)
     bool placed = file == NULL || strstr(fail_text(why), file) != NULL;
 
     return fail_set(err, rc, "%s%s%s", fail_text(why), placed ? "" : "\nin ", placed ? "" : file);
-}
-
-/* An interpreter in which files import our package `salt`. NEW, or NULL with *err. */
-static python_t *
-renderer_py_start(call_ctx_t *ctx, fail_t *err)
-{
-    const json_t *opts = ctx_opts(ctx);
-    const python_how_t how = { value_str(opts, "python", ""), NULL, value_str(opts, "cachedir", "") };
-
-    return python_new(&how, err);
 }
 
 int
@@ -215,8 +184,11 @@ render_py(rendering_t *run, const char *argline, fail_t *err)
     render_t *self = run->render;
     if (self->python != NULL && !python_usable(self->python))
         python_destroy(&self->python);
-    if (self->python == NULL)
-        self->python = renderer_py_start(self->ctx, err);
+    if (self->python == NULL) {
+        const json_t *opts = ctx_opts(self->ctx);
+        const python_how_t how = { value_str(opts, "python", ""), NULL, value_str(opts, "cachedir", "") };
+        self->python = python_new(&how, err);
+    }
     int rc = self->python != NULL ? 0 : -ENOENT;
 
     if (rc < 0)

@@ -31,6 +31,7 @@ split_renderer(const char *text, char **ret_name, char **ret_args)
     *ret_args = xstrdup(text + len + strspn(text + len, " "));
 }
 
+/* -EINVAL: each error about the "#!" line tells the whole syntax. */
 static int
 stateconf_usage(const char *why, fail_t *err)
 {
@@ -111,32 +112,8 @@ stateconf_kept(const stateconf_t *self, const char *name)
     return py_dict_gets(self->kept, name);
 }
 
-/* The arguments of the ID's `stateconf.set`, short or whole. BORROWED, or NULL. */
-static py_t *
-settings_of(const py_t *states)
-{
-    py_t *args = py_is(states, PY_DICT) ? py_dict_gets(states, "stateconf") : NULL;
-
-    if (args == NULL && py_is(states, PY_DICT))
-        args = py_dict_gets(states, STATECONF_SET);
-    return args != NULL && py_is(args, PY_LIST) ? args : NULL;
-}
-
-/* Takes the {NAME: VALUE} of the arguments. */
-static void
-take_settings(const py_t *args, py_t *conf)
-{
-    py_t *key, *value;
-
-    for (size_t i = 0; i < py_seq_len(args); i++) {
-        size_t at = 0;
-        if (py_is(py_seq_at(args, i), PY_DICT) && py_dict_next(py_seq_at(args, i), &at, &key, &value))
-            py_dict_set(conf, key, value);
-    }
-}
-
-/* An extension precedes; what both require is required. The extension's own list grows by that, as in Salt.
- */
+/* An extension precedes; what both require is required. The extension's own list grows by that, as in
+ * Salt. */
 static void
 put_extension(py_t *conf, py_t *extension)
 {
@@ -152,6 +129,8 @@ put_extension(py_t *conf, py_t *extension)
     py_dict_update(conf, extension);
 }
 
+/* Keeps what the data's `stateconf.set` states declare, and (`extends`) what its `extend` declares for
+ * others. */
 static void
 keep_settings(const stateconf_t *self, py_t *data, bool extends)
 {
@@ -162,28 +141,25 @@ keep_settings(const stateconf_t *self, py_t *data, bool extends)
             keep_settings(self, states, true);
             continue;
         }
-        const py_t *args = settings_of(states);
-        if (args == NULL)
+        /* The arguments of the ID's `stateconf.set`, short or whole. */
+        const py_t *args = py_is(states, PY_DICT) ? py_dict_gets(states, "stateconf") : NULL;
+        if (args == NULL && py_is(states, PY_DICT))
+            args = py_dict_gets(states, STATECONF_SET);
+        if (args == NULL || !py_is(args, PY_LIST))
             continue;
         if (py_dict_get(all, id) == NULL) {
             AUTO(py) fresh = py_dict();
             py_dict_set(all, id, fresh);
         }
-        take_settings(args, py_dict_get(all, id));
+        py_t *conf = py_dict_get(all, id), *key, *value;
+        for (size_t i = 0, first; i < py_seq_len(args); i++)
+            if (py_is(py_seq_at(args, i), PY_DICT) &&
+                py_dict_next(py_seq_at(args, i), (first = 0, &first), &key, &value))
+                py_dict_set(conf, key, value);
         py_t *extension = extends ? NULL : py_dict_get(stateconf_kept(self, "extended"), id);
         if (extension != NULL)
-            put_extension(py_dict_get(all, id), extension);
+            put_extension(conf, extension);
     }
-}
-
-/* The folder of the SLS file: "web/conf" of "web.conf.nginx", "web" of "web". NEW. */
-static char *
-sls_folder(const char *sls)
-{
-    const char *dot = strrchr(sls, '.');
-    AUTO_FREE char *folder = xstrndup(sls, dot != NULL ? (size_t) (dot - sls) : strlen(sls));
-
-    return *folder != '\0' ? str_replace(folder, ".", "/") : xstrdup(".");
 }
 
 /* The template's variables of this pass; what the file itself has set without its name before the ID. NEW. */
@@ -191,7 +167,10 @@ static py_t *
 context_of(const stateconf_t *self, const rendering_t *run, const char *sls, bool with_settings)
 {
     py_t *context = py_dict(), *id, *conf;
-    AUTO_FREE char *folder = sls_folder(sls);
+    /* sls_dir: "web/conf" of "web.conf.nginx", "web" of "web". */
+    const char *dot = strrchr(sls, '.');
+    AUTO_FREE char *dotted = xstrndup(sls, dot != NULL ? (size_t) (dot - sls) : strlen(sls));
+    AUTO_FREE char *folder = *dotted != '\0' ? str_replace(dotted, ".", "/") : xstrdup(".");
     AUTO_FREE char *prefix = xasprintf("%s::", sls);
 
     if (run->source->context != NULL)
@@ -206,20 +185,6 @@ context_of(const stateconf_t *self, const rendering_t *run, const char *sls, boo
 
 /* ---- the passes ---------------------------------------------------------------------------------------- */
 
-/* "ID: state.fun" is "ID: {state.fun: []}". */
-static void
-lengthen(py_t *data)
-{
-    py_t *id, *states;
-
-    for (size_t at = 0; py_dict_next(data, &at, &id, &states);) {
-        if (!py_is(states, PY_STR))
-            continue;
-        AUTO(py) pair = stateconf_pair(states, py_list());
-        py_dict_set(data, id, pair);
-    }
-}
-
 /* `extract`: only what the data sets counts. */
 static int
 stateconf_use(const stateconf_t *self, const rendering_t *run, py_t *data, bool extract, fail_t *err)
@@ -231,7 +196,14 @@ stateconf_use(const stateconf_t *self, const rendering_t *run, py_t *data, bool 
         return fail_set(err, -EINVAL,
                         "the renderer 'stateconf' needs a dictionary of states, and this is a %s",
                         data != NULL ? py_type_name(data) : "text");
-    lengthen(data);
+    /* "ID: state.fun" is "ID: {state.fun: []}". */
+    py_t *id, *states;
+    for (size_t at = 0; py_dict_next(data, &at, &id, &states);) {
+        if (!py_is(states, PY_STR))
+            continue;
+        AUTO(py) pair = stateconf_pair(states, py_list());
+        py_dict_set(data, id, pair);
+    }
     if ((rc = stateconf_includes(data, sls, run->render->saltenv, err)) < 0)
         return rc;
     if (!extract && self->ordered && (rc = stateconf_order(data, self->kept, err)) < 0)
@@ -265,19 +237,6 @@ pass(const stateconf_t *self, rendering_t *run, bool extract, fail_t *err)
     return rc == 0 ? stateconf_use(self, run, run->is_data ? run->data : NULL, extract, err) : rc;
 }
 
-/* Bytes before the line that ends the configuration; 0: there is none. */
-static size_t
-config_length(const buf_t *text, fail_t *err)
-{
-    rx_t *marker = rx_new("#\\s*-+\\s*end of state config\\s*-+", 0, err);
-    size_t from = 0, to;
-
-    if (marker != NULL && rx_search(marker, buf_str(text), text->len, 0, err) > 0)
-        (void) rx_group(marker, 0, &from, &to);
-    rx_destroy(&marker);
-    return from;
-}
-
 /* The first pass, over the beginning of the text. */
 static int
 configure(const stateconf_t *self, const rendering_t *run, size_t len, fail_t *err)
@@ -296,6 +255,7 @@ configure(const stateconf_t *self, const rendering_t *run, size_t len, fail_t *e
     return rc;
 }
 
+/* `self` is filled on the way; the caller frees it in any case. */
 static int
 stateconf_run(stateconf_t *self, rendering_t *run, const char *argline, fail_t *err)
 {
@@ -309,7 +269,12 @@ stateconf_run(stateconf_t *self, rendering_t *run, const char *argline, fail_t *
                                       : "needs a text or its option -p, and the one before it made data");
     if (self->is_data)
         return stateconf_use(self, run, run->data, false, err);
-    size_t len = config_length(&run->text, &why);
+    /* The configuration ends before its marker's line; without one there is a single pass. */
+    rx_t *marker = rx_new("#\\s*-+\\s*end of state config\\s*-+", 0, &why);
+    size_t len = 0, to;
+    if (marker != NULL && rx_search(marker, buf_str(&run->text), run->text.len, 0, &why) > 0)
+        (void) rx_group(marker, 0, &len, &to);
+    rx_destroy(&marker);
     if (why.code != 0)
         return fail_set(err, why.code, "%s", fail_text(&why));
     if (len > 0 && configure(self, run, len, err) < 0)

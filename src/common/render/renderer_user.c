@@ -10,34 +10,6 @@
 #include "common/python/userfile.h"
 #include "common/render/render_int.h"
 
-/* data, saltenv, sls. NEW. */
-static py_t *
-renderer_user_args(const rendering_t *run)
-{
-    const char *sls = run->source->sls;
-    py_t *list = py_list();
-
-    py_append_new(list, run->is_data ? py_ref(run->data) : py_str_utf8(buf_str(&run->text), run->text.len));
-    py_append_new(list, py_strz(run->render->saltenv));
-    py_append_new(list, py_strz(sls != NULL ? sls : ""));
-    return list;
-}
-
-static py_t *
-renderer_user_kwargs(const rendering_t *run, const char *argline, bool packaged)
-{
-    const char *path = run->source->path;
-    py_t *kwargs = py_dict();
-
-    py_dict_sets_new(kwargs, "tmplpath", path != NULL ? py_strz(path) : py_ref(PY_None));
-    py_dict_sets_new(kwargs, "stream", py_bool(!run->untouched && !run->is_data));
-    if (*argline != '\0')
-        py_dict_sets_new(kwargs, "argline", py_strz(argline));
-    if (packaged && run->source->kept != NULL)
-        py_dict_sets(kwargs, "compilation", py_dict_gets(run->source->kept, "compilation"));
-    return kwargs;
-}
-
 /* TAKES `said`: text for the next renderer, or data. */
 static int
 renderer_user_give(rendering_t *run, py_t *said)
@@ -71,8 +43,20 @@ render_user(rendering_t *run, const char *argline, fail_t *err)
     if (!run->is_data && run_check_program(run, err) < 0)
         return -EINVAL;
     AUTO_FREE char *file = run_file(run);
-    AUTO(py) args = renderer_user_args(run);
-    AUTO(py) kwargs = renderer_user_kwargs(run, argline, what.packaged);
+    /* render(data, saltenv, sls, tmplpath=..., stream=..., argline=...) */
+    const render_source_t *s = run->source;
+    AUTO(py) args = py_list();
+    AUTO(py) kwargs = py_dict();
+    py_append_new(args, run->is_data ? py_ref(run->data) : py_str_utf8(buf_str(&run->text), run->text.len));
+    py_append_new(args, py_strz(run->render->saltenv));
+    py_append_new(args, py_strz(s->sls != NULL ? s->sls : ""));
+    py_dict_sets_new(kwargs, "tmplpath", s->path != NULL ? py_strz(s->path) : py_ref(PY_None));
+    py_dict_sets_new(kwargs, "stream", py_bool(!run->untouched && !run->is_data));
+    if (*argline != '\0')
+        py_dict_sets_new(kwargs, "argline", py_strz(argline));
+    if (what.packaged && s->kept != NULL)
+        py_dict_sets(kwargs, "compilation", py_dict_gets(s->kept, "compilation"));
+
     AUTO(py) said = NULL;
     if (render_may_python(run->render, &why) == 0)
         said = userfile_call(run->render->ctx, &what, args, kwargs, NULL, &why);

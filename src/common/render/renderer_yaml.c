@@ -9,6 +9,8 @@
 #include "common/render/render_int.h"
 #include "salt/log.h"
 
+/* TAKES the data. What is false in Python (None, an empty list) becomes an empty dict, as in Salt's
+ * renderers. */
 int
 run_give_data(rendering_t *run, py_t *data)
 {
@@ -32,6 +34,7 @@ needs_text(const rendering_t *run, const char *name, fail_t *err)
 
 /* ---- yaml --------------------------------------------------------------------------------------------- */
 
+/* A place as PyYAML's exceptions show one; a negative line is none. */
 static void
 put_mark(buf_t *b, ymark_t at)
 {
@@ -58,17 +61,6 @@ renderer_yaml_position(const buf_t *text, ymark_t at)
     return n;
 }
 
-/* True when the line is indented with a tab. */
-static bool
-has_tab(const buf_t *text, ymark_t at)
-{
-    const char *p = buf_str(text), *end = p + text->len;
-
-    for (int line = 0; line < at.line && (p = memchr(p, '\n', (size_t) (end - p))) != NULL; line++)
-        p++;
-    return p != NULL && p[strspn(p, " ")] == '\t';
-}
-
 static int
 yaml_failed(const rendering_t *run, const yproblem_t *p, fail_t *err)
 {
@@ -81,8 +73,13 @@ yaml_failed(const rendering_t *run, const yproblem_t *p, fail_t *err)
         fail_auto_t why = FAIL_INIT;
         run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, p->at.line + 1,
                       begun, &why);
+        /* The line of the error begins with a tab. */
+        const char *at = buf_str(&run->text), *end = at + run->text.len;
+        for (int i = 0; i < p->at.line && (at = memchr(at, '\n', (size_t) (end - at))) != NULL; i++)
+            at++;
+        bool tabbed = at != NULL && at[strspn(at, " ")] == '\t';
         return fail_set(err, -EINVAL, "%s%s", fail_text(&why),
-                        has_tab(&run->text, p->at) ? "\nIt is indented with a tab; YAML wants spaces." : "");
+                        tabbed ? "\nIt is indented with a tab; YAML wants spaces." : "");
     }
     /* A mapping as a key is mostly a template without a renderer: "{{ x }}". */
     if (str_starts(p->text, "found unacceptable key [("))

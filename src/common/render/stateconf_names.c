@@ -75,6 +75,7 @@ stateconf_next_req(stateconf_req_t *it)
     return false;
 }
 
+/* "file" of "file.managed". NEW. */
 py_t *
 stateconf_type(const py_t *state)
 {
@@ -83,6 +84,7 @@ stateconf_type(const py_t *state)
     return py_str(text, strcspn(text, "."));
 }
 
+/* NEW {key: value}. TAKES the value. */
 py_t *
 stateconf_pair(py_t *key, py_t *value)
 {
@@ -197,26 +199,18 @@ name_requisites(py_t *data, const char *sls, fail_t *err)
     return 0;
 }
 
-static bool
-has_name(const py_t *args)
-{
-    py_t *key, *value;
-
-    for (size_t i = 0; i < py_seq_len(args); i++)
-        if (first_of(py_seq_at(args, i), &key, &value) && py_str_is(key, "name"))
-            return true;
-    return false;
-}
-
 /* States of an ID that is renamed keep it, without its dot, as their name. */
 static void
 keep_names(py_t *states, const char *id)
 {
-    py_t *state, *args;
+    py_t *state, *args, *word, *value;
 
     for (size_t at = 0; py_is(states, PY_DICT) && py_dict_next(states, &at, &state, &args);) {
         AUTO(py) type = stateconf_type(state);
-        if (py_str_is(type, "stateconf") || !py_is(args, PY_LIST) || has_name(args))
+        bool named = false;
+        for (size_t i = 0; py_is(args, PY_LIST) && i < py_seq_len(args); i++)
+            named = named || (first_of(py_seq_at(args, i), &word, &value) && py_str_is(word, "name"));
+        if (py_str_is(type, "stateconf") || !py_is(args, PY_LIST) || named)
             continue;
         AUTO(py) key = py_strz("name");
         AUTO(py) pair = stateconf_pair(key, py_strz(id + 1));
@@ -227,6 +221,7 @@ keep_names(py_t *states, const char *id)
     }
 }
 
+/* Renames every ID with a leading dot, in the file, in its `extend` and in requisites. */
 int
 stateconf_names(py_t *data, const char *sls, fail_t *err)
 {

@@ -56,15 +56,6 @@ keep_requisites(const py_t *id, py_t *args, const char *const *names, py_t *kept
     }
 }
 
-static void
-keep_extensions(const order_t *self, py_t *extend)
-{
-    for (stateconf_iter_t it = { .data = extend }; stateconf_next(&it);) {
-        keep_requisites(it.id, it.args, required, self->kept);
-        keep_requisites(it.id, it.args, required_in, self->kept_in);
-    }
-}
-
 /* ---- one state ----------------------------------------------------------------------------------------- */
 
 /* NEW list of the tags that a state requires, by itself and by extensions. */
@@ -109,23 +100,16 @@ check_order(const order_t *self, py_t *args, py_t *tag, fail_t *err)
     return 0;
 }
 
-/* The list of `require` among the arguments. BORROWED, or NULL. */
-static py_t *
-list_of_require(const py_t *args)
-{
-    for (size_t i = 0; i < py_seq_len(args); i++) {
-        py_t *arg = py_seq_at(args, i), *list = py_is(arg, PY_DICT) ? py_dict_gets(arg, "require") : NULL;
-        if (list != NULL && py_is(list, PY_LIST))
-            return list;
-    }
-    return NULL;
-}
-
 /* Puts `last` before what the state requires. */
 static void
 require_last(py_t *args, py_t *last)
 {
-    py_t *list = list_of_require(args);
+    py_t *list = NULL;
+    for (size_t i = 0; list == NULL && i < py_seq_len(args); i++) {
+        py_t *arg = py_seq_at(args, i);
+        list = py_is(arg, PY_DICT) ? py_dict_gets(arg, "require") : NULL;
+        list = list != NULL && py_is(list, PY_LIST) ? list : NULL;
+    }
     AUTO(py) key = py_strz("require");
 
     if (list != NULL) {
@@ -179,6 +163,7 @@ refuse_names(py_t *data, fail_t *err)
     return 0;
 }
 
+/* Each state requires the one before it. `names` make several states of one, so they are refused. */
 int
 stateconf_order(py_t *data, py_t *kept, fail_t *err)
 {
@@ -192,8 +177,11 @@ stateconf_order(py_t *data, py_t *kept, fail_t *err)
         AUTO(py) tag = order_tag(it.id, it.state);
         py_dict_set(after, tag, PY_True);
     }
-    if (extend != NULL && py_is(extend, PY_DICT))
-        keep_extensions(&self, extend);
+    for (stateconf_iter_t it = { .data = extend };
+         extend != NULL && py_is(extend, PY_DICT) && stateconf_next(&it);) {
+        keep_requisites(it.id, it.args, required, self.kept);
+        keep_requisites(it.id, it.args, required_in, self.kept_in);
+    }
     for (stateconf_iter_t it = { .data = data }; rc == 0 && stateconf_next(&it);)
         rc = order_one(&self, &it, err);
     py_unref(self.last);
@@ -202,6 +190,7 @@ stateconf_order(py_t *data, py_t *kept, fail_t *err)
 
 /* ---- start and goal ------------------------------------------------------------------------------------ */
 
+/* Adds an ID with a state that does nothing but hold a requisite. TAKES the list. */
 static int
 add_state(py_t *data, const char *id, const char *requisite, py_t *list)
 {
@@ -232,6 +221,7 @@ order_is_own(const stateconf_iter_t *it, const char *sls)
     return !py_str_is(it->id, "extend") && (origin == NULL || (sls != NULL && py_str_is(origin, sls)));
 }
 
+/* Adds the state ".start", which the file's first state requires: others can wait for the file to begin. */
 int
 stateconf_start(py_t *data, const char *sls, fail_t *err)
 {
@@ -250,6 +240,7 @@ stateconf_start(py_t *data, const char *sls, fail_t *err)
     return fail_set(err, -EINVAL, "Can't determine the first state in the sls file!");
 }
 
+/* Adds the state ".goal", which requires all of the file's: others can wait for the file to be done. */
 int
 stateconf_goal(py_t *data, fail_t *err)
 {
