@@ -15,24 +15,8 @@ cell_of(const json_t *row, size_t i)
     return text != NULL ? text : "";
 }
 
-/* Natural widths of all columns. */
-static void
-measure(const column_t *columns, size_t n, const json_t *rows, size_t *widths)
-{
-    json_t *row;
-    size_t r;
-
-    for (size_t i = 0; i < n; i++)
-        widths[i] = term_width(columns[i].title);
-    json_array_foreach ((json_t *) rows, r, row) {
-        for (size_t i = 0; i < n; i++) {
-            size_t width = term_width(cell_of(row, i));
-            widths[i] = width > widths[i] ? width : widths[i];
-        }
-    }
-}
-
-/* Takes what is too much from the widest columns that may shrink, by turns. Returns what is still too much. */
+/* Takes what is too much from the widest columns that may shrink, by turns. Returns what is still too
+ * much. */
 static size_t
 columns_shrink(const column_t *columns, size_t n, size_t *widths, size_t over)
 {
@@ -89,23 +73,6 @@ fit(const column_t *columns, size_t n, size_t *widths, size_t room)
     }
 }
 
-/* Appends a cell, cut or filled up to its width; the last one of a line is not filled up. */
-static void
-put_cell(buf_t *out, const char *text, size_t width, bool last, bool utf8)
-{
-    size_t has = term_width(text);
-
-    if (has > width) {
-        size_t shown = term_put(out, text, width > 0 ? width - 1 : 0);
-        buf_puts(out, utf8 ? "\u2026" : "~");
-        has = shown + 1;
-    } else {
-        (void) term_put(out, text, width);
-    }
-    if (!last)
-        buf_fill(out, ' ', width - (has < width ? has : width) + GAP);
-}
-
 /* Appends a line. `row` NULL: of the titles. */
 static void
 put_row(buf_t *out, const column_t *columns, size_t n, const size_t *widths, const json_t *row, bool utf8)
@@ -114,9 +81,21 @@ put_row(buf_t *out, const column_t *columns, size_t n, const size_t *widths, con
 
     for (size_t i = 0; i < n; i++)
         last = widths[i] > 0 ? i : last;
-    for (size_t i = 0; i <= last; i++)
-        if (widths[i] > 0)
-            put_cell(out, row != NULL ? cell_of(row, i) : columns[i].title, widths[i], i == last, utf8);
+    for (size_t i = 0; i <= last; i++) {
+        const char *text = row != NULL ? cell_of(row, i) : columns[i].title;
+        size_t width = widths[i], has = term_width(text);
+        if (width == 0)
+            continue;
+        /* A cell is cut or filled up to its width; the last one of a line is not filled up. */
+        if (has > width) {
+            has = term_put(out, text, width - 1) + 1;
+            buf_puts(out, utf8 ? "\u2026" : "~");
+        } else {
+            (void) term_put(out, text, width);
+        }
+        if (i != last)
+            buf_fill(out, ' ', width - (has < width ? has : width) + GAP);
+    }
 }
 
 void
@@ -127,7 +106,15 @@ columns_draw(const column_t *columns, size_t n, const json_t *rows, const column
     size_t r;
 
     salt_assert(n > 0 && n <= COLUMNS_MAX);
-    measure(columns, n, rows, widths);
+    /* The columns' natural widths. */
+    for (size_t i = 0; i < n; i++)
+        widths[i] = term_width(columns[i].title);
+    json_array_foreach ((json_t *) rows, r, row) {
+        for (size_t i = 0; i < n; i++) {
+            size_t width = term_width(cell_of(row, i));
+            widths[i] = width > widths[i] ? width : widths[i];
+        }
+    }
     fit(columns, n, widths, look->width);
     buf_puts(out, colour_code(COLOUR_CYAN, look->paint));
     put_row(out, columns, n, widths, NULL, look->utf8);

@@ -9,6 +9,7 @@
  * names, and the shell would expand or run them. A name that begins with '-' would be read as an option. */
 #define HARMLESS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._+@:,=-"
 
+/* True for "PROG --complete ...", as the shells' scripts call it. The word to complete is the last. */
 bool
 complete_asked(int argc, char **argv)
 {
@@ -135,6 +136,7 @@ move_lead(complete_t *self, size_t n)
     self->part = part;
 }
 
+/* In a list only the part behind the last separator is completed. */
 void
 complete_split(complete_t *self, char separator)
 {
@@ -144,6 +146,7 @@ complete_split(complete_t *self, char separator)
         move_lead(self, (size_t) (at + 1 - self->part));
 }
 
+/* Passes over a text that the part begins with, such as a function's argument name. False: it does not. */
 bool
 complete_lead(complete_t *self, const char *text)
 {
@@ -153,6 +156,7 @@ complete_lead(complete_t *self, const char *text)
     return true;
 }
 
+/* Prints a name that fits and that every shell takes literally. */
 void
 complete_offer(complete_t *self, const char *name)
 {
@@ -183,6 +187,7 @@ offer_words(complete_t *self, const char *words, const char *separator)
     strv_free(list);
 }
 
+/* Values of the option before, where they are a closed set. False: they are not. */
 bool
 complete_choices(complete_t *self)
 {

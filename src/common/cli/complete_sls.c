@@ -10,19 +10,6 @@
 
 #define SUFFIX ".sls"
 
-/* The folder of the part: "web.ng" gives "web/" and leaves "ng" to complete. NEW. */
-static char *
-complete_sls_folder_of(complete_t *self)
-{
-    const char *dot = strrchr(self->part, '.');
-    char *folder = dot != NULL ? xstrndup(self->part, (size_t) (dot + 1 - self->part)) : xstrdup("");
-
-    for (char *p = folder; *p != '\0'; p++)
-        *p = *p == '.' ? '/' : *p;
-    complete_split(self, '.');
-    return folder;
-}
-
 /* A folder is offered with a dot behind, to go on inside, and as a state of its own when it has an
  * init.sls. */
 static void
@@ -51,7 +38,13 @@ complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
     json_t *root;
 
     complete_split(self, ',');
-    AUTO_FREE char *folder = complete_sls_folder_of(self);
+    /* The folder of the part: "web.ng" gives "web/" and leaves "ng" to complete. */
+    const char *dot = strrchr(self->part, '.');
+    AUTO_FREE char *folder = dot != NULL ? xstrndup(self->part, (size_t) (dot + 1 - self->part))
+                                         : xstrdup("");
+    for (char *p = folder; *p != '\0'; p++)
+        *p = *p == '.' ? '/' : *p;
+    complete_split(self, '.');
     if (folder[0] == '/' || strstr(folder, "//") != NULL)
         return; /* a leading dot or two in a row: not a state's name */
     json_array_foreach ((json_t *) roots, i, root) {

@@ -61,10 +61,10 @@ optparse_quoted(const char *text)
 
 /* ---- one value ------------------------------------------------------------------------------- */
 
-/* Parses a number by optparse's rules: 0x.. and 0b.. have their radix, a leading 0 means octal. */
-static bool
-parse_int(const char *text, json_int_t *ret_v)
+static int
+optparse_set_int(parser_t *p, const char *key, const char *text)
 {
+    /* By optparse's rules 0x.. and 0b.. have their radix, and a leading 0 means octal. */
     static const struct {
         const char *prefix;
         int radix;
@@ -75,18 +75,10 @@ parse_int(const char *text, json_int_t *ret_v)
 
     while (strncasecmp(text, radixes[i].prefix, strlen(radixes[i].prefix)) != 0)
         i++;
-    text += radixes[i].skip;
+    const char *digits = text + radixes[i].skip;
     errno = 0;
-    *ret_v = strtoll(text, &end, radixes[i].radix);
-    return errno == 0 && end > text && end[strspn(end, " \t\n\r\f\v")] == '\0';
-}
-
-static int
-optparse_set_int(parser_t *p, const char *key, const char *text)
-{
-    json_int_t v;
-
-    if (!parse_int(text, &v)) {
+    json_int_t v = strtoll(digits, &end, radixes[i].radix);
+    if (errno != 0 || end == digits || end[strspn(end, " \t\n\r\f\v")] != '\0') {
         AUTO_FREE char *shown = optparse_quoted(text);
         return optparse_error(p->spec, "option %s: invalid integer value: %s", p->opt, shown);
     }
@@ -155,6 +147,7 @@ set_bool(parser_t *p, const char *key, const char *text)
     return GO_ON;
 }
 
+/* "a,b"; given again, the option adds to its list. */
 static int
 optparse_add_list(parser_t *p, const char *key, const char *text)
 {
@@ -225,6 +218,7 @@ do_unflag(parser_t *p, const opt_row_t *row)
     return GO_ON;
 }
 
+/* "-v -v" counts 2. */
 static int
 do_count(parser_t *p, const opt_row_t *row)
 {
@@ -267,6 +261,7 @@ do_version(parser_t *p, const opt_row_t *row)
     return print(line);
 }
 
+/* --versions-report waits until the rest was checked: a wrong option is an error beside it, too. */
 static int
 do_report(parser_t *p, const opt_row_t *row)
 {
@@ -282,6 +277,7 @@ static flag_fn *const flags[] = {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
+/* The next word of the command line. The caller has seen that there is one. */
 static char *
 optparse_take(parser_t *p)
 {
@@ -313,18 +309,6 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
     return setters[row->kind](p, key, text);
 }
 
-/* Reports a prefix of several names: "ambiguous option: --out (--out-file, --out-indent?)". */
-static int
-ambiguous(parser_t *p, const char *word, char **names, size_t n)
-{
-    buf_auto_t list = BUF_INIT;
-
-    qsort(names, n, sizeof(*names), str_by_text);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-    return optparse_error(p->spec, "ambiguous option: %s (%s?)", word, buf_str(&list));
-}
-
 /* Finds the row of a long name, or of a prefix that only one name has. *ret_name is the whole name, NEW. */
 static int
 match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_name)
@@ -349,14 +333,20 @@ match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_
     }
     if (n == 0)
         rc = optparse_error(p->spec, "no such option: %s", word);
-    else if (n > 1 && !exact)
-        rc = ambiguous(p, word, names, n);
-    else
+    else if (n > 1 && !exact) {
+        /* "ambiguous option: --out (--out-file, --out-indent?)" */
+        buf_auto_t list = BUF_INIT;
+        qsort(names, n, sizeof(*names), str_by_text);
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+        rc = optparse_error(p->spec, "ambiguous option: %s (%s?)", word, buf_str(&list));
+    } else
         *ret_name = xstrdup(names[n - 1]);
     strv_free(names);
     return rc;
 }
 
+/* "--timeout=5", "--timeout 5", and any beginning of the name that is unique. */
 static int
 long_option(parser_t *p, const char *arg)
 {
@@ -525,6 +515,7 @@ optparse_saltfile(parser_t *p)
     return rc;
 }
 
+/* GO_ON (-1): the program runs, with *ret filled; otherwise its exit code. opt_result_free() in any case. */
 int
 optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
 {

@@ -27,6 +27,7 @@ optparse_help_expand(const helper_t *h, const char *text)
     return str_replace(text, "%prog", h->spec->prog);
 }
 
+/* The word for an option's value: the row's own, or the key in capitals. NEW. */
 char *
 optrow_metavar(const opt_row_t *row)
 {

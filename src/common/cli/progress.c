@@ -62,6 +62,7 @@ progress_note(progress_t *self, const char *note)
     self->note = note != NULL ? xstrdup(note) : NULL;
 }
 
+/* Lines that stand above the progress line and are replaced with it; each ends with a newline. */
 void
 progress_above(progress_t *self, const char *lines)
 {
@@ -85,6 +86,7 @@ progress_due(const progress_t *self)
     return self->terminal && clock_mono_ms() >= self->next_ms;
 }
 
+/* Drawn at most every REDRAW_MS, and not at all before the delay: short work shows nothing. */
 void
 progress_update(progress_t *self, size_t done, size_t total)
 {

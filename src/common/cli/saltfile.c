@@ -120,6 +120,7 @@ saltfile_word(const opt_spec_t *spec, const json_t *given, const char *path, con
     return 0;
 }
 
+/* Words as if typed; NULL without a file. A file that was named must exist, a found one may be absent. */
 int
 saltfile_words(const opt_spec_t *spec, const json_t *given, char ***ret_words, char **ret_path, fail_t *err)
 {

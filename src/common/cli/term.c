@@ -27,6 +27,7 @@ term_rows(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : DEFAULT_ROWS;
 }
 
+/* Whether the terminal shows UTF-8: the first variable that is set decides, as in setlocale(3). */
 bool
 term_utf8(void)
 {
@@ -40,6 +41,7 @@ term_utf8(void)
     return false;
 }
 
+/* False for a terminal that can't move its cursor, such as Emacs's shell. */
 bool
 term_moves(void)
 {
@@ -70,6 +72,7 @@ columns_of(uint32_t cp)
     return 1;
 }
 
+/* Appends as many characters as have room, with controls made visible. Returns the columns used. */
 size_t
 term_put(buf_t *out, const char *text, size_t room)
 {

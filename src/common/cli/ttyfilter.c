@@ -32,26 +32,6 @@ static const struct sgr {
     { 100, 107, BACK, 0, false },
 };
 
-static const struct sgr *
-find_sgr(int number)
-{
-    for (size_t i = 0; i < NELEMS(sgrs); i++)
-        if (number >= sgrs[i].first && number <= sgrs[i].last)
-            return &sgrs[i];
-    return NULL;
-}
-
-/* The count of numbers that a colour after 38 or 48 takes; 0: they are not a colour. */
-static size_t
-colour_numbers(const int *numbers, size_t n)
-{
-    enum { BY_INDEX = 5, BY_PARTS = 2 };
-
-    if (n >= 2 && numbers[0] == BY_INDEX)
-        return 2;
-    return n >= 4 && numbers[0] == BY_PARTS ? 4 : 0;
-}
-
 /* Reads a sequence "\033[1;31m" at `s`. Returns its length, with the attributes that are on behind it in
  * *begun; 0: not such a sequence, or not allowed; negative: more bytes may make it one. */
 static int
@@ -77,10 +57,19 @@ take_sgr(const char *s, size_t len, unsigned *begun)
 
     /* Follows the numbers of a sequence in *begun. */
     for (size_t i = 0, more = 0; i < n; i += 1 + more) {
-        const struct sgr *row = find_sgr(numbers[i]);
+        enum { BY_INDEX = 5, BY_PARTS = 2 };
+        const struct sgr *row = NULL;
+        for (size_t k = 0; k < NELEMS(sgrs) && row == NULL; k++)
+            row = numbers[i] >= sgrs[k].first && numbers[i] <= sgrs[k].last ? &sgrs[k] : NULL;
         if (row == NULL)
             return 0;
-        more = row->more ? colour_numbers(numbers + i + 1, n - i - 1) : 0;
+
+        /* Behind 38 or 48 come "5;INDEX" or "2;RED;GREEN;BLUE". */
+        size_t left = n - i - 1;
+        more = !row->more || left == 0                   ? 0
+               : left >= 2 && numbers[i + 1] == BY_INDEX ? 2
+               : left >= 4 && numbers[i + 1] == BY_PARTS ? 4
+                                                         : 0;
         if (row->more && more == 0)
             return 0;
         after = (after & ~row->off) | row->on;
@@ -172,28 +161,20 @@ take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
     return !last && is_cut(s, len) ? 0 : visible_show(out, s, len, VISIBLE_CARET);
 }
 
-/* Handles as many bytes as can be decided. Returns their number; the rest waits for more. */
-static size_t
-ttyfilter_take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
-{
-    size_t at = 0;
-
-    for (;;) {
-        size_t n = visible_run(s + at, len - at);
-        buf_add(out, s + at, n);
-        at += n;
-        if (at == len || (n = take_other(self, s + at, len - at, last, out)) == 0)
-            return at;
-        at += n;
-    }
-}
-
 /* Handles a piece and keeps the undecided rest for the next one. */
 static void
 take_piece(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
 {
-    size_t done = ttyfilter_take_all(self, s, len, last, out);
+    size_t done = 0, n;
 
+    /* Plain text goes out in runs; all else is decided a character at a time. */
+    do {
+        n = visible_run(s + done, len - done);
+        buf_add(out, s + done, n);
+        done += n;
+        n = done < len ? take_other(self, s + done, len - done, last, out) : 0;
+        done += n;
+    } while (n > 0);
     self->n_held = len - done;
     salt_assert(self->n_held <= sizeof(self->held));
     memcpy(self->held, s + done, self->n_held);

@@ -59,6 +59,7 @@ end_all(void)
     }
 }
 
+/* From here on all that goes to a terminal by stdio passes the filter. */
 void
 ttyguard_begin(void)
 {
@@ -77,6 +78,7 @@ ttyguard_begin(void)
     (void) atexit(end_all);
 }
 
+/* Holds back what is printed, so that a redraw appears at once; `hold` false lets it out. */
 bool
 ttyguard_hold(bool hold)
 {

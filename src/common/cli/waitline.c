@@ -27,6 +27,7 @@ struct waitline {
     bool shown;
 };
 
+/* The thread: looks every EVERY_MS, and draws only what has changed. */
 static void *
 waitline_main(void *cookie)
 {
@@ -57,19 +58,6 @@ waitline_main(void *cookie)
     return NULL;
 }
 
-/* Starts the thread with all signals blocked: other threads wait for them. */
-static int
-waitline_start_thread(waitline_t *self)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&self->thread, NULL, waitline_main, self);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 static void
 waitline_free(waitline_t *self)
 {
@@ -98,7 +86,13 @@ waitline_new_after(int fd, const char *what, int64_t delay_ms)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->stop, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (waitline_start_thread(self) == 0)
+    /* The thread has all signals blocked: other threads wait for them. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&self->thread, NULL, waitline_main, self);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc == 0)
         return self;
     waitline_free(self);
     return NULL;
@@ -127,6 +121,7 @@ waitline_destroy(waitline_t **self_p)
     waitline_free(self);
 }
 
+/* A further step has its own seconds. */
 void
 waitline_step(waitline_t *self, size_t step, size_t of, const char *what)
 {

@@ -35,17 +35,6 @@ unwrap(json_t *data)
     return states != NULL ? states : data;
 }
 
-/* True for an orchestration's {NAME_master: ..., retcode: N}. */
-static bool
-highstate_is_orchestration(json_t *data)
-{
-    size_t masters = 0;
-
-    for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it))
-        masters += str_ends(json_object_iter_key(it), "_master") ? 1 : 0;
-    return masters == 1 && json_object_get(data, "retcode") != NULL;
-}
-
 /* The whole outputter without the last newline; used again for orchestrations inside of orchestrations. */
 static bool
 hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
@@ -63,7 +52,11 @@ hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out)
     }
     if (!json_is_object(data))
         return false;
-    if (highstate_is_orchestration(data)) {
+    /* An orchestration's return is {NAME_master: ..., retcode: N}. */
+    size_t masters = 0;
+    for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it))
+        masters += str_ends(json_object_iter_key(it), "_master") ? 1 : 0;
+    if (masters == 1 && json_object_get(data, "retcode") != NULL) {
         data = hosts = json_copy(data);
         (void) json_object_del(hosts, "retcode");
     }
@@ -90,20 +83,6 @@ output_highstate(json_t *data, const output_opts_t *opts, buf_t *out)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* Appends a text on lines of its own, each indented. */
-static void
-indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
-{
-    const char *pos = text, *end = text + len;
-    pyline_t line;
-
-    while (pytext_line(&pos, end, &line)) {
-        buf_putc(out, '\n');
-        buf_fill(out, ' ', indent);
-        buf_add(out, line.text, line.len);
-    }
-}
-
 /* Show the changes of a salt.state in an orchestration: the returns of other hosts. */
 static bool
 changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret_changed)
@@ -116,7 +95,14 @@ changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret
         buf_auto_t text = BUF_INIT;
         if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, 1, &text, &changed))
             return false;
-        indent_lines(text.data, text.len, HS_INDENT, out);
+        /* On lines of its own, each indented. */
+        const char *pos = text.data, *end = text.data + text.len;
+        pyline_t line;
+        while (pytext_line(&pos, end, &line)) {
+            buf_putc(out, '\n');
+            buf_fill(out, ' ', HS_INDENT);
+            buf_add(out, line.text, line.len);
+        }
         *ret_changed = *ret_changed || changed;
     }
     return true;
@@ -177,18 +163,6 @@ runs_orchestration(const json_t *ret)
             return true;
     }
     return false;
-}
-
-/* Format the changes of a state, a nested orchestration's as what it is. False: they are none. */
-static bool
-changes_of(const json_t *ret, const output_opts_t *opts, int level, hs_changes_t *out)
-{
-    json_t *changes = json_object_get(ret, "changes");
-
-    if (changes == NULL)
-        return false;
-    return runs_orchestration(ret) ? format_orchestration(changes, opts, level, &out->text)
-                                   : format_changes(changes, opts, &out->text, &out->any);
 }
 
 /* ---- one host -------------------------------------------------------------------------------- */
@@ -298,8 +272,11 @@ hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, bu
                 str_starts(s->parts[2], "state_compressed_"))
                 s->compressed = count_in_id(s->parts[1]);
             hs_changes_t changes = { BUF_INIT, true };
-            ok = changes_of(s->ret, opts, level, &changes) &&
-                 hs_state(s, &changes, opts, &totals, &colour, &body);
+            json_t *made = json_object_get(s->ret, "changes");
+            ok = made != NULL &&
+                 (runs_orchestration(s->ret) ? format_orchestration(made, opts, level, &changes.text)
+                                             : format_changes(made, opts, &changes.text, &changes.any));
+            ok = ok && hs_state(s, &changes, opts, &totals, &colour, &body);
             buf_free(&changes.text);
             strv_free(s->parts);
         }

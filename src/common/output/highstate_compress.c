@@ -106,47 +106,37 @@ roll_into(json_t *into, json_t *info)
     return true;
 }
 
-/* Rolls the states of one host that agree in all that is shown into one state with their count. */
-static bool
-compress_host(json_t *states, json_t *out)
-{
-    if (!json_is_object(states))
-        return false;
-    AUTO(map) counts = count_groups(states);
-
-    if (counts == NULL)
-        return false;
-    for (void *it = json_object_iter(states); it != NULL; it = json_object_iter_next(states, it)) {
-        const char *name = json_object_iter_key(it);
-        json_t *info = json_object_iter_value(it);
-        AUTO_FREE char *group = highstate_compress_group_of(name, info);
-        size_t count = *(size_t *) map_get(counts, group);
-        if (count == 1) {
-            (void) json_object_set_nocheck(out, name, info);
-            continue;
-        }
-        AUTO_FREE char *rolled = rolled_name(name, info, count);
-        if (rolled == NULL)
-            return false;
-        json_t *into = json_object_get(out, rolled);
-        if (into == NULL)
-            (void) json_object_set_new_nocheck(out, rolled, json_copy(info));
-        else if (!roll_into(into, info))
-            return false;
-    }
-    return true;
-}
-
 json_t *
 hs_compress(json_t *data)
 {
     json_auto_t *all = json_object();
 
     for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
-        json_t *host = json_object();
+        json_t *states = json_object_iter_value(it), *host = json_object();
         (void) json_object_set_new_nocheck(all, json_object_iter_key(it), host);
-        if (!compress_host(json_object_iter_value(it), host))
+        if (!json_is_object(states))
             return NULL;
+        AUTO(map) counts = count_groups(states);
+        if (counts == NULL)
+            return NULL;
+
+        /* States that agree in all that is shown become one state with their count. */
+        for (void *s = json_object_iter(states); s != NULL; s = json_object_iter_next(states, s)) {
+            const char *name = json_object_iter_key(s);
+            json_t *info = json_object_iter_value(s);
+            AUTO_FREE char *group = highstate_compress_group_of(name, info);
+            size_t count = *(size_t *) map_get(counts, group);
+            if (count == 1) {
+                (void) json_object_set_nocheck(host, name, info);
+                continue;
+            }
+            AUTO_FREE char *rolled = rolled_name(name, info, count);
+            json_t *into = rolled != NULL ? json_object_get(host, rolled) : NULL;
+            if (rolled == NULL || (into != NULL && !roll_into(into, info)))
+                return NULL;
+            if (into == NULL)
+                (void) json_object_set_new_nocheck(host, rolled, json_copy(info));
+        }
     }
     return json_incref(all);
 }

@@ -83,16 +83,6 @@ count_duration(const json_t *ret, hs_totals_t *t)
     return true;
 }
 
-/* ---- changes --------------------------------------------------------------------------------- */
-
-static size_t
-count_changes(const hs_state_t *s, const json_t *changes, bool changed)
-{
-    size_t n = s->compressed > 1 ? json_object_size(value_get(changes, "compressed changes")) : 1;
-
-    return changed ? (n > 0 ? n : 1) : 0;
-}
-
 /* ---- one line -------------------------------------------------------------------------------- */
 
 /* Join the warnings with newlines. False when one is not text. */
@@ -113,6 +103,7 @@ join_warnings(const json_t *ret, buf_t *out)
     return true;
 }
 
+/* Appends a member as Python's str() shows it, between two texts; a missing one is shown as None. */
 static void
 highstate_state_add_member(buf_t *out, const char *before, const json_t *ret, const char *key,
                            const char *behind)
@@ -350,14 +341,6 @@ choose_shape(const json_t *result, bool changed, const output_opts_t *opts)
     return SHAPE_FULL;
 }
 
-static bool
-ends_in_id(const char *mode)
-{
-    size_t len = mode != NULL ? strlen(mode) : 0;
-
-    return len >= 3 && strcasecmp(mode + len - 3, "_id") == 0;
-}
-
 bool
 hs_state(const hs_state_t *s, const hs_changes_t *changes, const output_opts_t *opts, hs_totals_t *totals,
          colour_t *host_colour, buf_t *body)
@@ -369,8 +352,13 @@ hs_state(const hs_state_t *s, const hs_changes_t *changes, const output_opts_t *
         return false;
     count_result(s, result, totals);
     totals->any_change = totals->any_change || changes->any;
-    if (hs_result(result) != HS_FAILED)
-        totals->changed += count_changes(s, json_object_get(s->ret, "changes"), changes->any);
+    /* States that were rolled into one count with each change of theirs. */
+    const json_t *made = json_object_get(s->ret, "changes");
+    size_t n = s->compressed > 1 ? json_object_size(value_get(made, "compressed changes")) : 1;
+    if (hs_result(result) != HS_FAILED && changes->any)
+        totals->changed += n > 0 ? n : 1;
+
+    /* The host's name takes the colour of its last failure or prediction. */
     shape_t shape = choose_shape(result, changes->any, opts);
     if (changes->any)
         colour = COLOUR_CYAN;
@@ -380,7 +368,10 @@ hs_state(const hs_state_t *s, const hs_changes_t *changes, const output_opts_t *
         *host_colour = colour = COLOUR_LIGHT_YELLOW;
     if (shape == SHAPE_NONE)
         return true;
-    const char *name = s->n_parts > 2 ? s->parts[ends_in_id(opts->state_output) ? 1 : 2] : "";
+    /* Modes such as "terse_id" show the ID in the place of the name. */
+    const char *mode = opts->state_output != NULL ? opts->state_output : "";
+    bool by_id = strlen(mode) >= 3 && strcasecmp(mode + strlen(mode) - 3, "_id") == 0;
+    const char *name = s->n_parts > 2 ? s->parts[by_id ? 1 : 2] : "";
     if (shape == SHAPE_TERSE)
         return highstate_state_terse(s, name, opts, colour, body);
     return full(s, name, opts, colour, &changes->text, totals, body);

@@ -133,28 +133,24 @@ json_dump(buf_t *out, json_t *v, int indent, int level)
     }
 }
 
-/* Appends data with values that JSON lacks: keys as json.dumps writes them, two that become the same both. */
-static void
-json_dump_values(json_t *data, int indent, buf_t *out)
+bool
+output_json(json_t *data, const output_opts_t *opts, buf_t *out)
 {
+    int indent = opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent;
+
+    if (!output_has_kinds(data)) {
+        json_dump(out, data, indent, 0);
+        return true;
+    }
+
+    /* Values that JSON lacks: keys as json.dumps writes them, two that become the same both. */
     json_auto_t *known = output_default_repr(data);
     py_dumps_t how = PY_DUMPS_INIT;
-
     how.indent = indent;
     how.ensure_ascii = false;
     AUTO(py) value = py_from_wire(known);
     AUTO(py) text = py_json_dumps(value, &how);
     py_clear();
     buf_puts(out, text != NULL ? py_cstr(text) : "{}");
-}
-
-bool
-output_json(json_t *data, const output_opts_t *opts, buf_t *out)
-{
-    if (output_has_kinds(data)) {
-        json_dump_values(data, opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent, out);
-        return true;
-    }
-    json_dump(out, data, opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent, 0);
     return true;
 }

@@ -20,35 +20,8 @@ static const section_t sections[] = {
     { "minions_unfit", "Refused, As Their Names Are No Ids:", COLOUR_LIGHT_MAGENTA, COLOUR_MAGENTA },
 };
 
-static const section_t *
-find_section(const char *status)
-{
-    for (size_t i = 0; i < NELEMS(sections); i++) {
-        if (str_eq(status, sections[i].status))
-            return &sections[i];
-    }
-    return NULL;
-}
-
-/* Show a list of ids, sorted. False when one is not text. */
-static bool
-output_key_show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
-{
-    json_auto_t *sorted = value_sorted_texts(ids);
-    json_t *id;
-    size_t i;
-
-    if (json_array_size(sorted) != json_array_size(ids))
-        return false;
-    json_array_foreach (sorted, i, id) {
-        buf_puts(out, colour_code(s->key, opts->colour));
-        pytext_add_safe(out, json_string_value(id), json_string_length(id));
-        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
-        buf_putc(out, '\n');
-    }
-    return true;
-}
-
+/* {state: [id, ...]} as a list of keys has it, or {state: {id: fingerprint}} as -f and -p have it; states
+ * come in the order of their names. */
 bool
 output_key(json_t *data, const output_opts_t *opts, buf_t *out)
 {
@@ -57,7 +30,10 @@ output_key(json_t *data, const output_opts_t *opts, buf_t *out)
     if (!json_is_object(data))
         return false;
     for (size_t i = 0; i < json_object_size(data); i++) {
-        const section_t *s = find_section(pairs[i].key);
+        const section_t *s = NULL;
+        for (size_t k = 0; k < NELEMS(sections); k++)
+            if (str_eq(pairs[i].key, sections[k].status))
+                s = &sections[k];
         if (s == NULL)
             return false;
         colour_add(out, s->head, opts->colour, s->headline);
@@ -74,8 +50,20 @@ output_key(json_t *data, const output_opts_t *opts, buf_t *out)
                 buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
                 buf_putc(out, '\n');
             }
-        } else if (!json_is_array(pairs[i].value) || !output_key_show_list(s, pairs[i].value, opts, out))
-            return false;
+        } else {
+            /* Show a list of ids, sorted. False when one is not text. */
+            json_auto_t *sorted = value_sorted_texts(pairs[i].value);
+            json_t *id;
+            size_t k;
+            if (!json_is_array(pairs[i].value) || json_array_size(sorted) != json_array_size(pairs[i].value))
+                return false;
+            json_array_foreach (sorted, k, id) {
+                buf_puts(out, colour_code(s->key, opts->colour));
+                pytext_add_safe(out, json_string_value(id), json_string_length(id));
+                buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+                buf_putc(out, '\n');
+            }
+        }
     }
     return true;
 }

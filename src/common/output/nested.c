@@ -70,16 +70,6 @@ nested_show_member(nest_t *n, const char *key, json_t *value, int indent, const 
     nested_show(n, value, indent + 4, "");
 }
 
-/* True for what is shown with a mark of its own in a list. */
-static bool
-is_container(const json_t *v, bool *ret_dict)
-{
-    const char *kind = output_kind(v, NULL);
-
-    *ret_dict = kind != NULL ? strcmp(kind, "dict") == 0 : json_is_object(v);
-    return *ret_dict || json_is_array(v) || (kind != NULL && strcmp(kind, "tuple") == 0);
-}
-
 /* Appends a value that JSON lacks: bytes are text, or nothing where they are none; a set is nothing, as with
  * Salt. */
 static void
@@ -128,8 +118,9 @@ nested_show(nest_t *n, json_t *v, int indent, const char *prefix)
         size_t i;
         json_t *element;
         json_array_foreach (v, i, element) {
-            bool is_dict;
-            if (is_container(element, &is_dict)) {
+            const char *of = output_kind(element, NULL);
+            bool is_dict = of != NULL ? strcmp(of, "dict") == 0 : json_is_object(element);
+            if (is_dict || json_is_array(element) || (of != NULL && strcmp(of, "tuple") == 0)) {
                 nested_line(n, indent, n->item, "|_");
                 nested_show(n, element, indent + 2, is_dict ? "" : "- ");
             } else {
@@ -145,6 +136,7 @@ nested_show(nest_t *n, json_t *v, int indent, const char *prefix)
     }
 }
 
+/* A return code other than 0 colours the structure red, so that a failed function is seen at once. */
 void
 output_nested_at(json_t *data, const output_opts_t *opts, int indent, int retcode, buf_t *out)
 {

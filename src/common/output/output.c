@@ -36,6 +36,7 @@ output_find(const char *name)
     return NULL;
 }
 
+/* A minion may name the outputter of its return, but only one that shows the data itself. */
 const char *
 output_claimed(const char *name)
 {
@@ -55,6 +56,7 @@ output_names(void)
     return names;
 }
 
+/* What the caller gave outweighs the configuration. */
 static bool
 output_flag(const json_t *given, const json_t *conf, const char *name, bool dflt)
 {

@@ -43,15 +43,6 @@ text_width(const char *s, size_t len, int limit)
     return width;
 }
 
-static int
-scalar_width(const json_t *v, int limit)
-{
-    if (json_is_string(v))
-        return text_width(json_string_value(v), json_string_length(v), limit);
-    AUTO_FREE char *text = value_repr(v);
-    return (int) strlen(text);
-}
-
 /* Columns left of `budget` after the value is written on one line; negative when it does not fit. */
 static int
 pprint_spend(json_t *v, int budget)
@@ -78,7 +69,10 @@ pprint_spend(json_t *v, int budget)
         }
         return budget;
     }
-    return budget - scalar_width(v, budget);
+    if (json_is_string(v))
+        return budget - text_width(json_string_value(v), json_string_length(v), budget);
+    AUTO_FREE char *text = value_repr(v);
+    return budget - (int) strlen(text);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -141,19 +135,6 @@ chunk(chunker_t *c, const char *s, size_t len)
     pprint_repr_text(c->p->out, s, len);
 }
 
-/* Length of the next run of other characters followed by white space: the pattern \S*\s*. */
-static size_t
-pprint_word_len(const char *s, size_t len)
-{
-    size_t i = 0, n;
-
-    while (i < len && pytext_space(s + i, len - i) == 0)
-        i++;
-    while (i < len && (n = pytext_space(s + i, len - i)) > 0)
-        i += n;
-    return i;
-}
-
 /* Breaks one line of a text into chunks at the ends of words. The last chunk leaves room for what follows
  * it. */
 static void
@@ -163,7 +144,12 @@ chunk_words(chunker_t *c, const char *s, size_t len, bool last_line)
     int width = COLUMNS - c->indent;
 
     for (const char *word = s; word < end;) {
-        size_t n = pprint_word_len(word, (size_t) (end - word));
+        /* A word is a run of other characters followed by white space: the pattern \S*\s*. */
+        size_t n = 0, left = (size_t) (end - word), blank;
+        while (n < left && pytext_space(word + n, left - n) == 0)
+            n++;
+        while (n < left && (blank = pytext_space(word + n, left - n)) > 0)
+            n += blank;
         if (last_line && word + n == end)
             width -= c->allowance;
         if (text_width(current, (size_t) (word + n - current), width) > width) {
@@ -208,6 +194,7 @@ write_long_text(printer_t *p, const json_t *v, int indent, int allowance, int le
 
 static void write_value(printer_t *p, json_t *v, int indent, int allowance, int level);
 
+/* Ends an element; the next one begins below the first. */
 static void
 next_line(printer_t *p, int indent)
 {

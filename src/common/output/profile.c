@@ -43,13 +43,6 @@ short_name(const char *name)
     return xasprintf("%.*s...", (int) i, name);
 }
 
-/* True for an empty list or text: a host without states. */
-static bool
-profile_is_empty(const json_t *v)
-{
-    return (json_is_array(v) || json_is_string(v)) && !value_truthy(v);
-}
-
 /* Collect every state of every host in `lines`; *ret_n are filled, also on failure. */
 static bool
 profile_collect(json_t *data, line_t *lines, size_t *ret_n)
@@ -57,7 +50,9 @@ profile_collect(json_t *data, line_t *lines, size_t *ret_n)
     *ret_n = 0;
     for (void *h = json_object_iter(data); h != NULL; h = json_object_iter_next(data, h)) {
         json_t *states = json_object_iter_value(h);
-        if (!json_is_object(states) && !profile_is_empty(states))
+        /* A host without states may be an empty list or text. */
+        if (!json_is_object(states) &&
+            ((!json_is_array(states) && !json_is_string(states)) || value_truthy(states)))
             return false;
         for (void *s = json_object_iter(states); s != NULL; s = json_object_iter_next(states, s)) {
             /* Fills a line of the table from a state. */

@@ -36,23 +36,20 @@ pytext_line(const char **pos, const char *end, pyline_t *ret_line)
     return true;
 }
 
-static bool
-pytext_is_space(uint32_t cp)
-{
-    return (cp >= '\t' && cp <= '\r') || (cp >= 0x1c && cp <= ' ') || cp == 0x85 || cp == 0xa0 ||
-           cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 || cp == 0x202f ||
-           cp == 0x205f || cp == 0x3000;
-}
-
 size_t
 pytext_space(const char *s, size_t len)
 {
     uint32_t cp;
     size_t n = utf8_next(s, len, &cp);
 
-    return n > 0 && pytext_is_space(cp) ? n : 0;
+    /* The characters of str.isspace(): the separators 0x1c to 0x1f are among them. */
+    bool blank = n > 0 && ((cp >= '\t' && cp <= '\r') || (cp >= 0x1c && cp <= ' ') || cp == 0x85 ||
+                           cp == 0xa0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 ||
+                           cp == 0x2029 || cp == 0x202f || cp == 0x205f || cp == 0x3000);
+    return blank ? n : 0;
 }
 
+/* Goes back by whole characters: a byte that continues one belongs to the byte before it. */
 size_t
 pytext_rstrip(const char *s, size_t len)
 {
@@ -79,6 +76,7 @@ pytext_strip(const char **s, size_t *len)
     }
 }
 
+/* An escape becomes a question mark: what a minion says may neither colour nor move the operator's cursor. */
 void
 pytext_add_safe(buf_t *out, const char *s, size_t len)
 {

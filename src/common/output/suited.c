@@ -42,6 +42,7 @@ output_suited(const char *fun)
     return NULL;
 }
 
+/* Functions of Salt that return a tuple, which is shown with parentheses although the wire has a list. */
 bool
 output_tuple(const char *fun)
 {

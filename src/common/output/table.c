@@ -27,22 +27,11 @@ typedef struct grid {
     size_t columns;
 } grid_t;
 
+/* In code points: a wide character counts as one column, as in Salt. */
 static size_t
 width_of(const char *s, size_t len)
 {
     return utf8_count(s, len);
-}
-
-static size_t
-table_count_lines(const char *text)
-{
-    size_t n = 1;
-
-    while ((text = strchr(text, '\n')) != NULL) {
-        n++;
-        text++;
-    }
-    return n;
 }
 
 /* The next line of a cell; moves *pos behind it. */
@@ -91,7 +80,9 @@ fill_row(row_t *row, json_t *cells)
         }
         row->cells[i] = buf_steal(&out);
 
-        size_t lines = table_count_lines(row->cells[i]);
+        size_t lines = 1;
+        for (const char *nl = row->cells[i]; (nl = strchr(nl, '\n')) != NULL; nl++)
+            lines++;
         row->lines = i == 0 || lines < row->lines ? lines : row->lines;
     }
     return row->n > 0;
@@ -120,6 +111,7 @@ table_measure(grid_t *g)
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+/* Begins a line: no newline before the first one of the output. */
 static void
 table_start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
 {
@@ -232,12 +224,6 @@ row_of_dict(json_t *dict, bool headline)
     return row;
 }
 
-static bool
-same_type(const json_t *a, const json_t *b)
-{
-    return json_typeof(a) == json_typeof(b) || (json_is_boolean(a) && json_is_boolean(b));
-}
-
 /* Shows tables under the keys that lead to them. */
 static bool
 table_show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
@@ -252,7 +238,8 @@ table_show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
         if (json_is_object(first))
             (void) json_array_append_new(cells, row_of_dict(first, true));
         json_array_foreach (v, i, element) {
-            if (!same_type(first, element))
+            if (json_typeof(first) != json_typeof(element) &&
+                !(json_is_boolean(first) && json_is_boolean(element)))
                 return true; /* rows of several kinds make no table */
             if (json_is_object(element))
                 (void) json_array_append_new(cells, row_of_dict(element, false));

@@ -9,6 +9,7 @@
 
 #define TAG "$py"
 
+/* {"$py": [kind, rest]} is how the wire carries a Python value that JSON lacks (py_to_wire()). */
 const char *
 output_kind(const json_t *v, json_t **ret_rest)
 {
@@ -20,6 +21,7 @@ output_kind(const json_t *v, json_t **ret_rest)
     return kind;
 }
 
+/* Asked before each outputter: most returns are plain JSON, and go the faster way. */
 bool
 output_has_kinds(json_t *v)
 {
@@ -61,6 +63,8 @@ output_kind_str(buf_t *out, const json_t *v)
     return text != NULL;
 }
 
+/* What Salt's json outputter hands to json.dumps(default=repr): only values that no encoder knows become
+ * their repr(), tuples and dicts stay. */
 json_t *
 output_default_repr(json_t *v)
 {
@@ -121,6 +125,8 @@ by_key_text(const void *a, const void *b)
     return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
 }
 
+/* The pairs of a dict whose keys need not be texts, as {"text", "value"} in Python's order of sorted():
+ * numbers by value if all keys are numbers, else all as texts. NEW. */
 json_t *
 output_members(const json_t *pairs)
 {

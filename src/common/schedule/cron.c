@@ -96,29 +96,23 @@ schedule_cron_field(char *text, const struct field *f, cron_t *out)
     return ok;
 }
 
-/* The five fields that a name such as @daily stands for; any other text is returned as it is. */
-static const char *
-alias(const char *text)
+int
+cron_parse(const char *text, cron_t *ret, fail_t *err)
 {
     static const struct {
         const char *name, *means;
-    } rows[] = {
+    } aliases[] = {
         { "@hourly", "0 * * * *" },   { "@daily", "0 0 * * *" },   { "@midnight", "0 0 * * *" },
         { "@weekly", "0 0 * * 0" },   { "@monthly", "0 0 1 * *" }, { "@yearly", "0 0 1 1 *" },
         { "@annually", "0 0 1 1 *" },
     };
-    for (size_t i = 0; i < NELEMS(rows); i++)
-        if (str_eq(text, rows[i].name))
-            return rows[i].means;
-    return text;
-}
-
-int
-cron_parse(const char *text, cron_t *ret, fail_t *err)
-{
     cron_t c = { 0 };
     char part[FIELDS][FIELD_LEN];
-    const char *p = alias(text);
+    const char *p = text;
+
+    for (size_t i = 0; i < NELEMS(aliases); i++)
+        if (str_eq(text, aliases[i].name))
+            p = aliases[i].means;
     for (int i = 0; i < FIELDS; i++) {
         p += strspn(p, " \t");
         size_t len = strcspn(p, " \t");
@@ -160,6 +154,7 @@ day_matches(const cron_t *self, const struct tm *day)
     return (self->months >> (day->tm_mon + 1) & 1) && (either ? by_day || by_weekday : by_day && by_weekday);
 }
 
+/* Begin of the day that is so many days later, in us. */
 static int64_t
 midnight(const struct tm *day, int days)
 {
@@ -203,6 +198,7 @@ on_day(const cron_t *self, const struct tm *day, int64_t after_us)
     return best;
 }
 
+/* The first match after `after_us`, in us; 0: there is none within DAYS_AHEAD. */
 int64_t
 cron_next(const cron_t *self, int64_t after_us)
 {

@@ -31,6 +31,8 @@ reading(int year, int month, int day, int second, int isdst, int64_t *ret_s)
     return tm.tm_hour * HOUR_S + tm.tm_min * MINUTE_S + tm.tm_sec == second && tm.tm_isdst == isdst;
 }
 
+/* A time that the clock shows twice is its first one; one that it leaves out is what the clock would show
+ * without the change. In us. */
 int64_t
 moment_local(int year, int month, int day, int second)
 {
@@ -190,6 +192,7 @@ moment_number(const char *word, moment_t *out)
     return false;
 }
 
+/* Words that say nothing: "17:00 on Monday". */
 static bool
 filler(const char *word, moment_t *out)
 {
@@ -284,14 +287,8 @@ moment_format(const char *text, const char *format, int64_t *ret_us)
 
 /* ---- finding ---------------------------------------------------------------------------------- */
 
-static bool
-moment_matches(const moment_t *self, const struct tm *day)
-{
-    if (self->day == 0)
-        return self->weekday < 0 || (day->tm_wday + 6) % 7 == self->weekday;
-    return day->tm_mday == self->day && (self->month == 0 || day->tm_mon + 1 == self->month);
-}
-
+/* The first time from `from_us` on, in us; 0: there is none any more. A weekday beside a date does not
+ * count. */
 int64_t
 moment_next(const moment_t *self, int64_t from_us)
 {
@@ -303,7 +300,9 @@ moment_next(const moment_t *self, int64_t from_us)
     for (int i = 0; i < YEARS_AHEAD * 366; i++) {
         struct tm day = { .tm_year = from.tm_year, .tm_mon = from.tm_mon, .tm_mday = from.tm_mday + i };
         (void) timegm(&day);
-        if (!moment_matches(self, &day))
+        bool on_weekday = self->weekday < 0 || (day.tm_wday + 6) % 7 == self->weekday; /* Monday is 0 */
+        bool on_date = day.tm_mday == self->day && (self->month == 0 || day.tm_mon + 1 == self->month);
+        if (self->day == 0 ? !on_weekday : !on_date)
             continue;
         int64_t t = moment_local(day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, self->second);
         if (t >= from_us)
@@ -312,6 +311,7 @@ moment_next(const moment_t *self, int64_t from_us)
     return 0;
 }
 
+/* The moment on the day of `now_us`, for ranges: of a date, in this year and month where it names none. */
 int64_t
 moment_today(const moment_t *self, int64_t now_us)
 {

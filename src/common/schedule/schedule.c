@@ -96,18 +96,6 @@ schedule_find(const schedule_t *self, const char *name)
 
 /* ---- when it comes ---------------------------------------------------------------------------- */
 
-/* The earliest of the job's moments after `from_us`; 0: there is none. */
-static int64_t
-first_when(const sjob_t *job, int64_t from_us)
-{
-    int64_t best = 0;
-    for (size_t i = 0; i < job->n_whens; i++) {
-        int64_t t = moment_next(&job->whens[i], from_us);
-        best = t > 0 && (best == 0 || t < best) ? t : best;
-    }
-    return best;
-}
-
 /* Arm the next time of day; a time that was just due is not due again if the clock was set back. */
 static void
 arm_wall(entry_t *e, int64_t now_us)
@@ -115,9 +103,14 @@ arm_wall(entry_t *e, int64_t now_us)
     int64_t from = now_us;
     if (e->nominal_us >= now_us && e->nominal_us - now_us < SCHEDULE_BACK_S * SECOND_US)
         from = e->nominal_us + 1;
-    if (e->job.kind == SJOB_WHEN)
-        e->due_us = first_when(&e->job, from);
-    else if (e->job.kind == SJOB_CRON)
+    if (e->job.kind == SJOB_WHEN) {
+        /* The earliest of the job's moments. */
+        e->due_us = 0;
+        for (size_t i = 0; i < e->job.n_whens; i++) {
+            int64_t t = moment_next(&e->job.whens[i], from);
+            e->due_us = t > 0 && (e->due_us == 0 || t < e->due_us) ? t : e->due_us;
+        }
+    } else if (e->job.kind == SJOB_CRON)
         e->due_us = cron_next(&e->job.cron, from);
     else if (e->job.kind == SJOB_ONCE)
         e->due_us = e->job.once_us >= from ? e->job.once_us : 0;
@@ -159,25 +152,17 @@ until_regular(const entry_t *e, schedule_now_t now)
     return wait > 0 ? wait : 0;
 }
 
-/* The next extra time; 0: none. */
-static int64_t
-schedule_extra(const entry_t *e)
-{
-    int64_t best = e->extra_us;
-    for (size_t i = 0; i < e->job.n_runs; i++) {
-        int64_t t = e->job.runs[i];
-        best = t > 0 && (best == 0 || t < best) ? t : best;
-    }
-    return best;
-}
-
 /* The wait until the entry's next run, regular or extra; negative: it never runs. */
 static int64_t
 until(const entry_t *e, schedule_now_t now)
 {
     if (e->error != NULL)
         return -1;
-    int64_t regular = e->start ? 0 : until_regular(e, now), extra = schedule_extra(e);
+    int64_t regular = e->start ? 0 : until_regular(e, now), extra = e->extra_us;
+    for (size_t i = 0; i < e->job.n_runs; i++) {
+        int64_t t = e->job.runs[i];
+        extra = t > 0 && (extra == 0 || t < extra) ? t : extra;
+    }
     if (extra == 0)
         return regular;
     int64_t wait = until_wall(extra, now);
@@ -191,6 +176,7 @@ schedule_jump(const schedule_t *self, schedule_now_t now)
     return now.wall_us - now.mono_ms * 1000 - self->offset_us;
 }
 
+/* Milliseconds until schedule_due() has something to do; -1: nothing is planned. */
 int64_t
 schedule_wait(const schedule_t *self, schedule_now_t now)
 {
@@ -314,6 +300,8 @@ schedule_take(schedule_t *self, entry_t **old, const char *name, json_t *item, c
     return e;
 }
 
+/* The configuration's jobs stand over the pillar's of the same name. Jobs that stay as they were keep their
+ * times. */
 void
 schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
                    schedule_now_t now)
@@ -363,6 +351,7 @@ schedule_row(const entry_t *e, const char *fun)
     return json_pack("{s:s, s:s, s:O}", "name", e->name, "fun", fun, "item", e->item);
 }
 
+/* maxrunning bounds the runs of one job at a time; jid_include off lifts the bound, as in Salt. */
 static bool
 room(const schedule_t *self, const entry_t *e)
 {
@@ -458,6 +447,7 @@ schedule_due(schedule_t *self, schedule_now_t now)
     return out;
 }
 
+/* schedule.run_job: the job's row now, whatever its time; NULL when it can't run. */
 json_t *
 schedule_run(schedule_t *self, const char *name, schedule_now_t now)
 {
@@ -481,6 +471,8 @@ show_time(json_t *out, const char *key, int64_t us, const char *format)
     json_object_set_new(out, key, text != NULL ? json_string(text) : json_null());
 }
 
+/* The item with Salt's keys of times added, for schedule.list and its like. NEW; NULL: there is no such
+ * job. */
 json_t *
 schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now)
 {

@@ -81,6 +81,7 @@ sjob_is_setting(const char *name)
     return false;
 }
 
+/* Keys that have no effect here, with commas between them. NEW; NULL: there are none. */
 char *
 sjob_unknown(const json_t *item)
 {
@@ -146,6 +147,7 @@ read_every(const json_t *item, sjob_t *out, fail_t *err)
     return 0;
 }
 
+/* Reads one moment; `key` names it in the error. */
 static int
 moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
 {
@@ -314,6 +316,7 @@ read_function(const json_t *item, sjob_t *out, fail_t *err)
     return 0;
 }
 
+/* 0, or -EINVAL with *err that names the job. sjob_free() in any case. */
 int
 sjob_read(const char *name, const json_t *item, const json_t *all, const json_t *whens, sjob_t *ret,
           fail_t *err)
