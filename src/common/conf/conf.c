@@ -28,22 +28,6 @@ conf_destroy(conf_t **self_p)
     *self_p = NULL;
 }
 
-/* The default of every option of this side. Options without a default stay absent. NEW. */
-static json_t *
-defaults(conf_side_t side)
-{
-    json_t *opts = json_object();
-    size_t n;
-    const option_row_t *rows = conf_rows(&n);
-
-    for (size_t i = 0; i < n; i++) {
-        json_t *v = (rows[i].side & side) != 0 ? conf_default(&rows[i]) : NULL;
-        if (v != NULL)
-            json_object_set_new_nocheck(opts, rows[i].name, v);
-    }
-    return opts;
-}
-
 typedef struct names {
     size_t at;
     conf_side_t side;
@@ -129,8 +113,8 @@ is_profile(const json_t *v)
 }
 
 /* Report an unknown option. Names with a dot or colon belong to modules ("mysql.host"), but for those of
- * logins, and options of the other side are harmless. A misspelt access rule would silently not apply: that is
- * an error, not a warning. */
+ * logins, and options of the other side are harmless. A misspelt access rule would silently not apply: that
+ * is an error, not a warning. */
 static int
 check_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings, fail_t *err)
 {
@@ -158,15 +142,6 @@ check_unknown(const char *name, const char *where, conf_side_t side, json_t *war
     return 0;
 }
 
-/* True when an option without effect is set to something else than its default or nothing. */
-static bool
-wants_something(const option_row_t *row, const json_t *v)
-{
-    json_auto_t *dflt = conf_default(row);
-
-    return !json_equal(v, dflt) && (value_truthy(v) || value_truthy(dflt));
-}
-
 /* Check an option that has no effect here. Its value can't prevent the start, so all problems are warnings or
  * notes. NEW value. */
 static json_t *
@@ -179,7 +154,9 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
         conf_warn(warnings, "%s; it has no effect in Halite", fail_text(&err));
         return json_incref(v);
     }
-    if (!wants_something(row, checked))
+    /* Its default, or nothing, needs no word. */
+    json_auto_t *dflt = conf_default(row);
+    if (json_equal(checked, dflt) || (!value_truthy(checked) && !value_truthy(dflt)))
         return checked;
     if (row->effect == CONF_MISSED)
         conf_warn(warnings, "%s: option '%s' has no effect in Halite: %s", where, row->name, row->instead);
@@ -253,12 +230,23 @@ conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *note
     return 0;
 }
 
+/* The checks of values come before the options that depend on others (conf_finish()): those may rely on
+ * types. */
 conf_t *
 conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
 {
     conf_said_t said = { NULL, NULL };
-    json_auto_t *opts = defaults(side), *notes = json_array();
+    json_auto_t *opts = json_object(), *notes = json_array();
     conf_t *self = NULL;
+    size_t n;
+    const option_row_t *rows = conf_rows(&n);
+
+    /* The default of every option of this side. Options without a default stay absent. */
+    for (size_t i = 0; i < n; i++) {
+        json_t *v = (rows[i].side & side) != 0 ? conf_default(&rows[i]) : NULL;
+        if (v != NULL)
+            json_object_set_new_nocheck(opts, rows[i].name, v);
+    }
     int rc = conf_read(dir, side, &said, warnings, err);
 
     if (rc == 0) {

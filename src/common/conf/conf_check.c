@@ -93,6 +93,7 @@ check_dict(const option_row_t *row, const json_t *v, const char *where, fail_t *
     return json_is_object(v) ? json_deep_copy(v) : conf_refuse(row, v, "a mapping (name: value)", where, err);
 }
 
+/* A path of this machine: the options that may name an address have another type. */
 static json_t *
 check_path(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -166,6 +167,7 @@ check_any(const option_row_t *row, const json_t *v, const char *where, fail_t *e
     return json_deep_copy(v);
 }
 
+/* Options of Salt that would weaken the program: they may be there, switched off. */
 static json_t *
 conf_check_forbidden(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

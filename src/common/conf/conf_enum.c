@@ -73,21 +73,6 @@ conf_check_word(const option_row_t *row, const json_t *v, const char *where, fai
     return name != NULL ? json_string(name) : NULL;
 }
 
-/* True for old Salt's names of whole pipelines. */
-static bool
-is_old_pipeline(const char *text)
-{
-    static const char *const old_names[] = {
-#define PAIR(old, now) #old,
-#include "common/render/renderers.def"
-    };
-
-    for (size_t i = 0; i < NELEMS(old_names); i++)
-        if (str_eq(old_names[i], text))
-            return true;
-    return false;
-}
-
 /* True for the name of a user's renderer: not one of Salt's that is elsewhere, nor one of the known with a
  * slip of the hand. */
 static bool
@@ -102,14 +87,23 @@ may_be_users(const option_row_t *row, const char *name)
            name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
+/* "jinja|yaml": each part a renderer of the closed set, or with `open` also one that may be a user's. */
 static json_t *
 check_pipeline(const option_row_t *row, const json_t *v, bool open, const char *where, fail_t *err)
 {
+    /* Old Salt's names of whole pipelines. */
+    static const char *const old_names[] = {
+#define PAIR(old, now) #old,
+#include "common/render/renderers.def"
+    };
     json_auto_t *text = conf_check_text(row, v, where, err);
     bool ok = text != NULL;
 
-    if (!ok || is_old_pipeline(json_string_value(text)))
-        return STEAL(text);
+    for (size_t i = 0; ok && i < NELEMS(old_names); i++)
+        if (str_eq(old_names[i], json_string_value(text)))
+            return STEAL(text);
+    if (!ok)
+        return NULL;
     char **parts = str_split(json_string_value(text), "|", false);
     for (size_t i = 0; ok && parts[i] != NULL; i++) {
         char *name = str_trim(parts[i]);
@@ -159,6 +153,7 @@ conf_check_words(const option_row_t *row, const json_t *v, const char *where, fa
     return check_each(row, v, conf_check_word, where, err);
 }
 
+/* A name that may be a user's is taken as it is: whether it exists shows when it is used. */
 static json_t *
 check_open_word(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {

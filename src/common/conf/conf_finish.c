@@ -31,6 +31,7 @@ was_said(const finish_t *f, const char *name)
     return value_get(f->said->where, name) != NULL;
 }
 
+/* File and line where an option was set, for errors. BORROWED. */
 static const char *
 where(const finish_t *f, const char *name)
 {
@@ -61,6 +62,7 @@ finish_environment(finish_t *f)
     return json_object_set(f->opts, "saltenv", old);
 }
 
+/* Salt's older option counts hours; the newer one in seconds wins. */
 static int
 finish_keep_jobs(finish_t *f)
 {
@@ -302,20 +304,6 @@ finish_user(finish_t *f)
     return 0;
 }
 
-/* A host's name was not chosen as an id: if it is invalid, suggest a similar one that is valid. */
-static int
-check_id(finish_t *f, const char *id, const char *from)
-{
-    fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *near = conf_id_near(id);
-    AUTO_FREE char *example = near != NULL ? xasprintf(": `id: %s`", near) : xstrdup("");
-
-    if (conf_id_valid(id, &why))
-        return 0;
-    return fail_set(f->err, -EINVAL, "%s: option 'id': %s; set another one in %s%s", from, fail_text(&why),
-                    value_str(f->opts, "conf_file", ""), example);
-}
-
 /* Settles the id: the configured one, or a guess from the host's names, with append_domain. A guessed address
  * gets no domain. */
 static int
@@ -335,15 +323,23 @@ finish_id(finish_t *f)
     }
     if (guessed && f->side == CONF_MASTER) {
         /* The label of a master without an id. The master's tools must start on a host of any name. */
-        AUTO_FREE char *near = conf_id_near(id);
+        AUTO_FREE char *fit = conf_id_near(id);
         char *label = xasprintf("%.*s_master", LIMIT_ID_LEN - (int) strlen("_master"),
-                                near != NULL ? near : "salt");
+                                fit != NULL ? fit : "salt");
 
         free(id);
         id = label;
     }
     conf_finish_set_text(f->opts, "id", id);
-    return check_id(f, id, guessed ? from : where(f, "id"));
+    /* A host's name was not chosen as an id: if it is invalid, a similar one that is valid is suggested. */
+    fail_auto_t why = FAIL_INIT;
+    if (conf_id_valid(id, &why))
+        return 0;
+    AUTO_FREE char *near = conf_id_near(id);
+    AUTO_FREE char *example = near != NULL ? xasprintf(": `id: %s`", near) : xstrdup("");
+    return fail_set(f->err, -EINVAL, "%s: option 'id': %s; set another one in %s%s",
+                    guessed ? from : where(f, "id"), fail_text(&why), value_str(f->opts, "conf_file", ""),
+                    example);
 }
 
 /* Check the access rules. Last, because they depend on paths and node groups. */

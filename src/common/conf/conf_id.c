@@ -28,34 +28,6 @@ enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
     "an id has letters from a to z in any case, digits and . _ - : only, and begins with a letter, a digit " \
     "or _"
 
-/* True for the words of compound targets. */
-static bool
-conf_id_is_operator(const char *id)
-{
-    static const char *const operators[] = { "and", "or", "not" };
-
-    for (size_t i = 0; i < NELEMS(operators); i++)
-        if (strcasecmp(operators[i], id) == 0)
-            return true;
-    return false;
-}
-
-/* Describe the invalid character at `pos` without printing anything that a terminal could interpret. */
-static bool
-refuse_char(const char *id, size_t pos, fail_t *err)
-{
-    AUTO_FREE char *shown = xstrndup(id, pos);
-    uint32_t cp = (unsigned char) id[pos];
-    size_t n = utf8_next(id + pos, strlen(id + pos), &cp);
-    AUTO_FREE char *what = n == 0 || cp <= 0x20 ? xasprintf("a byte 0x%02x", (unsigned char) id[pos])
-                           : cp >= 0x7f         ? xasprintf("the character U+%04X", (unsigned) cp)
-                                                : xasprintf("'%c'", (int) cp);
-
-    fail_set(err, -EINVAL, "the id '%s...' has %s at position %zu: %s%s", shown, what, pos + 1, ID_RULE,
-             n > 0 && cp >= 0x80 ? " (a host's name in other letters has a form that begins with xn--)" : "");
-    return false;
-}
-
 bool
 conf_id_valid(const char *id, fail_t *err)
 {
@@ -65,15 +37,30 @@ conf_id_valid(const char *id, fail_t *err)
         fail_set(err, -EINVAL, "the id has %zu bytes: from 1 to %d are allowed", len, LIMIT_ID_LEN);
         return false;
     }
-    if (first == 0 || pos < len)
-        return refuse_char(id, first == 0 ? 0 : pos, err);
-    if (conf_id_is_operator(id)) {
-        fail_set(err, -EINVAL, "the id '%s' is a word of compound targets (and, or, not)", id);
-        return false;
+    if (first > 0 && pos == len) {
+        static const char *const operators[] = { "and", "or", "not" };
+        for (size_t i = 0; i < NELEMS(operators); i++)
+            if (strcasecmp(operators[i], id) == 0)
+                return fail_set(err, -EINVAL, "the id '%s' is a word of compound targets (and, or, not)",
+                                id) == 0;
+        return true;
     }
-    return true;
+
+    /* The first character that is invalid is told without printing anything that a terminal could
+     * interpret. */
+    pos = first == 0 ? 0 : pos;
+    AUTO_FREE char *shown = xstrndup(id, pos);
+    uint32_t cp = (unsigned char) id[pos];
+    size_t n = utf8_next(id + pos, strlen(id + pos), &cp);
+    AUTO_FREE char *what = n == 0 || cp <= 0x20 ? xasprintf("a byte 0x%02x", (unsigned char) id[pos])
+                           : cp >= 0x7f         ? xasprintf("the character U+%04X", (unsigned) cp)
+                                                : xasprintf("'%c'", (int) cp);
+    fail_set(err, -EINVAL, "the id '%s...' has %s at position %zu: %s%s", shown, what, pos + 1, ID_RULE,
+             n > 0 && cp >= 0x80 ? " (a host's name in other letters has a form that begins with xn--)" : "");
+    return false;
 }
 
+/* Every run of other characters becomes a '-'. NEW; NULL when nothing valid is left. */
 char *
 conf_id_near(const char *name)
 {
@@ -91,25 +78,20 @@ conf_id_near(const char *name)
     return conf_id_valid(id, NULL) ? STEAL(id) : NULL;
 }
 
-/* True for names and addresses that every host has. */
-static bool
-is_useless(const char *name)
+/* NEW copy of a name that identifies the host; NULL for names and addresses that every host has. */
+static char *
+useful(const char *name)
 {
     static const char *const starts[] = { "localhost", "ip6-", "ipv6-",  "127.",
                                           "0.0.0.0",   "::1",  "fe00::", "fe02::" };
 
     for (size_t i = 0; i < NELEMS(starts); i++) {
         if (str_starts(name, starts[i]))
-            return true;
+            return NULL;
     }
-    return *name == '\0' || (str_starts(name, "1.0.0.") && str_ends(name, ".ip6.arpa"));
-}
-
-/* NEW copy of a name that identifies the host, else NULL. */
-static char *
-useful(const char *name)
-{
-    return is_useless(name) ? NULL : xstrdup(name);
+    if (*name == '\0' || (str_starts(name, "1.0.0.") && str_ends(name, ".ip6.arpa")))
+        return NULL;
+    return xstrdup(name);
 }
 
 /* The resolver's name for `host`: the first with a dot, else the canonical one. NEW or NULL. May block on
@@ -225,6 +207,8 @@ cached_id(const json_t *opts, fail_t *err)
     return *name != '\0' && !str_eq(name, "localhost") ? xstrdup(name) : NULL;
 }
 
+/* A cached id is taken as it is. A cache that exists and cannot be read is an error: under another id the
+ * minion would be a new one to its master. */
 char *
 conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err)
 {

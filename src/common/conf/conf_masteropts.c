@@ -25,6 +25,7 @@ tops_told(const json_t *tops)
     return told;
 }
 
+/* On the master: the options that minions get, as far as they are set. NEW. */
 json_t *
 conf_master_opts(const json_t *opts)
 {
@@ -39,22 +40,7 @@ conf_master_opts(const json_t *opts)
     return told;
 }
 
-/* Check a value as the master's own configuration would. NEW; null means "not set". */
-static json_t *
-conf_masteropts_value(const char *name, json_t *v, fail_t *err)
-{
-    if (json_is_null(v))
-        return json_null();
-    return conf_check(conf_row(name, CONF_MASTER), v, "the master", err);
-}
-
-/* True when a minion's own state_aggregate has precedence. */
-static bool
-conf_masteropts_stays(const json_t *opts, const char *name)
-{
-    return str_eq(name, "state_aggregate") && value_truthy(value_get(opts, name));
-}
-
+/* On a minion: 0 with all of them laid over `opts`, or a negative errno with none. */
 int
 conf_apply_master_opts(json_t *opts, const json_t *told, fail_t *err)
 {
@@ -64,9 +50,13 @@ conf_apply_master_opts(json_t *opts, const json_t *told, fail_t *err)
         return fail_set(err, -EPROTO, "the master's options are not a mapping");
     for (size_t i = 0; i < NELEMS(names); i++) {
         json_t *v = value_get(told, names[i]);
-        if (v == NULL || conf_masteropts_stays(opts, names[i]))
+        /* A minion's own state_aggregate has precedence. */
+        bool stays = str_eq(names[i], "state_aggregate") && value_truthy(value_get(opts, names[i]));
+        if (v == NULL || stays)
             continue;
-        json_t *checked = conf_masteropts_value(names[i], v, err);
+        /* Checked as the master's own configuration would; null means "not set". */
+        json_t *checked = json_is_null(v) ? json_null()
+                                          : conf_check(conf_row(names[i], CONF_MASTER), v, "the master", err);
         if (checked == NULL)
             return err->code;
         json_object_set_new(over, names[i], checked);

@@ -70,19 +70,6 @@ reactor_line(const buf_t *text, size_t entry)
     return line;
 }
 
-/* Check `reactor` per file, where lines are known: lists of several files are merged later. */
-static int
-check_reactor(const char *path, const buf_t *text, const json_t *values, fail_t *err)
-{
-    const json_t *reactor = json_object_get(values, "reactor");
-    fail_auto_t why = FAIL_INIT;
-    size_t entry = 0;
-
-    if (!value_truthy(reactor) || json_is_string(reactor) || rules_check(reactor, &entry, &why) == 0)
-        return 0;
-    return fail_set(err, -EINVAL, "%s, line %d: %s", path, reactor_line(text, entry), fail_text(&why));
-}
-
 /* Read a file as an object; *ret_lines NEW. NULL with *err. */
 static json_t *
 conf_read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
@@ -92,7 +79,12 @@ conf_read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
     if (fs_read(path, LIMIT_CONF_FILE, &text, r->err) < 0)
         return NULL;
     json_t *v = yaml_load(buf_str(&text), text.len, path, ret_lines, r->err);
-    if (json_is_object(v) && check_reactor(path, &text, v, r->err) < 0) {
+    /* `reactor` is checked per file, where lines are known: lists of several files are merged later. */
+    const json_t *reactor = json_object_get(v, "reactor");
+    fail_auto_t why = FAIL_INIT;
+    size_t entry = 0;
+    if (value_truthy(reactor) && !json_is_string(reactor) && rules_check(reactor, &entry, &why) != 0) {
+        fail_set(r->err, -EINVAL, "%s, line %d: %s", path, reactor_line(&text, entry), fail_text(&why));
         json_decref(v);
         return NULL;
     }

@@ -56,6 +56,7 @@ lower_bound(const char *name)
     return low;
 }
 
+/* The row of an option on one side, or on either (CONF_BOTH). BORROWED; NULL: unknown. */
 const option_row_t *
 conf_row(const char *name, conf_side_t side)
 {
@@ -72,6 +73,7 @@ conf_row(const char *name, conf_side_t side)
     return NULL;
 }
 
+/* Defaults are JSON in the table. NEW; NULL for an option that stays absent. */
 json_t *
 conf_default(const option_row_t *row)
 {

@@ -66,6 +66,7 @@ check_filled(const char *text, bool blank, fail_t *err)
     return true;
 }
 
+/* True when the text has no other characters; also for an empty text. */
 static bool
 is_only(const char *text, const char *chars)
 {
@@ -352,6 +353,8 @@ check_minion_target(json_t *opts, const char *text, fail_t *err)
     return strstr(text, "N@") != NULL ? check_filled(text, true, err) : check_target(opts, text, err);
 }
 
+/* Lines of a file of ids or users, without a byte order mark; comments are the caller's. NEW, or NULL with
+ * *err. */
 char **
 conf_lines(const char *text, size_t len, fail_t *err)
 {
@@ -367,16 +370,6 @@ conf_lines(const char *text, size_t len, fail_t *err)
     return str_split(text + (str_starts(text, bom) ? strlen(bom) : 0), "\n", false);
 }
 
-/* False for what reading would wait for. */
-static bool
-is_at_rest(const char *path, fail_t *err)
-{
-    struct stat st;
-
-    return stat(path, &st) != 0 || (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode)) ||
-           conf_rules_refuse(err, "%s is a pipe or a socket, and not a file", path);
-}
-
 /* Check the lines of a file of ids: globs, regular expressions, comments. */
 static bool
 check_lines(json_t *opts, const char *path, fail_t *err)
@@ -384,9 +377,12 @@ check_lines(json_t *opts, const char *path, fail_t *err)
     buf_auto_t text = BUF_INIT;
     bool ok = true;
 
-    /* Permissions are checked when the file is used, and so is a file that appears later. */
-    if (!is_at_rest(path, err))
-        return false;
+    struct stat st;
+
+    /* A pipe or a socket would be waited for. Permissions are checked when the file is used, and so is a file
+     * that appears later. */
+    if (stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+        return conf_rules_refuse(err, "%s is a pipe or a socket, and not a file", path);
     if (*path == '\0' || fs_read(path, LIMIT_CONF_FILE, &text, NULL) < 0)
         return true;
     char **lines = conf_lines(buf_str(&text), text.len, err);
@@ -707,20 +703,14 @@ next_field(void *cookie)
     return (*at)->name != NULL ? (*at)++->name : NULL;
 }
 
-static const field_t *
-conf_rules_field_of(const conf_rule_t *rule, const char *key)
-{
-    for (const field_t *f = rule->fields; f->name != NULL; f++)
-        if (str_eq(f->name, key))
-            return f;
-    return NULL;
-}
-
 /* Checks a key and its value. A rule has either fixed fields or a check for any key. */
 static bool
 check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t *v)
 {
-    const field_t *field = rule->fields != NULL ? conf_rules_field_of(rule, key) : NULL;
+    const field_t *field = NULL;
+
+    for (const field_t *f = rule->fields; f != NULL && f->name != NULL && field == NULL; f++)
+        field = str_eq(f->name, key) ? f : NULL;
 
     if (rule->fields != NULL && field == NULL) {
         /* An unknown field is accepted by a loose rule, unless it looks like a misspelt known one. */
@@ -788,6 +778,8 @@ check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
     return conf_rules_refuse(look->err, "wants %s, not %s", rule->what, conf_type_name(v));
 }
 
+/* 0, or -EINVAL: the error names file and option, and then each key and item on the way to the wrong
+ * value. */
 int
 conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where, fail_t *err)
 {

@@ -54,6 +54,7 @@ static const struct {
     { CONF_MAPPING, conf_shapes_is_mapping, "a mapping (name: value)" },
 };
 
+/* The error names all shapes that the row allows. */
 json_t *
 conf_check_shapes(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
@@ -94,22 +95,20 @@ conf_check_groups(const option_row_t *row, const json_t *v, const char *where, f
     return STEAL(groups);
 }
 
-/* True for "10", "25%", "%12.5". */
-static bool
-is_batch(const char *text)
-{
-    const char *number = text + (*text == '%');
-    size_t digits = strspn(number, "0123456789.");
-    bool part = number != text || number[digits] == '%';
-
-    return isdigit((unsigned char) *number) && strspn(number + digits, "%") == strlen(number + digits) &&
-           strlen(text) <= digits + part && (part || strchr(text, '.') == NULL);
-}
-
 json_t *
 conf_check_batch(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
-    if (!value_truthy(v) || is_count(v) || (json_is_string(v) && is_batch(json_string_value(v))))
+    const char *text = json_is_string(v) ? json_string_value(v) : "";
+
+    if (!value_truthy(v) || is_count(v))
+        return json_deep_copy(v);
+
+    /* "10", "25%" and "%12.5" are texts of a batch; only a part may have a fraction. */
+    const char *number = text + (*text == '%');
+    size_t digits = strspn(number, "0123456789.");
+    bool part = number != text || number[digits] == '%';
+    if (isdigit((unsigned char) *number) && strspn(number + digits, "%") == strlen(number + digits) &&
+        strlen(text) <= digits + part && (part || strchr(text, '.') == NULL))
         return json_deep_copy(v);
     return conf_refuse(row, v, "a number of minions, or a part of them as in 25%", where, err);
 }

@@ -3,6 +3,7 @@
 
 #include "salt/log.h"
 
+/* {name: {"module", "options"}}: two engines of one module have names of their own. */
 static void
 engines_add(json_t *all, const char *name, const json_t *options)
 {
@@ -29,6 +30,7 @@ engines_add_all(json_t *all, const json_t *mapping)
         engines_add(all, name, options);
 }
 
+/* The option `engines`, in each of Salt's forms: a name, a list of names or mappings, a mapping. NEW. */
 json_t *
 engines_of(const json_t *opts)
 {

@@ -32,6 +32,7 @@ from_here(const char *path)
     return value_utf8(full, strlen(full));
 }
 
+/* Options of the command line that stand over the configuration's. NEW. */
 json_t *
 startup_overrides(const json_t *values)
 {
@@ -110,6 +111,7 @@ startup_log_form(const json_t *opts)
     log_granular(value_get(opts, "log_granular_levels"));
 }
 
+/* Logs to the terminal from the first line on, and as the configuration says once there is one. */
 conf_t *
 startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
 {
@@ -134,6 +136,8 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
 
 /* ---- a reload -------------------------------------------------------------------------------- */
 
+/* NEW configuration, or NULL with *err: the old one then goes on. Options that need a restart keep their
+ * value. */
 conf_t *
 startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
 {
@@ -238,18 +242,7 @@ give_folder(const char *path, owner_t to, fail_t *err)
     return 0;
 }
 
-/* Create the audit log as root: the daemon's user may not be allowed to create it. */
-static void
-make_audit_log(const conf_t *conf)
-{
-    const char *path = conf_str(conf, "audit_log");
-    if (!*path)
-        return;
-    (void) fs_own_parent(path, NULL);
-    AUTO_FD fd = fs_open_log(path, O_NOFOLLOW);
-    (void) fd; /* an error is reported when it is written */
-}
-
+/* Makes what the daemon needs before it gives up its rights, and gives it to `user`. */
 int
 startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
 {
@@ -271,8 +264,13 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
         if (rc == 0 && *path && give)
             rc = give_folder(path, to, err);
     }
-    if (rc == 0 && side == CONF_MASTER)
-        make_audit_log(conf);
+    const char *audit = conf_str(conf, "audit_log");
+    if (rc == 0 && side == CONF_MASTER && *audit != '\0') {
+        /* Made as root: the daemon's user may not be allowed to. An error is reported when it is written. */
+        (void) fs_own_parent(audit, NULL);
+        AUTO_FD fd = fs_open_log(audit, O_NOFOLLOW);
+        (void) fd;
+    }
     for (size_t i = 0; rc == 0 && give && i < NELEMS(files); i++)
         if (!log_is_syslog(conf_str(conf, files[i])) &&
             lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)

@@ -16,16 +16,6 @@
 
 static const char kwarg_mark[] = "__kwarg__";
 
-static bool
-args_is_one_of(const char *s, size_t len, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strlen(list[i]) == len && memcmp(s, list[i], len) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Words that YAML would lose or change stay text: blanks, document marks, digits with underscores, tabs and
  * line breaks. */
 static bool
@@ -37,7 +27,11 @@ is_plain_word(const char *word)
 
     while (len > 0 && strchr(SPACES, start[len - 1]) != NULL)
         len--;
-    if (args_is_one_of(start, len, kept, NELEMS(kept)) || strpbrk(word, "\t\r\n") != NULL)
+    for (size_t i = 0; i < NELEMS(kept); i++) {
+        if (strlen(kept[i]) == len && memcmp(start, kept[i], len) == 0)
+            return true;
+    }
+    if (strpbrk(word, "\t\r\n") != NULL)
         return true;
     return memchr(start, '_', len) != NULL && strspn(start, "0123456789_") >= len;
 }

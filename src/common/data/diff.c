@@ -273,21 +273,6 @@ put_hunk(const seqs_t *s, const change_t *c, size_t first, size_t last, buf_t *o
     diff_put_lines(out, ' ', s->a, from, from + after);
 }
 
-static size_t
-diff_changes_of(const blocks_t *blocks, change_t *out)
-{
-    size_t i = 0, j = 0, n = 0;
-
-    for (size_t k = 0; k < blocks->n; k++) {
-        const block_t *b = &blocks->v[k];
-        if (i < b->i || j < b->j)
-            out[n++] = (change_t){ i, b->i, j, b->j };
-        i = b->i + b->n;
-        j = b->j + b->n;
-    }
-    return n;
-}
-
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 static char *
@@ -295,22 +280,6 @@ diff_too_large(size_t len_a, size_t len_b)
 {
     return xasprintf("Replace text of %zu bytes by one of %zu bytes (too large to compare by lines)", len_a,
                      len_b);
-}
-
-/* Cuts a difference above LIMIT_DIFF_TEXT after a whole line and adds a line with the number of bytes left
- * out. Consumes `diff`. */
-static char *
-bounded(buf_t *diff)
-{
-    size_t len = diff->len, keep = LIMIT_DIFF_TEXT;
-
-    if (len <= LIMIT_DIFF_TEXT)
-        return buf_steal(diff);
-    while (keep > 0 && diff->data[keep - 1] != '\n')
-        keep--;
-    char *cut = xasprintf("%.*s... %zu more bytes of difference\n", (int) keep, diff->data, len - keep);
-    buf_free(diff);
-    return cut;
 }
 
 static size_t
@@ -321,18 +290,6 @@ diff_bytes_of(const diff_line_t *lines, size_t n)
     for (size_t i = 0; i < n; i++)
         len += lines[i].len;
     return len;
-}
-
-static bool
-same_lines(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b)
-{
-    if (n_a != n_b)
-        return false;
-    for (size_t i = 0; i < n_a; i++) {
-        if (a[i].len != b[i].len || memcmp(a[i].text, b[i].text, a[i].len) != 0)
-            return false;
-    }
-    return true;
 }
 
 /* ---- whole ----------------------------------------------------------------------------------- */
@@ -371,7 +328,16 @@ diff_compare(seqs_t *s, const char *from_name, const char *to_name)
     s->next_run = xcalloc(s->n_b + 2, sizeof(size_t));
     bool through = matching_blocks(s, &blocks);
     change_t *changes = xcalloc(blocks.n, sizeof(*changes));
-    size_t n = through ? diff_changes_of(&blocks, changes) : 0;
+    size_t n = 0;
+
+    /* A change is the gap before a block of equal lines; the last block has no lines and stands at both ends. */
+    for (size_t k = 0, i = 0, j = 0; through && k < blocks.n; k++) {
+        const block_t *b = &blocks.v[k];
+        if (i < b->i || j < b->j)
+            changes[n++] = (change_t){ i, b->i, j, b->j };
+        i = b->i + b->n;
+        j = b->j + b->n;
+    }
     if (n > 0) {
         buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
 
@@ -386,7 +352,18 @@ diff_compare(seqs_t *s, const char *from_name, const char *to_name)
     }
     free(changes);
     free(blocks.v);
-    return through ? bounded(&out) : NULL;
+    if (!through)
+        return NULL;
+
+    /* Cuts a difference above LIMIT_DIFF_TEXT after a whole line and tells how many bytes are left out. */
+    if (out.len <= LIMIT_DIFF_TEXT)
+        return buf_steal(&out);
+    size_t keep = LIMIT_DIFF_TEXT;
+    while (keep > 0 && out.data[keep - 1] != '\n')
+        keep--;
+    char *cut = xasprintf("%.*s... %zu more bytes of difference\n", (int) keep, out.data, out.len - keep);
+    buf_free(&out);
+    return cut;
 }
 
 char *
@@ -397,7 +374,11 @@ diff_unified(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b,
     size_t len_a = diff_bytes_of(a, n_a), len_b = diff_bytes_of(b, n_b);
     char *diff = NULL;
 
-    if (same_lines(a, n_a, b, n_b))
+    size_t same = 0;
+    while (n_a == n_b && same < n_a && a[same].len == b[same].len &&
+           memcmp(a[same].text, b[same].text, a[same].len) == 0)
+        same++;
+    if (n_a == n_b && same == n_a)
         return xstrdup("");
     if (len_a <= LIMIT_DIFF_FILE && len_b <= LIMIT_DIFF_FILE && n_a <= DIFF_LINES && n_b <= DIFF_LINES)
         diff = diff_compare(&s, from_name, to_name);

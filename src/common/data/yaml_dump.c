@@ -24,15 +24,6 @@ dump_word(dumper_t *d, yaml_kind_t kind, const char *text)
     yaml_write_scalar(d->writer, NULL, kind, text, strlen(text));
 }
 
-static void
-dump_int(dumper_t *d, json_int_t v)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, v);
-    dump_word(d, YAML_IS_INT, text);
-}
-
 /* YAML 1.1's float needs a dot in the mantissa: PyYAML writes Python's 1e+16 as 1.0e+16. */
 static void
 dump_real(dumper_t *d, double v)
@@ -48,48 +39,35 @@ dump_real(dumper_t *d, double v)
     dump_word(d, YAML_IS_FLOAT, dotted);
 }
 
-static void dump_value(dumper_t *d, const json_t *v);
-
-static void
-yaml_dump_array(dumper_t *d, const json_t *v)
-{
-    size_t i;
-    json_t *item;
-
-    yaml_write_list(d->writer, NULL, d->flow);
-    json_array_foreach (v, i, item)
-        dump_value(d, item);
-    yaml_write_list_end(d->writer);
-}
-
-static void
-yaml_dump_object(dumper_t *d, const json_t *v)
-{
-    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
-
-    yaml_write_map(d->writer, NULL, false, d->flow);
-    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
-        yaml_dump_text(d, json_object_iter_key(it), json_object_iter_key_len(it));
-        dump_value(d, json_object_iter_value(it));
-    }
-    yaml_write_map_end(d->writer);
-}
-
 static void
 dump_value(dumper_t *d, const json_t *v)
 {
+    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
+    size_t i;
+    json_t *item;
+    char number[32];
+
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        yaml_dump_object(d, v);
+        yaml_write_map(d->writer, NULL, false, d->flow);
+        for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+            yaml_dump_text(d, json_object_iter_key(it), json_object_iter_key_len(it));
+            dump_value(d, json_object_iter_value(it));
+        }
+        yaml_write_map_end(d->writer);
         break;
     case JSON_ARRAY:
-        yaml_dump_array(d, v);
+        yaml_write_list(d->writer, NULL, d->flow);
+        json_array_foreach (v, i, item)
+            dump_value(d, item);
+        yaml_write_list_end(d->writer);
         break;
     case JSON_STRING:
         yaml_dump_text(d, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
-        dump_int(d, json_integer_value(v));
+        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        dump_word(d, YAML_IS_INT, number);
         break;
     case JSON_REAL:
         dump_real(d, json_real_value(v));

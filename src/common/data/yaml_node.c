@@ -206,21 +206,6 @@ said_of(composer_t *c, const yaml_event_t *ev)
     return spans->n > 0 ? spans : NULL;
 }
 
-static ynode_t *
-new_scalar(composer_t *c, const yaml_event_t *ev)
-{
-    const char *text = (const char *) ev->data.scalar.value;
-    size_t len = ev->data.scalar.length;
-    bool plain = ev->data.scalar.plain_implicit;
-    ynode_t *node = new_node(c, YSCALAR, ev, ev->data.scalar.tag,
-                             plain ? yaml_resolve(text, len) : YAML_IS_STR);
-
-    node->n = len;
-    node->text = arena_text(c->doc, text, len);
-    node->said = said_of(c, ev);
-    return node;
-}
-
 static bool
 next_event(composer_t *c, yaml_event_t *ev)
 {
@@ -244,20 +229,6 @@ compose_next(composer_t *c, yaml_event_type_t end, int depth, bool *ret_end)
         return NULL;
     }
     return compose(c, &ev, depth);
-}
-
-static bool
-compose_items(composer_t *c, ynode_t *node, int depth)
-{
-    bool end;
-
-    for (;;) {
-        ynode_t *item = compose_next(c, YAML_SEQUENCE_END_EVENT, depth, &end);
-        if (item == NULL)
-            return end;
-        node->items = arena_grow(c->doc, node->items, node->n, sizeof(*node->items));
-        node->items[node->n++] = item;
-    }
 }
 
 static bool
@@ -333,13 +304,21 @@ static ynode_t *
 start_node(composer_t *c, const yaml_event_t *ev)
 {
     const yaml_char_t *anchor;
+    const char *text;
+    size_t len;
     ynode_t *node;
 
     switch (ev->type) {
     case YAML_ALIAS_EVENT:
         return compose_alias(c, ev);
     case YAML_SCALAR_EVENT:
-        node = new_scalar(c, ev);
+        text = (const char *) ev->data.scalar.value;
+        len = ev->data.scalar.length;
+        node = new_node(c, YSCALAR, ev, ev->data.scalar.tag,
+                        ev->data.scalar.plain_implicit ? yaml_resolve(text, len) : YAML_IS_STR);
+        node->n = len;
+        node->text = arena_text(c->doc, text, len);
+        node->said = said_of(c, ev);
         node->open = false;
         anchor = ev->data.scalar.anchor;
         break;
@@ -370,7 +349,15 @@ compose(composer_t *c, yaml_event_t *ev, int depth)
     yaml_event_delete(ev);
     if (node == NULL || !node->open || alias)
         return node;
-    ok = node->shape == YSEQ ? compose_items(c, node, depth + 1) : compose_pairs(c, node, depth + 1);
+    if (node->shape == YSEQ) {
+        ynode_t *item;
+        while ((item = compose_next(c, YAML_SEQUENCE_END_EVENT, depth + 1, &ok)) != NULL) {
+            node->items = arena_grow(c->doc, node->items, node->n, sizeof(*node->items));
+            node->items[node->n++] = item;
+        }
+    } else {
+        ok = compose_pairs(c, node, depth + 1);
+    }
     node->open = false;
     return ok ? node : NULL;
 }

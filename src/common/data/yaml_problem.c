@@ -100,15 +100,6 @@ find_line(const char *text, size_t len, int line, size_t *ret_len)
     return p;
 }
 
-static size_t
-char_len(const char *p, const char *end)
-{
-    uint32_t cp;
-    size_t n = utf8_next(p, (size_t) (end - p), &cp);
-
-    return n > 0 ? n : 1;
-}
-
 /* Two lines: the text around the column, and blanks up to a caret below it. */
 static void
 show_line(buf_t *out, const char *line, size_t len, int column)
@@ -119,7 +110,10 @@ show_line(buf_t *out, const char *line, size_t len, int column)
 
     buf_puts(out, "\n    ");
     for (const char *p = line; p < end && at < from + SHOW_WIDTH; at++) {
-        size_t n = char_len(p, end);
+        uint32_t cp;
+        size_t n = utf8_next(p, (size_t) (end - p), &cp);
+        if (n == 0)
+            n = 1;
         bool control = (unsigned char) *p < 0x20 && *p != '\t';
         if (at >= from) {
             if (control)
@@ -134,16 +128,6 @@ show_line(buf_t *out, const char *line, size_t len, int column)
     for (; at < column && below.len < SHOW_WIDTH; at++)
         buf_putc(&below, ' ');
     buf_printf(out, "\n    %s^", buf_str(&below));
-}
-
-static bool
-is_blank_line(const char *line, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (line[i] != ' ')
-            return false;
-    }
-    return true;
 }
 
 char *
@@ -166,7 +150,10 @@ yproblem_show(const yproblem_t *p, const char *source, const char *text, size_t 
         ymark_t at = p->at;
         size_t n;
         const char *line = find_line(text, len, at.line, &n);
-        if (is_blank_line(line, n) && p->context_at.line >= 0) {
+        size_t blanks = 0;
+        while (blanks < n && line[blanks] == ' ')
+            blanks++;
+        if (blanks == n && p->context_at.line >= 0) {
             at = p->context_at; /* the end of the text tells a user nothing; the context's start does */
             line = find_line(text, len, at.line, &n);
         }

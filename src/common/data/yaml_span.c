@@ -348,14 +348,6 @@ yaml_span_is_special(const yaml_token_t *t)
     return kind == YAML_IS_MERGE || kind == YAML_IS_VALUE;
 }
 
-static bool
-same_value(const yaml_token_t *a, const yaml_token_t *b)
-{
-    size_t len = a->data.scalar.length;
-
-    return len == b->data.scalar.length && memcmp(a->data.scalar.value, b->data.scalar.value, len) == 0;
-}
-
 /* The hole that is the whole of the reference's scalar, or NULL. */
 static const hole_t *
 sole_hole(check_t *c)
@@ -428,16 +420,6 @@ closes_flow(yaml_token_type_t type)
     return type == YAML_FLOW_SEQUENCE_END_TOKEN || type == YAML_FLOW_MAPPING_END_TOKEN;
 }
 
-/* True for the tokens that a flow collection within one span may have: no anchors, aliases, tags or
- * directives. */
-static bool
-may_be_inside(const yaml_token_t *t)
-{
-    bool sign = t->type == YAML_FLOW_ENTRY_TOKEN || t->type == YAML_KEY_TOKEN || t->type == YAML_VALUE_TOKEN;
-
-    return sign || opens_flow(t->type) || closes_flow(t->type) || t->type == YAML_SCALAR_TOKEN;
-}
-
 /* Skips the flow collection that the real side is at the start of, and which must end within the hole `h`. */
 static bool
 collection_fits(check_t *c, const hole_t *h)
@@ -452,7 +434,10 @@ collection_fits(check_t *c, const hole_t *h)
         if (!yaml_span_is_blank(s->text, end, s->start) || s->end > h->to)
             return yaml_span_refuse(c, least(s->start, h->to - 1),
                                     s->end > h->to ? "a part of a list or mapping" : "a comment");
-        if (!may_be_inside(&s->token))
+        /* No anchors, aliases, tags or directives: they would reach beyond the span. */
+        yaml_token_type_t type = s->token.type;
+        if (type != YAML_FLOW_ENTRY_TOKEN && type != YAML_KEY_TOKEN && type != YAML_VALUE_TOKEN &&
+            type != YAML_SCALAR_TOKEN && !opens_flow(type) && !closes_flow(type))
             return yaml_span_refuse(c, s->start, yaml_span_name_of(s->token.type));
         if (yaml_span_is_special(&s->token))
             return yaml_span_refuse(c, s->start, "a merge key or default value");
@@ -517,8 +502,10 @@ yaml_span_token_fits(check_t *c)
                                     is_quoted(style) ? "a quoted text" : "a block of text");
         if (!end_fits(c))
             return refuse_end(c);
+        size_t len = real->data.scalar.length;
         if (!has_hole(c))
-            return same_value(real, ref) ||
+            return (len == ref->data.scalar.length &&
+                    memcmp(real->data.scalar.value, ref->data.scalar.value, len) == 0) ||
                    yaml_span_refuse(c, map(c, c->ref.start), "a change of the text after it");
         if (yaml_span_is_special(real))
             return yaml_span_refuse(c, c->real.start, "a merge key or default value");

@@ -18,16 +18,6 @@ enum { MAX_LINKS = 40 /* as many as the kernel follows */ };
 
 const destpath_made_t destpath_made_ours = { .mode = 0777, .uid = NOBODY, .gid = (gid_t) -1 };
 
-/* The user who could have made or moved the link: its owner or its folder's. NOBODY for root's own, and when
- * we are not root, as there are no rights to misuse. */
-static uid_t
-destpath_stranger(const struct stat *folder, const struct stat *link, int flags)
-{
-    if (geteuid() != 0 || (link->st_uid == 0 && !(flags & DESTPATH_STRICT)))
-        return NOBODY;
-    return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
-}
-
 /* Replace the remaining path by the link's target and what follows it. Owner and target are read from the
  * same open link, because the folder's owner may replace the link at any time. 1, or a negative errno. */
 static int
@@ -38,7 +28,11 @@ destpath_follow(destpath_t *self, const struct stat *folder, const char *name, c
     AUTO_FD held = openat(self->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (held < 0 || fstat(held, &link) != 0)
         return -errno;
-    uid_t whose = destpath_stranger(folder, &link, flags);
+    /* The user who could have made or moved the link: its owner or its folder's. NOBODY for root's own, and
+     * when we are not root, as there are no rights to misuse. */
+    bool misused = geteuid() == 0 && (link.st_uid != 0 || (flags & DESTPATH_STRICT) != 0);
+    uid_t owner = folder->st_uid != 0 ? folder->st_uid : link.st_uid;
+    uid_t whose = misused && owner != 0 ? owner : NOBODY;
     ssize_t n = readlinkat(held, "", target, sizeof(target));
     if (n < 0 || n == (ssize_t) sizeof(target))
         return n >= 0 ? -ENAMETOOLONG : errno == ENOENT ? -ELOOP /* a link no more */ : -errno;
@@ -67,21 +61,11 @@ destpath_enter(destpath_t *self, const char *name)
     return 0;
 }
 
+/* True when the way went by a user's link, and what it leads to is not that user's. */
 bool
 destpath_astray(const destpath_t *self, const struct stat *there)
 {
     return self->whose != NOBODY && there->st_uid != self->whose;
-}
-
-/* Check the end of the path. `st`: the existing file; NULL: none. */
-static int
-arrive(const destpath_t *self, const struct stat *folder, const struct stat *st)
-{
-    if (destpath_astray(self, folder))
-        return -EPERM;
-    if (st != NULL && S_ISDIR(st->st_mode))
-        return -EISDIR;
-    return st != NULL && !S_ISLNK(st->st_mode) && destpath_astray(self, st) ? -EPERM : 0;
 }
 
 /* Give a folder that was just made to its owner. The owner of the parent could have replaced it, but only by
@@ -144,13 +128,20 @@ destpath_step(destpath_t *self, int flags)
         return rc;
     if (there && S_ISLNK(st.st_mode) && !(last && (flags & DESTPATH_LINK)))
         return destpath_follow(self, &folder, name, behind, flags);
-    if (last)
-        return arrive(self, &folder, there ? &st : NULL);
+    if (last) {
+        /* The end of the path. */
+        if (destpath_astray(self, &folder))
+            return -EPERM;
+        if (there && S_ISDIR(st.st_mode))
+            return -EISDIR;
+        return there && !S_ISLNK(st.st_mode) && destpath_astray(self, &st) ? -EPERM : 0;
+    }
     memmove(self->name, self->name + left, strlen(self->name + left) + 1);
     rc = destpath_enter(self, n > 0 ? name : "/");
     return rc == 0 ? 1 : rc;
 }
 
+/* 0: the folder is open and the name is the last part; or a negative errno. destpath_close() in any case. */
 int
 destpath_find(destpath_t *self, const char *path, int flags)
 {
@@ -182,6 +173,7 @@ destpath_make_folder(const char *path, int flags, const destpath_made_t *made, f
                                    : strerror(-rc));
 }
 
+/* The place for messages, as the kernel names the folder now. NEW. */
 char *
 destpath_text(const destpath_t *self)
 {

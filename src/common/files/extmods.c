@@ -105,20 +105,6 @@ extmods_one(sync_t *self, const char *env, const char *path, fail_t *err)
     return rc;
 }
 
-static int
-extmods_environment(sync_t *self, const char *env, fail_t *err)
-{
-    AUTO_FREE char *top = xasprintf("_%s/", self->what->form);
-    json_auto_t *paths = fileclient_list(self->files, FILES_FILES, env, top, err);
-    size_t i;
-    json_t *path;
-    int rc = paths != NULL ? 0 : -EIO;
-    json_array_foreach (paths, i, path)
-        if (rc == 0 && json_is_string(path))
-            rc = extmods_one(self, env, json_string_value(path), err);
-    return rc;
-}
-
 /* Remove files that the file server does not have any more, and folders that become empty; Python's own cache
  * beside a file stays. Closes `fd`. */
 static void
@@ -151,6 +137,8 @@ extmods_clean(sync_t *self, int fd, const char *rel, int depth)
         (void) closedir(d);
 }
 
+/* NEW list of the modules that came or changed, "modules.NAME". A failure is logged and ends the round: what
+ * is there stays, as nothing was listed for sure. */
 json_t *
 extmods_sync(call_ctx_t *ctx, const extmods_t *what)
 {
@@ -171,9 +159,19 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     self.fd = fd;
     if (rc == 0 && fd < 0)
         rc = fail_set(&err, -errno, "%s: %s", dir, strerror(errno));
-    json_array_foreach (what->envs, i, env)
-        if (rc == 0 && json_is_string(env))
-            rc = extmods_environment(&self, json_string_value(env), &err);
+    /* Later environments replace earlier ones' files of the same name, as in Salt. */
+    AUTO_FREE char *top = xasprintf("_%s/", what->form);
+    json_array_foreach (what->envs, i, env) {
+        if (rc < 0 || !json_is_string(env))
+            continue;
+        json_auto_t *paths = fileclient_list(self.files, FILES_FILES, json_string_value(env), top, &err);
+        json_t *path;
+        size_t k;
+        rc = paths != NULL ? 0 : -EIO;
+        json_array_foreach (paths, k, path)
+            if (rc == 0 && json_is_string(path))
+                rc = extmods_one(&self, json_string_value(env), json_string_value(path), &err);
+    }
     if (rc < 0)
         log_error("Failed to sync %s module: %s", what->form, fail_text(&err));
     else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))

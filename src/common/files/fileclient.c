@@ -29,6 +29,7 @@ fileclient_new(const fileclient_class_t *cls, void *self)
     return client;
 }
 
+/* From now on another source answers: a state's child asks through its parent (common/state/run_relay.c). */
 void
 fileclient_divert(fileclient_t *self, const fileclient_class_t *cls, void *source)
 {

@@ -31,6 +31,8 @@ struct fileserver {
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+/* A name that leads out of the roots is a file that does not exist, not an error: minions may ask for
+ * anything. */
 int
 fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {
@@ -67,17 +69,6 @@ files_fileserver_sorted(json_t *set, const char *prefix)
     return out;
 }
 
-static json_t *
-picked(json_t *links, const char *prefix)
-{
-    json_t *out = json_object(), *v;
-    const char *name;
-    json_object_foreach (links, name, v)
-        if (str_starts(name, prefix))
-            json_object_set(out, name, v);
-    return out;
-}
-
 json_t *
 fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
@@ -95,9 +86,17 @@ fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, cons
     int rc = self->broken.text != NULL ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
     for (size_t i = 0; rc == 0 && i < self->n && files_is_below(saltenv); i++)
         rc = self->backends[i].cls->list(self->backends[i].self, saltenv, &lists, err);
-    json_t *out = rc < 0                   ? NULL
-                  : kind == FILES_SYMLINKS ? picked(sets[kind], want)
-                                           : files_fileserver_sorted(sets[kind], want);
+    if (rc < 0)
+        return NULL;
+    if (kind != FILES_SYMLINKS)
+        return files_fileserver_sorted(sets[kind], want);
+
+    /* Links come with their targets, so their list is an object. */
+    json_t *out = json_object(), *target;
+    const char *name;
+    json_object_foreach (links, name, target)
+        if (str_starts(name, want))
+            json_object_set(out, name, target);
     return out;
 }
 
@@ -120,6 +119,7 @@ fileserver_has_remotes(const fileserver_t *self)
     return false;
 }
 
+/* Seconds until the next remote is due; 0: there are none. `now` fetches all. */
 int
 fileserver_update(fileserver_t *self, bool now, fileserver_fetch_t *ret)
 {
@@ -197,6 +197,7 @@ fileserver_learn_hash(fileserver_t *self, const served_t *file, const char *hex)
     map_set(self->hashes, key, xstrdup(hex));
 }
 
+/* Hexadecimal digest by the option hash_type. NEW. */
 int
 fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err)
 {

@@ -18,6 +18,7 @@ enum { OWN_MAX = 8, LOGIN_MAX = 7 };
     "!f() { test \"$1\" = get && printf 'username=%s\\npassword=%s\\n' \"$HALITE_GIT_USER\" "                \
     "\"$HALITE_GIT_PASSWORD\"; }; f"
 
+/* Refuses credentials that could not be used, or would go over the network in the clear. */
 int
 git_auth_check(const json_t *conf, const char *url, fail_t *err)
 {
@@ -61,6 +62,7 @@ git_decoded(const char *text)
     return xstrdup(buf_str(&out));
 }
 
+/* Takes user and password out of an URL of http: git would show them in process lists and messages. */
 void
 git_login_of(git_login_t *self, const char *url)
 {

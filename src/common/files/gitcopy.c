@@ -19,17 +19,6 @@
 #define TRIED_MAX 65536
 #define WALK_OPEN 16 /* descriptors */
 
-/* Report git's message, or its exit code if it printed none. */
-static int
-gitcopy_failed(const char *url, const proc_result_t *res, fail_t *err)
-{
-    AUTO_FREE char *text = xstrdup(buf_str(&res->errs));
-    const char *said = str_trim(text);
-    int code = res->status == 1 ? -ENODATA : -EIO;
-    return *said ? fail_set(err, code, "%s: %s", url, said)
-                 : fail_set(err, code, "%s: git ended with exit code %d", url, res->status);
-}
-
 int
 git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
@@ -47,8 +36,14 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
                       (self->time_ms + 999) / 1000);
     else if (rc == 0 && res.dropped > 0)
         rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
-    else if (rc == 0 && res.status != 0)
-        rc = gitcopy_failed(url, &res, err);
+    else if (rc == 0 && res.status != 0) {
+        /* git's message, or its exit code if it printed none. 1 is its word for "no": -ENODATA. */
+        AUTO_FREE char *text = xstrdup(buf_str(&res.errs));
+        const char *said = str_trim(text);
+        int code = res.status == 1 ? -ENODATA : -EIO;
+        rc = *said != '\0' ? fail_set(err, code, "%s: %s", url, said)
+                           : fail_set(err, code, "%s: git ended with exit code %d", url, res.status);
+    }
     if (rc == 0 && out != NULL)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);
@@ -56,6 +51,7 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
     return rc;
 }
 
+/* *ret: NEW id of the commit that `object` names; NULL when there is none, which is no failure. */
 int
 git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *err)
 {
@@ -82,6 +78,7 @@ gitcopy_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
     return 1;
 }
 
+/* Time of the last good fetch in ns; 0: never. Whoever holds what was read before compares it. */
 int
 git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err)
 {
@@ -91,6 +88,7 @@ git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "%s/" FETCHED ": %s", self->dir, strerror(-rc)) : 0;
 }
 
+/* Seconds until the next fetch is due; a stamp of the future, from a clock that was wrong, does not count. */
 int
 git_copy_wait_s(const git_copy_t *self, int every)
 {
@@ -137,14 +135,7 @@ unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
     return FTW_CONTINUE;
 }
 
-static int
-gitcopy_init(const git_copy_t *self, fail_t *err)
-{
-    AUTO_FREE char *head = fs_join(self->dir, "HEAD");
-    const char *const words[] = { "git", "init", "-q", "--bare", ".", NULL };
-    return fs_exists(head) ? 0 : git_copy_run(self, self->dir, words, NULL, err);
-}
-
+/* 0; 1 when another process is fetching; or a negative errno with *err, which is noted beside the copy. */
 int
 git_copy_fetch(const git_copy_t *self, fail_t *err)
 {
@@ -162,7 +153,9 @@ git_copy_fetch(const git_copy_t *self, fail_t *err)
      * fetches. */
     (void) nftw(self->dir, unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
 
-    rc = gitcopy_init(self, &why);
+    AUTO_FREE char *head = fs_join(self->dir, "HEAD");
+    const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
+    rc = fs_exists(head) ? 0 : git_copy_run(self, self->dir, init, NULL, &why);
     if (rc == 0) {
         /* Fetches the branches and tags. */
         AUTO_FREE char *fetched = fs_join(self->dir, FETCHED), *tried = fs_join(self->dir, TRIED);

@@ -73,6 +73,7 @@ gitfs_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
     return NULL;
 }
 
+/* -ENOENT also for an environment that the remote does not have or expose. */
 static int
 gitfs_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {
@@ -105,6 +106,7 @@ gitfs_find(void *self, const char *path, const char *saltenv, served_t *ret, fai
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* Adds a remote's files and folders under the names that they are served by. */
 static int
 gitfs_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
 {
@@ -182,6 +184,7 @@ gitfs_update(void *self, bool now, fileserver_fetch_t *ret)
     return wait_s;
 }
 
+/* Removes the copies; the next update fetches all anew. */
 static int
 gitfs_clear(void *self, fail_t *err)
 {

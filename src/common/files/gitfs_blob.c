@@ -60,25 +60,19 @@ gitfs_blob_make(const git_remote_t *r, const char *id, const char *path, fail_t 
     return rc;
 }
 
-/* True when the file exists; its use is noted in the atime, at most once a day. */
-static bool
-use(const char *path)
-{
-    const struct timespec times[] = { { 0, UTIME_NOW }, { 0, UTIME_OMIT } };
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return false;
-    if (llabs((long long) time(NULL) - st.st_atime) > DAY_S)
-        (void) utimensat(AT_FDCWD, path, times, 0);
-    return true;
-}
-
+/* Path of a file's content, made by git when it is missing or damaged. NEW. */
 int
 git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
 {
     static char yes;
     AUTO_FREE char *path = fs_join(r->blobs, id);
-    bool there = use(path);
+    const struct timespec now[] = { { 0, UTIME_NOW }, { 0, UTIME_OMIT } };
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+
+    /* Its use is noted in the atime, at most once a day. */
+    if (there && llabs((long long) time(NULL) - st.st_atime) > DAY_S)
+        (void) utimensat(AT_FDCWD, path, now, 0);
     if (!there || map_get(r->whole, id) == NULL) {
         bool whole = there && gitfs_blob_is_whole(path, id);
         if (there && !whole)

@@ -41,18 +41,6 @@ packed(json_t *list)
     return all;
 }
 
-static bool
-gitfs_conf_is_known(const char *key)
-{
-    for (size_t i = 0; i < NELEMS(settings); i++)
-        if (str_eq(settings[i], key))
-            return true;
-    for (size_t i = 0; i < NELEMS(own_settings); i++)
-        if (str_eq(own_settings[i], key))
-            return true;
-    return false;
-}
-
 /* Merge {env: [{ref: x}, ...]}, or a list of such, over the existing settings. */
 static void
 take_saltenvs(json_t *into, json_t *list)
@@ -107,7 +95,12 @@ remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
             json_object_set(r->conf, settings[i], v);
     }
     json_object_foreach (own, key, v) {
-        if (!gitfs_conf_is_known(key))
+        bool known = false;
+        for (size_t i = 0; i < NELEMS(settings) && !known; i++)
+            known = str_eq(settings[i], key);
+        for (size_t i = 0; i < NELEMS(own_settings) && !known; i++)
+            known = str_eq(own_settings[i], key);
+        if (!known)
             return fail_set(err, -EINVAL, "gitfs_remotes: '%s': '%s' can't be set for a remote", r->url, key);
         json_object_set(r->conf, key, v);
     }
@@ -154,6 +147,8 @@ git_remotes_free(git_remote_t **remotes)
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
+/* A setting for an environment: of the environment itself, else the remote's. The setting `ref` is the
+ * branch, tag or id that the environment stands for. NEW; NULL: the environment is not of this remote. */
 char *
 git_setting(const git_remote_t *r, const char *key, const char *saltenv)
 {
@@ -205,6 +200,7 @@ add_ref(const git_remote_t *r, const char *name, json_t *set)
         json_object_set_new(set, name, json_true());
 }
 
+/* ref_types: which kinds of refs are environments; all, where the list is empty. */
 static bool
 uses(const git_remote_t *r, const char *type)
 {
@@ -214,6 +210,7 @@ uses(const git_remote_t *r, const char *type)
     return json_array_size(types) == 0;
 }
 
+/* True when at least one environment of the ref may be served. */
 bool
 git_exposes_ref(const git_remote_t *r, const char *ref)
 {

@@ -30,6 +30,8 @@ gitfs_repo_git(const git_remote_t *r, const char *cwd, const char *const *words,
     return git_copy_run(&copy, cwd, words, out, err);
 }
 
+/* A lock of fileserver.lock keeps a remote from being fetched. 1 when set or removed, 0 when it was so
+ * before. */
 int
 git_lock(git_remote_t *r, bool on, fail_t *err)
 {
@@ -75,6 +77,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 
 /* ---- refs ------------------------------------------------------------------------------------ */
 
+/* Reads the refs, if another process or thread has fetched since they were read. */
 int
 git_look(git_remote_t *r, fail_t *err)
 {
@@ -110,6 +113,7 @@ git_look(git_remote_t *r, fail_t *err)
     return 0;
 }
 
+/* True for what may be a commit's id, short or whole. */
 static bool
 is_id(const char *text)
 {
@@ -143,8 +147,8 @@ gitfs_repo_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
     return rc;
 }
 
-/* True when nothing keeps a commit from who names its id: no environment is forbidden, or one of those that are
- * not has it in its history. Names of the lists mean environments; an id is none of them. */
+/* True when nothing keeps a commit from who names its id: no environment is forbidden, or one of those that
+ * are not has it in its history. Names of the lists mean environments; an id is none of them. */
 static bool
 id_is_exposed(git_remote_t *r, const char *commit, fail_t *err)
 {
@@ -165,6 +169,7 @@ id_is_exposed(git_remote_t *r, const char *commit, fail_t *err)
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
+/* All paths of a commit, kept with the remote. BORROWED, or NULL with *err. */
 static map_t *
 read_tree(git_remote_t *r, const char *commit, fail_t *err)
 {

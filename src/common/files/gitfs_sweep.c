@@ -29,16 +29,6 @@ is_swept(const char *stamp)
     return true;
 }
 
-static int
-gitfs_sweep_forget(const char *path, time_t now)
-{
-    struct stat st;
-    if (lstat(path, &st) != 0)
-        return fs_is_absence(-errno) ? 0 : -errno;
-    bool old = S_ISREG(st.st_mode) && now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S;
-    return !old || unlink(path) == 0 || fs_is_absence(-errno) ? 0 : -errno;
-}
-
 void
 git_blobs_forget(const git_remote_t *r)
 {
@@ -49,8 +39,15 @@ git_blobs_forget(const git_remote_t *r)
     int rc = is_swept(stamp) ? 0 : fs_names(r->blobs, &names, &err);
     for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(r->blobs, names[i]);
-        int one = gitfs_sweep_forget(path, now);
-        rc = one < 0 ? fs_fail(&err, one, "remove", path) : rc;
+        struct stat st;
+        int one = lstat(path, &st) != 0 ? -errno : 0;
+
+        /* A new file stays for a day, whatever its atime says. */
+        bool old = one == 0 && S_ISREG(st.st_mode) && now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S;
+        if (old && unlink(path) != 0)
+            one = -errno;
+        if (one < 0 && !fs_is_absence(one)) /* another process may have removed it */
+            rc = fs_fail(&err, one, "remove", path);
     }
     if (rc < 0)
         log_warning("git: files that nobody uses any more stay: %s", fail_text(&err));

@@ -14,6 +14,8 @@ struct ignore {
     json_t *globs; /* owned list */
 };
 
+/* A pattern that can't be compiled is skipped with a warning: it must not keep the file server from
+ * starting. */
 ignore_t *
 ignore_new(json_t *opts)
 {
@@ -76,6 +78,7 @@ files_ignore_is_listed(const json_t *list, const char *text)
     return false;
 }
 
+/* The blacklist outweighs the whitelist; an empty whitelist admits all. */
 bool
 files_is_exposed(const json_t *only, const json_t *without, const char *text)
 {

@@ -80,6 +80,7 @@ files_of_minion(const minionfs_t *self, const char *id, json_t **ret_roots, fail
     return roots_backend.new(self->opts, *ret_roots, err);
 }
 
+/* top.sls of a minion is not served: it would choose states for all. */
 static int
 minionfs_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_t *err)
 {

@@ -16,6 +16,7 @@
 
 enum { TEMP_NAME = 32 };
 
+/* Finds where `dest` leads, by destpath.h's rules for links. */
 int
 putfile_find(destpath_t *resolved, const char *dest, fail_t *err)
 {
@@ -42,6 +43,7 @@ putfile_dress(int fd, const struct stat *old, mode_t fresh)
     return fchmod(fd, fresh) == 0 ? 0 : -errno;
 }
 
+/* Gives the temporary file its owner, mode and name. On failure the caller removes it. */
 int
 putfile_rename(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
 {
@@ -58,27 +60,6 @@ putfile_rename(int fd, int dir, const char *temp, const char *place, mode_t fres
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
 }
 
-/* Enter a folder of the cache, making it; a file or link with its name is removed. */
-static int
-putfile_enter(int dir, const char *name)
-{
-    int fd = beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
-    if (fd != -ELOOP && fd != -ENOTDIR)
-        return fd;
-    (void) unlinkat(dir, name, 0);
-    return beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
-}
-
-/* Remove a folder or link that has the file's name. */
-static int
-clear_name(int dir, const char *name)
-{
-    struct stat st;
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(st.st_mode))
-        return 0;
-    return fs_remove_at(dir, name);
-}
-
 /* Walk to the folder of `rel`, removing obstacles. Closes *at_p on failure. */
 static int
 putfile_walk(int *at_p, const char *rel)
@@ -87,13 +68,20 @@ putfile_walk(int *at_p, const char *rel)
     int rc = beneath_check(rel);
     size_t n = strv_len(parts);
     for (size_t i = 0; rc == 0 && i + 1 < n; i++) {
-        int next = putfile_enter(*at_p, parts[i]);
+        /* A file or link with a folder's name is removed. */
+        int next = beneath_folder(*at_p, parts[i], BENEATH_NO_LINKS, 0700);
+        if (next == -ELOOP || next == -ENOTDIR) {
+            (void) unlinkat(*at_p, parts[i], 0);
+            next = beneath_folder(*at_p, parts[i], BENEATH_NO_LINKS, 0700);
+        }
         (void) close(*at_p);
         *at_p = next;
         rc = next < 0 ? next : 0;
     }
-    if (rc == 0)
-        rc = clear_name(*at_p, parts[n - 1]);
+    /* So is a folder or link that has the file's name. */
+    struct stat st;
+    if (rc == 0 && fstatat(*at_p, parts[n - 1], &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+        rc = fs_remove_at(*at_p, parts[n - 1]);
     strv_free(parts);
     return rc;
 }
@@ -122,6 +110,8 @@ putfile_cache_rel(const char *saltenv, const char *path)
     return xasprintf("files/%s/%s", saltenv, path);
 }
 
+/* Copies from the start of both files: without a way through user space, on the same file system without
+ * copying. */
 static int
 putfile_copy_bytes(int from, int to)
 {

@@ -163,6 +163,8 @@ files_roots_stat(const walk_t *w, const char *rel, int flags, struct stat *st)
     return is_no_file(rc) ? 0 : files_roots_failed(w, rel, "look at", rc);
 }
 
+/* Adds a name to the list, with its type: the kernel may leave that open (DT_UNKNOWN), and links need a
+ * look. */
 static int
 entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
 {
@@ -218,15 +220,6 @@ files_roots_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
     return fail_set(w->err, -EIO, "cannot read the folder %s/%s: %s", w->folder, rel, strerror(-rc));
 }
 
-static bool
-is_loop(const above_t *here)
-{
-    for (const above_t *a = here->up; a; a = a->up)
-        if (a->dev == here->dev && a->ino == here->ino)
-            return true;
-    return false;
-}
-
 /* Resolve the existing part of `path` and append the rest. NEW. */
 static char *
 files_roots_real(const char *path)
@@ -270,41 +263,28 @@ files_roots_add_link(walk_t *w, const entry_t *e)
     return 0;
 }
 
-static int
-add_if_empty(walk_t *w, const char *rel)
-{
-    entries_t all = { NULL, 0 };
-    above_t here = { 0 };
-    int rc = files_roots_entries(w, rel, &here, &all);
-    bool empty = rc == 0 && all.n == 0;
-    files_roots_entries_free(&all);
-    if (rc < 0)
-        return is_no_file(rc) ? 0 : rc;
-    return empty ? file_lists_add(w->into, w->into->empty_dirs, rel, w->err) : 0;
-}
-
+/* Adds an entry to the lists that it belongs to. */
 static int
 files_roots_add(walk_t *w, const entry_t *e)
 {
     if ((e->is_link && w->self->no_links) || ignore_match(w->self->ignore, e->rel))
         return 0;
     int rc = file_lists_add(w->into, e->is_dir ? w->into->dirs : w->into->files, e->rel, w->err);
-    if (rc == 0 && e->is_dir)
-        rc = add_if_empty(w, e->rel);
+    if (rc == 0 && e->is_dir) {
+        /* A folder that can't be read because it is gone or not served is no empty one. */
+        entries_t all = { NULL, 0 };
+        above_t here = { 0 };
+        rc = files_roots_entries(w, e->rel, &here, &all);
+        if (rc == 0 && all.n == 0)
+            rc = file_lists_add(w->into, w->into->empty_dirs, e->rel, w->err);
+        else if (rc < 0 && is_no_file(rc))
+            rc = 0;
+        files_roots_entries_free(&all);
+    }
     return rc == 0 && e->is_link ? files_roots_add_link(w, e) : rc;
 }
 
-/* True when the failure is tolerable: a folder that vanished, or an ignored one (lost+found), which need not
- * be readable. */
-static bool
-may_lack(const walk_t *w, const char *rel, int rc)
-{
-    bool may = is_no_file(rc) || (*rel && ignore_match(w->self->ignore, rel));
-    if (may)
-        fail_clear(w->err);
-    return may;
-}
-
+/* All entries of a folder before those of its folders, which keeps one folder open at a time. */
 static int
 files_roots_walk(walk_t *w, const char *rel, const above_t *up)
 {
@@ -312,12 +292,18 @@ files_roots_walk(walk_t *w, const char *rel, const above_t *up)
     above_t here = { 0, 0, up != NULL ? up->depth + 1 : 0, up };
     int rc = files_roots_entries(w, rel, &here, &all);
     if (rc < 0) {
+        /* Tolerable: a folder that vanished, or an ignored one (lost+found), which need not be readable. */
         files_roots_entries_free(&all);
-        return may_lack(w, rel, rc) ? 0 : rc;
+        if (!is_no_file(rc) && (*rel == '\0' || !ignore_match(w->self->ignore, rel)))
+            return rc;
+        fail_clear(w->err);
+        return 0;
     }
     if (here.depth > LIMIT_FILE_DEPTH)
         log_warning("%s/%s: folders deeper than %d levels are not served", w->folder, rel, LIMIT_FILE_DEPTH);
-    bool stop = here.depth > LIMIT_FILE_DEPTH || is_loop(&here);
+    bool stop = here.depth > LIMIT_FILE_DEPTH;
+    for (const above_t *a = here.up; a != NULL && !stop; a = a->up)
+        stop = a->dev == here.dev && a->ino == here.ino; /* a link back to a folder above */
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
         rc = files_roots_add(w, &all.items[i]);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++) {

@@ -43,6 +43,7 @@ files_flatten(const char *path)
     return buf_steal(&out);
 }
 
+/* False for a path that is absolute, or climbs above its start. */
 bool
 files_is_below(const char *path)
 {
@@ -83,6 +84,7 @@ served_clear(served_t *self)
     *self = (served_t) SERVED_INIT;
 }
 
+/* TAKES descriptor and path, also on failure. -ENOENT for what is no regular file. */
 int
 served_take(served_t *self, int *fd_p, char **path_p, fail_t *err)
 {

@@ -54,22 +54,6 @@ keeper_exec(const void *cookie)
     _exit(127);
 }
 
-static void
-keeper_start(kept_program_t *p, int64_t now_ms)
-{
-    p->parent = getpid();
-    p->starts++;
-    p->started_ms = now_ms;
-    p->pid = proc_fork(keeper_exec, p);
-    if (p->pid > 0) {
-        log_debug("%s: started as process %d", p->name, (int) p->pid);
-        return;
-    }
-    log_error("%s can't be started: %s", p->name, strerror(errno));
-    p->pid = 0;
-    p->due_ms = now_ms + PAUSE_MAX;
-}
-
 /* Sees whether it has ended. True when it does not run. */
 static bool
 keeper_reap(kept_program_t *p, int64_t now_ms)
@@ -96,6 +80,7 @@ keeper_reap(kept_program_t *p, int64_t now_ms)
     return true;
 }
 
+/* For a process that waits for all its children: tells the status of one that may be kept. True: it is. */
 bool
 keeper_ended(keeper_t *self, int pid, int status)
 {
@@ -109,6 +94,7 @@ keeper_ended(keeper_t *self, int pid, int status)
     return false;
 }
 
+/* Never blocks; to be called now and then. A program that ends at once is started less and less often. */
 void
 keeper_tick(keeper_t *self, int64_t now_ms)
 {
@@ -119,8 +105,19 @@ keeper_tick(keeper_t *self, int64_t now_ms)
         if (ran)
             log_error("%s has ended (%s); it is started again in %lld s", p->name, p->ended,
                       (long long) p->pause_ms / 1000);
-        if (now_ms >= p->due_ms)
-            keeper_start(p, now_ms);
+        if (now_ms < p->due_ms)
+            continue;
+        p->parent = getpid();
+        p->starts++;
+        p->started_ms = now_ms;
+        p->pid = proc_fork(keeper_exec, p);
+        if (p->pid > 0) {
+            log_debug("%s: started as process %d", p->name, (int) p->pid);
+            continue;
+        }
+        log_error("%s can't be started: %s", p->name, strerror(errno));
+        p->pid = 0;
+        p->due_ms = now_ms + PAUSE_MAX;
     }
 }
 
@@ -149,6 +146,7 @@ keeper_await(keeper_t *self, int64_t until_ms)
     }
 }
 
+/* A program that was reaped elsewhere is left out: its number may be another's by now. */
 static void
 keeper_signal(const keeper_t *self, int sig)
 {
@@ -157,6 +155,7 @@ keeper_signal(const keeper_t *self, int sig)
             (void) kill(p->pid, sig);
 }
 
+/* Ends the programs, by force after PATIENCE_MS, and waits for them. */
 void
 keeper_clear(keeper_t *self)
 {
@@ -168,6 +167,7 @@ keeper_clear(keeper_t *self)
     keeper_forget(self);
 }
 
+/* Without ending them: in a forked child, whose parent keeps them. */
 void
 keeper_forget(keeper_t *self)
 {
@@ -211,6 +211,8 @@ keeper_is_empty(const keeper_t *self)
     return self->first == NULL;
 }
 
+/* Path of a program that lies beside this one, or where packages put those that are not for users. NEW, or
+ * NULL. */
 char *
 keeper_program(const char *name)
 {

@@ -3,19 +3,8 @@
 
 #include <dlfcn.h>
 
-/* The first symbol that the library lacks, BORROWED, or NULL. */
-static const char *
-library_find(void *library, const library_symbol_t *symbols, size_t n, void *into)
-{
-    for (size_t i = 0; i < n; i++) {
-        void *found = dlsym(library, symbols[i].name);
-        if (found == NULL)
-            return symbols[i].name;
-        memcpy((char *) into + symbols[i].at, &found, sizeof(found));
-    }
-    return NULL;
-}
-
+/* Names are tried in order, newest first; the reason of the last one is told. RTLD_LOCAL keeps the library's
+ * own symbols out of the way of others. */
 void *
 library_open(const char *const *names, const library_symbol_t *symbols, size_t n, void *into, fail_t *err)
 {
@@ -23,7 +12,14 @@ library_open(const char *const *names, const library_symbol_t *symbols, size_t n
 
     for (; *names != NULL; names++) {
         void *library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
-        const char *lacks = library != NULL ? library_find(library, symbols, n, into) : NULL;
+        const char *lacks = NULL; /* the first symbol that is missing */
+        for (size_t i = 0; library != NULL && lacks == NULL && i < n; i++) {
+            void *found = dlsym(library, symbols[i].name);
+            if (found == NULL)
+                lacks = symbols[i].name;
+            else
+                memcpy((char *) into + symbols[i].at, &found, sizeof(found));
+        }
         if (library != NULL && lacks == NULL)
             return library;
         fail_clear(&why);

@@ -31,18 +31,6 @@ typedef struct request {
     char attrs[64];
 } request_t;
 
-/* The first attribute of a number counts; NLA_TYPE_MASK removes the flags for nested and byte order. */
-static void
-parse_attrs(struct rtattr *a, int len, struct rtattr **attrs)
-{
-    memset(attrs, 0, MAX_ATTRS * sizeof(*attrs));
-    for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
-        unsigned type = a->rta_type & NLA_TYPE_MASK;
-        if (type < MAX_ATTRS && attrs[type] == NULL)
-            attrs[type] = a;
-    }
-}
-
 /* Size of the fixed part of a message type that is read here; 0 for other types, which are skipped. */
 static size_t
 body_size(unsigned type)
@@ -96,7 +84,16 @@ take_messages(const char *data, size_t size, bool dump, message_fn *each, json_t
         if (fixed == 0 || h->nlmsg_len < NLMSG_LENGTH(fixed))
             continue;
         char *body = NLMSG_DATA(h);
-        parse_attrs((void *) (body + NLMSG_ALIGN(fixed)), (int) (h->nlmsg_len - NLMSG_LENGTH(fixed)), attrs);
+        /* The first attribute of a number counts; NLA_TYPE_MASK removes the flags for nested and byte
+         * order. */
+        struct rtattr *a = (void *) (body + NLMSG_ALIGN(fixed));
+        int len = (int) (h->nlmsg_len - NLMSG_LENGTH(fixed));
+        memset(attrs, 0, sizeof(attrs));
+        for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+            unsigned type = a->rta_type & NLA_TYPE_MASK;
+            if (type < MAX_ATTRS && attrs[type] == NULL)
+                attrs[type] = a;
+        }
         int rc = each(h, body, attrs, out);
         if (rc != 0 || !dump)
             return rc;
@@ -124,6 +121,7 @@ netlink_ask(request_t *request, bool dump, message_fn *each, json_t *out, fail_t
     return rc == 0 ? 0 : fail_set(err, rc, "RTNETLINK answers: %s", strerror(-rc));
 }
 
+/* Asks for all of a type. The body is as long as that of a route, which the kernel takes for every type. */
 static int
 netlink_dump(unsigned short type, int family, message_fn *each, json_t *out, fail_t *err)
 {
@@ -176,6 +174,7 @@ netlink_text(const struct rtattr *a)
     return xstrndup(RTA_DATA(a), strnlen(RTA_DATA(a), RTA_PAYLOAD(a)));
 }
 
+/* NEW name; "" for an interface that is gone. */
 static json_t *
 interface_value(unsigned index)
 {
@@ -185,21 +184,6 @@ interface_value(unsigned index)
 }
 
 /* ---- interfaces ------------------------------------------------------------------------------ */
-
-/* An Ethernet address, or the IPv4 address that a tunnel has instead (4 bytes). */
-static json_t *
-hardware_value(const struct rtattr *a)
-{
-    const uint8_t *bytes = RTA_DATA(a);
-    size_t n = RTA_PAYLOAD(a);
-    buf_auto_t out = BUF_INIT;
-
-    if (n == 4)
-        return address_value(AF_INET, a);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&out, "%s%02x", i > 0 ? ":" : "", bytes[i]);
-    return json_string(buf_str(&out));
-}
 
 /* A parent in another network namespace has no name here: "ifN" then, as iproute2 shows it. */
 static int
@@ -216,8 +200,17 @@ netlink_add_link(const struct nlmsghdr *h, void *body, struct rtattr **attrs, js
         bool here = attrs[IFLA_LINK_NETNSID] == NULL && if_indextoname(parent, other) != NULL;
         json_object_set_new(row, "parent", here ? json_string(other) : value_fmt("if%u", parent));
     }
-    if (attrs[IFLA_ADDRESS] != NULL && RTA_PAYLOAD(attrs[IFLA_ADDRESS]) > 0)
-        json_object_set_new(row, "hwaddr", hardware_value(attrs[IFLA_ADDRESS]));
+    if (attrs[IFLA_ADDRESS] != NULL && RTA_PAYLOAD(attrs[IFLA_ADDRESS]) > 0) {
+        /* An Ethernet address, or the IPv4 address that a tunnel has instead (4 bytes). */
+        const uint8_t *bytes = RTA_DATA(attrs[IFLA_ADDRESS]);
+        size_t n = RTA_PAYLOAD(attrs[IFLA_ADDRESS]);
+        buf_auto_t text = BUF_INIT;
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&text, "%s%02x", i > 0 ? ":" : "", bytes[i]);
+        json_object_set_new(row, "hwaddr",
+                            n == 4 ? address_value(AF_INET, attrs[IFLA_ADDRESS])
+                                   : json_string(buf_str(&text)));
+    }
     AUTO_FREE char *name = netlink_text(attrs[IFLA_IFNAME]);
     json_object_set_new(out, name, row);
     return 0;
@@ -306,6 +299,7 @@ netlink_take(void *data, size_t len, json_t *out)
     return take_messages(data, len, true, netlink_add_any, out);
 }
 
+/* NEW {name: {"up", "hwaddr", "inet": [...], "inet6": [...], "secondary": [...]}}, or NULL with *err. */
 json_t *
 netlink_interfaces(fail_t *err)
 {
@@ -330,32 +324,6 @@ flags_value(const struct rtmsg *route, struct rtattr **attrs)
     return value_fmt("U%s%s", attrs[RTA_GATEWAY] != NULL ? "G" : "", route->rtm_dst_len == whole ? "H" : "");
 }
 
-static json_t *
-inet_route(const struct rtmsg *route, struct rtattr **attrs)
-{
-    json_t *dst = address_value(AF_INET, attrs[RTA_DST]),
-           *gateway = address_value(AF_INET, attrs[RTA_GATEWAY]);
-    json_t *mask = route->rtm_dst_len == 0 ? json_string("0.0.0.0") : netmask_value(route->rtm_dst_len);
-
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "addr_family", "inet", "destination",
-                     json_is_null(dst) ? json_string("0.0.0.0") : dst, "gateway",
-                     json_is_null(gateway) ? json_string("0.0.0.0") : gateway, "netmask", mask, "flags",
-                     flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF])));
-}
-
-static json_t *
-inet6_route(const struct rtmsg *route, struct rtattr **attrs)
-{
-    json_auto_t *dst = address_value(AF_INET6, attrs[RTA_DST]);
-    json_t *gateway = address_value(AF_INET6, attrs[RTA_GATEWAY]);
-
-    return json_pack(
-        "{s:s, s:o, s:o, s:s, s:o, s:o}", "addr_family", "inet6", "destination",
-        value_fmt("%s/%u", json_is_string(dst) ? json_string_value(dst) : "::", route->rtm_dst_len),
-        "gateway", json_is_null(gateway) ? json_string("::") : gateway, "netmask", "", "flags",
-        flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF])));
-}
-
 /* IPv4: unicast routes of the main table. IPv6: also local ones, of all tables, as Salt's network.routes
  * shows. */
 static int
@@ -366,10 +334,24 @@ add_route(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *o
 
     if (h->nlmsg_type != RTM_NEWROUTE)
         return 0;
-    if (route->rtm_family == AF_INET && table == RT_TABLE_MAIN && route->rtm_type == RTN_UNICAST)
-        json_array_append_new(out, inet_route(route, attrs));
-    if (route->rtm_family == AF_INET6 && (route->rtm_type == RTN_UNICAST || route->rtm_type == RTN_LOCAL))
-        json_array_append_new(out, inet6_route(route, attrs));
+    bool v4 = route->rtm_family == AF_INET && table == RT_TABLE_MAIN && route->rtm_type == RTN_UNICAST;
+    bool v6 = route->rtm_family == AF_INET6 &&
+              (route->rtm_type == RTN_UNICAST || route->rtm_type == RTN_LOCAL);
+    if (!v4 && !v6)
+        return 0;
+
+    /* The default route has no destination, a route on the link no gateway: both are shown as zeros. */
+    json_auto_t *dst = address_value(route->rtm_family, attrs[RTA_DST]),
+                *gateway = address_value(route->rtm_family, attrs[RTA_GATEWAY]);
+    const char *none = v4 ? "0.0.0.0" : "::", *to = json_is_string(dst) ? json_string_value(dst) : none;
+    json_t *mask = v6                        ? json_string("")
+                   : route->rtm_dst_len == 0 ? json_string(none)
+                                             : netmask_value(route->rtm_dst_len);
+    json_array_append_new(
+        out, json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "addr_family", v4 ? "inet" : "inet6", "destination",
+                       v4 ? json_string(to) : value_fmt("%s/%u", to, route->rtm_dst_len), "gateway",
+                       json_is_string(gateway) ? json_string_value(gateway) : none, "netmask", mask, "flags",
+                       flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF]))));
     return 0;
 }
 
@@ -398,6 +380,7 @@ take_way(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *ou
     return 0;
 }
 
+/* NEW {"destination", "gateway", "interface", "source"} of the way to an address, or NULL with *err. */
 json_t *
 netlink_get_route(const char *ip, fail_t *err)
 {

@@ -74,6 +74,7 @@ netsettings_value(const struct rtattr *a, form_t form)
     return NULL;
 }
 
+/* Adds a link's row; its addresses come in later messages. */
 static void
 netsettings_link(const struct nlmsghdr *h, json_t *out)
 {
@@ -94,6 +95,7 @@ netsettings_link(const struct nlmsghdr *h, json_t *out)
     json_object_set_new(out, value_str(row, "ifname", ""), row);
 }
 
+/* IFA_LOCAL is the own address of a point-to-point link, where IFA_ADDRESS is the peer's. */
 static void
 netsettings_address(const struct nlmsghdr *h, json_t *out)
 {
@@ -169,6 +171,7 @@ netsettings(fail_t *err)
     return json_incref(out);
 }
 
+/* A socket that can be read when a link or an address has changed; or a negative errno with *err. */
 int
 netsettings_watch(fail_t *err)
 {
@@ -183,6 +186,8 @@ netsettings_watch(fail_t *err)
     return fail_set(err, -code, "netlink: %s", strerror(code));
 }
 
+/* Takes all notices away: that there were some is enough. ENOBUFS means that some were lost, which is the
+ * same. */
 void
 netsettings_drain(int fd)
 {

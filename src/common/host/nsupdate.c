@@ -38,17 +38,6 @@ check_word(const char *what, const char *text, fail_t *err)
 
 /* ---- the key ------------------------------------------------------------------------------------------- */
 
-/* "HMAC-MD5.SIG-ALG.REG.INT" and "hmac-md5" are one. NEW. */
-static char *
-algorithm_of(const char *name)
-{
-    char *low = xstrndup(name, strcspn(name, "."));
-
-    for (char *c = low; *c != '\0'; c++)
-        *c = (char) tolower((unsigned char) *c);
-    return low;
-}
-
 /* The name and secret of a keyring {name: secret}: the named one, or the first. */
 static int
 pick_key(json_t *ring, const char *name, const char *path, const char **ret_name, const char **ret_secret,
@@ -64,26 +53,23 @@ pick_key(json_t *ring, const char *name, const char *path, const char **ret_name
     return check_word("keyname", key, err) < 0 || check_word("keyfile", *ret_secret, err) < 0 ? -EINVAL : 0;
 }
 
-/* NEW path with the home folder for "~". */
-static char *
-nsupdate_expand_home(const char *path)
-{
-    const char *home = getenv("HOME");
-
-    return path[0] == '~' && path[1] == '/' && home != NULL ? fs_join(home, path + 2) : xstrdup(path);
-}
-
 /* Reads the JSON keyring and makes nsupdate's "key" line. Without a keyfile updates are not signed. */
 static int
 nsupdate_load_key(zone_t *self, const json_t *args, fail_t *err)
 {
     const char *file = nsupdate_given(args, "keyfile"), *name, *secret;
-    AUTO_FREE char *path = file != NULL ? nsupdate_expand_home(file) : NULL;
-    AUTO_FREE char *algorithm = algorithm_of(value_str(args, "keyalgorithm", "hmac-md5"));
+    const char *home = getenv("HOME"), *given = value_str(args, "keyalgorithm", "hmac-md5");
     buf_auto_t text = BUF_INIT;
 
     if (file == NULL)
         return 0;
+    bool at_home = str_starts(file, "~/") && home != NULL;
+    AUTO_FREE char *path = at_home ? fs_join(home, file + 2) : xstrdup(file);
+
+    /* "HMAC-MD5.SIG-ALG.REG.INT" and "hmac-md5" are one. */
+    AUTO_FREE char *algorithm = xstrndup(given, strcspn(given, "."));
+    for (char *c = algorithm; *c != '\0'; c++)
+        *c = (char) tolower((unsigned char) *c);
     if (check_word("keyalgorithm", algorithm, err) < 0 || fs_read(path, LIMIT_KEY_FILE, &text, err) < 0)
         return -EINVAL;
     json_auto_t *ring = value_parse(buf_str(&text), text.len, LIMIT_KEY_FILE, path, err);
@@ -122,6 +108,7 @@ zone_free(zone_t *self)
     self->key = NULL;
 }
 
+/* Begins a command line with the program's path; the error names the package to install. */
 static int
 add_program(prog_t *prog, const char *name, fail_t *err)
 {
@@ -190,16 +177,6 @@ zone_query(const zone_t *self, const char *fqdn, const char *type, fail_t *err)
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
 
-/* The word behind "update failed: ". NEW; NULL: it said no such thing. */
-static char *
-refusal_in(const char *said)
-{
-    const char *at = strstr(said, "update failed: ");
-
-    at = at != NULL ? at + strlen("update failed: ") : NULL;
-    return at != NULL ? xstrndup(at, strcspn(at, " \r\n")) : NULL;
-}
-
 /* 1 when the update was made, 0 with *ret_why NEW when the server refused it, or a negative errno. */
 int
 zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err)
@@ -219,8 +196,14 @@ zone_update(const zone_t *self, const char *lines, char **ret_why, fail_t *err)
     const char *said = value_str(ran, "stderr", "");
     if (value_int(ran, "retcode", 1) == 0)
         return 1;
-    if ((*ret_why = refusal_in(said)) != NULL)
+    /* "update failed: REFUSED" is the server's word; anything else is a failure of the program or the
+     * network. */
+    const char *at = strstr(said, "update failed: ");
+    if (at != NULL) {
+        at += strlen("update failed: ");
+        *ret_why = xstrndup(at, strcspn(at, " \r\n"));
         return 0;
+    }
     return fail_kind(err, FAIL_COMMAND, -EIO, "nsupdate: %s", said);
 }
 

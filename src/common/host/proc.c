@@ -103,19 +103,7 @@ proc_find_user(const char *name, plan_t *plan, fail_t *err)
     return 0;
 }
 
-static int
-find_group(const char *name, plan_t *plan, fail_t *err)
-{
-    passwd_space_auto_t space = { 0 };
-    const struct group *gr = passwd_group(&space, name);
-
-    if (gr == NULL)
-        return fail_set(err, errno != 0 ? -errno : -ENOENT, "cannot run with the group '%s': %s", name,
-                        errno != 0 ? strerror(errno) : "no such group on this host");
-    plan->gid = gr->gr_gid;
-    return 0;
-}
-
+/* Whom the program runs as. A group alone keeps the user and its supplementary groups. */
 static int
 plan_user(plan_t *plan, fail_t *err)
 {
@@ -127,8 +115,14 @@ plan_user(plan_t *plan, fail_t *err)
     plan->switch_user = spec->run_as != NULL || spec->group != NULL;
     if (spec->run_as != NULL)
         rc = proc_find_user(spec->run_as, plan, err);
-    if (rc == 0 && spec->group != NULL)
-        rc = find_group(spec->group, plan, err);
+    if (rc == 0 && spec->group != NULL) {
+        passwd_space_auto_t space = { 0 };
+        const struct group *gr = passwd_group(&space, spec->group);
+        if (gr == NULL)
+            return fail_set(err, errno != 0 ? -errno : -ENOENT, "cannot run with the group '%s': %s",
+                            spec->group, errno != 0 ? strerror(errno) : "no such group on this host");
+        plan->gid = gr->gr_gid;
+    }
     if (rc == 0 && spec->run_as == NULL && plan->switch_user)
         plan->n_groups = getgroups(MAX_GROUPS, plan->groups);
     /* A process without the privilege to switch can still run as itself. */
@@ -137,21 +131,15 @@ plan_user(plan_t *plan, fail_t *err)
     return rc;
 }
 
-static const char *
-proc_path_of(char *const *env)
-{
-    for (; *env != NULL; env++) {
-        if (str_starts(*env, "PATH="))
-            return *env + strlen("PATH=");
-    }
-    return NULL;
-}
-
 static int
 plan_program(plan_t *plan, fail_t *err)
 {
     const char *name = plan->spec->argv[0];
-    const char *search_path = plan->spec->env != NULL ? proc_path_of(plan->spec->env) : NULL;
+    const char *search_path = NULL;
+
+    /* The PATH that the program gets is searched, as by a shell. */
+    for (char *const *env = plan->spec->env; env != NULL && *env != NULL && search_path == NULL; env++)
+        search_path = str_starts(*env, "PATH=") ? *env + strlen("PATH=") : NULL;
 
     /* A name with a slash is left to exec: it is relative to the child's folder. */
     if (strchr(name, '/') != NULL)
@@ -206,6 +194,7 @@ close_streams(streams_t *ends)
 
 /* ---- the child: async-signal-safe calls only ------------------------------------------------- */
 
+/* Signals as a new program expects them: default actions, and none blocked but those of `held`. */
 void
 proc_fresh_signals(const sigset_t *held)
 {
@@ -344,6 +333,7 @@ proc_fork(void (*run)(const void *cookie), const void *cookie)
 
 /* ---- the parent ------------------------------------------------------------------------------ */
 
+/* The error of a child that failed before exec; the report's step says where. */
 static int
 tell_report(const plan_t *plan, const report_t *report, fail_t *err)
 {
@@ -431,6 +421,7 @@ read_report(const plan_t *plan, int fd, pid_t *pid, fail_t *err)
     return any ? tell_report(plan, &report, err) : 0;
 }
 
+/* Writes as much input as the pipe takes, and closes it behind the last byte. */
 static void
 feed(const proc_spec_t *spec, streams_t *ends)
 {
@@ -443,6 +434,7 @@ feed(const proc_spec_t *spec, streams_t *ends)
         proc_close_fd(&ends->in);
 }
 
+/* Reads a piece of output. Beyond the limit it is counted and dropped, so that the program does not block. */
 static void
 proc_collect(int *fd, buf_t *out, size_t limit, size_t *dropped)
 {

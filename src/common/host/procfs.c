@@ -56,6 +56,7 @@ read_text(const char *path, buf_t *out, fail_t *err)
     tell_passing(fs_read(path, LIMIT_FILE_READ, out, NULL), "read", path, err);
 }
 
+/* NEW content of a file of a process; "" when the process is gone. */
 char *
 procfs_text(pid_t pid, const char *name, fail_t *err)
 {
@@ -98,6 +99,7 @@ procfs_lines(const char *path, fail_t *err)
     return str_split(buf_str(&text), "\n", true);
 }
 
+/* A function's end: the value if nothing has failed, else the error's code. TAKES the value. */
 int
 procfs_answer(json_t *value, json_t **ret_value, fail_t *err)
 {
@@ -109,6 +111,7 @@ procfs_answer(json_t *value, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A field as Python would read it: an integer, a float, or a text. NEW. */
 json_t *
 procfs_number(const char *word)
 {
@@ -123,6 +126,7 @@ procfs_number(const char *word)
     return end != word && *end == '\0' ? json_real(d) : value_utf8(word, strlen(word));
 }
 
+/* Number behind "NAME:" in a file such as status or meminfo; 0 when there is none. */
 json_int_t
 procfs_field(const char *text, const char *name)
 {
@@ -183,23 +187,7 @@ parse_stat(const char *text, procfs_proc_t *out)
     return whole;
 }
 
-/* Complete a name that the kernel cut at 15 characters from the command line, if the program's name starts
- * with it (psutil does so). */
-static void
-complete_name(procfs_proc_t *out, fail_t *err)
-{
-    if (strlen(out->name) < NAME_CUT)
-        return;
-    json_auto_t *words = procfs_cmdline(out->pid, err);
-    const char *program = json_string_value(json_array_get(words, 0));
-    if (program == NULL)
-        return;
-    const char *slash = strrchr(program, '/');
-    const char *base = slash != NULL ? slash + 1 : program;
-    if (str_starts(base, out->name))
-        (void) str_copy(out->name, sizeof(out->name), base);
-}
-
+/* 1, 0 for a process that is gone, or a negative errno with *err. */
 int
 procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
 {
@@ -216,30 +204,34 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
         if (gid != NULL)
             (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
 
-        complete_name(out, &why);
+        /* A name that the kernel cut is completed from the command line, if the program's name starts with it
+ * (psutil does so). */
+        json_auto_t *words = strlen(out->name) >= NAME_CUT ? procfs_cmdline(pid, &why) : NULL;
+        const char *program = json_string_value(json_array_get(words, 0));
+        const char *slash = program != NULL ? strrchr(program, '/') : NULL;
+        const char *base = slash != NULL ? slash + 1 : program;
+        if (base != NULL && str_starts(base, out->name))
+            (void) str_copy(out->name, sizeof(out->name), base);
     }
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
 }
 
-/* The parent is the second field behind the name. */
-static pid_t
-procfs_parent_of(pid_t pid, fail_t *err)
-{
-    AUTO_FREE char *stat = procfs_text(pid, "stat", err);
-    const char *close = strrchr(stat, ')');
-    int parent = 0;
-
-    return close != NULL && sscanf(close + 1, " %*c %d", &parent) == 1 ? (pid_t) parent : 0;
-}
-
+/* NEW list of all processes with their parents, sorted by pid; NULL with *err. */
 procfs_kin_t *
 procfs_kin(size_t *ret_n, fail_t *err)
 {
     AUTO_FREE pid_t *pids = procfs_pids(ret_n, err);
     procfs_kin_t *kin = pids != NULL ? xcalloc(*ret_n + 1, sizeof(*kin)) : NULL;
 
-    for (size_t i = 0; i < *ret_n; i++)
-        kin[i] = (procfs_kin_t){ pids[i], procfs_parent_of(pids[i], err) };
+    for (size_t i = 0; i < *ret_n; i++) {
+        /* The parent is the second field behind the name; 0 for a process that has ended meanwhile. */
+        AUTO_FREE char *stat = procfs_text(pids[i], "stat", err);
+        const char *close = strrchr(stat, ')');
+        int parent = 0;
+        if (close == NULL || sscanf(close + 1, " %*c %d", &parent) != 1)
+            parent = 0;
+        kin[i] = (procfs_kin_t){ pids[i], (pid_t) parent };
+    }
     return kin;
 }
 
@@ -288,6 +280,7 @@ procfs_hz(void)
     return (double) sysconf(_SC_CLK_TCK);
 }
 
+/* Seconds since 1970, from which the start of processes counts. */
 double
 procfs_boot_time(fail_t *err)
 {

@@ -56,6 +56,7 @@ prog_adds(prog_t *self, ...)
     va_end(ap);
 }
 
+/* A list's items are words of their own; numbers are written as Python's str() does. */
 void
 prog_add_json(prog_t *self, const json_t *words)
 {
@@ -74,6 +75,7 @@ prog_add_option(prog_t *self, const char *option, const json_t *value)
     prog_push(&self->argv, &self->n, value_pystr(value));
 }
 
+/* Words of users that stand among a program's arguments must not be options of it. */
 int
 prog_check_operand(const char *argument, const char *word, fail_t *err)
 {
@@ -126,6 +128,7 @@ prog_env(prog_t *self, const char *assignment)
     prog_push(&self->env, &self->n_env, xstrdup(assignment));
 }
 
+/* True when the caller sets the variable itself. */
 static bool
 overridden(const prog_t *self, const char *assignment)
 {
@@ -182,6 +185,7 @@ stripped_len(const buf_t *text)
     return len;
 }
 
+/* NEW {"pid", "retcode", "stdout", "stderr"}, as cmd.run_all has it; NULL with *err when it did not start. */
 json_t *
 prog_run_all(const prog_t *self, fail_t *err)
 {
@@ -200,6 +204,7 @@ prog_run_all(const prog_t *self, fail_t *err)
     return ret;
 }
 
+/* NEW output, whatever the exit code, which goes to *ret_code; NULL with *err when it did not start. */
 char *
 prog_stdout(const prog_t *self, int *ret_code, fail_t *err)
 {
@@ -230,26 +235,21 @@ prog_retcode(const prog_t *self, fail_t *err)
 
 /* ---- splitting ------------------------------------------------------------------------------- */
 
-/* Append a quoted part; `p` is behind the opening quote. Returns the position behind the closing quote, or
- * NULL if there is none. */
-static const char *
-prog_take_quoted(const char *p, char quote, buf_t *word)
-{
-    for (; *p != '\0' && *p != quote; p++) {
-        if (quote == '"' && p[0] == '\\' && (p[1] == '"' || p[1] == '\\'))
-            p++;
-        buf_putc(word, *p);
-    }
-    return *p == quote ? p + 1 : NULL;
-}
-
 /* Append a word at `p`. Returns the position behind it, or NULL when a quote or an escape is not finished. */
 static const char *
 prog_take_word(const char *p, buf_t *word)
 {
     while (p != NULL && *p != '\0' && strchr(" \t\r\n", *p) == NULL) {
         if (*p == '\'' || *p == '"') {
-            p = prog_take_quoted(p + 1, *p, word);
+            /* In double quotes a backslash escapes a quote or itself. */
+            char quote = *p++;
+            for (; *p != '\0' && *p != quote; p++) {
+                if (quote == '"' && p[0] == '\\' && (p[1] == '"' || p[1] == '\\'))
+                    p++;
+                buf_putc(word, *p);
+            }
+            if (*p++ != quote)
+                return NULL;
         } else if (*p == '\\') {
             if (p[1] == '\0')
                 return NULL;

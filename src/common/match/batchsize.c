@@ -5,20 +5,6 @@
 
 #include "common/base/str.h"
 
-/* Parses "10%" and "%10", with blanks around the number or without. Overwrites `word`. */
-static bool
-percentage(char *word, double *ret)
-{
-    word += strspn(word, "%");
-    for (size_t len = strlen(word); len > 0 && word[len - 1] == '%'; len--)
-        word[len - 1] = '\0';
-    const char *number = str_trim(word);
-    char *end;
-
-    *ret = strtod(number, &end);
-    return end > number && *end == '\0' && isfinite(*ret);
-}
-
 long
 batch_size(const json_t *size, size_t n)
 {
@@ -29,7 +15,15 @@ batch_size(const json_t *size, size_t n)
     if (word != NULL && strchr(word, '%') != NULL) {
         /* At least one minion, never more than there are; fractions are cut off. */
         double percent, part;
-        if (!percentage(word, &percent) || percent <= 0)
+        char *end;
+
+        /* "10%" and "%10", with blanks around the number or without. */
+        word += strspn(word, "%");
+        for (size_t len = strlen(word); len > 0 && word[len - 1] == '%'; len--)
+            word[len - 1] = '\0';
+        const char *number = str_trim(word);
+        percent = strtod(number, &end);
+        if (end == number || *end != '\0' || !isfinite(percent) || percent <= 0)
             return -1;
         part = percent / 100.0 * (double) n;
         if (part > (double) n)

@@ -113,16 +113,6 @@ node_destroy(node_t **self_p)
     *self_p = NULL;
 }
 
-/* True for "(web*" or "web*)": parentheses need spaces around them, and as a glob the word could match no id.
- */
-static bool
-has_stuck_parenthesis(const char *word)
-{
-    size_t len = strlen(word);
-
-    return word[0] == '(' || (len > 0 && word[len - 1] == ')' && strchr(word, '(') == NULL);
-}
-
 /* Parses a leaf. Range targets (R@) are refused by name: Salt needs a range server for them. */
 static node_t *
 parse_term(parser_t *p)
@@ -131,12 +121,15 @@ parse_term(parser_t *p)
     char delim[8];
     const term_kind_t *kind = term_parse(word, delim, &text);
     term_t *term = NULL;
+    size_t len = strlen(word);
 
+    /* "(web*" or "web*)": parentheses need spaces around them, and as a glob the word could match no id. */
+    bool stuck = word[0] == '(' || (len > 0 && word[len - 1] == ')' && strchr(word, '(') == NULL);
     if (str_starts(word, "R@"))
         fail_set(p->err, -EINVAL,
                  "\"%.100s\": range targets need a range server and are not supported; use G@, L@ or N@",
                  word);
-    else if (kind->type == TGT_GLOB && has_stuck_parenthesis(word))
+    else if (kind->type == TGT_GLOB && stuck)
         fail_set(p->err, -EINVAL, "\"%.100s\": put spaces around parentheses", word);
     else
         term = term_new(kind, text, delim, p->work, p->err);
@@ -168,6 +161,7 @@ compound_parse_group(parser_t *p)
     return inner;
 }
 
+/* An operand with or without "not"; the place of a missing one is told. */
 static node_t *
 parse_one(parser_t *p)
 {
@@ -212,6 +206,7 @@ parse_either(parser_t *p)
     return parse_chain(p, NODE_OR, "or", parse_all);
 }
 
+/* NEW tree of all words, or NULL with *err: words that are left over are an error. */
 node_t *
 compound_parse(const words_t *words, match_work_t *work, fail_t *err)
 {
@@ -251,6 +246,7 @@ node_match(const node_t *self, const match_subject_t *subject)
     return false;
 }
 
+/* Minions' own targets compare pillar values exactly: a wildcard would let one guess another's secrets. */
 void
 node_pillar_exact(node_t *self)
 {

@@ -85,19 +85,6 @@ match_same_folded(const char *a, const char *b)
     return a == end_a && b == end_b;
 }
 
-static size_t
-glob_decode(const char *pattern, bool fold, uint32_t **ret_cps)
-{
-    size_t len = strlen(pattern), n = 0;
-    const char *at = pattern, *end = pattern + len;
-    uint32_t *cps = xcalloc(len + 1, sizeof(*cps));
-
-    while (at < end)
-        cps[n++] = next_cp(&at, end, fold);
-    *ret_cps = cps;
-    return n;
-}
-
 /* ---- character sets -------------------------------------------------------------------------- */
 
 /* Marks a hyphen that makes a range; a plain '-' is a member of the set. */
@@ -107,19 +94,6 @@ static void
 glob_add_range(wild_t *self, uint32_t low, uint32_t high)
 {
     self->ranges[self->n_ranges++] = (range_t){ low, high };
-}
-
-/* Removes ranges that run backwards with both of their ends, from the right, as fnmatch.translate does. */
-static size_t
-drop_empty_ranges(uint32_t *set, size_t n)
-{
-    for (size_t i = n; i-- > 1;) {
-        if (set[i] != RANGE_HYPHEN || i + 1 >= n || set[i - 1] <= set[i + 1])
-            continue;
-        memmove(set + i - 1, set + i + 2, (n - i - 2) * sizeof(*set));
-        n -= 3;
-    }
-    return n;
 }
 
 /* Adds the text between the brackets as one token. An empty set matches nothing, its negation every
@@ -141,7 +115,15 @@ add_set(wild_t *self, uint32_t *set, size_t n)
         at += 3;
     }
 
-    n = drop_empty_ranges(set, n);
+    /* Removes ranges that run backwards with both of their ends, from the right, as fnmatch.translate
+     * does. */
+    for (size_t i = n; i-- > 1;) {
+        if (set[i] != RANGE_HYPHEN || i + 1 >= n || set[i - 1] <= set[i + 1])
+            continue;
+        memmove(set + i - 1, set + i + 2, (n - i - 2) * sizeof(*set));
+        n -= 3;
+    }
+
     token->kind = TOKEN_SET;
     token->first = self->n_ranges;
     if (n > 0 && set[0] == '!') {
@@ -174,6 +156,7 @@ set_end(const uint32_t *cps, size_t n, size_t i)
     return i;
 }
 
+/* NEW; every text is a pattern. `fold`: case does not count. */
 wild_t *
 wild_new(const char *pattern, bool fold)
 {
@@ -185,7 +168,11 @@ wild_new(const char *pattern, bool fold)
         self->literal = xstrdup(pattern);
         return self;
     }
-    size_t n = glob_decode(pattern, fold, &cps);
+    const char *at = pattern, *stop = pattern + strlen(pattern);
+    size_t n = 0;
+    cps = xcalloc(strlen(pattern) + 1, sizeof(*cps));
+    while (at < stop)
+        cps[n++] = next_cp(&at, stop, fold);
     self->tokens = xcalloc(n + 1, sizeof(*self->tokens));
     self->ranges = xcalloc(n + 1, sizeof(*self->ranges));
 
@@ -301,6 +288,7 @@ match_glob(const char *pattern, const char *text)
     return matched;
 }
 
+/* True for a pattern that may match more than itself; "[" alone is taken for one, too. */
 bool
 match_has_glob(const char *pattern)
 {

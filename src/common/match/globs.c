@@ -46,6 +46,7 @@ globs_all(const globs_t *self)
     return self->all;
 }
 
+/* True when one of the patterns matches the whole text. */
 bool
 globs_match(const globs_t *self, const char *text, size_t len)
 {

@@ -10,14 +10,6 @@
 #include "common/match/patterns.h"
 #include "salt/value.h"
 
-static int
-parse_address(const char *text, uint8_t addr[16])
-{
-    if (inet_pton(AF_INET, text, addr) == 1)
-        return AF_INET;
-    return inet_pton(AF_INET6, text, addr) == 1 ? AF_INET6 : AF_UNSPEC;
-}
-
 static unsigned
 family_bits(int family)
 {
@@ -41,18 +33,7 @@ parse_mask(const char *text, unsigned *ret_bits)
     return mask == (bits == 0 ? 0 : ~0U << (32 - bits));
 }
 
-static bool
-parse_prefix(const char *text, int family, unsigned *ret_bits)
-{
-    long long bits;
-
-    if (str_to_int(text, 0, family_bits(family), &bits)) {
-        *ret_bits = (unsigned) bits;
-        return true;
-    }
-    return family == AF_INET && parse_mask(text, ret_bits);
-}
-
+/* An address is a network of one. 0, or -EINVAL with *err. */
 int
 cidr_parse(cidr_t *self, const char *text, fail_t *err)
 {
@@ -60,14 +41,19 @@ cidr_parse(cidr_t *self, const char *text, fail_t *err)
     AUTO_FREE char *address = slash != NULL ? xstrndup(text, (size_t) (slash - text)) : xstrdup(text);
 
     memset(self, 0, sizeof(*self));
-    self->family = parse_address(address, self->addr);
+    self->family = inet_pton(AF_INET, address, self->addr) == 1    ? AF_INET
+                   : inet_pton(AF_INET6, address, self->addr) == 1 ? AF_INET6
+                                                                   : AF_UNSPEC;
     if (self->family == AF_UNSPEC)
         return fail_set(err, -EINVAL, "\"%.100s\" is neither an IP address nor a network like 10.0.0.0/8",
                         text);
     self->bits = family_bits(self->family);
     if (slash == NULL)
         return 0;
-    if (!parse_prefix(slash + 1, self->family, &self->bits))
+    long long bits;
+    if (str_to_int(slash + 1, 0, family_bits(self->family), &bits))
+        self->bits = (unsigned) bits;
+    else if (self->family != AF_INET || !parse_mask(slash + 1, &self->bits))
         return fail_set(err, -EINVAL, "\"%.100s\": \"%.50s\" is not a prefix length", text, slash + 1);
 
     for (unsigned bit = self->bits; bit < family_bits(self->family); bit++) {
@@ -78,16 +64,6 @@ cidr_parse(cidr_t *self, const char *text, fail_t *err)
     }
 
     return 0;
-}
-
-static bool
-contains(const cidr_t *self, const uint8_t addr[16])
-{
-    unsigned whole = self->bits / 8, rest = self->bits % 8;
-
-    if (memcmp(self->addr, addr, whole) != 0)
-        return false;
-    return rest == 0 || (self->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
 }
 
 /* True when one of the grain's addresses of the network's family lies in it; each address costs a step of
@@ -102,8 +78,11 @@ cidr_match(const cidr_t *self, const json_t *grains, match_work_t *work)
         uint8_t addr[16];
         if (!match_work_take(work, 1))
             return false;
-        if (json_is_string(item) && inet_pton(self->family, json_string_value(item), addr) == 1 &&
-            contains(self, addr))
+        if (!json_is_string(item) || inet_pton(self->family, json_string_value(item), addr) != 1)
+            continue;
+        unsigned whole = self->bits / 8, rest = self->bits % 8;
+        if (memcmp(self->addr, addr, whole) == 0 &&
+            (rest == 0 || (self->addr[whole] ^ addr[whole]) >> (8 - rest) == 0))
             return true;
     }
     return false;

@@ -61,29 +61,21 @@ typedef struct expansion {
 
 static int expand_word(expansion_t *x, const char *word);
 
-static bool
-nodegroup_is_operator(const char *word)
-{
-    static const char *const operators[] = { "and", "or", "not", "(", ")" };
-
-    for (size_t i = 0; i < NELEMS(operators); i++) {
-        if (strcmp(word, operators[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* "L@" when the words are ids only: no operator, wildcard or letter among them; "E@" when one looks like a
  * regular expression. NULL for other words. */
 static const char *
 list_letter(const words_t *words)
 {
+    static const char *const operators[] = { "and", "or", "not", "(", ")" };
     const char *letter = "L@";
 
     for (size_t i = 0; i < words->n; i++) {
         const char *text = words->items[i].text, *rest;
         char delim[8];
-        if (nodegroup_is_operator(text) || strchr(text, '*') != NULL)
+        for (size_t k = 0; k < NELEMS(operators); k++)
+            if (strcmp(text, operators[k]) == 0)
+                return NULL;
+        if (strchr(text, '*') != NULL)
             return NULL;
         if (term_parse(text, delim, &rest)->type != TGT_GLOB || str_starts(text, "R@"))
             return NULL;
@@ -115,6 +107,7 @@ group_words(const expansion_t *x, const char *name, const json_t *group, words_t
     return 0;
 }
 
+/* A list of ids is one term; other words stay a group of their own. */
 static int
 nodegroup_add_words(expansion_t *x, const words_t *words)
 {
@@ -136,6 +129,7 @@ nodegroup_add_words(expansion_t *x, const words_t *words)
     return rc;
 }
 
+/* Appends a word, or the words of the group that it names. */
 static int
 expand_word(expansion_t *x, const char *word)
 {
@@ -203,6 +197,7 @@ words_target(const words_t *words)
     return json_string(buf_str(&text));
 }
 
+/* The compound target that a group stands for, for programs that know no groups. NEW, or NULL with *err. */
 json_t *
 nodegroup_target(const char *name, const json_t *nodegroups, fail_t *err)
 {

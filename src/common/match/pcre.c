@@ -15,6 +15,7 @@ match_pcre(const char *pattern, const char *text, fail_t *err)
     return matched;
 }
 
+/* Salt's expr_match(): a glob, or a regular expression that matches the whole text. */
 bool
 match_expr(const char *expr, const char *text)
 {
@@ -24,6 +25,7 @@ match_expr(const char *expr, const char *text)
     return match_glob(expr, text) || match_pcre(whole, text, &bad);
 }
 
+/* The same, without compiling anything for a plain name. */
 bool
 match_name(const char *expr, const char *text)
 {

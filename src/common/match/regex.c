@@ -261,6 +261,7 @@ rx_destroy(rx_t **self_p)
     *self_p = NULL;
 }
 
+/* 1: a match; 0: none; or -E2BIG with *err when LIMIT_REGEX_STEPS or the memory is used up. */
 static int
 run_code(rx_t *self, const pcre2_code *code, const char *text, size_t len, size_t from, uint32_t options,
          fail_t *err)
@@ -300,6 +301,7 @@ rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err)
     return regex_run(self, text, len, from, self->anchored ? 0 : PCRE2_ANCHORED, err);
 }
 
+/* A match that a budget pays for: false as well when it is used up, which the budget remembers. */
 bool
 rx_match_within(rx_t *self, const char *text, size_t len, match_work_t *work)
 {
@@ -320,6 +322,7 @@ rx_size(const rx_t *self)
     return size;
 }
 
+/* False for a group that is not there, or took no part in the match. */
 bool
 rx_group(const rx_t *self, size_t n, size_t *ret_start, size_t *ret_end)
 {
@@ -376,6 +379,7 @@ regex_add_part(tmpl_t *t, part_t part)
     t->parts[t->n++] = part;
 }
 
+/* Neighbouring literals are one part. */
 static void
 add_literal(tmpl_t *t, const char *bytes, size_t n)
 {
@@ -520,6 +524,7 @@ regex_put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text
     return 0;
 }
 
+/* Appends what the template makes of the last match. */
 static int
 regex_expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *err)
 {
@@ -536,17 +541,6 @@ regex_expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fa
     return rc;
 }
 
-/* True when the text is valid UTF-8, so that `checked` can be used; compiles it when first needed. */
-static bool
-regex_is_checked(rx_t *self, const char *text, size_t len)
-{
-    if (!self->utf || !utf8_valid(text, len))
-        return false;
-    if (self->checked == NULL)
-        self->checked = regex_compile(self->pattern, self->flags, 0, NULL);
-    return self->checked != NULL;
-}
-
 /* re.subn's loop. Groups that took no part expand to nothing. A match that begins before the end of the last
  * one (\K in a lookahead) ends the loop. */
 static int
@@ -561,9 +555,13 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
         size_t start, end;
         if (self->deadline_ms != 0 && clock_mono_ms() > self->deadline_ms)
             return fail_set(err, -ETIMEDOUT, "the regular expression takes too long; make it simpler");
-        if (n == RX_CHECK_AFTER && regex_is_checked(self, text, len)) {
-            code = self->checked;
-            known = PCRE2_NO_UTF_CHECK;
+        if (n == RX_CHECK_AFTER && self->utf && utf8_valid(text, len)) {
+            /* The text needs no further checks: from here on by `checked`, which is compiled when first
+             * needed. */
+            if (self->checked == NULL)
+                self->checked = regex_compile(self->pattern, self->flags, 0, NULL);
+            code = self->checked != NULL ? self->checked : code;
+            known = self->checked != NULL ? PCRE2_NO_UTF_CHECK : 0;
         }
         int rc = run_code(self, code, text, len, at, options | known, err);
         if (rc < 0)
@@ -619,6 +617,7 @@ rx_until(rx_t *self, int64_t deadline_ms)
     self->deadline_ms = deadline_ms;
 }
 
+/* Python's re.escape(). NEW. */
 char *
 rx_escape(const char *text)
 {

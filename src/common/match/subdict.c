@@ -67,6 +67,7 @@ subdict_count(const char *text, const char *sep)
     return n;
 }
 
+/* Notes every place behind a delimiter of the kind. */
 static void
 subdict_cut(subdict_t *self, const char *sep, int kind)
 {
@@ -296,6 +297,7 @@ subdict_spend(walk_t *walk)
 
 static bool match_from(walk_t *walk, const json_t *data, size_t from, int kind);
 
+/* True when a member of the list is the value. */
 static bool
 member_matches(walk_t *walk, size_t at, const json_t *list)
 {
@@ -362,6 +364,7 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
     return false;
 }
 
+/* True when a member of the list is the value, or an object that matches. */
 static bool
 subdict_list_matches(walk_t *walk, const json_t *list, size_t at)
 {

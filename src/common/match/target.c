@@ -37,6 +37,7 @@ parse_plain(const ask_t *ask)
     return term != NULL ? node_of_term(&term) : NULL;
 }
 
+/* Expands node groups, then parses: a group may hold a part of an expression only as a whole. */
 static node_t *
 parse_words(const ask_t *ask, const words_t *words)
 {
@@ -104,25 +105,18 @@ static const struct {
     [TGT_NODEGROUP] = { parse_nodegroup, NULL },
 };
 
-/* Bytes of an expression, for LIMIT_TARGET_LEN; items of an array count one more for their separator. */
-static size_t
-expr_size(const json_t *expr)
-{
-    size_t i, n = json_string_length(expr);
-    json_t *item;
-
-    json_array_foreach (expr, i, item)
-        n += json_string_length(item) + 1;
-    return n;
-}
-
 static node_t *
 target_parse(const ask_t *ask)
 {
     tgt_type_t type = ask->type;
     parse_fn *fn = parsers[type].text != NULL ? parsers[type].text : parse_plain;
+    size_t i, size = json_string_length(ask->expr);
+    json_t *item;
 
-    if (expr_size(ask->expr) > LIMIT_TARGET_LEN) {
+    /* Items of an array count one more for their separator. */
+    json_array_foreach (ask->expr, i, item)
+        size += json_string_length(item) + 1;
+    if (size > LIMIT_TARGET_LEN) {
         fail_set(ask->err, -E2BIG, "it is longer than %d bytes", LIMIT_TARGET_LEN);
         return NULL;
     }
@@ -143,6 +137,7 @@ target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const 
     return target_new_within(expr, type, nodegroups, delim, NULL, err);
 }
 
+/* `work` pays for parsing; NULL for targets of the configuration and of operators. NEW, or NULL with *err. */
 target_t *
 target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                   match_work_t *work, fail_t *err)
@@ -213,6 +208,8 @@ target_needs_claims(const target_t *self)
     return (self->needs & NEEDS_CLAIMS) != 0;
 }
 
+/* The ids of a target that names them all, so that callers need not try each minion. NEW array; NULL: it does
+ * not. */
 json_t *
 target_ids(const target_t *self)
 {

@@ -159,22 +159,16 @@ term_kind_of(tgt_type_t type)
     return &kinds[type];
 }
 
-static const term_kind_t *
-kind_of_letter(char letter)
-{
-    for (size_t i = 0; i < NELEMS(kinds); i++) {
-        if (kinds[i].letter != 0 && kinds[i].letter == letter)
-            return &kinds[i];
-    }
-    return NULL;
-}
-
+/* A word that has no letter of a kind is a glob. `delim` is "" where the word names none. */
 const term_kind_t *
 term_parse(const char *word, char delim[8], const char **ret_text)
 {
-    const term_kind_t *kind = kind_of_letter(word[0]);
+    const term_kind_t *kind = NULL;
     uint32_t cp;
     size_t n = 0;
+
+    for (size_t i = 0; i < NELEMS(kinds) && kind == NULL; i++)
+        kind = kinds[i].letter != 0 && kinds[i].letter == word[0] ? &kinds[i] : NULL;
 
     delim[0] = '\0';
     *ret_text = word;
@@ -196,14 +190,7 @@ term_parse(const char *word, char delim[8], const char **ret_text)
  * letters may have 60 kB of them. */
 #define BYTES_PER_STEP 8
 
-/* Bytes of compiled regular expressions. */
-static size_t
-match_term_size_of(const term_t *self)
-{
-    return (self->rx != NULL ? rx_size(self->rx) : 0) +
-           (self->subdict != NULL ? subdict_size(self->subdict) : 0);
-}
-
+/* NEW, or NULL with *err. With `work` the text is of an untrusted caller, and its length is bounded. */
 term_t *
 term_new(const term_kind_t *kind, const char *text, const char *delim, match_work_t *work, fail_t *err)
 {
@@ -220,13 +207,17 @@ term_new(const term_kind_t *kind, const char *text, const char *delim, match_wor
     if (kind->init(self, text, str_empty(delim) ? ":" : delim, err) < 0)
         term_destroy(&self);
 
-    if (self != NULL && !match_work_take(work, 1 + match_term_size_of(self) / BYTES_PER_STEP)) {
+    /* Compiled regular expressions are paid by the byte. */
+    size_t size = self != NULL && self->rx != NULL ? rx_size(self->rx) : 0;
+    size += self != NULL && self->subdict != NULL ? subdict_size(self->subdict) : 0;
+    if (self != NULL && !match_work_take(work, 1 + size / BYTES_PER_STEP)) {
         match_work_fail(err);
         term_destroy(&self);
     }
     return self;
 }
 
+/* Ids of an array, one item each: nothing in them separates. NEW. */
 term_t *
 term_new_list(const json_t *ids)
 {
