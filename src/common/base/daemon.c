@@ -88,16 +88,6 @@ exe(const char *link, char *out, size_t cap)
     return n > tail && memcmp(out + n - tail, gone, (size_t) tail) == 0 ? n - tail : n;
 }
 
-/* Compares by the process's name, which every user may read. */
-static bool
-daemon_same_name(long pid)
-{
-    AUTO_FREE char *path = xasprintf("/proc/%ld/comm", pid);
-    buf_auto_t ours = BUF_INIT, theirs = BUF_INIT;
-    return fs_read("/proc/self/comm", PID_FILE_LIMIT, &ours, NULL) == 0 &&
-           fs_read(path, PID_FILE_LIMIT, &theirs, NULL) == 0 && str_eq(buf_str(&ours), buf_str(&theirs));
-}
-
 /* True when the pid is alive and runs this very program. */
 static bool
 same_program(long pid)
@@ -105,8 +95,14 @@ same_program(long pid)
     char ours[4096], theirs[4096];
     AUTO_FREE char *link = xasprintf("/proc/%ld/exe", pid);
     ssize_t a = exe("/proc/self/exe", ours, sizeof(ours)), b = exe(link, theirs, sizeof(theirs));
-    if (b < 0 && errno == EACCES)
-        return daemon_same_name(pid);
+    if (b < 0 && errno == EACCES) {
+        /* Another user's link can't be read; the process's name can, by all. */
+        AUTO_FREE char *comm = xasprintf("/proc/%ld/comm", pid);
+        buf_auto_t our_name = BUF_INIT, its_name = BUF_INIT;
+        return fs_read("/proc/self/comm", PID_FILE_LIMIT, &our_name, NULL) == 0 &&
+               fs_read(comm, PID_FILE_LIMIT, &its_name, NULL) == 0 &&
+               str_eq(buf_str(&our_name), buf_str(&its_name));
+    }
     return a > 0 && a == b && memcmp(ours, theirs, (size_t) a) == 0;
 }
 

@@ -211,16 +211,6 @@ sync_folder_of(const char *path)
     return fd < 0 || fsync(fd) != 0 ? -errno : 0;
 }
 
-/* Gives the file the owner and group that it had, as far as this user may. */
-static int
-chown_like(int fd, const struct stat *was)
-{
-    if (fchown(fd, was->st_uid, was->st_gid) == 0 ||
-        (errno == EPERM && fchown(fd, (uid_t) -1, was->st_gid) == 0))
-        return 0;
-    return errno == EPERM ? 0 : -errno;
-}
-
 static int
 replace_file(const char *path, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync,
              fail_t *err)
@@ -238,11 +228,12 @@ replace_file(const char *path, const void *data, size_t len, mode_t mode, const 
     if (fd < 0)
         return fail_errno(err, "write", path);
 
-    /* Fills a temporary file. `was`: the file whose owner it gets. */
+    /* Fills the temporary file, and gives it the owner and group of `was` as far as this user may. */
     int rc = fs_write_all(fd, data, len);
 
-    if (rc == 0 && was != NULL)
-        rc = chown_like(fd, was);
+    if (rc == 0 && was != NULL && fchown(fd, was->st_uid, was->st_gid) != 0 &&
+        (errno != EPERM || fchown(fd, (uid_t) -1, was->st_gid) != 0) && errno != EPERM)
+        rc = -errno;
     if (rc == 0 && fchmod(fd, mode) != 0)
         rc = -errno;
     if (rc == 0 && sync && fsync(fd) != 0)
@@ -503,40 +494,30 @@ fs_next(DIR *dir, int *ret_rc)
     return entry;
 }
 
-static int
-fs_add_names(DIR *dir, char ***names_p)
+int
+fs_names(const char *path, char ***ret_names, fail_t *err)
 {
-    size_t n = 0;
-    char **names = xcalloc(1, sizeof(*names));
-    int rc;
+    DIR *dir = opendir(path);
 
-    for (struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
+    if (dir == NULL && !fs_is_absence(-errno))
+        return fail_errno(err, "read the folder", path);
+    char **names = xcalloc(1, sizeof(*names));
+    size_t n = 0;
+    int rc = 0;
+    for (struct dirent *entry; dir != NULL && (entry = fs_next(dir, &rc)) != NULL;) {
         if ((n & (n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
             names = xrealloc(names, (2 * n + 2) * sizeof(*names));
         names[n++] = xstrdup(entry->d_name);
         names[n] = NULL;
     }
-    qsort(names, n, sizeof(*names), str_by_text);
-    *names_p = names;
-    return rc;
-}
-
-int
-fs_names(const char *path, char ***ret_names, fail_t *err)
-{
-    DIR *dir = opendir(path);
-    char **names = NULL;
-
-    if (dir == NULL && !fs_is_absence(-errno))
-        return fail_errno(err, "read the folder", path);
-    int rc = dir != NULL ? fs_add_names(dir, &names) : 0;
     if (dir != NULL)
         (void) closedir(dir);
     if (rc < 0) {
         strv_free(names);
         return fs_fail(err, rc, "read the folder", path);
     }
-    *ret_names = names != NULL ? names : xcalloc(1, sizeof(*names));
+    qsort(names, n, sizeof(*names), str_by_text);
+    *ret_names = names;
     return 0;
 }
 
@@ -552,32 +533,6 @@ enter_or_remove(descent_t *at, int dir, const char *name)
     return rc == -ENOTDIR || rc == -ELOOP ? -plain : rc;
 }
 
-/* Leaves an empty folder and removes it. */
-static int
-leave_and_remove(descent_t *at, int top)
-{
-    AUTO_FREE char *name = xstrdup(descent_name(at));
-    int rc = descent_up(at);
-
-    if (rc < 0)
-        return rc;
-    int dir = at->depth > 0 ? dirfd(descent_dir(at)) : top;
-    return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
-/* Removes the next thing in the innermost folder, or the folder itself when it is empty. */
-static int
-remove_step(descent_t *at, int top)
-{
-    DIR *dir = descent_dir(at);
-    int rc;
-    const struct dirent *entry = fs_next(dir, &rc);
-
-    if (entry == NULL)
-        return rc != 0 ? rc : leave_and_remove(at, top);
-    return enter_or_remove(at, dirfd(dir), entry->d_name);
-}
-
 /* Removes a file, a link itself, or a folder with its content. Names are looked up in an open folder, so that
  * a part of the path can't be swapped for a link meanwhile. */
 int
@@ -586,8 +541,20 @@ fs_remove_at(int parent, const char *name)
     descent_auto_t at = DESCENT_INIT;
     int rc = enter_or_remove(&at, parent, name);
 
-    while (rc == 0 && at.depth > 0)
-        rc = remove_step(&at, parent);
+    while (rc == 0 && at.depth > 0) {
+        DIR *dir = descent_dir(&at);
+        const struct dirent *entry = fs_next(dir, &rc);
+        if (entry != NULL) {
+            rc = enter_or_remove(&at, dirfd(dir), entry->d_name);
+        } else if (rc == 0) {
+            /* The innermost folder is empty now: leave it, and remove it in the one above. */
+            AUTO_FREE char *own = xstrdup(descent_name(&at));
+            rc = descent_up(&at);
+            int above = at.depth > 0 ? dirfd(descent_dir(&at)) : parent;
+            if (rc == 0 && unlinkat(above, own, AT_REMOVEDIR) != 0 && errno != ENOENT)
+                rc = -errno;
+        }
+    }
     return rc;
 }
 

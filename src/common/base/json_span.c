@@ -76,29 +76,12 @@ json_span_string_fits(check_t *c, size_t at, size_t *ret_end)
 
 /* ---- values of their own ------------------------------------------------------------------------------- */
 
-static bool json_span_value(scan_t *s, int depth);
-
 static bool
 json_span_quoted(scan_t *s)
 {
     bool escaped;
 
     return scan_take(s, '"') && scan_string(s, &escaped);
-}
-
-/* Reads the items of a list or object and the closing bracket. */
-static bool
-json_span_members(scan_t *s, char close, int depth)
-{
-    if (scan_take(s, close))
-        return true;
-    do {
-        if (close == '}' && !(json_span_quoted(s) && scan_take(s, ':')))
-            return false;
-        if (!json_span_value(s, depth))
-            return false;
-    } while (scan_take(s, ','));
-    return scan_take(s, close);
 }
 
 static bool
@@ -113,7 +96,18 @@ json_span_value(scan_t *s, int depth)
         return json_span_quoted(s);
     if (c == '[' || c == '{') {
         s->at++;
-        return json_span_members(s, c == '[' ? ']' : '}', depth + 1);
+
+        /* The items of a list or object, and the closing bracket. */
+        char close = c == '[' ? ']' : '}';
+        if (scan_take(s, close))
+            return true;
+        do {
+            if (close == '}' && !(json_span_quoted(s) && scan_take(s, ':')))
+                return false;
+            if (!json_span_value(s, depth + 1))
+                return false;
+        } while (scan_take(s, ','));
+        return scan_take(s, close);
     }
     return c == '-' || (c >= '0' && c <= '9') ? scan_number(s, &number) : scan_word(s);
 }

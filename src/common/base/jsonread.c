@@ -104,19 +104,6 @@ string(scan_t *s, text_t *ret)
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Makes a number of a text that ends with it. */
-static json_t *
-converted(scan_t *s, const char *text, bool real)
-{
-    errno = 0;
-    if (!real) {
-        long long i = strtoll(text, NULL, 10);
-        return errno == 0 ? json_integer(i) : jsonread_fail(s, "an integer that 64 bits do not hold");
-    }
-    double d = strtod(text, NULL);
-    return isinf(d) ? jsonread_fail(s, "a number that is too large") : json_real(d);
-}
-
 static json_t *
 number_value(scan_t *s)
 {
@@ -139,20 +126,19 @@ number_value(scan_t *s)
         return NULL;
     memcpy(text, from, len);
     text[len] = '\0';
-    json_t *v = converted(s, text, real);
+    /* strtoll and strtod want the end of the text behind the number, hence the copy. */
+    json_t *v;
+    errno = 0;
+    if (real) {
+        double d = strtod(text, NULL);
+        v = isinf(d) ? jsonread_fail(s, "a number that is too large") : json_real(d);
+    } else {
+        long long i = strtoll(text, NULL, 10);
+        v = errno == 0 ? json_integer(i) : jsonread_fail(s, "an integer that 64 bits do not hold");
+    }
     if (text != few)
         free(text);
     return v;
-}
-
-static json_t *
-word_value(scan_t *s)
-{
-    char c = *s->at;
-
-    if (!scan_word(s))
-        return NULL;
-    return c == 't' ? json_true() : c == 'f' ? json_false() : json_null();
 }
 
 /* ---- containers ------------------------------------------------------------------------------ */
@@ -234,7 +220,11 @@ jsonread_value(scan_t *s, int depth)
     }
     if (s->at == s->end)
         return jsonread_fail(s, "it ends where a value is expected");
-    return c == '-' || (c >= '0' && c <= '9') ? number_value(s) : word_value(s);
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return number_value(s);
+    if (!scan_word(s))
+        return NULL;
+    return c == 't' ? json_true() : c == 'f' ? json_false() : json_null();
 }
 
 static json_t *

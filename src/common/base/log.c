@@ -204,28 +204,21 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     return 0;
 }
 
-/* Opens the file anew. 0, or a negative errno: the old file stays open then. */
-static int
-base_log_reopen(void)
-{
-    int fd = fs_open_log(((log_path_t *) file_path)->path, 0);
-
-    if (fd < 0)
-        return fd;
-    dup3(fd, file_fd, O_CLOEXEC);
-    close(fd);
-    lost_name = false;
-    return 0;
-}
-
 void
 log_reopen(void)
 {
-    int rc = file_fd < 0 ? 0 : base_log_reopen();
-
-    if (rc < 0 && !atomic_exchange(&lost_name, true))
+    if (file_fd < 0)
+        return;
+    int fd = fs_open_log(((log_path_t *) file_path)->path, 0);
+    if (fd >= 0) {
+        dup3(fd, file_fd, O_CLOEXEC);
+        close(fd);
+        lost_name = false;
+    } else if (!atomic_exchange(&lost_name, true)) {
+        /* The old file stays open. Said once, until a name is found again. */
         log_error("cannot reopen the log file %s: %s; still writing to the old one",
-                  ((log_path_t *) file_path)->path, strerror(-rc));
+                  ((log_path_t *) file_path)->path, strerror(-fd));
+    }
 }
 
 static bool
@@ -264,19 +257,6 @@ add_escaped(buf_t *out, const char *text)
     }
 }
 
-/* The same for JSON, where no line of a message can pass for one of the log. */
-static void
-add_visible(buf_t *out, const char *text)
-{
-    const char *line;
-
-    for (; *(line = strchrnul(text, '\n')) != '\0'; text = line + 1) {
-        visible_add(out, text, (size_t) (line - text), VISIBLE_HEX);
-        buf_putc(out, '\n');
-    }
-    visible_add(out, text, strlen(text), VISIBLE_HEX);
-}
-
 static void
 write_line(int fd, const char *format, const char *datefmt, const log_record_t *record)
 {
@@ -304,8 +284,13 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
     va_end(ap);
     AUTO_FREE char *shown = str_redacted(text);
     add_escaped(&message, shown);
-    if (form.json)
-        add_visible(&object, shown);
+    /* The same for JSON, whose lines of a message can't pass for lines of the log: they stay as they are. */
+    for (const char *from = shown, *end; form.json && from != NULL; from = *end != '\0' ? end + 1 : NULL) {
+        end = strchrnul(from, '\n');
+        visible_add(&object, from, (size_t) (end - from), VISIBLE_HEX);
+        if (*end != '\0')
+            buf_putc(&object, '\n');
+    }
     logname_of(site->file, name);
     log_record_t record = { .wall_us = clock_wall_us(),
                             .level = log_levels[level].name,

@@ -240,15 +240,6 @@ static const field_t fields[] = {
 
 /* ---- reading a format ------------------------------------------------------------------------- */
 
-static const field_t *
-find_field(const char *name, size_t len)
-{
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if (strncmp(fields[i].name, name, len) == 0 && fields[i].name[len] == '\0')
-            return &fields[i];
-    return NULL;
-}
-
 static const char *
 scan_number(const char *at, size_t *ret_n)
 {
@@ -256,18 +247,6 @@ scan_number(const char *at, size_t *ret_n)
         if (*ret_n <= WIDTH_MAX)
             *ret_n = *ret_n * 10 + (size_t) (*at - '0');
     return at;
-}
-
-/* Reads flags, width and precision. */
-static const char *
-scan_width(const char *at, spec_t *spec)
-{
-    for (; *at == '-' || *at == '0'; at++) {
-        spec->left |= *at == '-';
-        spec->zero |= *at == '0';
-    }
-    at = scan_number(at, &spec->width);
-    return *at == '.' ? scan_number(at + 1, &spec->precision) : at;
 }
 
 static const char *
@@ -288,7 +267,9 @@ scan_spec(const char *at, spec_t *spec, fail_t *err)
                  "a '%%' begins '%%(name)s', or is written '%%%%', and here it stands before '%.20s'", at);
         return NULL;
     }
-    spec->field = find_field(at + 1, len);
+    for (size_t i = 0; i < NELEMS(fields) && spec->field == NULL; i++)
+        if (strncmp(fields[i].name, at + 1, len) == 0 && fields[i].name[len] == '\0')
+            spec->field = &fields[i];
     if (spec->field == NULL) {
         /* Reports the field that the format does not know. */
         const char *name = at + 1;
@@ -300,7 +281,14 @@ scan_spec(const char *at, spec_t *spec, fail_t *err)
 
         return NULL;
     }
-    at = scan_width(at + len + 2, spec);
+    /* Flags, width and precision, as in Python's "%(name)-10.3s". */
+    for (at += len + 2; *at == '-' || *at == '0'; at++) {
+        spec->left |= *at == '-';
+        spec->zero |= *at == '0';
+    }
+    at = scan_number(at, &spec->width);
+    if (*at == '.')
+        at = scan_number(at + 1, &spec->precision);
     spec->conversion = *at;
     if (*at == '\0' || strchr(conversions_of(spec->field), *at) == NULL) {
         fail_set(err, -EINVAL,

@@ -67,17 +67,6 @@ logname_known(const char *name)
     return false;
 }
 
-static bool
-is_same(const level_rules_t *a, const level_rules_t *b)
-{
-    if (a == NULL || a->n != b->n)
-        return a == NULL && b->n == 0;
-    for (size_t i = 0; i < a->n; i++)
-        if (a->v[i].level != b->v[i].level || !str_eq(a->v[i].name, b->v[i].name))
-            return false;
-    return true;
-}
-
 void
 logname_set_levels(const json_t *levels)
 {
@@ -94,7 +83,13 @@ logname_set_levels(const json_t *levels)
             fresh->least = rule->level;
     }
     fresh->before = rules_now;
-    if (is_same(fresh->before, fresh)) {
+
+    /* No levels at all are the same as none before. */
+    const level_rules_t *old = fresh->before;
+    bool same = old != NULL ? old->n == fresh->n : fresh->n == 0;
+    for (size_t i = 0; same && i < fresh->n; i++)
+        same = old->v[i].level == fresh->v[i].level && str_eq(old->v[i].name, fresh->v[i].name);
+    if (same) {
         for (size_t i = 0; i < fresh->n; i++)
             free(fresh->v[i].name);
         free(fresh);

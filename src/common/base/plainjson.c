@@ -29,18 +29,6 @@ plainjson_take(plain_t *p, char c)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* True when every escape is a plain letter of JSON's; \u may be half of a pair. */
-static bool
-plainly_escaped(jtext_t text)
-{
-    const char *at = text.at, *end = text.at + text.len;
-
-    for (; (at = memchr(at, '\\', (size_t) (end - at))) != NULL; at += 2)
-        if (scan_escaped(at[1]) == '\0')
-            return false;
-    return true;
-}
-
 /* Reads a string from behind its opening quote to behind its closing one. */
 static bool
 string_rest(plain_t *p, bool escapes, jtext_t *ret)
@@ -51,7 +39,15 @@ string_rest(plain_t *p, bool escapes, jtext_t *ret)
     if (!scan_string(&p->scan, &escaped))
         return false;
     ret->len = (size_t) (p->scan.at - 1 - ret->at);
-    return !escaped || (escapes && plainly_escaped(*ret)) || plainjson_fail(p);
+    if (!escaped)
+        return true;
+
+    /* Every escape is a plain letter of JSON's: \u may be half of a pair. */
+    const char *at = ret->at, *end = ret->at + ret->len;
+    for (; escapes && (at = memchr(at, '\\', (size_t) (end - at))) != NULL; at += 2)
+        if (scan_escaped(at[1]) == '\0')
+            return plainjson_fail(p);
+    return escapes || plainjson_fail(p);
 }
 
 static bool plainjson_value(plain_t *p, int depth);
@@ -68,17 +64,6 @@ array_rest(plain_t *p, int depth)
     return plainjson_take(p, ']') || plainjson_fail(p);
 }
 
-/* Adds a key; false when the same one came before. */
-static bool
-plainjson_new_key(jtext_t *keys, size_t n, jtext_t key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (keys[i].len == key.len && memcmp(keys[i].at, key.at, key.len) == 0)
-            return false;
-    keys[n] = key;
-    return true;
-}
-
 /* Reads the members of an object. *ret_has: `wanted` (may be NULL) is among the keys. */
 static bool
 object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
@@ -90,8 +75,13 @@ object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
         return true;
     do {
         jtext_t key;
-        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key) ||
-            !plainjson_new_key(keys, n++, key) || !plainjson_take(p, ':') || !plainjson_value(p, depth))
+        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key))
+            return plainjson_fail(p);
+        for (size_t i = 0; i < n; i++) /* readers differ about which of two equal keys counts */
+            if (keys[i].len == key.len && memcmp(keys[i].at, key.at, key.len) == 0)
+                return plainjson_fail(p);
+        keys[n++] = key;
+        if (!plainjson_take(p, ':') || !plainjson_value(p, depth))
             return plainjson_fail(p);
         if (wanted != NULL && jtext_is(key, wanted))
             *ret_has = true;

@@ -17,22 +17,18 @@ struct pyrandom {
 
 /* ---- the generator ------------------------------------------------------------------------ */
 
-static void
-init_by_number(pyrandom_t *self, uint32_t s)
-{
-    self->state[0] = s;
-    for (uint32_t i = 1; i < N; i++)
-        self->state[i] = 1812433253U * (self->state[i - 1] ^ (self->state[i - 1] >> 30)) + i;
-    self->at = N;
-}
-
+/* CPython's init_by_array: its seeds are numbers of any length, as words of 32 bits. */
 static void
 init_by_words(pyrandom_t *self, const uint32_t *key, size_t len)
 {
     uint32_t *mt = self->state;
     size_t i = 1, j = 0;
 
-    init_by_number(self, 19650218U);
+    /* CPython's init_genrand with its fixed number: a state that the key is mixed into. */
+    mt[0] = 19650218U;
+    for (uint32_t k = 1; k < N; k++)
+        mt[k] = 1812433253U * (mt[k - 1] ^ (mt[k - 1] >> 30)) + k;
+    self->at = N;
     for (size_t k = len > N ? len : N; k > 0; k--) {
         mt[i] = (mt[i] ^ ((mt[i - 1] ^ (mt[i - 1] >> 30)) * 1664525U)) + key[j] + (uint32_t) j;
         if (++i == N) {
@@ -168,23 +164,20 @@ pyrandom_destroy(pyrandom_t **self_p)
 
 /* ---- choosing ----------------------------------------------------------------------------- */
 
-static uint64_t
-next_bits(pyrandom_t *self, int k)
-{
-    if (k <= 32)
-        return pyrandom_next_word(self) >> (32 - k);
-    uint64_t low = pyrandom_next_word(self);
-    return low | (uint64_t) (pyrandom_next_word(self) >> (64 - k)) << 32;
-}
-
 uint64_t
 pyrandom_below(pyrandom_t *self, uint64_t n)
 {
     int k = 64 - __builtin_clzll(n);
     uint64_t r;
 
+    /* As CPython's getrandbits: the upper bits of a word, and the lower word first. Numbers that are too
+     * large are drawn anew, so that all below `n` come as often. */
     do {
-        r = next_bits(self, k);
+        r = pyrandom_next_word(self);
+        if (k <= 32)
+            r >>= 32 - k;
+        else
+            r |= (uint64_t) (pyrandom_next_word(self) >> (64 - k)) << 32;
     } while (r >= n);
     return r;
 }
@@ -202,37 +195,6 @@ pyrandom_int(pyrandom_t *self, int64_t low, int64_t high, int64_t *ret_value, fa
     return 0;
 }
 
-/* Chooses few of many elements: remembers which ones are taken. */
-static void
-sample_few(pyrandom_t *self, const json_t *list, size_t n, size_t k, json_t *out)
-{
-    AUTO_FREE bool *taken = xcalloc(n, sizeof(*taken));
-
-    for (size_t i = 0; i < k; i++) {
-        size_t j;
-        do {
-            j = (size_t) pyrandom_below(self, n);
-        } while (taken[j]);
-        taken[j] = true;
-        json_array_append(out, json_array_get(list, j));
-    }
-}
-
-/* Chooses many elements: swaps each chosen one out of the pool. */
-static void
-sample_many(pyrandom_t *self, const json_t *list, size_t n, size_t k, json_t *out)
-{
-    AUTO_FREE size_t *pool = xcalloc(n, sizeof(*pool));
-
-    for (size_t i = 0; i < n; i++)
-        pool[i] = i;
-    for (size_t i = 0; i < k; i++) {
-        size_t j = (size_t) pyrandom_below(self, n - i);
-        json_array_append(out, json_array_get(list, pool[j]));
-        pool[j] = pool[n - i - 1];
-    }
-}
-
 json_t *
 pyrandom_sample(pyrandom_t *self, const json_t *list, int64_t k, fail_t *err)
 {
@@ -243,12 +205,32 @@ pyrandom_sample(pyrandom_t *self, const json_t *list, int64_t k, fail_t *err)
         fail_set(err, -EINVAL, "ValueError: Sample larger than population or is negative");
         return NULL;
     }
+    /* random.sample's bound between its two ways, which draw different numbers: the results are Python's. */
     if (k > 5)
         small += pow(4, ceil(log((double) k * 3) / log(4)));
     json_t *out = json_array();
-    if ((double) n <= small)
-        sample_many(self, list, n, (size_t) k, out);
-    else
-        sample_few(self, list, n, (size_t) k, out);
+    if ((double) n <= small) {
+        /* Many of few: swaps each chosen one out of the pool. */
+        AUTO_FREE size_t *pool = xcalloc(n, sizeof(*pool));
+        for (size_t i = 0; i < n; i++)
+            pool[i] = i;
+        for (size_t i = 0; i < (size_t) k; i++) {
+            size_t j = (size_t) pyrandom_below(self, n - i);
+            json_array_append(out, json_array_get(list, pool[j]));
+            pool[j] = pool[n - i - 1];
+        }
+        return out;
+    }
+
+    /* Few of many: remembers which ones are taken, and draws again. */
+    AUTO_FREE bool *taken = xcalloc(n, sizeof(*taken));
+    for (size_t i = 0; i < (size_t) k; i++) {
+        size_t j;
+        do {
+            j = (size_t) pyrandom_below(self, n);
+        } while (taken[j]);
+        taken[j] = true;
+        json_array_append(out, json_array_get(list, j));
+    }
     return out;
 }

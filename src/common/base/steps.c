@@ -116,19 +116,6 @@ steps_follow(steps_t *self, const char *name, int code)
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-static int
-steps_down(steps_t *self, const char *name)
-{
-    /* O_DIRECTORY triggers automounts. */
-    int fd = open_at(steps_here(self), name, O_PATH | O_DIRECTORY, 0);
-
-    if (fd == -ENOTDIR)
-        return steps_follow(self, name, fd);
-    if (fd >= 0)
-        buf_printf(&self->seen, "/%s", name);
-    return steps_move(self, fd);
-}
-
 /* Takes the next name off the rest. NEW; "." when the rest has none. */
 static char *
 steps_next_name(steps_t *self)
@@ -178,7 +165,16 @@ steps_step(steps_t *self, int flags, mode_t mode)
         return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? steps_follow(self, name, fd)
                                                                              : fd;
     }
-    return str_eq(name, ".") ? GO_ON : steps_down(self, name);
+    if (str_eq(name, "."))
+        return GO_ON;
+
+    /* A folder on the way. O_DIRECTORY triggers automounts. */
+    int fd = open_at(steps_here(self), name, O_PATH | O_DIRECTORY, 0);
+    if (fd == -ENOTDIR)
+        return steps_follow(self, name, fd);
+    if (fd >= 0)
+        buf_printf(&self->seen, "/%s", name);
+    return steps_move(self, fd);
 }
 
 int

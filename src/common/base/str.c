@@ -152,21 +152,6 @@ str_to_int(const char *s, long long min, long long max, long long *ret_v)
     return true;
 }
 
-static size_t
-min3(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-/* True for words that one person may have meant as the other: who mistypes seldom does so with the first
- * letter. */
-static bool
-begins_alike(const char *word, const char *candidate)
-{
-    return word[0] == candidate[0] || (word[0] == candidate[1] && word[1] == candidate[0]);
-}
-
 /* The nearest candidate that is at most `limit` letters away. `typo`: and that is likely meant. */
 static const char *
 nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cookie)
@@ -178,8 +163,12 @@ nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cook
         return NULL;
     while ((candidate = next(cookie)) != NULL) {
         size_t n = strlen(candidate);
-        if (n > SUGGEST_LEN || n + limit < len || n > len + limit ||
-            (typo && (n < TYPO_SHORTEST || !begins_alike(word, candidate))))
+        if (n > SUGGEST_LEN || n + limit < len || n > len + limit || (typo && n < TYPO_SHORTEST))
+            continue;
+
+        /* A typo: who mistypes a word seldom does so with its first letter, but for a swap with the
+         * second. */
+        if (typo && word[0] != candidate[0] && (word[0] != candidate[1] || word[1] != candidate[0]))
             continue;
 
         /* Optimal string alignment: inserting, deleting, replacing, and swapping neighbours cost 1 each. */
@@ -192,7 +181,8 @@ nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cook
             now[0] = i;
             for (size_t j = 1; j <= n; j++) {
                 size_t replace = last[j - 1] + (word[i - 1] != candidate[j - 1]);
-                now[j] = min3(last[j] + 1, now[j - 1] + 1, replace);
+                size_t either = last[j] < now[j - 1] ? last[j] + 1 : now[j - 1] + 1;
+                now[j] = either < replace ? either : replace;
                 if (i > 1 && j > 1 && word[i - 1] == candidate[j - 2] && word[i - 2] == candidate[j - 1] &&
                     before[j - 2] + 1 < now[j])
                     now[j] = before[j - 2] + 1;
@@ -242,17 +232,6 @@ str_shell_quote(const char *s)
     return xasprintf("'%s'", inner);
 }
 
-/* The length of the user and password between "://" and the last "@" before the path; a password may itself
- * hold an "@". Local paths have neither user nor host. */
-static size_t
-secret_len(const char *text, const char *host)
-{
-    const char *at = memrchr(host, '@', strcspn(host, "/ \t\n'\""));
-    bool ours = host - text >= 7 && strncmp(host - 7, "salt://", 7) == 0;
-
-    return at != NULL && !ours ? (size_t) (at - host) : 0;
-}
-
 char *
 str_redacted(const char *text)
 {
@@ -261,7 +240,11 @@ str_redacted(const char *text)
 
     while ((at = strstr(from, "://")) != NULL) {
         const char *host = at + strlen("://");
-        size_t n = secret_len(text, host);
+        bool local = host - text >= 7 && strncmp(host - 7, "salt://", 7) == 0; /* has neither user nor host */
+
+        /* User and password end at the last "@" before the path: a password may hold one itself. */
+        const char *sign = local ? NULL : memrchr(host, '@', strcspn(host, "/ \t\n'\""));
+        size_t n = sign != NULL ? (size_t) (sign - host) : 0;
         buf_add(&out, from, (size_t) (host - from));
         buf_puts(&out, n > 0 ? "<redacted>" : "");
         from = host + n;

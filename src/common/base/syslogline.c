@@ -147,43 +147,21 @@ syslogline_check(const char *address, fail_t *err)
 
 /* ---- the socket ------------------------------------------------------------------------------- */
 
-static int
-find_host(const place_t *place, const char *address, fail_t *err)
-{
-    struct addrinfo *found = NULL, hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV };
-    int rc = getaddrinfo(place->host, place->port, &hints, &found);
-
-    if (rc != 0)
-        return fail_set(err, -EHOSTUNREACH, "%s: %s", address, gai_strerror(rc));
-    memcpy(&line.to, found->ai_addr, found->ai_addrlen);
-    line.to_len = found->ai_addrlen;
-    freeaddrinfo(found);
-    return 0;
-}
-
-/* Checks that a local daemon listens. A remote one does not answer, so nothing is known of it. */
-static int
-try_socket(int fd, const char *address, fail_t *err)
-{
-    if (line.to.ss_family != AF_UNIX || connect(fd, (const struct sockaddr *) &line.to, line.to_len) == 0)
-        return 0;
-    return fail_set(
-        err, -errno,
-        "The log_file does not exist. Logging not setup correctly or syslog service not started.\n"
-        "%s: no syslog daemon listens there: %s",
-        address, strerror(errno));
-}
-
 /* Opens an unconnected socket: a daemon that restarts is reached again without reconnecting. */
 static int
 open_socket(const char *address, fail_t *err)
 {
     AUTO_FD probe = socket(line.to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int rc = probe >= 0 ? try_socket(probe, address, err)
-                        : fail_set(err, -errno, "%s: %s", address, strerror(errno));
 
-    if (rc < 0)
-        return rc;
+    /* Checks that a local daemon listens. A remote one does not answer, so nothing is known of it. */
+    if (probe < 0)
+        return fail_set(err, -errno, "%s: %s", address, strerror(errno));
+    if (line.to.ss_family == AF_UNIX && connect(probe, (const struct sockaddr *) &line.to, line.to_len) != 0)
+        return fail_set(
+            err, -errno,
+            "The log_file does not exist. Logging not setup correctly or syslog service not started.\n"
+            "%s: no syslog daemon listens there: %s",
+            address, strerror(errno));
     int fd = socket(line.to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return fail_set(err, -errno, "%s: %s", address, strerror(errno));
@@ -202,9 +180,18 @@ syslogline_open(const char *address, const char *program, fail_t *err)
     if (line.fd >= 0 && str_eq(line.address, address))
         return 0;
     rc = syslogline_parse(&place, address, err);
-    if (rc == 0 && place.path == NULL)
-        rc = find_host(&place, address, err);
-    else if (rc == 0) {
+    if (rc == 0 && place.path == NULL) {
+        /* The host's first address. UDP has no answer: a host without a daemon goes unnoticed. */
+        struct addrinfo *found = NULL, hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = AI_NUMERICSERV };
+        int code = getaddrinfo(place.host, place.port, &hints, &found);
+        if (code != 0) {
+            rc = fail_set(err, -EHOSTUNREACH, "%s: %s", address, gai_strerror(code));
+        } else {
+            memcpy(&line.to, found->ai_addr, found->ai_addrlen);
+            line.to_len = found->ai_addrlen;
+            freeaddrinfo(found);
+        }
+    } else if (rc == 0) {
         /* The address of a local socket. */
         struct sockaddr_un *to = (struct sockaddr_un *) &line.to;
         to->sun_family = AF_UNIX;

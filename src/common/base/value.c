@@ -81,18 +81,6 @@ int_equals_real(json_int_t i, double d)
     return d >= -0x1p63 && d < 0x1p63 && (json_int_t) d == i && (double) (json_int_t) d == d;
 }
 
-static bool
-arrays_equal(const json_t *a, const json_t *b)
-{
-    if (json_array_size(a) != json_array_size(b))
-        return false;
-    for (size_t i = 0; i < json_array_size(a); i++) {
-        if (!value_equal(json_array_get(a, i), json_array_get(b, i)))
-            return false;
-    }
-    return true;
-}
-
 bool
 value_equal(const json_t *a, const json_t *b)
 {
@@ -121,7 +109,15 @@ value_equal(const json_t *a, const json_t *b)
         }
         return true;
     }
-    return json_is_array(a) ? arrays_equal(a, b) : json_equal(a, b);
+    if (!json_is_array(a))
+        return json_equal(a, b);
+    if (json_array_size(a) != json_array_size(b))
+        return false;
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        if (!value_equal(json_array_get(a, i), json_array_get(b, i)))
+            return false;
+    }
+    return true;
 }
 
 /* A step into an array: the first object element with the key, else an index (negative from the end). */
@@ -201,19 +197,6 @@ value_joined(const json_t *v, const char *between)
     return buf_steal(&text);
 }
 
-/* Appends the elements that `old` does not have yet, as Salt does. */
-static void
-append_list(json_t *old, const json_t *more)
-{
-    size_t i;
-    json_t *element;
-
-    json_array_foreach (more, i, element) {
-        if (!value_has(old, element))
-            json_array_append_new(old, json_deep_copy(element));
-    }
-}
-
 void
 value_merge(json_t *base, const json_t *over, bool append_lists)
 {
@@ -222,13 +205,17 @@ value_merge(json_t *base, const json_t *over, bool append_lists)
     for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
         const char *key = json_object_iter_key(it);
         json_t *v = json_object_iter_value(it);
-        json_t *old = json_object_get(base, key);
-        if (json_is_object(old) && json_is_object(v))
+        json_t *old = json_object_get(base, key), *element;
+        size_t i;
+        if (json_is_object(old) && json_is_object(v)) {
             value_merge(old, v, append_lists);
-        else if (append_lists && json_is_array(old) && json_is_array(v))
-            append_list(old, v);
-        else
+        } else if (append_lists && json_is_array(old) && json_is_array(v)) {
+            json_array_foreach (v, i, element) /* Salt appends what the old list does not have yet */
+                if (!value_has(old, element))
+                    json_array_append_new(old, json_deep_copy(element));
+        } else {
             json_object_set_new(base, key, json_deep_copy(v));
+        }
     }
 }
 

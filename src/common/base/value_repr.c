@@ -154,14 +154,6 @@ repr_array(buf_t *out, const json_t *v)
 }
 
 static void
-repr_float(buf_t *out, double d)
-{
-    AUTO_FREE char *text = value_float_repr(d);
-
-    buf_puts(out, text);
-}
-
-static void
 repr_value(buf_t *out, const json_t *v)
 {
     if (v == NULL) {
@@ -181,9 +173,11 @@ repr_value(buf_t *out, const json_t *v)
     case JSON_INTEGER:
         buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
         break;
-    case JSON_REAL:
-        repr_float(out, json_real_value(v));
+    case JSON_REAL: {
+        AUTO_FREE char *text = value_float_repr(json_real_value(v));
+        buf_puts(out, text);
         break;
+    }
     case JSON_TRUE:
         buf_puts(out, "True");
         break;

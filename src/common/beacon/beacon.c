@@ -189,20 +189,6 @@ beacon_make(const beacons_t *self, const char *name, json_t *given, int64_t now_
     return beacon;
 }
 
-/* The beacon of this name and configuration, taken from what there was. NULL: there is none. */
-static beacon_t *
-beacons_keep(beacons_t *self, const char *name, const json_t *given)
-{
-    for (size_t i = 0; i < self->n; i++) {
-        beacon_t *beacon = self->items[i];
-        if (beacon == NULL || !str_eq(beacon->name, name) || !json_equal(beacon->given, given))
-            continue;
-        self->items[i] = NULL;
-        return beacon;
-    }
-    return NULL;
-}
-
 void
 beacons_configure(beacons_t *self, const json_t *own, const json_t *pillar, int64_t now_ms)
 {
@@ -216,7 +202,12 @@ beacons_configure(beacons_t *self, const json_t *own, const json_t *pillar, int6
         json_t *on = beacon_member(given, "enabled");
         if (off || str_eq(name, "enabled") || (on != NULL && !value_truthy(on)))
             continue;
-        beacon_t *kept = beacons_keep(self, name, given);
+        /* A beacon of the same name and configuration goes on as it is: with its time and what it saw. */
+        beacon_t *kept = NULL;
+        for (size_t i = 0; i < self->n && kept == NULL; i++)
+            if (self->items[i] != NULL && str_eq(self->items[i]->name, name) &&
+                json_equal(self->items[i]->given, given))
+                kept = STEAL(self->items[i]);
         items[n++] = kept != NULL ? kept : beacon_make(self, name, given, now_ms);
     }
 

@@ -11,26 +11,6 @@ enum {
     MERGED_TAGS = 16  /* tags that are told with their counts */
 };
 
-/* NEW data of an event, with the id; what is not an object, which files in Python return, is its `data`. */
-static json_t *
-fire_data(json_t *found, const char *id)
-{
-    json_t *data = json_is_object(found) ? json_copy(found) : json_pack("{s:O}", "data", found);
-    json_object_del(data, "tag");
-    if (value_get(data, "id") == NULL)
-        json_object_set_new(data, "id", json_string(id));
-    return data;
-}
-
-/* NEW "salt/beacon/ID/NAME/" with the item's own end. A tag that is no text is written as Python's str(). */
-static char *
-fire_tag(const beacon_t *self, const char *id, const json_t *found)
-{
-    json_t *tag = value_get(found, "tag");
-    AUTO_FREE char *end = tag != NULL ? value_pystr(tag) : xstrdup("");
-    return xasprintf("salt/beacon/%s/%s/%s", id, self->name, end);
-}
-
 /* True when onchangeonly leaves the item out: the last look found it too, or there was none and
  * `emitatstartup` is false. Notes it in `seen`. */
 static bool
@@ -79,8 +59,18 @@ beacon_events(beacon_t *self, const char *id, json_t *found, int64_t now_ms)
             fire_merge(self, one, now_ms);
             continue;
         }
-        AUTO_FREE char *tag = fire_tag(self, id, one);
-        json_array_append_new(out, json_pack("{s:s, s:o}", "tag", tag, "data", fire_data(one, id)));
+        /* "salt/beacon/ID/NAME/" with the item's own end; a tag that is no text is written as Python's
+         * str(). */
+        json_t *tag = value_get(one, "tag");
+        AUTO_FREE char *end = tag != NULL ? value_pystr(tag) : xstrdup("");
+        json_t *whole = value_fmt("salt/beacon/%s/%s/%s", id, self->name, end);
+
+        /* An item that is no object, as files in Python may return, is the event's `data`. */
+        json_t *data = json_is_object(one) ? json_copy(one) : json_pack("{s:O}", "data", one);
+        json_object_del(data, "tag");
+        if (value_get(data, "id") == NULL)
+            json_object_set_new(data, "id", json_string(id));
+        json_array_append_new(out, json_pack("{s:o, s:o}", "tag", whole, "data", data));
     }
     map_destroy(&once);
     if (self->edges) {

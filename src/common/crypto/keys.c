@@ -123,24 +123,6 @@ keys_read_all(int fd, char *buf, size_t cap)
     return (ssize_t) len;
 }
 
-/* Like ssh, refuse a private key that others can read: it is not secret any more. */
-static int
-check_private(int fd, const char *path, fail_t *err)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0)
-        return fail_set(err, -errno, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return fail_set(err, -EINVAL, "%s: not a regular file", path);
-    if ((st.st_mode & 077) != 0)
-        return fail_set(err, -EPERM,
-                        "%s: others than its owner may read or write this private key (mode %04o); "
-                        "run: chmod 0400 %s",
-                        path, (unsigned) (st.st_mode & 07777), path);
-    return 0;
-}
-
 static pem_kind_t
 private_pem(key_kind_t kind)
 {
@@ -165,7 +147,20 @@ private_read(key_kind_t kind, const char *path, int *ret_code, fail_t *err)
             fail_set(err, *ret_code, "%s: %s", path, strerror(-*ret_code));
         return NULL;
     }
-    if ((*ret_code = check_private(fd, path, err)) != 0)
+    /* Like ssh, refuse a private key that others can read: it is not secret any more. */
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        *ret_code = fail_set(err, -errno, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        *ret_code = fail_set(err, -EINVAL, "%s: not a regular file", path);
+    else if ((st.st_mode & 077) != 0)
+        *ret_code = fail_set(err, -EPERM,
+                             "%s: others than its owner may read or write this private key (mode %04o); "
+                             "run: chmod 0400 %s",
+                             path, (unsigned) (st.st_mode & 07777), path);
+    else
+        *ret_code = 0;
+    if (*ret_code != 0)
         return NULL;
 
     AUTO_SECRET char *text = secret_alloc(LIMIT_KEY_FILE + 1);
@@ -208,21 +203,6 @@ sync_dir_of(const char *path)
         (void) fsync(fd); /* not all file systems can sync a folder */
 }
 
-/* Rename without replacing: there is never a moment with two names. Falls back to link() on file systems
- * without RENAME_NOREPLACE. */
-static int
-name_file(const char *tmp, const char *path)
-{
-    int rc = renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ? 0 : -errno;
-
-    if (rc != -EINVAL && rc != -ENOSYS)
-        return rc;
-    rc = link(tmp, path) == 0 ? 0 : -errno;
-    if (rc == 0)
-        (void) unlink(tmp);
-    return rc;
-}
-
 /* Create a file atomically; -EEXIST when it exists. Content is complete and synced before the name
  * appears. */
 static int
@@ -237,7 +217,15 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
     if (fs_write_all(fd, text, strlen(text)) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0)
         rc = -errno;
     else
-        rc = name_file(tmp, path);
+        rc = renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+
+    /* A file system without RENAME_NOREPLACE: link() does not replace either, but there are two names for a
+* moment. */
+    if (rc == -EINVAL || rc == -ENOSYS) {
+        rc = link(tmp, path) == 0 ? 0 : -errno;
+        if (rc == 0)
+            (void) unlink(tmp);
+    }
     if (rc != 0) {
         (void) unlink(tmp);
         return fail_set(err, rc, "cannot write %s: %s", path, strerror(-rc));

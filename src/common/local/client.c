@@ -211,18 +211,6 @@ client_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t 
     }
 }
 
-/* The socket is full, as the master does not read now: wait. 0 to try again. */
-static int
-await_room(const local_client_t *self, wait_t *p, fail_t *err)
-{
-    int rc = client_ready(self, POLLOUT, client_wake(p), err);
-    if (rc == 0)
-        return still_waits(self, p, err);
-    if (rc == -EINTR)
-        fail_clear(err);
-    return rc < 0 && rc != -EINTR ? rc : 0;
-}
-
 static int
 client_send(local_client_t *self, const json_t *msg, wait_t *p, fail_t *err)
 {
@@ -239,8 +227,16 @@ client_send(local_client_t *self, const json_t *msg, wait_t *p, fail_t *err)
         }
         if (errno != EINTR && errno != EAGAIN)
             return fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
-        int rc = errno == EAGAIN ? await_room(self, p, err) : 0;
-        if (rc < 0)
+        if (errno == EINTR)
+            continue;
+
+        /* The socket is full, as the master does not read now: wait for room, then try again. */
+        int rc = client_ready(self, POLLOUT, client_wake(p), err);
+        if (rc == 0)
+            rc = still_waits(self, p, err);
+        if (rc == -EINTR)
+            fail_clear(err);
+        else if (rc < 0)
             return rc;
     }
     return 0;

@@ -169,14 +169,6 @@ follow_abandon(follow_t *self)
 
 /* ---- when to stop ---------------------------------------------------------------------------- */
 
-/* True when no target can return any more. */
-static bool
-all_final(const follow_t *self)
-{
-    return self->n_with[OUTCOME_UNHEARD] + self->n_with[OUTCOME_DELIVERED] + self->n_with[OUTCOME_RUNNING] ==
-           0;
-}
-
 /* When silence ends the job; INT64_MAX: it does not, the job runs on a connected minion. */
 static int64_t
 end_ms(const follow_t *self, int64_t timeout_ms)
@@ -192,7 +184,10 @@ end_ms(const follow_t *self, int64_t timeout_ms)
 bool
 follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
 {
-    return self->done || all_final(self) || now_ms >= end_ms(self, timeout_ms);
+    size_t open = self->n_with[OUTCOME_UNHEARD] + self->n_with[OUTCOME_DELIVERED] +
+                  self->n_with[OUTCOME_RUNNING];
+
+    return self->done || open == 0 || now_ms >= end_ms(self, timeout_ms);
 }
 
 /* Silent targets that the caller has not been told of. */

@@ -58,19 +58,6 @@ knock_resolve(const char *host, address_t *out)
     return 0;
 }
 
-/* Bind to the source address. 0, or an errno. */
-static int
-bind_to(int fd, const char *source)
-{
-    address_t from;
-
-    if (str_empty(source))
-        return 0;
-    if (knock_resolve(source, &from) != 0)
-        return EADDRNOTAVAIL;
-    return bind(fd, (struct sockaddr *) &from.is, from.len) == 0 ? 0 : errno;
-}
-
 /* Start a connection. 0 with the descriptor in self->fds[i], or an errno. */
 static int
 open_port(look_t *self, const address_t *to, int i)
@@ -80,7 +67,12 @@ open_port(look_t *self, const address_t *to, int i)
     if (fd < 0)
         return errno;
     self->fds[i] = fd;
-    int code = bind_to(fd, self->source);
+    address_t from;
+    int code = 0;
+    if (!str_empty(self->source) && knock_resolve(self->source, &from) != 0)
+        code = EADDRNOTAVAIL;
+    else if (!str_empty(self->source) && bind(fd, (struct sockaddr *) &from.is, from.len) != 0)
+        code = errno;
     if (code == 0 && connect(fd, (const struct sockaddr *) &to->is, to->len) != 0 && errno != EINPROGRESS)
         code = errno;
     return code;

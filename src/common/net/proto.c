@@ -16,18 +16,12 @@ side_text(proto_side_t side)
     return xasprintf("protocol %lld (Halite %s)", (long long) side.proto, side.release);
 }
 
-/* True when the master serves the minion. The numbers come from a peer: compare before subtracting, so that
- * nothing overflows. */
-static bool
-is_served(json_int_t minion, json_int_t master)
-{
-    return minion >= WIRE_PROTO_FIRST && minion <= master && master - minion <= WIRE_PROTO_BACK;
-}
-
 char *
 proto_problem(proto_side_t minion, proto_side_t master)
 {
-    if (is_served(minion.proto, master.proto))
+    /* The numbers come from a peer: compare before subtracting, so that nothing overflows. */
+    if (minion.proto >= WIRE_PROTO_FIRST && minion.proto <= master.proto &&
+        master.proto - minion.proto <= WIRE_PROTO_BACK)
         return NULL;
     AUTO_FREE char *left = side_text(minion);
     AUTO_FREE char *right = side_text(master);

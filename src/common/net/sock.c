@@ -390,16 +390,6 @@ sock_nothing(void *arg)
     return arg;
 }
 
-static bool
-room_for_thread(void)
-{
-    pthread_t thread;
-    int code = pthread_create(&thread, NULL, sock_nothing, NULL);
-    if (code == 0)
-        (void) pthread_join(thread, NULL);
-    return code == 0;
-}
-
 /* Try the descriptors and the thread, then give them back: czmq aborts when an actor can't be made. */
 bool
 sock_room_for_actor(void)
@@ -409,5 +399,9 @@ sock_room_for_actor(void)
         n++;
     for (int i = 0; i < n; i++)
         (void) close(fds[i]);
-    return n == ACTOR_FILES && room_for_thread();
+    pthread_t thread;
+    if (n < ACTOR_FILES || pthread_create(&thread, NULL, sock_nothing, NULL) != 0)
+        return false;
+    (void) pthread_join(thread, NULL);
+    return true;
 }

@@ -88,22 +88,15 @@ tags_goes_up(const char *tag)
     return false;
 }
 
-static bool
-tags_may(const char *tag, const char *id)
-{
-    if (!tags_lists(spaces, NELEMS(spaces), tag, true))
-        /* A jid is Salt's old tag of a job's publication. */
-        return !tags_lists(old, NELEMS(old), tag, false) && strspn(tag, "0123456789") < JID_LEN;
-    for (size_t i = 0; i < NELEMS(shapes); i++)
-        if (tags_has_shape(tag, shapes[i], id))
-            return !tags_goes_up(tag);
-    return false;
-}
-
 bool
 tags_of_minion(const char *tag, const char *id, fail_t *err)
 {
-    bool own = tags_may(tag, id);
+    bool masters = tags_lists(spaces, NELEMS(spaces), tag, true), own = false;
+
+    for (size_t i = 0; masters && i < NELEMS(shapes) && !own; i++)
+        own = tags_has_shape(tag, shapes[i], id) && !tags_goes_up(tag);
+    if (!masters) /* a jid alone is Salt's old tag of a job's publication */
+        own = !tags_lists(old, NELEMS(old), tag, false) && strspn(tag, "0123456789") < JID_LEN;
     if (!own)
         (void) fail_set(err, -EPERM, "the tag %s is the master's or another minion's; use one of your own",
                         tag);

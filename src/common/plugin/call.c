@@ -27,21 +27,6 @@ take_kwargs(json_t *element, json_t *kwargs)
     }
 }
 
-/* Parse a text that looks like name=value as a keyword: API callers send their words unparsed. */
-static bool
-call_take_word(const char *word, json_t *kwargs)
-{
-    char *words[] = { xstrdup(word), NULL };
-    json_auto_t *parsed = strchr(word, '=') != NULL ? args_parse(words, 1, NULL) : NULL;
-    json_t *last = json_array_get(parsed, json_array_size(parsed) - 1);
-
-    free(words[0]);
-    if (!value_bool(last, "__kwarg__", false))
-        return false;
-    take_kwargs(last, kwargs);
-    return true;
-}
-
 /* Only the outermost function's arguments come from a peer as a whole: they are marked so. */
 static int
 invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
@@ -123,20 +108,6 @@ ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, 
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
 }
 
-/* True for the returns that mean that a thing is not there. */
-static bool
-is_nothing(const json_t *value)
-{
-    json_t *element;
-    size_t i;
-
-    json_array_foreach (value, i, element) {
-        if (json_is_false(element))
-            return true;
-    }
-    return !value_truthy(value);
-}
-
 void
 call_refresh_modules(call_ctx_t *ctx)
 {
@@ -148,26 +119,27 @@ call_refresh_modules(call_ctx_t *ctx)
     }
 }
 
-/* True when the caller names nothing: all are meant, or what the function does without it. */
-static bool
-names_nothing(const func_t *f, const json_t *given)
-{
-    const arg_t *row = f->args;
-
-    while (row != NULL && row->name != NULL && !str_eq(row->name, f->finds))
-        row++;
-    bool optional = row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED;
-    return given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") ||
-           (optional && !value_truthy(given));
-}
-
 /* The row's `absent`, when the return says so. */
 static void
 call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const json_t *value)
 {
-    json_t *given = value_get(bound, f->finds != NULL ? f->finds : "");
+    json_t *given = value_get(bound, f->finds != NULL ? f->finds : ""), *element;
+    const arg_t *row = f->args;
+    bool nothing = !value_truthy(value);
+    size_t i;
 
-    if (names_nothing(f, given) || ctx->retcode != 0 || !is_nothing(value))
+    /* A caller that names nothing means all, or what the function does without it. */
+    while (row != NULL && row->name != NULL && !str_eq(row->name, f->finds))
+        row++;
+    bool optional = row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED;
+    if (given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") ||
+        (optional && !value_truthy(given)))
+        return;
+
+    /* A list of answers, one for each name, tells of absence by any false among them. */
+    json_array_foreach (value, i, element)
+        nothing = nothing || json_is_false(element);
+    if (ctx->retcode != 0 || !nothing)
         return;
     AUTO_FREE char *name = value_joined(given, ", "), *text = str_replace(f->absent, "{}", name);
     ctx_absent(ctx, "%s", text);
@@ -184,9 +156,20 @@ call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **
     json_t *given = json_array(), *named = json_object(), *element;
     size_t i;
     json_array_foreach (arg, i, element) {
-        if (value_bool(element, "__kwarg__", false))
+        const char *word = json_string_value(element);
+        if (value_bool(element, "__kwarg__", false)) {
             take_kwargs(element, named);
-        else if (!json_is_string(element) || !call_take_word(json_string_value(element), named))
+            continue;
+        }
+
+        /* "key=value" in a text is a keyword: API callers send their words unparsed. */
+        char *words[] = { xstrdup(word != NULL ? word : ""), NULL };
+        json_auto_t *parsed = strchr(words[0], '=') != NULL ? args_parse(words, 1, NULL) : NULL;
+        json_t *last = json_array_get(parsed, json_array_size(parsed) - 1);
+        free(words[0]);
+        if (value_bool(last, "__kwarg__", false))
+            take_kwargs(last, named);
+        else
             json_array_append(given, element);
     }
     args = given;
@@ -261,23 +244,6 @@ call_unavailable(call_ctx_t *ctx, const char *fun, const fail_t *err)
     return json_incref(docs);
 }
 
-/* The exit code: the function's own, or 1 for {"result": false} and {"success": false}, as Salt derives
- * it. */
-static int
-retcode_of(const call_ctx_t *ctx, const json_t *value)
-{
-    static const char *const keys[] = { "result", "success" };
-
-    if (ctx->retcode != 0)
-        return ctx->retcode;
-    for (size_t i = 0; i < NELEMS(keys); i++) {
-        const json_t *said = json_object_get(value, keys[i]);
-        if (said != NULL && !value_truthy(said))
-            return EX_GENERIC;
-    }
-    return 0;
-}
-
 void
 call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res)
 {
@@ -297,7 +263,16 @@ call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result
         return;
     }
     res->out = f->out;
-    res->retcode = retcode_of(ctx, res->value);
+    res->retcode = ctx->retcode;
+
+    /* Without a code of its own, {"result": false} and {"success": false} are failures, as Salt derives
+     * it. */
+    static const char *const keys[] = { "result", "success" };
+    for (size_t i = 0; i < NELEMS(keys) && res->retcode == 0; i++) {
+        const json_t *said = json_object_get(res->value, keys[i]);
+        if (said != NULL && !value_truthy(said))
+            res->retcode = EX_GENERIC;
+    }
     res->success = res->retcode == 0;
 }
 

@@ -10,18 +10,6 @@
 #include "common/py/py_wire.h"
 #include "salt/state.h"
 
-static bool
-hold_peer(const py_args_t *args)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < args->n; i++)
-        found = found || py_holds_peer(args->v[i]);
-    for (size_t i = 0; i < args->nkw; i++)
-        found = found || py_holds_peer(args->kwv[i]);
-    return found;
-}
-
 /* Mark the return as a peer's if the function's flags say so. TAKES, may be NULL; NEW. */
 static py_t *
 native_said(call_ctx_t *ctx, const func_t *f, py_t *value)
@@ -31,21 +19,6 @@ native_said(call_ctx_t *ctx, const func_t *f, py_t *value)
     bool own = ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0;
 
     return value != NULL && (other || own) ? py_peer(value, other ? 0 : SPAN_OWN) : value;
-}
-
-/* The row's answer to a call with an undefined value. NEW, or NULL: there is none, or no such value. */
-static py_t *
-for_undefined(const func_t *f, const py_args_t *args)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < args->n; i++)
-        found = found || py_is(args->v[i], PY_UNDEFINED);
-    for (size_t i = 0; i < args->nkw; i++)
-        found = found || py_is(args->kwv[i], PY_UNDEFINED);
-    json_auto_t *answer = found && f->undefined != NULL ? json_loads(f->undefined, JSON_DECODE_ANY, NULL)
-                                                        : NULL;
-    return answer != NULL ? py_from_json(answer) : NULL;
 }
 
 py_t *
@@ -61,9 +34,15 @@ ctx_call_native_of(call_ctx_t *ctx, registry_t *registry, const char *fun, const
 
     if (f == NULL)
         return NULL;
-    py_t *answer = for_undefined(f, args);
+
+    /* A row may answer a call with an undefined value itself. */
+    bool undefined = false;
+    for (size_t i = 0; i < args->n + args->nkw && !undefined; i++)
+        undefined = py_is(i < args->n ? args->v[i] : args->kwv[i - args->n], PY_UNDEFINED);
+    json_auto_t *answer = undefined && f->undefined != NULL ? json_loads(f->undefined, JSON_DECODE_ANY, NULL)
+                                                            : NULL;
     if (answer != NULL)
-        return answer;
+        return py_from_json(answer);
     if ((f->flags & FN_NATIVE) != 0) {
         call_note(ctx, fun);
         AUTO(py) bound = bind_native(f, args, err);
@@ -83,7 +62,9 @@ ctx_call_native_of(call_ctx_t *ctx, registry_t *registry, const char *fun, const
         return NULL;
     bool before = ctx->env.peer_args;
     const py_args_t *outer = ctx->said;
-    ctx->env.peer_args = before || hold_peer(args); /* JSON loses the marks, so the flag stands for them */
+    /* JSON loses the marks, so the flag stands for them. */
+    for (size_t i = 0; i < args->n + args->nkw && !ctx->env.peer_args; i++)
+        ctx->env.peer_args = py_holds_peer(i < args->n ? args->v[i] : args->kwv[i - args->n]);
     ctx->said = args;
     int rc = call_row(ctx, f, fun, list, kwargs, &value, err);
     ctx->env.peer_args = before;

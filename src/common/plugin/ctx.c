@@ -116,23 +116,6 @@ ctx_native_grains(call_ctx_t *ctx)
     return ctx->native_grains;
 }
 
-/* Mark the pillar override of a question as a peer's data. NEW, or NULL with *err. */
-static json_t *
-ask_of_peer(const json_t *ask, fail_t *err)
-{
-    AUTO(py) given = py_peer(py_from_wire(value_get(ask, "pillar")), 0);
-    json_t *wire = py_to_wire_peer(given);
-
-    if (wire == NULL) {
-        (void) fail_set(err, -EINVAL, "the pillar override can't be sent: %s", py_raised_text());
-        py_clear();
-        return NULL;
-    }
-    json_t *own = json_copy((json_t *) ask);
-    json_object_set_new(own, "pillar", wire);
-    return own;
-}
-
 py_t *
 ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err)
 {
@@ -140,8 +123,17 @@ ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err)
         return py_dict();
     if (!ctx->env.peer_args || value_get(ask, "pillar") == NULL)
         return ctx->env.pillar(ctx->env.cookie, ask, err);
-    json_auto_t *own = ask_of_peer(ask, err);
-    return own != NULL ? ctx->env.pillar(ctx->env.cookie, own, err) : NULL;
+    /* The question's pillar override is a peer's data then, and is marked so. */
+    AUTO(py) given = py_peer(py_from_wire(value_get(ask, "pillar")), 0);
+    json_t *wire = py_to_wire_peer(given);
+    if (wire == NULL) {
+        (void) fail_set(err, -EINVAL, "the pillar override can't be sent: %s", py_raised_text());
+        py_clear();
+        return NULL;
+    }
+    json_auto_t *own = json_copy(ask);
+    json_object_set_new(own, "pillar", wire);
+    return ctx->env.pillar(ctx->env.cookie, own, err);
 }
 
 void

@@ -2,16 +2,6 @@
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
 
-static char *
-missing_module(call_ctx_t *ctx, const char *name)
-{
-    AUTO_FREE char *near = registry_suggest(ctx->env.registry, ctx, name);
-
-    if (near == NULL)
-        return xasprintf("There is no module '%s'.", name);
-    return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
-}
-
 static const char *const salts_modules[] = {
 #define EXEC(name) #name,
 #define STATE(name)
@@ -73,7 +63,12 @@ missing_in(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 char *
 call_missing(call_ctx_t *ctx, const char *fun)
 {
-    return strchr(fun, '.') == NULL ? missing_module(ctx, fun) : missing_in(ctx, ctx->env.registry, fun);
+    if (strchr(fun, '.') != NULL)
+        return missing_in(ctx, ctx->env.registry, fun);
+    AUTO_FREE char *near = registry_suggest(ctx->env.registry, ctx, fun);
+    if (near == NULL)
+        return xasprintf("There is no module '%s'.", fun);
+    return xasprintf("There is no module '%s'. Did you mean '%s'?", fun, near);
 }
 
 char *

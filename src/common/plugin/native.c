@@ -1,5 +1,6 @@
 /* native.c - functions that take Python's values (FN_NATIVE): their arguments bound, their calls, and
  * exceptions as failures. */
+#include "common/base/str.h"
 #include "common/plugin/ctx.h"
 #include "common/plugin/place.h"
 #include "common/py/py_json.h"
@@ -47,9 +48,8 @@ bind_native(const func_t *f, const py_args_t *args, fail_t *err)
     return dict;
 }
 
-/* Salt's kind of failure for an exception's type. */
-static fail_kind_t
-native_kind_of(const char *type)
+int
+native_failed(fail_t *err)
 {
     static const struct {
         const char *type;
@@ -58,22 +58,14 @@ native_kind_of(const char *type)
         { "CommandExecutionError", FAIL_COMMAND },
         { "SaltInvocationError", FAIL_INVOCATION },
     };
-
-    for (size_t i = 0; i < NELEMS(rows); i++) {
-        if (strcmp(rows[i].type, type) == 0)
-            return rows[i].kind;
-    }
-    return FAIL_GENERIC;
-}
-
-int
-native_failed(fail_t *err)
-{
     py_error_t e = PY_ERROR_INIT;
+    fail_kind_t kind = FAIL_GENERIC;
 
     py_take_error(&e);
-    int rc = fail_kind(err, native_kind_of(e.type != NULL ? e.type->name : ""), -EINVAL, "%s",
-                       e.message != NULL ? e.message : "no value");
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (e.type != NULL && str_eq(rows[i].type, e.type->name))
+            kind = rows[i].kind;
+    int rc = fail_kind(err, kind, -EINVAL, "%s", e.message != NULL ? e.message : "no value");
     py_error_free(&e);
     return rc;
 }

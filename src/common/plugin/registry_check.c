@@ -2,18 +2,6 @@
  * JSON, no duplicates. Used by lint and unit tests, not at run time. */
 #include "common/plugin/registry_int.h"
 
-static int
-check_default(const func_t *f, const arg_t *row, fail_t *err)
-{
-    if (row->dflt == ARG_REQUIRED || strcmp(row->dflt, ARG_STAR) == 0 || strcmp(row->dflt, ARG_STARSTAR) == 0)
-        return 0;
-    json_auto_t *v = json_loads(row->dflt, JSON_DECODE_ANY, NULL);
-    if (v == NULL)
-        return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, row->name,
-                        row->dflt);
-    return 0;
-}
-
 /* The requirements of kinds.def per kind of plug-in. */
 enum { NOTHING = 0, EXAMPLE = 1 << 0, ACCESS = 1 << 1 };
 static const unsigned checks_of[PLUGIN_KINDS] = {
@@ -51,8 +39,12 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
             if (strcmp(before->name, row->name) == 0)
                 return fail_set(err, -EINVAL, "%s: two arguments '%s'", f->name, row->name);
         }
-        if (check_default(f, row, err) < 0)
-            return -EINVAL;
+        bool literal = row->dflt != ARG_REQUIRED && strcmp(row->dflt, ARG_STAR) != 0 &&
+                       strcmp(row->dflt, ARG_STARSTAR) != 0;
+        json_auto_t *v = literal ? json_loads(row->dflt, JSON_DECODE_ANY, NULL) : NULL;
+        if (literal && v == NULL)
+            return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, row->name,
+                            row->dflt);
         if (row->dflt == ARG_REQUIRED && optional)
             return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
                             row->name);

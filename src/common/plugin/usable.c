@@ -21,24 +21,12 @@ static const struct {
 };
 
 static bool
-usable_names(const char *word, const char *module)
-{
-    for (size_t i = 0; i < NELEMS(salt_files); i++)
-        if (str_eq(salt_files[i].file, word) && str_eq(salt_files[i].module, module))
-            return true;
-    return str_eq(word, module);
-}
-
-static bool
 lists(const json_t *names, const char *module)
 {
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (names, i, one)
-        if (json_is_string(one) && usable_names(json_string_value(one), module))
+    for (size_t i = 0; i < NELEMS(salt_files); i++)
+        if (str_eq(salt_files[i].module, module) && value_lists(names, salt_files[i].file))
             return true;
-    return false;
+    return value_lists(names, module);
 }
 
 bool

@@ -259,15 +259,6 @@ rules_forbid(const json_t *exprs, const char *word, match_work_t *work)
 
 /* ---- a user's rules ------------------------------------------------------------------------------ */
 
-/* True for "GROUP%" of a group that he is in. */
-static bool
-rules_is_his_group(const char *key, const json_t *groups)
-{
-    AUTO_FREE char *name = xstrndup(key, strlen(key) - 1);
-
-    return value_lists(groups, name);
-}
-
 static void
 rules_append(json_t *rules, json_t *by, const char *key, const json_t *some)
 {
@@ -292,10 +283,12 @@ rules_of_user(const json_t *system, const char *user, const json_t *groups, bool
         bool his;
         if (*key == '^' || *key == '\0' || str_eq(key, "*"))
             continue;
-        if (str_ends(key, "%"))
-            his = rules_is_his_group(key, groups);
-        else
+        if (str_ends(key, "%")) { /* "GROUP%" */
+            AUTO_FREE char *group = xstrndup(key, strlen(key) - 1);
+            his = value_lists(groups, group);
+        } else {
             named = (his = match_name(key, user)) || named;
+        }
         if (his)
             rules_append(rules, by, key, some);
     }
