@@ -38,17 +38,6 @@ to_double(py_t *v, double *ret_d)
     return 0;
 }
 
-/* CPython's float modulo: the result has the sign of `b`. */
-static double
-float_mod(double a, double b)
-{
-    double m = fmod(a, b);
-
-    if (m != 0.0)
-        return (b < 0) != (m < 0) ? m + b : m;
-    return copysign(0.0, b);
-}
-
 /* CPython's algorithm: the quotient of the exact remainder, corrected to be floored. */
 static double
 float_floordiv(double a, double b)
@@ -80,7 +69,7 @@ float_pow(double a, double b)
 static py_t *
 float_binary(py_op_t op, py_t *a, py_t *b)
 {
-    double x, y;
+    double x, y, rest;
 
     if (op > PY_POW)
         return py_arith_unsupported(op, a, b);
@@ -101,8 +90,11 @@ float_binary(py_op_t op, py_t *a, py_t *b)
         return py_float(x / y);
     case PY_FLOORDIV:
         return py_float(float_floordiv(x, y));
-    case PY_MOD:
-        return py_float(float_mod(x, y));
+    case PY_MOD: /* the result has the sign of the divisor, also when it is 0 */
+        rest = fmod(x, y);
+        if (rest == 0.0)
+            return py_float(copysign(0.0, y));
+        return py_float((y < 0) != (rest < 0) ? rest + y : rest);
     default:
         return float_pow(x, y);
     }

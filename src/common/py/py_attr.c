@@ -3,14 +3,6 @@
 #include "common/py/py_methods.h"
 #include "common/py/py_as.h"
 
-/* True for a method that markupsafe defines in Python: its type is "method". */
-static bool
-is_of_markup(const pyfunc_t *func)
-{
-    return py_is(func->self, PY_STR) && py_is_markup(func->self) &&
-           (func->method->flags & (PY_METHOD_ESCAPES | PY_METHOD_SAFE)) != 0;
-}
-
 const char *
 py_type_name(const py_t *v)
 {
@@ -39,8 +31,12 @@ py_type_name(const py_t *v)
     case PY_GEN:
         return ((const pygen_t *) v)->cls->name;
     case PY_FUNC:
-        if ((v->flags & PY_F_BOUND) != 0)
-            return is_of_markup(func) ? "method" : "builtin_function_or_method";
+        if ((v->flags & PY_F_BOUND) != 0) {
+            /* markupsafe defines some methods in Python. */
+            bool python = py_is(func->self, PY_STR) && py_is_markup(func->self) &&
+                          (func->method->flags & (PY_METHOD_ESCAPES | PY_METHOD_SAFE)) != 0;
+            return python ? "method" : "builtin_function_or_method";
+        }
         return func->cls->is_class ? "type" : func->cls->is_method ? "method" : "function";
     case PY_UNDEFINED:
         return py_undef_class(v)->name;
@@ -68,25 +64,15 @@ undefined_attr(py_t *v, py_t *name, py_t **ret_v)
     return -1;
 }
 
-/* BORROWED, or NULL. */
-static py_t *
-group_attr(const py_t *v, const py_t *name)
-{
-    if (!py_is_group(v))
-        return NULL;
-    return py_str_is(name, "grouper") ? py_as_tuple(v)->v[0]
-           : py_str_is(name, "list")  ? py_as_tuple(v)->v[1]
-                                      : NULL;
-}
-
 int
 py_find_attr(py_t *v, py_t *name, py_t **ret_v)
 {
     switch (py_type(v)) {
-    case PY_TUPLE:
-        if ((*ret_v = py_ref(group_attr(v, name))) != NULL)
-            return 1;
-        break;
+    case PY_TUPLE: /* groupby's tuples have names for their two items */
+        if (!py_is_group(v) || (!py_str_is(name, "grouper") && !py_str_is(name, "list")))
+            break;
+        *ret_v = py_ref(py_as_tuple(v)->v[py_str_is(name, "list")]);
+        return 1;
     case PY_UNDEFINED:
         return undefined_attr(v, name, ret_v);
     case PY_HOST:
@@ -109,15 +95,6 @@ py_find_attr(py_t *v, py_t *name, py_t **ret_v)
     return *ret_v != NULL ? 1 : -1;
 }
 
-/* Type's name in an AttributeError: a method reports its function. */
-static const char *
-owner_name(const py_t *v)
-{
-    const char *type = py_type_name(v);
-
-    return strcmp(type, "method") == 0 ? "function" : type;
-}
-
 /* Like the built-in getattr(): raises AttributeError for a name that is not there. */
 py_t *
 py_getattr(py_t *v, py_t *name)
@@ -127,8 +104,10 @@ py_getattr(py_t *v, py_t *name)
 
     if (rc > 0)
         return found;
-    if (rc == 0)
-        py_raise(&py_AttributeError, "'%s' object has no attribute '%s'", owner_name(v), PY_TEXT(name));
+    const char *type = py_type_name(v);
+    if (rc == 0) /* a method reports its function */
+        py_raise(&py_AttributeError, "'%s' object has no attribute '%s'",
+                 strcmp(type, "method") == 0 ? "function" : type, PY_TEXT(name));
     return NULL;
 }
 
@@ -168,17 +147,10 @@ py_callable(const py_t *v)
            (py_is(v, PY_HOST) && py_host_class(v)->call != NULL);
 }
 
-static py_t *
-call_func(pyfunc_t *f, const py_args_t *args)
-{
-    if ((f->held.h.flags & PY_F_BOUND) != 0)
-        return py_method_call(f->method, f->self, args);
-    return f->cls->fn(f->data, args);
-}
-
 py_t *
 py_call(py_t *callee, const py_args_t *args)
 {
+    pyfunc_t *f = (pyfunc_t *) callee;
     py_t *v = NULL;
 
     if (py_is(callee, PY_UNDEFINED))
@@ -188,8 +160,10 @@ py_call(py_t *callee, const py_args_t *args)
     if (py_enter() < 0)
         return NULL;
     py_ref(callee); /* the callee may be replaced in its container while it runs */
-    if (py_is(callee, PY_FUNC))
-        v = call_func((pyfunc_t *) callee, args);
+    if (py_is(callee, PY_FUNC) && (callee->flags & PY_F_BOUND) != 0)
+        v = py_method_call(f->method, f->self, args);
+    else if (py_is(callee, PY_FUNC))
+        v = f->cls->fn(f->data, args);
     else
         v = py_host_class(callee)->call(callee, args);
     py_unref(callee);

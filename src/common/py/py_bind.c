@@ -8,17 +8,6 @@ plural(int n)
     return n == 1 ? "" : "s";
 }
 
-/* Position of a parameter, or -1. */
-static int
-param_index(const py_sig_t *sig, const py_t *name)
-{
-    for (int i = 0; sig->params != NULL && sig->params[i] != NULL; i++) {
-        if (py_str_is(name, sig->params[i]))
-            return i;
-    }
-    return -1;
-}
-
 static bool
 is_c(const py_sig_t *sig)
 {
@@ -94,24 +83,23 @@ wrong_count_c(const py_sig_t *sig, const char *owner, const py_args_t *args)
                         bound, plural(bound), args->n);
 }
 
-static int
-bad_keyword(const py_sig_t *sig, const py_t *name)
-{
-    if (!is_c(sig))
-        return py_raise_int(&py_TypeError, "%s() got an unexpected keyword argument '%s'", sig->name,
-                            PY_TEXT(name));
-    return py_raise_int(&py_TypeError, "'%s' is an invalid keyword argument for %s()", PY_TEXT(name),
-                        sig->name);
-}
-
 /* Puts `value` in the slot of its parameter; a slot already filled is an error. */
 static int
 bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, size_t positional)
 {
-    int i = param_index(sig, name);
+    int i = 0;
 
-    if (i < 0)
-        return (sig->flags & PY_SIG_STARKW) != 0 ? 0 : bad_keyword(sig, name);
+    while (sig->params != NULL && sig->params[i] != NULL && !py_str_is(name, sig->params[i]))
+        i++;
+    if (sig->params == NULL || sig->params[i] == NULL) {
+        if ((sig->flags & PY_SIG_STARKW) != 0)
+            return 0;
+        if (!is_c(sig))
+            return py_raise_int(&py_TypeError, "%s() got an unexpected keyword argument '%s'", sig->name,
+                                PY_TEXT(name));
+        return py_raise_int(&py_TypeError, "'%s' is an invalid keyword argument for %s()", PY_TEXT(name),
+                            sig->name);
+    }
     if (slots[i] == NULL) {
         slots[i] = value;
         return 0;
@@ -121,13 +109,6 @@ bind_keyword(const py_sig_t *sig, const py_t *name, py_t *value, py_t **slots, s
                             sig->name, sig->params[i], i + 1);
     return py_raise_int(&py_TypeError, "%s() got multiple values for argument '%s'", sig->name,
                         sig->params[i]);
-}
-
-static int
-no_keywords(const py_sig_t *sig, const char *owner)
-{
-    return py_raise_int(&py_TypeError, "%s%s%s() takes no keyword arguments", owner,
-                        *owner != '\0' ? "." : "", sig->name);
 }
 
 /* Positional arguments first, then keywords; the order of the checks decides which error is raised, as in
@@ -141,8 +122,11 @@ py_bind_method(const py_args_t *args, const py_sig_t *sig, const char *owner, py
 
     for (size_t i = 0; i < max; i++)
         slots[i] = i < n ? args->v[i] : NULL;
-    if (positional_only && args->nkw > 0)
-        return no_keywords(sig, (sig->flags & PY_SIG_PARSE) != 0 ? "" : owner);
+    if (positional_only && args->nkw > 0) {
+        owner = (sig->flags & PY_SIG_PARSE) != 0 ? "" : owner;
+        return py_raise_int(&py_TypeError, "%s%s%s() takes no keyword arguments", owner,
+                            *owner != '\0' ? "." : "", sig->name);
+    }
     if (positional_only && (surplus || args->n < (size_t) sig->min))
         return wrong_count_c(sig, owner, args);
     if (is_c(sig) && sig->params != NULL && (sig->flags & PY_SIG_STARKW) == 0 && args->n + args->nkw > max)

@@ -7,16 +7,6 @@
 
 /* ---- truth ----------------------------------------------------------------------------------- */
 
-/* False, or an error if the class is strict. */
-static int
-undefined_truth(py_t *v)
-{
-    if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) == 0)
-        return 0;
-    py_undef_raise(v);
-    return -1;
-}
-
 /* As Python: the class's truth, else its length, else true. */
 static int
 host_truth(py_t *v)
@@ -56,8 +46,11 @@ py_truth(py_t *v)
         return ((pyrange_t *) v)->n > 0;
     case PY_VIEW:
         return py_dict_len(((pyview_t *) v)->dict) > 0;
-    case PY_UNDEFINED:
-        return undefined_truth(v);
+    case PY_UNDEFINED: /* false, or an error if the class is strict */
+        if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) == 0)
+            return 0;
+        py_undef_raise(v);
+        return -1;
     case PY_HOST:
         return host_truth(v);
     default:
@@ -157,12 +150,6 @@ dict_eq(const py_t *a, const py_t *b)
             same = py_tick() < 0 ? -1 : item_eq(ka, kb);
     }
     return same > 0 ? dict_within(a, b) : same;
-}
-
-static int
-range_eq(const pyrange_t *a, const pyrange_t *b)
-{
-    return a->n == b->n && (a->n == 0 || (a->start == b->start && (a->n == 1 || a->step == b->step)));
 }
 
 /* An omitted part equals None. */
@@ -281,8 +268,11 @@ other_eq(py_t *a, py_t *b, py_type_t ta, py_type_t tb)
     }
     if (ta != tb)
         return 0;
-    if (ta == PY_RANGE)
-        return range_eq((pyrange_t *) a, (pyrange_t *) b);
+    if (ta == PY_RANGE) {
+        /* Ranges are equal as the sequences that they stand for. */
+        const pyrange_t *x = (pyrange_t *) a, *y = (pyrange_t *) b;
+        return x->n == y->n && (x->n == 0 || (x->start == y->start && (x->n == 1 || x->step == y->step)));
+    }
     if (ta == PY_FUNC && (a->flags & b->flags & PY_F_BOUND) != 0)
         return ((pyfunc_t *) a)->self == ((pyfunc_t *) b)->self &&
                ((pyfunc_t *) a)->method == ((pyfunc_t *) b)->method;

@@ -179,22 +179,18 @@ py_toint(py_t *v, int base)
     }
 }
 
-static bool
-float_word(const char *p)
-{
-    p += *p == '-' || *p == '+';
-    return strcasecmp(p, "inf") == 0 || strcasecmp(p, "infinity") == 0 || strcasecmp(p, "nan") == 0;
-}
-
 /* strtod() would also take hexadecimal numbers and other words, so the text is checked first. */
 static py_t *
 float_from_text(py_t *text)
 {
     AUTO_FREE char *plain = plain_digits(text);
+    const char *word = plain + (*plain == '-' || *plain == '+');
     char *end;
+    bool named = strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0 ||
+                 strcasecmp(word, "nan") == 0;
 
     if (drop_underscores(plain, false) && *plain != '\0' &&
-        (float_word(plain) || strspn(plain, "0123456789.eE+-") == strlen(plain))) {
+        (named || strspn(plain, "0123456789.eE+-") == strlen(plain))) {
         double d = strtod(plain, &end);
         if (*end == '\0')
             return py_float(d);

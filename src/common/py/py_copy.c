@@ -55,24 +55,6 @@ py_copy_fill_dict(py_t *copy, py_t *v, py_t *memo)
     return 0;
 }
 
-static py_t *
-deep_list(py_t *v, py_t *memo)
-{
-    AUTO(py) copy = py_list();
-
-    py_copy_remember(memo, v, copy);
-    return py_copy_fill_list(copy, v, memo) == 0 ? STEAL(copy) : NULL;
-}
-
-static py_t *
-deep_dict(py_t *v, py_t *memo)
-{
-    AUTO(py) copy = py_is_odict(v) ? py_odict() : py_dict();
-
-    py_copy_remember(memo, v, copy);
-    return py_copy_fill_dict(copy, v, memo) == 0 ? STEAL(copy) : NULL;
-}
-
 /* As Python, a tuple whose elements are unchanged is not copied. */
 static py_t *
 deep_tuple(py_t *v, py_t *memo)
@@ -90,13 +72,20 @@ deep_tuple(py_t *v, py_t *memo)
 static py_t *
 deep_container(py_t *v, py_t *memo)
 {
+    AUTO(py) copy = NULL;
+
+    /* The copy is remembered before it is filled: a container may hold itself. */
     switch (py_type(v)) {
     case PY_LIST:
-        return deep_list(v, memo);
+        copy = py_list();
+        py_copy_remember(memo, v, copy);
+        return py_copy_fill_list(copy, v, memo) == 0 ? STEAL(copy) : NULL;
     case PY_TUPLE:
         return deep_tuple(v, memo);
     case PY_DICT:
-        return deep_dict(v, memo);
+        copy = py_is_odict(v) ? py_odict() : py_dict();
+        py_copy_remember(memo, v, copy);
+        return py_copy_fill_dict(copy, v, memo) == 0 ? STEAL(copy) : NULL;
     default:
         return py_copy(v);
     }

@@ -40,17 +40,6 @@ py_format_number(const char **p, const char *end, int64_t *ret_v)
 /* Digits that a double can have: snprintf is asked for no more, and zeros are added. */
 enum { DIGITS_MAX = 1100, NUMBER_MAX = DIGITS_MAX + 400 };
 
-/* Adds `missing` zeros after the digits of `text`, before its exponent if any. */
-static void
-py_format_put_digits(buf_t *out, const char *text, size_t missing)
-{
-    size_t n = strcspn(text, "eE");
-
-    buf_add(out, text, n);
-    buf_fill(out, '0', missing);
-    buf_puts(out, text + n);
-}
-
 int
 py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternate)
 {
@@ -80,7 +69,11 @@ py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternat
     int n = snprintf(text, sizeof(text), format, digits, fabs(d));
 #pragma GCC diagnostic pop
     salt_assert(n > 0 && n < NUMBER_MAX);
-    py_format_put_digits(out, text, missing);
+    /* The digits that snprintf was not asked for are zeros, before the exponent if there is one. */
+    size_t mantissa = strcspn(text, "eE");
+    buf_add(out, text, mantissa);
+    buf_fill(out, '0', missing);
+    buf_puts(out, text + mantissa);
     return 0;
 }
 
@@ -381,12 +374,6 @@ format_integer(buf_t *out, py_t *v, const spec_t *s)
     return py_format_put_number(out, s, &num);
 }
 
-static bool
-is_zero(const char *text)
-{
-    return strspn(text, "0.,_%") == strcspn(text, "eE");
-}
-
 /* Removes trailing zeros of a fraction, and the point with them, unless one digit must stay. */
 static void
 strip_zeros(buf_t *text, bool keep_one)
@@ -455,7 +442,10 @@ format_real(buf_t *out, double d, const spec_t *s)
                        : py_double_text(&text, d, type, precision < 0 ? 6 : precision, s->alternate);
     if (rc < 0)
         return -1;
-    bool negative = signbit(d) && !isnan(d) && !(s->no_minus_zero && is_zero(buf_str(&text)));
+    /* `z` drops the sign of a number that is zero as it is shown: no digit but 0 before the exponent. */
+    const char *shown = buf_str(&text);
+    bool zero = strspn(shown, "0.,_%") == strcspn(shown, "eE");
+    bool negative = signbit(d) && !isnan(d) && !(s->no_minus_zero && zero);
     if (s->type == '%')
         buf_putc(&text, '%');
     size_t n = strspn(text.data, "0123456789");

@@ -148,28 +148,11 @@ unhashable(const py_t *v)
     return py_raise_int(&py_TypeError, "unhashable type: '%s'", py_type_name(v));
 }
 
-/* Strict undefined values have no hash. */
-static int
-undefined_hash(py_t *v, uint64_t *ret_hash)
-{
-    if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) != 0) {
-        py_undef_raise(v);
-        return -1;
-    }
-    *ret_hash = 0x756e64; /* all undefined values are equal */
-    return 0;
-}
-
-static int
-range_hash(const pyrange_t *r, uint64_t *ret_hash)
-{
-    *ret_hash = py_hash_mix((uint64_t) r->n + 1, (uint64_t) (r->n > 0 ? r->start : 0) ^ 0x72616e67);
-    return 0;
-}
-
 int
 py_hash(py_t *v, uint64_t *ret_hash)
 {
+    const pyrange_t *r = (const pyrange_t *) v;
+
     switch (py_type(v)) {
     case PY_STR:
     case PY_BYTES:
@@ -189,7 +172,8 @@ py_hash(py_t *v, uint64_t *ret_hash)
     case PY_SET:
         return (v->flags & PY_F_FROZEN) != 0 ? set_hash(v, ret_hash) : unhashable(v);
     case PY_RANGE:
-        return range_hash((pyrange_t *) v, ret_hash);
+        *ret_hash = py_hash_mix((uint64_t) r->n + 1, (uint64_t) (r->n > 0 ? r->start : 0) ^ 0x72616e67);
+        return 0;
     case PY_LIST:
     case PY_DICT:
     case PY_SLICE:
@@ -198,8 +182,13 @@ py_hash(py_t *v, uint64_t *ret_hash)
         if (((pyview_t *) v)->kind != PY_VALUES)
             return unhashable(v);
         break;
-    case PY_UNDEFINED:
-        return undefined_hash(v, ret_hash);
+    case PY_UNDEFINED: /* all undefined values are equal, but strict ones have no hash */
+        if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) != 0) {
+            py_undef_raise(v);
+            return -1;
+        }
+        *ret_hash = 0x756e64;
+        return 0;
     case PY_HOST:
         if (py_host_class(v)->hash != NULL)
             return py_host_class(v)->hash(v, ret_hash);

@@ -274,23 +274,6 @@ py_int_from_double(double d)
 
 /* ---- operators -------------------------------------------------------------------------------- */
 
-/* Floor division and its remainder for small operands; b is not 0. */
-static int64_t
-floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-
-    return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-static int64_t
-floor_mod(int64_t a, int64_t b)
-{
-    int64_t r = a % b;
-
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
 /* 64-bit arithmetic; NULL without raising when GMP is needed. */
 static py_t *
 py_int_small_binary(py_op_t op, int64_t a, int64_t b)
@@ -304,10 +287,11 @@ py_int_small_binary(py_op_t op, int64_t a, int64_t b)
         return __builtin_sub_overflow(a, b, &r) ? NULL : py_int(r);
     case PY_MUL:
         return __builtin_mul_overflow(a, b, &r) ? NULL : py_int(r);
-    case PY_FLOORDIV:
-        return py_int(floor_div(a, b));
-    case PY_MOD:
-        return py_int(floor_mod(a, b));
+    case PY_FLOORDIV: /* C rounds to zero, Python down; b is not 0 */
+        return py_int(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+    case PY_MOD: /* the sign of the divisor */
+        r = a % b;
+        return py_int(r != 0 && (r < 0) != (b < 0) ? r + b : r);
     case PY_OR:
         return py_int(a | b);
     case PY_AND:
@@ -321,17 +305,6 @@ py_int_small_binary(py_op_t op, int64_t a, int64_t b)
     default:
         return NULL;
     }
-}
-
-/* A negative exponent makes a float. */
-static py_t *
-int_pow_float(py_t *a, py_t *b)
-{
-    double x, y;
-
-    if (py_int_to_double(a, &x) < 0 || py_int_to_double(b, &y) < 0)
-        return NULL;
-    return py_float(pow(x, y));
 }
 
 /* Checks a bound of the result's bits: LIMIT_PY_INT_BITS, and memory for the temporaries of GMP. */
@@ -479,14 +452,6 @@ check_operands(py_op_t op, const py_t *b)
     return 0;
 }
 
-static py_t *
-bool_binary(py_op_t op, const py_t *a, const py_t *b)
-{
-    bool x = a->aux != 0, y = b->aux != 0;
-
-    return py_bool(op == PY_OR ? x || y : op == PY_AND ? x && y : x != y);
-}
-
 /* Tries 64-bit arithmetic before GMP. */
 py_t *
 py_int_binary(py_op_t op, py_t *a, py_t *b)
@@ -494,8 +459,10 @@ py_int_binary(py_op_t op, py_t *a, py_t *b)
     int64_t x, y;
     py_t *v = NULL;
 
-    if (op >= PY_OR && op <= PY_XOR && py_is(a, PY_BOOL) && py_is(b, PY_BOOL))
-        return bool_binary(op, a, b);
+    if (op >= PY_OR && op <= PY_XOR && py_is(a, PY_BOOL) && py_is(b, PY_BOOL)) {
+        bool left = a->aux != 0, right = b->aux != 0;
+        return py_bool(op == PY_OR ? left || right : op == PY_AND ? left && right : left != right);
+    }
     if (op != PY_ADD && check_operands(op, b) < 0)
         return NULL;
     if (op == PY_DIV)
@@ -503,7 +470,11 @@ py_int_binary(py_op_t op, py_t *a, py_t *b)
     if (op == PY_POW && py_int_sign(b) < 0) {
         if (py_int_sign(a) == 0)
             return py_raise(&py_ZeroDivisionError, "0.0 cannot be raised to a negative power");
-        return int_pow_float(a, b);
+        /* A negative exponent makes a float. */
+        double base, exponent;
+        if (py_int_to_double(a, &base) < 0 || py_int_to_double(b, &exponent) < 0)
+            return NULL;
+        return py_float(pow(base, exponent));
     }
     if (small_of(a, &x) && small_of(b, &y) && (v = py_int_small_binary(op, x, y)) != NULL)
         return v;

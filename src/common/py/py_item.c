@@ -155,16 +155,6 @@ slice_str(py_t *v, const reach_t *s)
     return part;
 }
 
-static py_t *
-slice_bytes(const py_t *v, const reach_t *s)
-{
-    buf_auto_t out = BUF_INIT;
-
-    for (int64_t i = 0; i < s->n; i++)
-        py_put_part(&out, v, PY_TEXT(v) + s->start + i * s->step, 1);
-    return py_text_buf(v, &out);
-}
-
 /* A list's slice is a list, a tuple's a tuple; both are within the budget. */
 static py_t *
 slice_seq(const py_t *v, const reach_t *s)
@@ -200,6 +190,7 @@ slice_range(const pyrange_t *r, const reach_t *s)
 static py_t *
 get_slice(py_t *v, py_t *key)
 {
+    buf_auto_t bytes = BUF_INIT;
     reach_t s;
 
     if (slice_reach((pyslice_t *) key, length(v), &s) < 0)
@@ -208,7 +199,9 @@ get_slice(py_t *v, py_t *key)
     case PY_STR:
         return slice_str(v, &s);
     case PY_BYTES:
-        return slice_bytes(v, &s);
+        for (int64_t i = 0; i < s.n; i++)
+            py_put_part(&bytes, v, PY_TEXT(v) + s.start + i * s.step, 1);
+        return py_text_buf(v, &bytes);
     case PY_RANGE:
         return slice_range((pyrange_t *) v, &s);
     default:

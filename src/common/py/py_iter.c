@@ -90,16 +90,6 @@ next_char(py_iter_t *it)
     return v;
 }
 
-/* Unsigned arithmetic: step * i can overflow although the sum does not. */
-static py_t *
-next_number(py_iter_t *it)
-{
-    const pyrange_t *r = (const pyrange_t *) it->source;
-    if ((int64_t) it->i >= r->n)
-        return NULL;
-    return py_int((int64_t) ((uint64_t) r->start + (uint64_t) r->step * (uint64_t) it->i++));
-}
-
 static py_t *
 next_of(py_iter_t *it)
 {
@@ -132,7 +122,14 @@ py_iter_next(py_iter_t *it)
 
     if (it->kind == PY_LIST)
         return it->i < py_as_list(v)->n ? py_ref(py_as_list(v)->v[it->i++]) : NULL;
-    return it->kind == PY_RANGE ? next_number(it) : next_of(it);
+    if (it->kind != PY_RANGE)
+        return next_of(it);
+
+    /* Unsigned arithmetic: step * i can overflow although the sum does not. */
+    const pyrange_t *r = (const pyrange_t *) v;
+    if ((int64_t) it->i >= r->n)
+        return NULL;
+    return py_int((int64_t) ((uint64_t) r->start + (uint64_t) r->step * (uint64_t) it->i++));
 }
 
 void

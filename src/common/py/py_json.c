@@ -110,25 +110,6 @@ json_of_str(py_t *v)
     return py_str_to(&out, v) < 0 ? NULL : json_text(buf_str(&out), out.len);
 }
 
-/* JSON has no nan or infinity; YAML's words stand for them. */
-static json_t *
-json_of_float(double d)
-{
-    if (isnan(d))
-        return json_string(".nan");
-    if (isinf(d))
-        return json_string(d > 0 ? ".inf" : "-.inf");
-    return json_real(d);
-}
-
-static json_t *
-json_of_int(py_t *v)
-{
-    int64_t n;
-
-    return py_to_int64(v, &n) ? json_integer(n) : json_of_str(v);
-}
-
 json_t *
 py_json_items(py_t *v, py_json_fn *convert)
 {
@@ -172,16 +153,6 @@ json_of_dict(const py_t *v)
     return STEAL(object);
 }
 
-/* null, unless the class refuses to be printed. */
-static json_t *
-json_of_undefined(py_t *v)
-{
-    if ((py_undef_class(v)->flags & PY_UNDEF_STR) == 0)
-        return json_null();
-    py_undef_raise(v);
-    return NULL;
-}
-
 json_t *
 py_json_within(py_t *v, py_json_fn *fn)
 {
@@ -209,15 +180,21 @@ json_of_container(py_t *v)
 json_t *
 py_to_json(py_t *v)
 {
+    int64_t n;
+    double d;
+
     switch (py_type(v)) {
     case PY_NONE:
         return json_null();
     case PY_BOOL:
         return json_boolean(v->aux != 0);
-    case PY_INT:
-        return json_of_int(v);
-    case PY_FLOAT:
-        return json_of_float(py_float_value(v));
+    case PY_INT: /* a larger one as its digits */
+        return py_to_int64(v, &n) ? json_integer(n) : json_of_str(v);
+    case PY_FLOAT: /* JSON has no nan or infinity; YAML's words stand for them */
+        d = py_float_value(v);
+        if (isnan(d))
+            return json_string(".nan");
+        return isinf(d) ? json_string(d > 0 ? ".inf" : "-.inf") : json_real(d);
     case PY_STR:
         return json_text(PY_TEXT(v), PY_LEN(v));
     case PY_BYTES:
@@ -231,8 +208,11 @@ py_to_json(py_t *v)
     case PY_GEN:
     case PY_NAMESPACE:
         return py_json_within(v, json_of_container);
-    case PY_UNDEFINED:
-        return json_of_undefined(v);
+    case PY_UNDEFINED: /* null, unless the class refuses to be printed */
+        if ((py_undef_class(v)->flags & PY_UNDEF_STR) == 0)
+            return json_null();
+        py_undef_raise(v);
+        return NULL;
     default:
         return json_of_str(v);
     }

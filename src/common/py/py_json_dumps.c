@@ -108,33 +108,15 @@ put_key(writer_t *w, py_t *key)
     return py_json_dumps_put_text(w, buf_str(&text), text.len, PY_None);
 }
 
-static int
-py_json_dumps_put_member(writer_t *w, py_t *key, py_t *value)
-{
-    if (put_key(w, key) < 0)
-        return -1;
-    buf_puts(w->out, w->key_sep);
-    return py_json_dumps_put(w, value);
-}
-
-/* NEW list of (key, value). */
-static py_t *
-py_json_dumps_pairs_of(const py_t *dict)
-{
-    py_t *pairs = py_list();
-    py_t *key, *value;
-
-    for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
-        py_append_new(pairs, py_tuple_of(2, key, value));
-    return pairs;
-}
-
 /* Sorted as pairs, as Python does, so that keys of different types raise. */
 static int
 py_json_dumps_put_dict(writer_t *w, const py_t *dict)
 {
-    AUTO(py) pairs = py_json_dumps_pairs_of(dict);
+    AUTO(py) pairs = py_list();
+    py_t *key, *value;
 
+    for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
+        py_append_new(pairs, py_tuple_of(2, key, value));
     if (w->how->sort_keys && py_sort(pairs, NULL, false) < 0)
         return -1;
     buf_putc(w->out, '{');
@@ -143,8 +125,10 @@ py_json_dumps_put_dict(writer_t *w, const py_t *dict)
         py_t *pair = py_seq_at(pairs, i);
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        if (py_json_dumps_new_line(w) < 0 ||
-            py_json_dumps_put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+        if (py_json_dumps_new_line(w) < 0 || put_key(w, py_seq_at(pair, 0)) < 0)
+            return -1;
+        buf_puts(w->out, w->key_sep);
+        if (py_json_dumps_put(w, py_seq_at(pair, 1)) < 0)
             return -1;
     }
     w->level--;

@@ -162,20 +162,15 @@ static const struct strategy {
     { "overwrite", merge_overwrite }, { "none", merge_none },
 };
 
-static const char *
-smart_strategy(const char *renderer)
-{
-    const char *bar = strrchr(renderer, '|');
-    bool yamlex = strcmp(bar != NULL ? bar + 1 : renderer, "yamlex") == 0 || str_starts(renderer, "yamlex_");
-
-    return yamlex ? "aggregate" : "recurse";
-}
-
 py_t *
 py_merge_for(py_t *a, py_t *b, const char *strategy, const char *renderer, bool merge_lists)
 {
-    if (strcmp(strategy, "smart") == 0)
-        strategy = smart_strategy(renderer != NULL ? renderer : "yaml");
+    if (strcmp(strategy, "smart") == 0) {
+        /* As in Salt: data that yamlex rendered is aggregated, other data merged key by key. */
+        const char *last = renderer != NULL ? renderer : "yaml", *bar = strrchr(last, '|');
+        bool yamlex = strcmp(bar != NULL ? bar + 1 : last, "yamlex") == 0 || str_starts(last, "yamlex_");
+        strategy = yamlex ? "aggregate" : "recurse";
+    }
     for (size_t i = 0; i < NELEMS(strategies); i++)
         if (strcmp(strategies[i].name, strategy) == 0)
             return strategies[i].merge(a, b, merge_lists);

@@ -243,15 +243,6 @@ static const table_t markup_table = TABLE(markup_methods), odict_table = TABLE(o
 
 /* ---- lookup ----------------------------------------------------------------------------------- */
 
-static int
-compare_name(const char *row, const char *name, size_t len)
-{
-    size_t n = strlen(row);
-    int order = memcmp(name, row, len < n ? len : n);
-
-    return order != 0 ? order : (len > n) - (len < n);
-}
-
 /* Binary search; the tables are sorted by name. */
 static const py_method_t *
 py_methods_find_in(const table_t *t, const char *name, size_t len)
@@ -260,7 +251,9 @@ py_methods_find_in(const table_t *t, const char *name, size_t len)
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        int order = compare_name(t->rows[mid].name, name, len);
+        size_t n = strlen(t->rows[mid].name);
+        int order = memcmp(name, t->rows[mid].name, len < n ? len : n);
+        order = order != 0 ? order : (len > n) - (len < n);
         if (order == 0)
             return &t->rows[mid];
         if (order > 0)
@@ -269,15 +262,6 @@ py_methods_find_in(const table_t *t, const char *name, size_t len)
             hi = mid;
     }
     return NULL;
-}
-
-/* False for methods that a frozenset or a view of values lacks. */
-static bool
-applies(const py_t *v, const py_method_t *m)
-{
-    if (py_is(v, PY_SET))
-        return (v->flags & PY_F_FROZEN) == 0 || (m->flags & MUTATES) == 0;
-    return !py_is(v, PY_VIEW) || ((const pyview_t *) v)->kind != PY_VALUES;
 }
 
 /* Methods of Markup and OrderedDict stand before those of str and dict. */
@@ -292,7 +276,12 @@ py_method_find(const py_t *v, const char *name, size_t len)
         m = py_methods_find_in(&odict_table, name, len);
     if (m == NULL)
         m = py_methods_find_in(&tables[py_type(v)], name, len);
-    return m != NULL && applies(v, m) ? m : NULL;
+    /* A frozenset has the methods of sets that change nothing, and a view of values none of the views'. */
+    if (m != NULL && py_is(v, PY_SET) && (v->flags & PY_F_FROZEN) != 0 && (m->flags & MUTATES) != 0)
+        return NULL;
+    if (m != NULL && py_is(v, PY_VIEW) && ((const pyview_t *) v)->kind == PY_VALUES)
+        return NULL;
+    return m;
 }
 
 const char *

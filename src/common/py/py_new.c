@@ -178,17 +178,6 @@ walk_seq(py_t *const *v, size_t n, py_visit_fn *visit, void *cookie)
 }
 
 static void
-walk_dict(const pydict_t *d, py_visit_fn *visit, void *cookie)
-{
-    for (size_t i = 0; i < d->fill; i++) {
-        if (d->entries[i].key == NULL)
-            continue;
-        visit(d->entries[i].key, cookie);
-        visit(d->entries[i].value, cookie);
-    }
-}
-
-static void
 walk_data(py_walk_fn *walk, void *data, py_visit_fn *visit, void *cookie)
 {
     if (walk != NULL && data != NULL)
@@ -201,6 +190,7 @@ py_walk_held(py_t *v, py_visit_fn *visit, void *cookie)
     pyslice_t *slice = (pyslice_t *) v;
     pyfunc_t *func = (pyfunc_t *) v;
     pyundef_t *undef = (pyundef_t *) v;
+    const pydict_t *dict = (const pydict_t *) v;
 
     switch (py_type(v)) {
     case PY_LIST:
@@ -211,7 +201,12 @@ py_walk_held(py_t *v, py_visit_fn *visit, void *cookie)
         break;
     case PY_DICT:
     case PY_SET:
-        walk_dict(py_as_dict(v), visit, cookie);
+        for (size_t i = 0; i < dict->fill; i++) {
+            if (dict->entries[i].key == NULL) /* deleted */
+                continue;
+            visit(dict->entries[i].key, cookie);
+            visit(dict->entries[i].value, cookie);
+        }
         break;
     case PY_SLICE:
         visit(slice->start, cookie);
@@ -269,15 +264,6 @@ drop_list(pylist_t *l)
         py_release(v, cap * sizeof(*v));
 }
 
-static void
-drop_undef(pyundef_t *u)
-{
-    py_destroy(&u->obj);
-    py_destroy(&u->name);
-    free(u->hint);
-    u->hint = NULL;
-}
-
 /* Each case detaches before it releases: releasing may run code that looks at `v`. */
 void
 py_drop_held(py_t *v)
@@ -286,6 +272,7 @@ py_drop_held(py_t *v)
     pyfunc_t *func = (pyfunc_t *) v;
     pygen_t *gen = (pygen_t *) v;
     pyhost_t *host = (pyhost_t *) v;
+    pyundef_t *undef = (pyundef_t *) v;
 
     switch (py_type(v)) {
     case PY_LIST:
@@ -318,7 +305,9 @@ py_drop_held(py_t *v)
         py_destroy(&((pyns_t *) v)->dict);
         break;
     case PY_UNDEFINED:
-        drop_undef((pyundef_t *) v);
+        py_destroy(&undef->obj);
+        py_destroy(&undef->name);
+        free(STEAL(undef->hint));
         break;
     case PY_HOST:
         drop_data(host->cls->free, &host->data);

@@ -142,21 +142,15 @@ look_at_pairs(search_t *s, const py_t *v)
     }
 }
 
-/* The text is another machine's unless all of it is the machine's own. */
-static said_t
-said_text(const py_t *v)
-{
-    if (peer_of(v) == NULL)
-        return SAID_NOT;
-    return (common_flags(v) & SPAN_OWN) != 0 ? SAID_OWN : SAID_OTHER;
-}
-
 /* Looks at `v` and what it holds, until enough was found or the limit of values is reached. */
 static void
 py_peer_look(search_t *s, const py_t *v)
 {
     if (py_peer_is_text(v)) {
-        said_t by = said_text(v);
+        /* The text is another machine's unless all of it is the machine's own. */
+        said_t by = SAID_NOT;
+        if (peer_of(v) != NULL)
+            by = (common_flags(v) & SPAN_OWN) != 0 ? SAID_OWN : SAID_OTHER;
         s->found = by > s->found ? by : s->found;
         return;
     }

@@ -195,16 +195,6 @@ repr_slice(buf_t *out, const pyslice_t *s)
 }
 
 static int
-repr_namespace(buf_t *out, const py_t *v)
-{
-    buf_puts(out, "<Namespace ");
-    if (py_repr_to(out, py_namespace_dict(v)) < 0)
-        return -1;
-    buf_putc(out, '>');
-    return 0;
-}
-
-static int
 repr_container(buf_t *out, py_t *v)
 {
     switch (py_type(v)) {
@@ -217,7 +207,11 @@ repr_container(buf_t *out, py_t *v)
     case PY_SLICE:
         return repr_slice(out, (pyslice_t *) v);
     case PY_NAMESPACE:
-        return repr_namespace(out, v);
+        buf_puts(out, "<Namespace ");
+        if (py_repr_to(out, py_namespace_dict(v)) < 0)
+            return -1;
+        buf_putc(out, '>');
+        return 0;
     default:
         return repr_seq(out, v);
     }
@@ -290,25 +284,12 @@ repr_host(buf_t *out, py_t *v)
     return 0;
 }
 
-static void
-repr_range(buf_t *out, const pyrange_t *r)
-{
-    buf_printf(out, r->step == 1 ? "range(%lld, %lld)" : "range(%lld, %lld, %lld)", (long long) r->start,
-               (long long) r->stop, (long long) r->step);
-}
-
-static void
-repr_gen(buf_t *out, const py_t *v)
-{
-    const char *function = ((const pygen_t *) v)->cls->function;
-
-    buf_printf(out, "<%s object %s%sat %p>", py_type_name(v), function != NULL ? function : "",
-               function != NULL ? " " : "", (const void *) v);
-}
-
 int
 py_repr_to(buf_t *out, py_t *v)
 {
+    const pyrange_t *range = (const pyrange_t *) v;
+    const char *function;
+
     switch (py_type(v)) {
     case PY_NONE:
         buf_puts(out, "None");
@@ -328,10 +309,13 @@ py_repr_to(buf_t *out, py_t *v)
         py_repr_bytes(out, v);
         return 0;
     case PY_RANGE:
-        repr_range(out, (pyrange_t *) v);
+        buf_printf(out, range->step == 1 ? "range(%lld, %lld)" : "range(%lld, %lld, %lld)",
+                   (long long) range->start, (long long) range->stop, (long long) range->step);
         return 0;
     case PY_GEN:
-        repr_gen(out, v);
+        function = ((const pygen_t *) v)->cls->function;
+        buf_printf(out, "<%s object %s%sat %p>", py_type_name(v), function != NULL ? function : "",
+                   function != NULL ? " " : "", (const void *) v);
         return 0;
     case PY_FUNC:
         repr_func(out, (pyfunc_t *) v);

@@ -29,33 +29,6 @@ tagged(const char *kind, json_t *content)
                                                            : NULL;
 }
 
-/* JSON has no nan or infinity, so these are tagged. */
-static json_t *
-wire_of_float(py_t *v)
-{
-    double d = py_float_value(v);
-
-    if (isfinite(d))
-        return json_real(d);
-    return tagged("float", json_string(isnan(d) ? "nan" : d > 0 ? "inf" : "-inf"));
-}
-
-static json_t *
-wire_of_int(py_t *v)
-{
-    int64_t n;
-
-    return py_to_int64(v, &n) ? json_integer(n) : tagged("int", py_to_json(v));
-}
-
-static json_t *
-wire_of_bytes(py_t *v)
-{
-    AUTO_FREE char *text = base64_encode(PY_TEXT(v), PY_LEN(v), 0);
-
-    return tagged("bytes", json_string(text));
-}
-
 /* Wraps a text, already JSON, with its peers' spans. TAKES `text`. */
 static json_t *
 wire_of_said(json_t *text, const spans_t *spans, size_t len)
@@ -217,13 +190,21 @@ marked_container(py_t *v)
 static json_t *
 py_wire_of(py_t *v, py_json_fn *container)
 {
+    int64_t n;
+    double d;
+
     switch (py_type(v)) {
-    case PY_INT:
-        return wire_of_int(v);
-    case PY_FLOAT:
-        return wire_of_float(v);
-    case PY_BYTES:
-        return wire_of_bytes(v);
+    case PY_INT: /* a larger one is tagged, with its digits */
+        return py_to_int64(v, &n) ? json_integer(n) : tagged("int", py_to_json(v));
+    case PY_FLOAT: /* JSON has no nan or infinity, so these are tagged */
+        d = py_float_value(v);
+        if (isfinite(d))
+            return json_real(d);
+        return tagged("float", json_string(isnan(d) ? "nan" : d > 0 ? "inf" : "-inf"));
+    case PY_BYTES: {
+        AUTO_FREE char *text = base64_encode(PY_TEXT(v), PY_LEN(v), 0);
+        return tagged("bytes", json_string(text));
+    }
     case PY_LIST:
     case PY_TUPLE:
     case PY_SET:
@@ -268,30 +249,11 @@ py_to_wire_peer(py_t *v)
     return py_is(v, PY_DICT) ? py_json_within(v, marked_members) : to_wire_marked(v);
 }
 
-static bool
-are_plain(const py_t *list)
-{
-    for (size_t i = 0; i < py_seq_len(list); i++)
-        if (!py_wire_plain(py_seq_at(list, i)))
-            return false;
-    return true;
-}
-
-static bool
-values_are_plain(const py_t *dict)
-{
-    py_t *key, *value;
-
-    for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
-        if (!py_wire_plain(value))
-            return false;
-    return true;
-}
-
 /* True if the value goes over the wire as plain JSON, without a tag. */
 bool
 py_wire_plain(const py_t *v)
 {
+    py_t *key, *value;
     int64_t n;
 
     switch (py_type(v)) {
@@ -300,9 +262,17 @@ py_wire_plain(const py_t *v)
     case PY_FLOAT:
         return isfinite(py_float_value(v));
     case PY_LIST:
-        return are_plain(v);
+        for (size_t i = 0; i < py_seq_len(v); i++)
+            if (!py_wire_plain(py_seq_at(v, i)))
+                return false;
+        return true;
     case PY_DICT:
-        return py_wire_is_plain(v, false) && values_are_plain(v);
+        if (!py_wire_is_plain(v, false))
+            return false;
+        for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
+            if (!py_wire_plain(value))
+                return false;
+        return true;
     case PY_BYTES:
     case PY_TUPLE:
     case PY_SET:

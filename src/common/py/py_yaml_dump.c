@@ -141,33 +141,18 @@ bytes_node(dumper_t *d, const py_t *v)
     return of_peer(d, py_yaml_dump_scalar(d, YAML_IS_BINARY, &out), v);
 }
 
-static dnode_t *
-int_node(dumper_t *d, const py_t *v)
-{
-    buf_auto_t text = BUF_INIT;
-
-    return py_int_text(&text, v, 10) < 0 ? NULL : py_yaml_dump_scalar(d, YAML_IS_INT, &text);
-}
-
-/* True for a lone surrogate, which Python's text may contain and UTF-8 may not. */
-static bool
-has_surrogate(const py_t *v)
-{
-    const char *p = PY_TEXT(v), *end = p + PY_LEN(v);
-
-    while ((p = memchr(p, 0xed, (size_t) (end - p))) != NULL)
-        if ((unsigned char) *++p >= 0xa0)
-            return true;
-    return false;
-}
-
 /* A text with surrogates raises what encode() raises, as PyYAML's output would. */
 static dnode_t *
 text_node(dumper_t *d, py_t *v)
 {
     buf_auto_t text = BUF_INIT;
+    const char *p = PY_TEXT(v), *end = p + PY_LEN(v);
+    bool surrogate = false;
 
-    if (has_surrogate(v)) {
+    /* A lone surrogate is ED A0 or above in Python's text; UTF-8 has none. */
+    while (!surrogate && (p = memchr(p, 0xed, (size_t) (end - p))) != NULL)
+        surrogate = (unsigned char) *++p >= 0xa0;
+    if (surrogate) {
         AUTO(py) name = py_strz("encode");
         py_unref(py_call_method(v, name, &(py_args_t){ .n = 0 }));
         return NULL;
@@ -242,8 +227,10 @@ scalar_node(dumper_t *d, py_t *v)
         return word(d, YAML_IS_NULL, "null");
     case PY_BOOL:
         return word(d, YAML_IS_BOOL, v->aux != 0 ? "true" : "false");
-    case PY_INT:
-        return int_node(d, v);
+    case PY_INT: {
+        buf_auto_t text = BUF_INIT;
+        return py_int_text(&text, v, 10) < 0 ? NULL : py_yaml_dump_scalar(d, YAML_IS_INT, &text);
+    }
     case PY_FLOAT:
         return float_node(d, py_float_value(v));
     case PY_STR:

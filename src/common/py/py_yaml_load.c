@@ -241,14 +241,6 @@ static const struct kind_row {
     [YAML_IS_UNKNOWN] = { 0 },
 };
 
-static scalar_fn *
-constructor(const loader_t *l, const struct kind_row *row)
-{
-    if (l->safe && row == &kinds[YAML_IS_INT])
-        return make_safe_int;
-    return l->safe && row == &kinds[YAML_IS_TIMESTAMP] ? make_time : row->scalar;
-}
-
 /* The node's address as a key; NULL for a node that is not shared. NEW. */
 static py_t *
 py_yaml_load_address_of(const ynode_t *node)
@@ -271,14 +263,6 @@ make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
     return v;
 }
 
-static py_t *
-empty_container(const loader_t *l, yaml_kind_t kind)
-{
-    if (kind == YAML_IS_MAP)
-        return l->ordered ? py_odict() : py_dict();
-    return kind == YAML_IS_SET ? py_set(false) : py_list();
-}
-
 /* NEW value, or NULL with the problem set. */
 static py_t *
 py_yaml_load_make(loader_t *l, const ynode_t *node)
@@ -298,7 +282,11 @@ py_yaml_load_make(loader_t *l, const ynode_t *node)
     if (row->scalar != NULL) {
         /* Makes a scalar by its kind. */
         const ynode_t *scalar = yaml_default_value(node);
-        scalar_fn *construct = constructor(l, row);
+        scalar_fn *construct = row->scalar;
+        if (l->safe && row == &kinds[YAML_IS_INT])
+            construct = make_safe_int;
+        else if (l->safe && row == &kinds[YAML_IS_TIMESTAMP])
+            construct = make_time;
         if (scalar->shape == YSCALAR && scalar->said != NULL) {
             /* A scalar with peers' marks. */
             AUTO(py) v = construct(scalar, l->problem);
@@ -331,7 +319,10 @@ py_yaml_load_make(loader_t *l, const ynode_t *node)
         py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
         if (v != NULL)
             return py_ref(v);
-        v = empty_container(l, node->kind);
+        if (node->kind == YAML_IS_MAP)
+            v = l->ordered ? py_odict() : py_dict();
+        else
+            v = node->kind == YAML_IS_SET ? py_set(false) : py_list();
         if (address != NULL)
             py_dict_set(l->known, address, v);
         if (l->n == l->cap) {
