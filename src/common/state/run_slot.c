@@ -130,6 +130,7 @@ read_arguments(lexer_t *lex, slot_call_t *self)
                 return true;
             }
         } else if (depth == 0 && run_slot_is_sign(lex, "=")) {
+            free(key); /* of "a=b=c" */
             key = xstrdup(buf_str(&word));
             buf_clear(&word);
         } else if (!open_or_close(lex, brackets, &depth)) {

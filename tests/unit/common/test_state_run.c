@@ -654,12 +654,15 @@ test_slots(void **state)
     add_chunk(chunks, "f", "test.show_notification",
               "{\"text\": \"__slot__:salt:test.arg(k=v).kwargs.k ~ \\\"'\\\"\"}");
     add_chunk(chunks, "g", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo(a) ~ '\"}");
+    add_chunk(chunks, "h", "test.show_notification",
+              "{\"text\": \"__slot__:salt:test.arg(k=v=w).kwargs.v\"}");
     json_auto_t *running = run_script(chunks, false, NULL, NULL);
     expect(running, "b", true, "v/more");
     expect(running, "e", true, "a/ b");
     expect(running, "f", true, "v'");
     expect(running, "g", true, "a'");
     expect(running, "c", true, "__slot__:salt:test.nosuch()");
+    expect(running, "h", true, "w");
     expect(running, "d", true, "it(s), ok");
 }
 
@@ -818,7 +821,8 @@ test_pause_that_cannot_be_read(void **state)
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
-/* Who a state is to run as is who its commands run as, of whichever of its parts: here nobody that there is. */
+/* Who a state is to run as is who its commands run as, of whichever of its parts: here nobody that there
+ * is. */
 static void
 test_runas(void **state)
 {
