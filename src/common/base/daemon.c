@@ -38,6 +38,8 @@ daemon_hide(void)
 #endif
 }
 
+/* The parent stays until the child says that it is ready, and exits with 1 when the child ends without a
+ * word: so a script that starts the daemon learns of its failure. */
 int
 daemon_background(fail_t *err)
 {
@@ -121,6 +123,7 @@ daemon_pid_file(const char *path, fail_t *err)
     return rc < 0 ? rc : fs_write_quick(path, text, strlen(text), 0644, err);
 }
 
+/* A process that gave up root's rights may not remove the file in a folder of root's: it is emptied then. */
 void
 daemon_pid_remove(const char *path)
 {
@@ -143,6 +146,7 @@ daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err)
     return 0;
 }
 
+/* Groups before the user: afterwards the privilege to set them is gone. */
 int
 daemon_user(const char *user, fail_t *err)
 {
@@ -162,6 +166,8 @@ daemon_user(const char *user, fail_t *err)
     return 0;
 }
 
+/* Signals are blocked and read from the descriptor, so that no handler interrupts anything. A closed pipe is
+ * told by write(), not by SIGPIPE. */
 int
 daemon_signals(bool with_child, fail_t *err)
 {
@@ -188,6 +194,7 @@ daemon_next_signal(int fd)
     return read(fd, &info, sizeof(info)) == (ssize_t) sizeof(info) ? (int) info.ssi_signo : 0;
 }
 
+/* Raises the soft limit as far as the hard one allows. Returns the limit that is in force; -1: unknown. */
 long
 daemon_raise_files(long want)
 {

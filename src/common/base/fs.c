@@ -1,4 +1,6 @@
-/* fs.c - files and folders. */
+/* fs.c - files and folders. An error names the verb, the path and the reason, and for the usual reasons what
+ * the user can do about it: hint(). Functions without an `err` return a negative errno and leave the words to
+ * their caller. */
 #include "common/base/fs.h"
 
 #include <fcntl.h>
@@ -59,6 +61,8 @@ fs_is_absence(int code)
     return code == -ENOENT || code == -ENOTDIR;
 }
 
+/* 1: it is there; 0: it is absent; negative with *err when neither is known, as below a folder that can't be
+ * read. */
 static int
 fs_own_look(const char *path, struct stat *st, fail_t *err)
 {
@@ -114,6 +118,7 @@ fs_read_fd(int fd, size_t limit, buf_t *out)
     }
 }
 
+/* Appends the file to `out`. When it fails, or is too long, what was read of it is taken back. */
 static int
 read_opened(int fd, const char *path, size_t limit, buf_t *out, fail_t *err)
 {
@@ -199,6 +204,7 @@ fs_write_nosig(int fd, const void *data, size_t len)
     return n < 0 ? -code : n;
 }
 
+/* A rename is on the disk only when the folder is. */
 static int
 sync_folder_of(const char *path)
 {
@@ -211,6 +217,9 @@ sync_folder_of(const char *path)
     return fd < 0 || fsync(fd) != 0 ? -errno : 0;
 }
 
+/* Writes a file beside `path` and renames it: readers see the old content or the new, never a part. `was`:
+ * the file whose owner and group stay, or NULL. `sync`: the content is on the disk before the name is, and
+ * the name before the return, so that a loss of power leaves one of the two files whole. */
 static int
 replace_file(const char *path, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync,
              fail_t *err)
@@ -259,6 +268,7 @@ fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fai
     return replace_file(path, data, len, mode, NULL, true, err);
 }
 
+/* Follows links: the file that they lead to is replaced and keeps its owner and mode, the links stay. */
 int
 fs_rewrite(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
 {
@@ -281,6 +291,7 @@ fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail
     return replace_file(path, data, len, mode, NULL, false, err);
 }
 
+/* `temp` is complete. It is removed when it can't get its name. */
 int
 fs_settle(const char *temp, const char *path, fail_t *err)
 {
@@ -392,6 +403,8 @@ fs_is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* A folder that is there already is fine, also one that a link leads to or that another process has just
+ * made. */
 static int
 make_one(const char *path, mode_t mode, fail_t *err)
 {
@@ -424,6 +437,8 @@ fs_mkdirs(const char *path, mode_t mode, fail_t *err)
     return make_one(part, mode, err);
 }
 
+/* A folder that is made here gets just this mode, which mkdir() would cut by the umask; one that is there
+ * keeps its own. */
 static int
 own_one(const char *path, mode_t mode, fail_t *err)
 {
@@ -433,6 +448,7 @@ own_one(const char *path, mode_t mode, fail_t *err)
     return fd >= 0 && fchmod(fd, mode) == 0 ? 0 : fail_errno(err, "set the mode of", path);
 }
 
+/* Only a new file gets the mode: that of an old one may be the administrator's choice. */
 int
 fs_open_log(const char *path, int more_flags)
 {
@@ -455,6 +471,7 @@ fs_is_same(int fd, const char *path)
            open_file.st_ino == named.st_ino;
 }
 
+/* The last folder of the path gets the mode; those above it are 0755 when they are made. */
 int
 fs_own_dir(const char *path, mode_t mode, fail_t *err)
 {
@@ -481,6 +498,7 @@ fs_own_parent(const char *path, fail_t *err)
     return str_empty(folder) ? 0 : fs_own_dir(folder, 0755, err);
 }
 
+/* Without `.` and `..`. errno is cleared before: by it alone readdir() tells a failure from the end. */
 struct dirent *
 fs_next(DIR *dir, int *ret_rc)
 {
@@ -583,6 +601,7 @@ fs_join(const char *a, const char *b)
     return xasprintf("%.*s/%s", (int) len, a, b + strspn(b, "/"));
 }
 
+/* Folders are executable too, so access() alone does not tell. */
 static bool
 fs_is_program(const char *path)
 {

@@ -211,6 +211,8 @@ real_msecs(const log_record_t *r)
     return (double) (r->wall_us % US_PER_S) / 1000;
 }
 
+/* Python's attributes of a LogRecord that a format may name, and those that Salt adds: bracket* and color*.
+ * The error about an unknown field lists them in this order. */
 static const field_t fields[] = {
     { "asctime", .text = text_asctime },
     { "bracketlevel", .text = text_bracketlevel },
@@ -240,6 +242,8 @@ static const field_t fields[] = {
 
 /* ---- reading a format ------------------------------------------------------------------------- */
 
+/* Digits that lead beyond WIDTH_MAX are read and not counted: the caller refuses the number, and none
+ * overflows. */
 static const char *
 scan_number(const char *at, size_t *ret_n)
 {
@@ -249,6 +253,7 @@ scan_number(const char *at, size_t *ret_n)
     return at;
 }
 
+/* Python's conversions for the field's type; a real number may be written as an integer. */
 static const char *
 conversions_of(const field_t *field)
 {

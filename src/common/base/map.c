@@ -25,6 +25,7 @@ struct map {
  * slot. */
 static uint64_t seed[2];
 
+/* The fallback is weak, and better than a process that ends where getrandom() is refused. */
 static void
 seed_once(void)
 {
@@ -164,6 +165,7 @@ drop_value(map_t *self, void *value)
         self->free_value(value);
 }
 
+/* TAKES the value. The old one is freed, unless it is the same. */
 void
 map_set(map_t *self, const char *key, void *value)
 {
@@ -265,6 +267,7 @@ map_clear(map_t *self)
     free(entries);
 }
 
+/* Entries come in the order in which they were added; removed ones are stepped over. */
 bool
 map_next(const map_t *self, size_t *iter, const char **ret_key, void **ret_value)
 {

@@ -47,6 +47,8 @@ init_by_words(pyrandom_t *self, const uint32_t *key, size_t len)
     mt[0] = 0x80000000U;
 }
 
+/* The Mersenne Twister MT19937, as in CPython's _randommodule.c: the numbers must be the same for the same
+ * seed. */
 static uint32_t
 pyrandom_next_word(pyrandom_t *self)
 {
@@ -82,6 +84,7 @@ seed_bytes(pyrandom_t *self, const unsigned char *bytes, size_t len)
     init_by_words(self, words, n > 0 ? n : 1);
 }
 
+/* An integer's absolute value is the seed, as in Python. */
 static void
 seed_number(pyrandom_t *self, uint64_t v)
 {
@@ -182,6 +185,7 @@ pyrandom_below(pyrandom_t *self, uint64_t n)
     return r;
 }
 
+/* random.randint(low, high). The whole range of 64 bits has no width that fits, and is refused. */
 int
 pyrandom_int(pyrandom_t *self, int64_t low, int64_t high, int64_t *ret_value, fail_t *err)
 {

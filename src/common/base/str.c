@@ -1,4 +1,5 @@
-/* str.c - text helpers. */
+/* str.c - text helpers. All work on bytes, and take UTF-8 as it is: no function here cuts a text at a place
+ * that it did not find by an ASCII character, but for str_copy(), whose room is what it is. */
 #include "common/base/str.h"
 
 #include "common/base/buf.h"

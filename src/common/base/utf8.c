@@ -1,6 +1,9 @@
-/* utf8.c - decoding and Python's idea of printable. */
+/* utf8.c - decoding, strictly as RFC 3629 has it, and Python's idea of printable: repr() escapes the other
+ * characters. */
 #include "common/base/utf8.h"
 
+/* 0 for bytes that are no character: one that is cut off or overlong, a surrogate, or beyond U+10FFFF.
+ * *ret_cp is left as it was then. */
 size_t
 utf8_next(const char *s, size_t len, uint32_t *ret_cp)
 {
@@ -29,6 +32,7 @@ utf8_next(const char *s, size_t len, uint32_t *ret_cp)
     return 0;
 }
 
+/* Surrogates are written as three bytes, as others of their size: texts of Python may hold them. */
 size_t
 utf8_encode(uint32_t cp, char out[4])
 {
@@ -65,6 +69,7 @@ utf8_valid(const char *s, size_t len)
     return true;
 }
 
+/* A byte that belongs to no character counts as one, since U+FFFD will stand for it. */
 size_t
 utf8_count(const char *s, size_t len)
 {

@@ -1,4 +1,6 @@
-/* value.c - helpers over jansson. */
+/* value.c - helpers over jansson. A getter with a default never fails: a member of another type counts as
+ * missing. jansson's iterators take no const value, so it is cast for them, and not changed. Objects keep the
+ * order in which their keys were added, which Salt's users see in all output. */
 #include "salt/value.h"
 
 #include <limits.h>
@@ -49,6 +51,7 @@ value_bool(const json_t *obj, const char *key, bool dflt)
     return json_is_boolean(v) ? json_is_true(v) : dflt;
 }
 
+/* True as Python's bool() of the value says; a value that is missing is false. */
 bool
 value_truthy(const json_t *v)
 {
@@ -81,6 +84,7 @@ int_equals_real(json_int_t i, double d)
     return d >= -0x1p63 && d < 0x1p63 && (json_int_t) d == i && (double) (json_int_t) d == d;
 }
 
+/* Equal as Python's == says, where 1 and 1.0 are one, but for booleans, which equal no number here. */
 bool
 value_equal(const json_t *a, const json_t *b)
 {
@@ -140,6 +144,7 @@ array_step(const json_t *array, const char *part)
     return index < 0 ? NULL : json_array_get(array, (size_t) index);
 }
 
+/* Without a delimiter the whole path is one key. */
 json_t *
 value_path(const json_t *root, const char *path, const char *delim)
 {
@@ -197,6 +202,8 @@ value_joined(const json_t *v, const char *between)
     return buf_steal(&text);
 }
 
+/* Salt's update(): mappings are merged key by key, other values of `over` replace those of `base`, and are
+ * copied. */
 void
 value_merge(json_t *base, const json_t *over, bool append_lists)
 {
@@ -221,6 +228,7 @@ value_merge(json_t *base, const json_t *over, bool append_lists)
 
 typedef json_t *read_fn(const char *text, size_t len, json_bad_t *ret_bad);
 
+/* Errors name line and column, which editors show, where the reader knows the byte. */
 static json_t *
 parse_by(read_fn *reader, const char *text, size_t len, size_t limit, const char *what, fail_t *err)
 {
@@ -281,6 +289,7 @@ value_parse_frame(const char *text, size_t len, const char *what, fail_t *err)
     return parse_spared(json_read_frame, text, len, len, what, err);
 }
 
+/* True when containers are nested at most `levels` deep. Recursion ends at that depth too. */
 bool
 value_nests(const json_t *v, int levels)
 {
@@ -312,6 +321,7 @@ value_dump(const json_t *v)
     return xrealloc(buf_steal(&out), size);
 }
 
+/* Bytes that are no UTF-8 become U+FFFD, byte by byte. */
 json_t *
 value_utf8(const char *bytes, size_t len)
 {

@@ -17,6 +17,7 @@ static const struct range {
     { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
 };
 
+/* ASCII is decided before, by the caller. */
 static bool
 visible_is_hidden(uint32_t cp)
 {

@@ -16,6 +16,8 @@ struct beacons {
 
 /* ---- shapes ------------------------------------------------------------------------------------------- */
 
+/* A configuration is a list of mappings, or one mapping, whose keys become the list's items. NEW; NULL: it is
+ * neither. */
 json_t *
 beacon_list(const json_t *given)
 {
@@ -34,6 +36,7 @@ beacon_list(const json_t *given)
     return list;
 }
 
+/* The items of the list in one mapping; of several with a key the last one counts. NEW. */
 json_t *
 beacon_dict(const json_t *list)
 {
@@ -64,6 +67,8 @@ beacon_module(const char *name, const json_t *given)
     return json_is_string(module) && *json_string_value(module) != '\0' ? json_string_value(module) : name;
 }
 
+/* NEW text of what is wrong, in Salt's words where Salt has them; NULL: nothing. The module's own check comes
+ * last, as it may rely on the shape. */
 char *
 beacon_validate(const beacon_row_t *row, const char *module, const json_t *given)
 {
@@ -107,6 +112,7 @@ beacon_trimmed(const json_t *given, const beacon_row_t *row)
     return out;
 }
 
+/* The minion's own configuration of a beacon replaces the pillar's of that name. NEW. */
 json_t *
 beacons_merge(const json_t *own, const json_t *pillar)
 {
@@ -259,6 +265,8 @@ beacons_next_ms(const beacons_t *self)
     return next;
 }
 
+/* The one that is due longest, so that a busy one starves no other. A beacon with a descriptor is not due
+ * again by time: beacon_readable() wakes it. */
 beacon_t *
 beacons_due(beacons_t *self, int64_t now_ms)
 {
@@ -276,6 +284,7 @@ beacons_due(beacons_t *self, int64_t now_ms)
     return first;
 }
 
+/* Not before its interval is over: what changes all the time would keep the minion busy. */
 void
 beacon_readable(beacon_t *self, int64_t now_ms)
 {

@@ -32,13 +32,6 @@ yaml_span_inert_is_letter(unsigned char c)
            (c != '\0' && strchr("_/~$();^+", c) != NULL);
 }
 
-/* Bytes that are content after the first byte of a scalar only. */
-static bool
-is_inner(unsigned char c)
-{
-    return c != '\0' && strchr("-.@=", c) != NULL;
-}
-
 /* Length of a character beyond ASCII that YAML takes like a letter: no line break, no byte order mark. 0 for
  * others. */
 static size_t
@@ -68,7 +61,7 @@ is_inert(const char *p, size_t len)
         n = c < 0x80 ? 1 : wide_letter(p + i, len - i);
         if (n == 0)
             return false;
-        if (c >= 0x80 || yaml_span_inert_is_letter(c) || is_inner(c) || c == ' ')
+        if (c >= 0x80 || yaml_span_inert_is_letter(c) || (c != '\0' && strchr("-.@= ", c) != NULL))
             continue;
         if (c != ':' || p[i - 1] == ' ' || p[i + 1] == ' ')
             return false;

@@ -127,16 +127,6 @@ yaml_span_walk_scalar(walk_t *w, const yaml_event_t *ev)
     node_ends(w);
 }
 
-/* False when nested deeper than LIMIT_YAML_DEPTH. */
-static bool
-yaml_span_walk_open_level(walk_t *w, bool mapping)
-{
-    if (w->depth == LIMIT_YAML_DEPTH)
-        return false;
-    w->levels[w->depth++] = (level_t){ .mapping = mapping, .keys = w->keys };
-    return true;
-}
-
 /* Ends a collection or an alias. As a key it has no text, and "" stands for it on the path. */
 static void
 unnamed_ends(walk_t *w)
@@ -144,13 +134,6 @@ unnamed_ends(walk_t *w)
     if (w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value)
         yaml_span_walk_add_key(w, "");
     node_ends(w);
-}
-
-static void
-yaml_span_walk_close_level(walk_t *w)
-{
-    cut_path(w, w->levels[--w->depth].keys);
-    unnamed_ends(w);
 }
 
 /* Handles an event. False at the stream's end, or where the nesting is too deep to go on. */
@@ -166,10 +149,14 @@ yaml_span_walk_take(walk_t *w, const yaml_event_t *ev)
         return true;
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
-        return yaml_span_walk_open_level(w, ev->type == YAML_MAPPING_START_EVENT);
+        if (w->depth == LIMIT_YAML_DEPTH)
+            return false;
+        w->levels[w->depth++] = (level_t){ .mapping = ev->type == YAML_MAPPING_START_EVENT, .keys = w->keys };
+        return true;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        yaml_span_walk_close_level(w);
+        cut_path(w, w->levels[--w->depth].keys);
+        unnamed_ends(w);
         return true;
     default:
         return ev->type != YAML_STREAM_END_EVENT;

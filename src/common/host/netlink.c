@@ -315,15 +315,6 @@ netlink_interfaces(fail_t *err)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
-/* Flags as in route(8): U up, G gateway, H host. */
-static json_t *
-flags_value(const struct rtmsg *route, struct rtattr **attrs)
-{
-    unsigned whole = route->rtm_family == AF_INET ? 32 : 128;
-
-    return value_fmt("U%s%s", attrs[RTA_GATEWAY] != NULL ? "G" : "", route->rtm_dst_len == whole ? "H" : "");
-}
-
 /* IPv4: unicast routes of the main table. IPv6: also local ones, of all tables, as Salt's network.routes
  * shows. */
 static int
@@ -347,11 +338,14 @@ add_route(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *o
     json_t *mask = v6                        ? json_string("")
                    : route->rtm_dst_len == 0 ? json_string(none)
                                              : netmask_value(route->rtm_dst_len);
+    /* Flags as in route(8): U up, G gateway, H host. */
+    json_t *flags = value_fmt("U%s%s", attrs[RTA_GATEWAY] != NULL ? "G" : "",
+                              route->rtm_dst_len == (route->rtm_family == AF_INET ? 32 : 128) ? "H" : "");
     json_array_append_new(
         out, json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "addr_family", v4 ? "inet" : "inet6", "destination",
                        v4 ? json_string(to) : value_fmt("%s/%u", to, route->rtm_dst_len), "gateway",
                        json_is_string(gateway) ? json_string_value(gateway) : none, "netmask", mask, "flags",
-                       flags_value(route, attrs), "interface", interface_value(number_of(attrs[RTA_OIF]))));
+                       flags, "interface", interface_value(number_of(attrs[RTA_OIF]))));
     return 0;
 }
 

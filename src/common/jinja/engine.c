@@ -159,18 +159,6 @@ jinja_error_place(const jinja_error_t *e)
     return NULL;
 }
 
-/* NEW source of a loaded template, also of one that did not compile; NULL for the text that was rendered. */
-static char *
-engine_text_of(const jsession_t *s, const jinja_frame_t *place)
-{
-    if (place == NULL || place->name == NULL)
-        return NULL;
-    for (size_t i = 0; i < s->n_kept; i++)
-        if (s->kept[i]->name != NULL && strcmp(s->kept[i]->name, place->name) == 0)
-            return xstrndup(s->kept[i]->tree.source, s->kept[i]->tree.source_len);
-    return s->bad_text != NULL ? xstrdup(s->bad_text) : NULL;
-}
-
 /* Moves the pending exception and its trace to `err`. */
 static void
 tell_error(jsession_t *s, jinja_error_t *err)
@@ -184,7 +172,15 @@ tell_error(jsession_t *s, jinja_error_t *err)
         err->frames = STEAL(s->trace);
         err->n = s->n_trace;
         s->n_trace = 0;
-        err->text = engine_text_of(s, jinja_error_place(err));
+        /* The source of a loaded template, also of one that did not compile; none for the text that was
+         * rendered. */
+        const jinja_frame_t *place = jinja_error_place(err);
+        bool loaded = place != NULL && place->name != NULL;
+        for (size_t i = 0; loaded && err->text == NULL && i < s->n_kept; i++)
+            if (s->kept[i]->name != NULL && strcmp(s->kept[i]->name, place->name) == 0)
+                err->text = xstrndup(s->kept[i]->tree.source, s->kept[i]->tree.source_len);
+        if (loaded && err->text == NULL && s->bad_text != NULL)
+            err->text = xstrdup(s->bad_text);
         err->hint = STEAL(s->hint);
     }
     py_error_free(&e);

@@ -356,12 +356,6 @@ jlooked(const jcontext_t *ctx, const char *what)
         options->looked(options->cookie, what);
 }
 
-static bool
-is_strictly_undefined(const py_t *v)
-{
-    return py_is(v, PY_UNDEFINED) && (py_undef_class(v)->flags & PY_UNDEF_TRUTH) != 0;
-}
-
 /* Calls a filter or test; its result gets the marks of peers' arguments unless the filter handles marks
  * itself. */
 static py_t *
@@ -370,8 +364,10 @@ eval_apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t 
     if ((f->flags & JF_WORLD) != 0)
         jlooked(ctx, f->name);
     if ((f->flags & JF_TEST) == 0) {
-        if (args->n > 0 && (f->flags & JF_UNDEFINED) == 0 && is_strictly_undefined(args->v[0]) &&
-            jfilter_is_salts(f))
+        /* Salt's own filters look at their value at once, which a strictly undefined one refuses. */
+        bool strict = args->n > 0 && py_is(args->v[0], PY_UNDEFINED) &&
+                      (py_undef_class(args->v[0])->flags & PY_UNDEF_TRUTH) != 0;
+        if (strict && (f->flags & JF_UNDEFINED) == 0 && jfilter_is_salts(f))
             return py_undef_raise(args->v[0]);
         py_t *v = f->fn(ctx, a, args);
         if ((f->flags & JF_MARKS) != 0)
@@ -553,14 +549,6 @@ call_direct(jrun_t *r, py_t *obj, const py_method_t *m, const py_args_t *args)
     return py_method_call(m, obj, args);
 }
 
-/* A StopIteration of a callee becomes an undefined value, as in Jinja. */
-static py_t *
-stopped(jrun_t *r)
-{
-    py_clear();
-    return jundefined(r->s, NULL, "value was undefined because a callable raised a StopIteration exception");
-}
-
 /* Evaluates the callee, then the arguments. `caller` is forwarded to the call of a call block. */
 static py_t *
 eval_call(jrun_t *r, const jnode_t *node)
@@ -590,7 +578,12 @@ eval_call(jrun_t *r, const jnode_t *node)
         v = m != NULL ? call_direct(r, obj, m, &view) : call_value(r, callee, &view);
     }
     jargs_free(&args);
-    return v == NULL && py_raised_is(&py_StopIteration) ? stopped(r) : v;
+    if (v != NULL || !py_raised_is(&py_StopIteration))
+        return v;
+
+    /* A StopIteration of a callee becomes an undefined value, as in Jinja. */
+    py_clear();
+    return jundefined(r->s, NULL, "value was undefined because a callable raised a StopIteration exception");
 }
 
 /* ---- which of them ------------------------------------------------------------------------------------ */

@@ -157,17 +157,6 @@ surplus_kw(const macro_t *m, const py_args_t *args, const bool *used)
     return py_raise_int(&py_TypeError, "macro %s takes no keyword argument %s", py_cstr(shown), py_cstr(kw));
 }
 
-/* Keywords that no parameter took, as a dict for `kwargs`. */
-static py_t *
-rest_kw(const py_args_t *args, const bool *used)
-{
-    py_t *rest = py_dict();
-    for (size_t i = 0; i < args->nkw; i++)
-        if (!used[i])
-            py_dict_set(rest, args->names[i], args->kwv[i]);
-    return rest;
-}
-
 /* Assigns the arguments to the macro's variables. 0, or -1 raised. */
 static int
 rt_macro_bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
@@ -189,10 +178,16 @@ rt_macro_bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
         }
         jframe_set(r->frame, sig->caller_ref, v);
     }
-    if (sig->kwargs)
-        jframe_set(r->frame, sig->kwargs_ref, rest_kw(args, used));
-    else if (surplus_kw(m, args, used) < 0)
+    if (sig->kwargs) {
+        /* Keywords that no parameter took, as a dict for `kwargs`. */
+        py_t *kwargs = py_dict();
+        for (size_t i = 0; i < args->nkw; i++)
+            if (!used[i])
+                py_dict_set(kwargs, args->names[i], args->kwv[i]);
+        jframe_set(r->frame, sig->kwargs_ref, kwargs);
+    } else if (surplus_kw(m, args, used) < 0) {
         return -1;
+    }
     if (sig->varargs) {
         size_t n = args->n > sig->nargs ? args->n - sig->nargs : 0;
         if (py_room(n * sizeof(py_t *)) < 0)

@@ -37,6 +37,8 @@ typedef struct wait {
 /* If the queue of a stopped master is full, connect() waits: for so long (SO_SNDTIMEO), in seconds. */
 #define CONNECT_S 10
 
+/* A full backlog makes connect() wait: the timeout of sending bounds that, and is taken off again for the
+ * requests. */
 static int
 client_connect(const char *path, const char *whose, fail_t *err)
 {
@@ -254,6 +256,7 @@ local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *
     return client_send(self, request, &p, err);
 }
 
+/* Pushes that come before the reply are kept for local_next(). */
 int
 local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {

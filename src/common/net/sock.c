@@ -247,6 +247,7 @@ sock_fd(void *sock)
     return fd;
 }
 
+/* The pair has no limit of waiting events, so that none is dropped while the reader is busy. */
 void *
 sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err)
 {
@@ -292,6 +293,7 @@ sock_monitor_next(void *monitor, int *ret_event, int *ret_value)
     return true;
 }
 
+/* Ends the process when there is no memory, as an allocation of its own would. */
 int
 sock_send(void *sock, const void *data, size_t len)
 {
@@ -314,6 +316,8 @@ sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *fra
     return -code;
 }
 
+/* Bytes of a frame on the wire under CURVE: the parts of its MESSAGE command, and the frame's head, whose
+ * length field is one byte up to 255 and eight beyond. */
 size_t
 sock_wire_bytes(size_t len)
 {
@@ -342,6 +346,8 @@ sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, si
     return sock_send_frame_to(router, rid, rid_len, &frame);
 }
 
+/* Sends the texts as the frames of one message, and waits while the actor's pipe is full. NULL ends the
+ * list. */
 void
 sock_tell(void *actor, ...)
 {
@@ -361,6 +367,8 @@ sock_tell(void *actor, ...)
     va_end(texts);
 }
 
+/* Waits for a message of an actor. Texts beyond `n_texts` are dropped, those that are missing are NULL.
+ * Returns how many came; the texts are NEW. */
 int
 sock_hear(void *actor, char **ret_texts, int n_texts)
 {

@@ -50,6 +50,7 @@ tags_part(const char *shape, size_t shape_len, const char *part, size_t len, con
     return shape_len == len && memcmp(shape, part, len) == 0;
 }
 
+/* Compares part by part. TEXT and PATH take all that is left. */
 static bool
 tags_has_shape(const char *tag, const char *shape, const char *id)
 {
@@ -69,6 +70,7 @@ tags_has_shape(const char *tag, const char *shape, const char *id)
     }
 }
 
+/* `begins`: the tag need only begin with one of the texts. */
 static bool
 tags_lists(const char *const *texts, size_t n, const char *tag, bool begins)
 {

@@ -322,25 +322,6 @@ drop_links(const remote_t *r, int tree, const char *top, const char *at, fail_t 
     return rc;
 }
 
-/* The tree never changes once it has its name, so what its links name now they name for ever. */
-static int
-ext_git_links(const remote_t *r, const char *dir, fail_t *err)
-{
-    AUTO_FD tree = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    return tree >= 0 ? drop_links(r, tree, dir, "", err)
-                     : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
-}
-
-/* Writes the files to disk before the rename: once the folder has its name, its content is trusted. */
-static int
-ext_git_sync(const char *dir, fail_t *err)
-{
-    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    return fd >= 0 && syncfs(fd) == 0 ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
-}
-
 /* Checks out a commit to `tree`, atomically: into a folder beside it, then renamed. The index is private, as
  * that of the copy would stay locked if git were killed. Losing a race against another process is success. */
 static int
@@ -358,8 +339,14 @@ ext_git_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, 
     rc = rc == 0 ? ext_git_git(&own, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
         rc = mount_files(r, files, whole, err);
-    rc = rc == 0 ? ext_git_links(r, whole, err) : rc;
-    rc = rc == 0 ? ext_git_sync(whole, err) : rc;
+    /* The tree never changes once it has its name: what its links name now they name for ever, and its files
+     * are on the disk before the rename, since its content is trusted from then on. */
+    AUTO_FD dir = rc == 0 ? open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (rc == 0 && dir < 0)
+        rc = fail_set(err, -errno, "%s: %s", whole, strerror(errno));
+    rc = rc == 0 ? drop_links(r, dir, whole, "", err) : rc;
+    if (rc == 0 && syncfs(dir) != 0)
+        rc = fail_set(err, -errno, "%s: %s", whole, strerror(errno));
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
     (void) fs_remove_tree(half, NULL);

@@ -75,6 +75,7 @@ ctx_opts(call_ctx_t *ctx)
     return ctx->opts;
 }
 
+/* Without a source of grains they are empty, so that callers need not ask whether there is one. */
 json_t *
 ctx_grains(call_ctx_t *ctx)
 {
@@ -92,6 +93,7 @@ ctx_grains_changed(call_ctx_t *ctx)
     ctx->native_grains = NULL;
 }
 
+/* Grains that can't be gathered again leave the old ones in use. */
 void
 ctx_refresh_grains(call_ctx_t *ctx)
 {
@@ -107,6 +109,7 @@ ctx_refresh_grains(call_ctx_t *ctx)
     ctx->native_grains = NULL;
 }
 
+/* Where the master renders for a minion, the grains are that minion's word, and carry its own mark. */
 py_t *
 ctx_native_grains(call_ctx_t *ctx)
 {
@@ -136,6 +139,7 @@ ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err)
     return ctx->env.pillar(ctx->env.cookie, own, err);
 }
 
+/* The JSON form is made again from the new pillar when a function asks for it. */
 void
 ctx_set_pillar(call_ctx_t *ctx, py_t *pillar)
 {
@@ -160,6 +164,7 @@ ctx_native_pillar(call_ctx_t *ctx)
     return ctx->native_pillar;
 }
 
+/* A pillar with a value that JSON can't express counts as empty as a whole, and is logged. */
 json_t *
 ctx_pillar(call_ctx_t *ctx)
 {
@@ -267,6 +272,7 @@ ctx_set_retcode(call_ctx_t *ctx, int retcode)
     ctx->retcode = retcode;
 }
 
+/* The last text counts. The exit code tells a script that nothing was found. */
 void
 ctx_absent(call_ctx_t *ctx, const char *fmt, ...)
 {
@@ -342,6 +348,7 @@ ctx_private(call_ctx_t *ctx)
     return ctx->env.private_data;
 }
 
+/* BORROWED, or NULL: this program has no functions of that kind. */
 registry_t *
 ctx_registry(call_ctx_t *ctx, plugin_kind_t kind)
 {
@@ -359,6 +366,7 @@ ctx_find(call_ctx_t *ctx, const char *fun, fail_t *err)
     return registry_find(ctx->env.registry, ctx, fun, err);
 }
 
+/* A function of a module that the options do not list is as good as absent for those who name it. */
 const func_t *
 ctx_find_named(call_ctx_t *ctx, const char *fun, fail_t *err)
 {

@@ -158,26 +158,19 @@ pipeline_add(pipeline_t *self, call_ctx_t *ctx, const char *spec, char *part, fa
     return 0;
 }
 
-/* Pipeline of a first line "#!jinja|yaml". NULL when there is none, when it names a program's path, or when a
- * peer's value is in it. NEW. */
-static char *
-shebang(const render_source_t *s)
-{
-    const char *nl = memchr(s->text, '\n', s->len);
-    size_t len = nl != NULL ? (size_t) (nl - s->text) : s->len;
-
-    if (s->fixed || len < 2 || (s->peer != NULL && s->peer->n > 0 && s->peer->v[0].from < len) ||
-        memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
-        return NULL;
-    AUTO_FREE char *line = xstrndup(s->text + 2, len - 2);
-    return xstrdup(str_trim(line));
-}
-
 int
 pipeline_parse(pipeline_t *self, call_ctx_t *ctx, const render_source_t *source, fail_t *err)
 {
-    AUTO_FREE char *said = shebang(source);
-    const char *spec = said != NULL ? said : source->pipeline;
+    const char *nl = memchr(source->text, '\n', source->len);
+    size_t len = nl != NULL ? (size_t) (nl - source->text) : source->len;
+
+    /* The pipeline of a first line "#!jinja|yaml", unless it names a program's path or a peer's value is in
+     * it. */
+    bool peers = source->peer != NULL && source->peer->n > 0 && source->peer->v[0].from < len;
+    bool names = !source->fixed && !peers && len >= 2 && memcmp(source->text, "#!", 2) == 0 &&
+                 (len == 2 || source->text[2] != '/');
+    AUTO_FREE char *line = names ? xstrndup(source->text + 2, len - 2) : NULL;
+    const char *spec = line != NULL ? str_trim(line) : source->pipeline;
 
     if (spec == NULL)
         spec = value_str(ctx_opts(ctx), "renderer", "jinja|yaml");

@@ -46,23 +46,17 @@ first_of(const py_t *v, py_t **ret_key, py_t **ret_value)
     return py_is(v, PY_DICT) && py_dict_next(v, &at, ret_key, ret_value) && py_is(*ret_key, PY_STR);
 }
 
-static bool
-is_one_of(const py_t *name, const char *const *names)
-{
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (py_str_is(name, names[i]))
-            return true;
-    return false;
-}
-
 bool
 stateconf_next_req(stateconf_req_t *it)
 {
     py_t *name, *list;
 
     while (py_is(it->args, PY_LIST) && it->arg_at < py_seq_len(it->args)) {
-        if (first_of(py_seq_at(it->args, it->arg_at), &name, &list) && is_one_of(name, it->names) &&
-            py_is(list, PY_LIST)) {
+        size_t k = 0;
+        bool found = first_of(py_seq_at(it->args, it->arg_at), &name, &list) && py_is(list, PY_LIST);
+        while (found && it->names[k] != NULL && !py_str_is(name, it->names[k]))
+            k++;
+        if (found && it->names[k] != NULL) {
             while (it->at < py_seq_len(list)) {
                 it->holder = py_seq_at(list, it->at++);
                 if (first_of(it->holder, &it->type, &it->id) && py_is(it->id, PY_STR))

@@ -78,6 +78,7 @@ rules_condition(const rules_ask_t *ask, const json_t *condition, const json_t *a
     return good;
 }
 
+/* Several conditions are alternatives. Arguments that can't be told apart meet none. */
 static bool
 rules_arguments(const rules_ask_t *ask, const json_t *conditions)
 {
@@ -154,6 +155,8 @@ rules_scoped(const rules_ask_t *ask, const json_t *rule, buf_t *targets, rules_f
     return false;
 }
 
+/* First each rule by itself. With `unite`, the targets of all rules that allow the function are then joined
+ * by `or` and asked for at once: together they may cover a job that none covers alone. */
 static bool
 rules_local(const json_t *rules, const rules_ask_t *ask, rules_found_t *found)
 {
@@ -192,6 +195,7 @@ rules_means_form(const char *word, const char *form)
            (word[1 + len] == '\0' || str_eq(word + 1 + len, "s"));
 }
 
+/* "@jobs" means the functions of the module `jobs`. */
 static bool
 rules_means_module(const char *word, const char *fun, size_t len)
 {
@@ -259,6 +263,7 @@ rules_forbid(const json_t *exprs, const char *word, match_work_t *work)
 
 /* ---- a user's rules ------------------------------------------------------------------------------ */
 
+/* `by` gets the key that each rule came from, at the same index. */
 static void
 rules_append(json_t *rules, json_t *by, const char *key, const json_t *some)
 {

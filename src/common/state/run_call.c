@@ -410,15 +410,6 @@ retry_number(const json_t *retry, const char *key, json_int_t dflt)
     return dflt;
 }
 
-/* True when no further attempt is needed. A result of None (a test run) matches neither way. */
-static bool
-is_until(const json_t *ret, const retry_t *retry)
-{
-    const json_t *result = value_get(ret, "result");
-
-    return retry->until ? json_is_true(result) : json_is_false(result);
-}
-
 /* Retry until the result matches or the attempts are used up; the waits count into the duration, as in
  * Salt. */
 static json_t *
@@ -428,7 +419,11 @@ call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retr
     buf_auto_t comments = BUF_INIT;
     double ms = 0;
 
-    for (json_int_t n = 1; !is_until(last, retry) && n < retry->attempts; n++) {
+    for (json_int_t n = 1; n < retry->attempts; n++) {
+        /* A result of None (a test run) matches neither way. */
+        const json_t *result = value_get(last, "result");
+        if (retry->until ? json_is_true(result) : json_is_false(result))
+            break;
         json_int_t interval = retry->interval;
         if (retry->splay > 0)
             interval += (json_int_t) arc4random_uniform((uint32_t) retry->splay + 1);
@@ -441,7 +436,6 @@ call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retr
         else
             clock_pause((double) interval);
 
-        const json_t *result = value_get(last, "result");
         buf_printf(&comments,
                    "Attempt %lld: Returned a result of \"%s\", with the following comment: \"%s\"\n",
                    (long long) n,

@@ -115,18 +115,6 @@ find_pattern(run_t *run, const char *key, const char *pattern)
     return found->n > 0 ? found : NULL;
 }
 
-/* BORROWED steps that a requisite {key: value} means; NULL: there are none. */
-static const steps_t *
-run_index_find(run_t *run, const char *key, const char *value)
-{
-    if (match_has_glob(value))
-        return find_pattern(run, key, value);
-    if (str_eq(key, "sls"))
-        return map_get(run->sls, value);
-    AUTO_FREE char *exact = xasprintf("%s" SEP "%s", str_eq(key, "id") ? "" : key, value);
-    return map_get(run->index, exact);
-}
-
 /* ---- a chunk's requisites ------------------------------------------------------------------ */
 
 static const char *const names[REQ_KINDS] = {
@@ -165,7 +153,14 @@ read_req(run_t *run, step_t *step, req_kind_t kind, json_t *entry)
         return;
     req_t *req = &step->reqs[step->n_reqs++];
     *req = (req_t){ .kind = kind, .key = xstrndup(key, strcspn(key, ".")), .value = value_pystr(value) };
-    req->steps = json_is_string(value) ? run_index_find(run, req->key, req->value) : NULL;
+    /* The steps that it means, by a pattern, an SLS or the exact words; NULL: there are none. */
+    AUTO_FREE char *exact = xasprintf("%s" SEP "%s", str_eq(req->key, "id") ? "" : req->key, req->value);
+    if (!json_is_string(value))
+        req->steps = NULL;
+    else if (match_has_glob(req->value))
+        req->steps = find_pattern(run, req->key, req->value);
+    else
+        req->steps = str_eq(req->key, "sls") ? map_get(run->sls, req->value) : map_get(run->index, exact);
 }
 
 /* Convert watch to require for a module without mod_watch, as Salt does. */

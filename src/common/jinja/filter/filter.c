@@ -55,7 +55,8 @@ is_in(const jfilter_table_t *const *tables, size_t n, const jfilter_t *f)
 bool
 jfilter_is_pure(const jfilter_t *f)
 {
-    /* Salt's filters may ask the machine, files or random numbers; those with a context may read variables. */
+    /* Salt's filters may ask the machine, files or random numbers; those with a context may read
+     * variables. */
     bool own = f != NULL && (is_in(filters, NELEMS(filters), f) || is_in(tests, 1, f));
     return own && ((f->flags & JF_CONTEXT) == 0 || strcmp(f->sig.params[0], "context") != 0);
 }
@@ -93,15 +94,6 @@ jtest_name(const jinja_t *engine, size_t i)
 
 /* ---- attributes --------------------------------------------------------------------------------------- */
 
-static bool
-all_digits(const char *s, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (s[i] < '0' || s[i] > '9')
-            return false;
-    return n > 0;
-}
-
 static py_t *
 filter_parts_of(const char *s, size_t len)
 {
@@ -109,7 +101,10 @@ filter_parts_of(const char *s, size_t len)
     for (const char *end = s + len;; s++) {
         const char *dot = memchr(s, '.', (size_t) (end - s));
         size_t n = (size_t) ((dot != NULL ? dot : end) - s);
-        py_append_new(parts, all_digits(s, n) ? py_int_digits(s, n) : py_str(s, n));
+        size_t digits = 0; /* a part of digits alone is an index */
+        while (digits < n && s[digits] >= '0' && s[digits] <= '9')
+            digits++;
+        py_append_new(parts, n > 0 && digits == n ? py_int_digits(s, n) : py_str(s, n));
         if (dot == NULL)
             return parts;
         s = dot;

@@ -17,20 +17,13 @@ html_of(py_t *v)
     return html != NULL ? py_tostr(html) : NULL;
 }
 
-/* A plain str of a text. NEW. */
-static py_t *
-filters_markup_plain(py_t *text)
-{
-    size_t len;
-    const char *s = py_text(text, &len);
-    return py_str(s, len);
-}
-
 static py_t *
 do_forceescape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(py) text = html_of(a[0]);
-    AUTO(py) bare = text != NULL ? filters_markup_plain(text) : NULL;
+    size_t len;
+    const char *s = text != NULL ? py_text(text, &len) : NULL;
+    AUTO(py) bare = s != NULL ? py_str(s, len) : NULL; /* a plain str: Markup is not escaped again */
     return bare != NULL ? py_escape(bare) : NULL;
 }
 

@@ -42,12 +42,6 @@ do_trim(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return s != NULL ? jmethod(s, "strip", 1, jarg(a[1], PY_None)) : NULL;
 }
 
-static bool
-splits_words(char c)
-{
-    return c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
-}
-
 /* Appends a word: its first character upper, the rest lower. */
 static int
 filters_text_add_word(py_t *out, const py_t *s, const char *word, const char *end)
@@ -81,7 +75,7 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     bool separator = false;
     for (; p < end; p = char_end(p, end)) {
         size_t space = space_at(p, end);
-        bool sep = space > 0 || splits_words(*p);
+        bool sep = space > 0 || (*p != '\0' && strchr("-({[<", *p) != NULL);
         if (sep != separator) {
             if (filters_text_add_word(parts, s, word, p) < 0)
                 return NULL;

@@ -202,12 +202,6 @@ JFILTER(sorted_ignorecase)
     return list != NULL && py_sort(list, keys, false) == 0 ? STEAL(list) : NULL;
 }
 
-static bool
-is_null_text(py_t *v)
-{
-    return py_is(v, PY_NONE) || (py_is(v, PY_STR) && (py_str_is(v, "None") || py_str_is(v, "null")));
-}
-
 /* Appends the elements of nested iterables up to `levels` deep (negative: all). */
 static int
 flatten_into(py_t *out, py_t *data, int64_t levels, bool keep_nulls)
@@ -220,7 +214,8 @@ flatten_into(py_t *out, py_t *data, int64_t levels, bool keep_nulls)
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < py_seq_len(list); i++) {
         py_t *v = py_seq_at(list, i);
-        if (!keep_nulls && is_null_text(v))
+        bool null = py_is(v, PY_NONE) || (py_is(v, PY_STR) && (py_str_is(v, "None") || py_str_is(v, "null")));
+        if (null && !keep_nulls)
             continue;
         if (!py_is(v, PY_STR) && py_iterable(v) && levels != 0)
             rc = flatten_into(out, v, levels - 1, keep_nulls);
@@ -373,18 +368,6 @@ JFILTER(shuffle)
 
 /* ---- tables of MySQL ---------------------------------------------------------------------------------- */
 
-/* Cells of a line of a printed table, stripped. NEW list. */
-static py_t *
-cells_of(py_t *line)
-{
-    AUTO(py) bar = py_strz("|");
-    AUTO(py) parts = jmethod(line, "split", 1, bar);
-    AUTO(py) cells = py_list();
-    for (size_t i = 0; parts != NULL && i < py_seq_len(parts); i++)
-        py_append_new(cells, jmethod(py_seq_at(parts, i), "strip", 0));
-    return parts != NULL ? STEAL(cells) : NULL;
-}
-
 /* A row of a printed table as a dict, keyed by one of its columns. */
 static int
 salt_data_add_row(py_t *ret, py_t *headers, py_t *cells, py_t *key)
@@ -413,7 +396,14 @@ JFILTER(mysql_to_dict)
         py_t *line = py_seq_at(lines, i);
         if (!py_is(line, PY_STR) || py_cstr(line)[0] == '\0' || py_cstr(line)[0] == '+')
             continue;
-        AUTO(py) cells = cells_of(line);
+        /* The line's cells, stripped. */
+        AUTO(py) bar = py_strz("|");
+        AUTO(py) parts = jmethod(line, "split", 1, bar);
+        AUTO(py) cells = py_list();
+        for (size_t k = 0; parts != NULL && k < py_seq_len(parts); k++)
+            py_append_new(cells, jmethod(py_seq_at(parts, k), "strip", 0));
+        if (parts == NULL)
+            return NULL;
         if (headers != NULL && py_seq_len(headers) > 1) {
             if (salt_data_add_row(ret, headers, cells, a[1]) < 0)
                 return NULL;

@@ -46,16 +46,6 @@ static const struct prefix {
     { &jinja_CommandExecutionError, "Problem running salt function in Jinja template: " },
 };
 
-/* Salt's prefix by the exception's class. */
-static const char *
-prefix_of(const py_exc_t *type)
-{
-    for (size_t i = 0; i < NELEMS(prefixes); i++)
-        if (py_exc_is(type, prefixes[i].type))
-            return prefixes[i].text;
-    return "Jinja error: ";
-}
-
 /* True when the error is in another file than the SLS itself: then its lines are part of the message. */
 static bool
 shows_file(const jinja_frame_t *place, const char *sls)
@@ -78,7 +68,11 @@ jinja_salt_tell(const jinja_error_t *e, const char *source, size_t len, const ch
 {
     const jinja_frame_t *place = jinja_error_place(e);
     buf_auto_t b = BUF_INIT;
-    buf_printf(&b, "%s%s", prefix_of(e->type), e->message);
+    const char *prefix = "Jinja error: "; /* Salt's, by the exception's class; the first row that fits */
+    for (size_t i = NELEMS(prefixes); i-- > 0;)
+        if (py_exc_is(e->type, prefixes[i].type))
+            prefix = prefixes[i].text;
+    buf_printf(&b, "%s%s", prefix, e->message);
     told->line = place != NULL ? place->line : 0;
     if (shows_file(place, sls)) {
         char *around AUTO_FREE = jinja_salt_around(e->text != NULL ? e->text : "",

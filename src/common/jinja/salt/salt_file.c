@@ -69,26 +69,6 @@ typedef struct folder {
     ino_t ino;
 } folder_t;
 
-/* True if the walk is inside that folder already, through a symbolic link. */
-static bool
-is_above(const folder_t *f, const struct stat *st)
-{
-    for (; f != NULL; f = f->up)
-        if (f->dev == st->st_dev && f->ino == st->st_ino)
-            return true;
-    return false;
-}
-
-/* Lists a folder. Unreadable ones are left out, as os.walk does; passing errors (no descriptors, no memory)
- * raise, as an empty result would be wrong. */
-static int
-salt_file_names_in(const char *path, char ***ret_names)
-{
-    fail_auto_t err = FAIL_INIT;
-    int rc = fs_names(path, ret_names, &err);
-    return fs_is_passing(rc) ? py_raise_int(&py_RuntimeError, "%s", fail_text(&err)) : 0;
-}
-
 /* Appends all paths below a folder, depth first. Links are followed unless they lead to a folder above. */
 static int
 salt_file_walk(py_t *out, const char *path, const folder_t *up)
@@ -98,11 +78,19 @@ salt_file_walk(py_t *out, const char *path, const folder_t *up)
         return fs_is_passing(-errno)
                    ? py_raise_int(&py_RuntimeError, "cannot look at %s: %s", path, strerror(errno))
                    : 0;
-    if (!S_ISDIR(st.st_mode) || is_above(up, &st))
+    if (!S_ISDIR(st.st_mode))
         return 0;
+    for (const folder_t *f = up; f != NULL; f = f->up) /* inside that folder already, through a link */
+        if (f->dev == st.st_dev && f->ino == st.st_ino)
+            return 0;
     const folder_t here = { up, st.st_dev, st.st_ino };
     char **names = NULL;
-    int rc = salt_file_names_in(path, &names);
+
+    /* Unreadable folders are left out, as os.walk does; passing errors (no descriptors, no memory) raise, as
+     * an empty result would be wrong. */
+    fail_auto_t err = FAIL_INIT;
+    int rc = fs_names(path, &names, &err);
+    rc = fs_is_passing(rc) ? py_raise_int(&py_RuntimeError, "%s", fail_text(&err)) : 0;
     rc = rc == 0 ? py_enter() : rc;
     for (size_t i = 0; names != NULL && names[i] != NULL && rc == 0 && (rc = py_tick()) == 0; i++) {
         char *inner AUTO_FREE = fs_join(path, names[i]);

@@ -30,15 +30,6 @@ static const struct option {
     { "sl", is_site_local },    { "site_local", is_site_local },    { "unspecified", ip_is_unspecified },
 };
 
-static bool
-option_holds(const char *name, const ip_t *ip)
-{
-    for (size_t i = 0; i < NELEMS(options); i++)
-        if (strcmp(options[i].name, name) == 0)
-            return options[i].holds(ip);
-    return true;
-}
-
 /* 1 when the address has all the comma-separated properties, 0 when not, -1 raised. Unknown names hold, as in
  * Salt. */
 static int
@@ -52,7 +43,9 @@ options_hold(py_t *wanted, const ip_t *ip)
     int rc = list != NULL ? 1 : -1;
     for (size_t i = 0; rc > 0 && i < py_seq_len(list); i++) {
         AUTO(py) name = jmethod(py_seq_at(list, i), "strip", 0);
-        rc = option_holds(py_cstr(name), ip);
+        for (size_t k = 0; k < NELEMS(options); k++)
+            if (strcmp(options[k].name, py_cstr(name)) == 0)
+                rc = options[k].holds(ip);
     }
     return rc;
 }
@@ -208,13 +201,6 @@ salt_net_size_of(py_t *v)
     return py_binary(PY_POW, two, bits);
 }
 
-static void
-next_address(ip_t *ip)
-{
-    for (int i = ip->version == 4 ? 3 : 15; i >= 0 && ++ip->b[i] == 0; i--)
-        continue;
-}
-
 /* All hosts of a network: without its own address, for version 4 without the broadcast address. Bounded by
  * MAX_HOSTS. */
 static py_t *
@@ -229,11 +215,12 @@ hosts_of(py_t *v)
     unsigned long n = 1UL << bits, first = bits > 1, last = n - (bits > 1 && net.addr.version == 4);
     ip_t ip = ipnet_first(&net);
     AUTO(py) out = py_list();
-    for (unsigned long i = 0; i < last; i++, next_address(&ip)) {
-        if (i < first)
+    for (unsigned long i = 0; i < last; i++) {
+        char *text AUTO_FREE = i >= first ? ip_text(&ip) : NULL;
+        if (text != NULL)
+            py_append_new(out, py_strz(text));
+        for (int k = net.addr.version == 4 ? 3 : 15; k >= 0 && ++ip.b[k] == 0; k--) /* the next address */
             continue;
-        char *text AUTO_FREE = ip_text(&ip);
-        py_append_new(out, py_strz(text));
     }
     return STEAL(out);
 }
@@ -355,15 +342,6 @@ JFILTER(gen_mac)
     return prefix != NULL ? py_strf("%s:%02X:%02X:%02X", py_cstr(prefix), b[0], b[1], b[2]) : NULL;
 }
 
-/* A MAC address without its separator, the third character. NEW. */
-static py_t *
-without_separator(py_t *mac)
-{
-    AUTO(py) separator = py_substr(mac, 2, 3);
-    AUTO(py) nothing = py_str("", 0);
-    return jmethod(mac, "replace", 2, separator, nothing);
-}
-
 JFILTER(mac_str_to_bytes)
 {
     int64_t len = py_len(a[0]);
@@ -371,7 +349,13 @@ JFILTER(mac_str_to_bytes)
         return NULL;
     if ((len != 12 && len != 17) || !py_is(a[0], PY_STR))
         return py_raise(&py_ValueError, "Invalid MAC address");
-    AUTO(py) digits = len == 17 ? without_separator(a[0]) : py_ref(a[0]);
+    AUTO(py) digits = py_ref(a[0]);
+    if (len == 17) { /* the third character is the separator, whatever it is */
+        AUTO(py) separator = py_substr(a[0], 2, 3);
+        AUTO(py) nothing = py_str("", 0);
+        py_unref(digits);
+        digits = jmethod(a[0], "replace", 2, separator, nothing);
+    }
     if (digits == NULL)
         return NULL;
     size_t n = (size_t) py_len(digits);
