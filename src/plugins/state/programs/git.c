@@ -1,8 +1,10 @@
 /* git.c - state module `git`, function `latest`: brings a checkout to a revision of its remote. The state
- * asks the remote for its refs, looks at the checkout, decides between fast-forward, reset and refusal, and
- * then fetches, checks out, merges and updates submodules through the execution module `git`. Order of
- * decisions and texts are those of Salt's states.git. Functions that can complete the return answer 1 for
- * "the return is made", 0 to go on, or a negative errno. */
+ * asks the remote for its refs (git ls-remote), looks at the checkout, decides between fast-forward, reset
+ * and refusal, and then fetches, checks out, merges and updates submodules through the execution module
+ * `git`. Order of decisions and texts are those of Salt's states.git, whose documentation of `rev`, `branch`
+ * and `force_reset` is the specification; revisions that both sides print are shortened to seven digits as
+ * there. A bare repository or a mirror has no HEAD to compare: it is fetched, and that is all. Functions that
+ * can complete the return answer 1 for "the return is made", 0 to go on, or a negative errno. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -14,8 +16,13 @@
 
 enum { SHORT_SHA = 7, SHA_LEN = 40 };
 
+/* Kinds of `rev` as the remote's refs tell them. A remote HEAD counts as a SHA1, since no branch is
+ * followed. */
 typedef enum rev_kind { REV_NONE, REV_SHA, REV_BRANCH, REV_TAG } rev_kind_t;
 
+/* One run. The remote's refs fill `remote_rev`, `kind`, `upstream`, `place` and `default_branch`; the checkout fills
+ * the local ones. In an update `local_*` is what is checked out, `base_*` what the wanted branch has, which is
+ * another one when `branch` names a branch that is not checked out. */
 typedef struct git_latest {
     gitstate_t s;
     const char *name, *rev, *branch, *remote; /* branch NULL: whatever is checked out */
@@ -85,30 +92,9 @@ remote_ref(const git_latest_t *l, const char *prefix, const char *suffix)
     return value_str(l->refs, ref, NULL);
 }
 
-/* True for text that can be a full or abbreviated SHA1. */
-static bool
-is_sha(const char *rev)
-{
-    return strlen(rev) <= SHA_LEN && rev[strspn(rev, "0123456789abcdefABCDEF")] == '\0';
-}
-
-/* Names the wanted revision for messages: "origin/main (0123abc)", "remote HEAD (0123abc)" or the SHA1. */
-static void
-set_place(git_latest_t *l)
-{
-    const char *sha = l->remote_rev;
-
-    if (sha == NULL)
-        return;
-    if (strcmp(l->rev, "HEAD") == 0)
-        l->place = xasprintf("remote HEAD (%.*s)", SHORT_SHA, sha);
-    else if (l->kind == REV_SHA)
-        l->place = xasprintf("%.*s", SHORT_SHA, sha);
-    else
-        l->place = xasprintf("%s (%.*s)", l->kind == REV_BRANCH ? l->upstream : l->rev, SHORT_SHA, sha);
-}
-
-/* 0: go on; 1: the return is made; negative. */
+/* Asks the remote for its refs and finds `rev` among them. A branch wins over a tag of the same name, and both
+ * over digits that could be a commit: git ls-remote lists no commits, so a SHA1 is believed until the fetch.
+ * 0: go on; 1: the return is made; negative. */
 static int
 ask_remote(git_latest_t *l)
 {
@@ -119,7 +105,7 @@ ask_remote(git_latest_t *l)
     if (ctx_call(l->s.ctx, "git.remote_refs", NULL, kwargs, &l->refs, l->s.err) < 0)
         return gitstate_failed(&l->s, "Failed to check remote refs: ") < 0 ? l->s.err->code : 1;
 
-    /* Resolves `rev` in the remote's refs. */
+    /* The default branch is the first one that has HEAD's commit: the answer does not tell what HEAD points to. */
     const char *head = value_str(l->refs, "HEAD", NULL), *sha, *ref;
     json_t *v;
     json_object_foreach (l->refs, ref, v) {
@@ -127,6 +113,7 @@ ask_remote(git_latest_t *l)
             str_eq(json_string_value(v), head))
             l->default_branch = xstrdup(ref + strlen("refs/heads/"));
     }
+    /* "^{}" is the commit that an annotated tag stands for; the tag's own SHA1 is never HEAD's. */
     if (!l->bare) {
         if (strcmp(l->rev, "HEAD") == 0) {
             l->kind = head != NULL ? REV_SHA : REV_NONE;
@@ -140,15 +127,23 @@ ask_remote(git_latest_t *l)
                    (sha = remote_ref(l, "refs/tags/", "")) != NULL) {
             l->kind = REV_TAG;
             l->remote_rev = xstrdup(sha);
-        } else if (is_sha(l->rev)) {
+        } else if (strlen(l->rev) <= SHA_LEN && l->rev[strspn(l->rev, "0123456789abcdefABCDEF")] == '\0') {
             l->kind = REV_SHA;
             l->remote_rev = xstrdup(l->rev);
             for (char *c = l->remote_rev; *c != '\0'; c++)
                 *c = *c >= 'A' && *c <= 'F' ? (char) (*c + 32) : *c;
         }
-        set_place(l);
+        /* Name of the wanted revision in messages: "origin/main (0123abc)", or the SHA1 alone. */
+        if (l->remote_rev != NULL && strcmp(l->rev, "HEAD") == 0)
+            l->place = xasprintf("remote HEAD (%.*s)", SHORT_SHA, l->remote_rev);
+        else if (l->remote_rev != NULL && l->kind == REV_SHA)
+            l->place = xasprintf("%.*s", SHORT_SHA, l->remote_rev);
+        else if (l->remote_rev != NULL)
+            l->place = xasprintf("%s (%.*s)", l->kind == REV_BRANCH ? l->upstream : l->rev, SHORT_SHA,
+                                 l->remote_rev);
     }
 
+    /* git clone --depth takes --branch, which names no commit. An empty remote (no HEAD) is no fault. */
     if (!json_is_null(value_get(l->s.args, "depth")) && l->kind != REV_BRANCH && l->kind != REV_TAG) {
         (void) gitstate_fail(
             &l->s, "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote "
@@ -186,6 +181,7 @@ other_branch(const git_latest_t *l)
 static int
 look_at_checkout(git_latest_t *l)
 {
+    /* The remote's address is wanted with its password: fix_remote() compares it. */
     l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     l->tags = l->branches != NULL ? gitstate_call(&l->s, "git.list_tags", NULL, l->s.err) : NULL;
     l->remotes = l->tags != NULL
@@ -197,6 +193,8 @@ look_at_checkout(git_latest_t *l)
     state_git_take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
     l->base_rev = l->local_rev != NULL ? xstrdup(l->local_rev) : NULL;
     l->base_branch = l->local_branch != NULL ? xstrdup(l->local_branch) : NULL;
+    /* Another branch than the one checked out is wanted: it may exist, or be made from the remote's
+     * revision. */
     if (other_branch(l)) {
         free(l->base_rev);
         bool there = value_lists(l->branches, l->branch);
@@ -222,37 +220,6 @@ look_at_checkout(git_latest_t *l)
     return 0;
 }
 
-/* Looks for the remote's revision in the checkout. 1: the return is made. */
-static int
-find_rev_here(git_latest_t *l)
-{
-    if (l->kind == REV_SHA && l->base_rev != NULL && str_starts(l->base_rev, l->remote_rev)) {
-        l->have_rev = true;
-        return 0;
-    }
-    AUTO_FREE char *commit = l->remote_rev != NULL ? parsed(l, "", "%s^{commit}", l->remote_rev) : NULL;
-    if (commit == NULL)
-        return 0;
-    if (l->kind == REV_SHA) {
-        l->have_rev = true;
-    } else if (l->kind == REV_BRANCH && value_get(l->remotes, l->remote) != NULL) {
-        AUTO_FREE char *copy = parsed(l, "", "%s", l->upstream);
-        l->have_rev = str_eq(copy, l->remote_rev);
-    } else if (l->kind == REV_TAG && value_lists(l->tags, l->rev)) {
-        AUTO_FREE char *sha = parsed(l, "", "%s^{commit}", l->rev);
-        l->have_rev = str_eq(sha, l->remote_rev);
-        if (!l->have_rev && !l->force_reset) {
-            AUTO_FREE char *text = xasprintf(
-                "'%s' is a tag, but the remote SHA1 for this tag (%.*s) doesn't match the local SHA1 (%.*s). "
-                "Set 'force_reset' to True to force this update.",
-                l->rev, SHORT_SHA, l->remote_rev, SHORT_SHA, sha != NULL ? sha : "None");
-            (void) gitstate_fail(&l->s, text);
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Sets l->forward by `git merge-base --is-ancestor`: no base at all counts as a fast-forward. */
 static int
 find_forward(git_latest_t *l)
@@ -268,13 +235,15 @@ find_forward(git_latest_t *l)
     return is != NULL ? 0 : l->s.err->code;
 }
 
-/* HEAD is another one, and is to stay. */
+/* True when the local HEAD differs from the remote's revision and `update_head` forbids to move it. A branch
+ * that is to be checked out moves HEAD in any case. */
 static bool
 head_stays(const git_latest_t *l)
 {
     return !l->match && !l->update_head && !other_branch(l);
 }
 
+/* The return of a checkout whose HEAD stays where it is, by update_head=False. */
 static int
 tell_head_stays(git_latest_t *l)
 {
@@ -305,6 +274,7 @@ not_forward(git_latest_t *l)
                l->local_changes ? "there are uncommitted changes" : "this is not a fast-forward merge",
                l->local_changes ? " (or 'remote-changes')" : "",
                l->local_changes ? " and discard these changes" : "");
+    /* Often the wrong branch is checked out: both hints name the `branch` argument that avoids the force. */
     if (l->branch == NULL && strcmp(l->rev, "HEAD") != 0 && !str_eq(l->local_branch, l->rev))
         buf_printf(
             &text,
@@ -343,6 +313,7 @@ tracking_of(const git_latest_t *l)
     return l->tracked != NULL && !l->tracks_nothing ? TRACK_UNSET : TRACK_KEEP;
 }
 
+/* Notes a change of the upstream setting; `was` is "was" or, in test mode, "would be". */
 static void
 note_tracking(git_latest_t *l, tracking_t t, const char *was)
 {
@@ -354,6 +325,7 @@ note_tracking(git_latest_t *l, tracking_t t, const char *was)
         gitstate_note(&l->s, "Tracking branch %s unset", was);
 }
 
+/* Makes the change of the upstream setting in the branch that is checked out now. */
 static int
 set_tracking(git_latest_t *l, tracking_t t)
 {
@@ -386,6 +358,7 @@ test_answer(git_latest_t *l)
     return uptodate(l, false);
 }
 
+/* The change "revision" of a test, when HEAD is to move. */
 static void
 test_revision(git_latest_t *l)
 {
@@ -394,6 +367,7 @@ test_revision(git_latest_t *l)
                           json_string(l->remote_rev));
 }
 
+/* Word for the move that `forward` stands for; "updated" before the fetch, when the kind is not known yet. */
 static const char *
 merge_word(const git_latest_t *l)
 {
@@ -435,16 +409,8 @@ test_update(git_latest_t *l)
 
 /* ---- update ---------------------------------------------------------------------------------- */
 
-/* True when the checkout has the remote's URL, user and password. */
-static bool
-is_set(git_latest_t *l, const char *have, const git_login_t *want)
-{
-    json_auto_t *where = json_pack("{s:s, s:O}", "cwd", l->s.target, "user", value_get(l->s.args, "user"));
-
-    return str_eq(have, want->url) && (want->password == NULL || gitlogin_is_kept(l->s.ctx, where, want));
-}
-
-/* Another one has to be set. 1: the return is made. */
+/* Gives the remote the wanted address, user and password. A test ends here, with notes of what would follow
+ * the change. 1: the return is made. */
 static int
 fix_remote(git_latest_t *l)
 {
@@ -453,8 +419,10 @@ fix_remote(git_latest_t *l)
 
     if (gitlogin_of(&want, l->s.args, "https_user", "https_pass", l->name, l->s.err) < 0)
         return l->s.err->code;
-    if (is_set(l, have, &want))
+    json_auto_t *where = json_pack("{s:s, s:O}", "cwd", l->s.target, "user", value_get(l->s.args, "user"));
+    if (str_eq(have, want.url) && (want.password == NULL || gitlogin_is_kept(l->s.ctx, where, &want)))
         return 0;
+    /* Neither address is shown with its password. */
     AUTO_FREE char *before = str_redacted(have != NULL ? have : "None");
     AUTO_FREE char *shown = gitlogin_shown(&want);
     if (ctx_test(l->s.ctx)) {
@@ -471,6 +439,7 @@ fix_remote(git_latest_t *l)
         }
         return test_answer(l) < 0 ? l->s.err->code : 1;
     }
+    /* git.remote_set takes the login, but neither a key nor its saltenv: no connection is made. */
     json_t *more = gitstate_access(&l->s);
     json_object_del(more, "identity");
     json_object_del(more, "saltenv");
@@ -488,7 +457,8 @@ fix_remote(git_latest_t *l)
     return 0;
 }
 
-/* Tags that only one side has. */
+/* Compares tags by name: what the remote alone has makes a fetch necessary, what the checkout alone has is
+ * deleted if `sync_tags`. 0, or negative. */
 static int
 sync_tags(git_latest_t *l)
 {
@@ -526,25 +496,21 @@ sync_tags(git_latest_t *l)
     return 0;
 }
 
-/* NEW list of what to fetch. */
-static json_t *
-refspecs(const git_latest_t *l)
-{
-    const char *branch = value_str(l->s.args, "refspec_branch", "*"),
-               *tag = value_str(l->s.args, "refspec_tag", "*");
-
-    if (!value_bool(l->s.args, "fetch_tags", true))
-        return json_array();
-    return json_pack("[o, o]", value_fmt("refs/heads/%s:refs/remotes/%s/%s", branch, l->remote, branch),
-                     value_fmt("+refs/tags/%s:refs/tags/%s", tag, tag));
-}
-
 /* 1: the return is made. *ret_news: whether anything came. */
 static int
 state_git_fetch(git_latest_t *l, bool *ret_news)
 {
+    const char *branch = value_str(l->s.args, "refspec_branch", "*"),
+               *tag = value_str(l->s.args, "refspec_tag", "*");
+    /* Without tags git's own refspec of the remote is used: naming one would fetch nothing else. */
+    json_t *refspecs = value_bool(l->s.args, "fetch_tags", true)
+                           ? json_pack(
+                                 "[o, o]",
+                                 value_fmt("refs/heads/%s:refs/remotes/%s/%s", branch, l->remote, branch),
+                                 value_fmt("+refs/tags/%s:refs/tags/%s", tag, tag))
+                           : json_array();
     json_t *more = json_pack("{s:s, s:O, s:o, s:O, s:s}", "remote", l->remote, "force",
-                             value_get(l->s.args, "force_fetch"), "refspecs", refspecs(l), "identity",
+                             value_get(l->s.args, "force_fetch"), "refspecs", refspecs, "identity",
                              value_get(l->s.args, "identity"), "saltenv", ctx_saltenv(l->s.ctx));
     json_auto_t *news = gitstate_call(&l->s, "git.fetch", more, l->s.err);
 
@@ -558,65 +524,7 @@ state_git_fetch(git_latest_t *l, bool *ret_news)
                : 1;
 }
 
-/* Get what is missing, and see where it leads. 1: the return is made. */
-static int
-fetch_rev(git_latest_t *l)
-{
-    bool news;
-    int rc = state_git_fetch(l, &news);
-
-    if (rc != 0)
-        return rc;
-    if (news)
-        gitstate_note(&l->s, "%s was fetched, resulting in updated refs", l->name);
-    AUTO_FREE char *commit = parsed(l, "", "%s^{commit}", l->remote_rev);
-    if (commit == NULL) {
-        AUTO_FREE char *text = xasprintf("Fetch did not successfully retrieve rev '%s' from %s", l->rev,
-                                         l->name);
-        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
-    }
-    if (head_stays(l))
-        return tell_head_stays(l) < 0 ? l->s.err->code : 1;
-    if (find_forward(l) < 0)
-        return l->s.err->code;
-    if (!l->force_reset && (l->forward == 0 || l->local_changes))
-        return not_forward(l) < 0 ? l->s.err->code : 1;
-    return 0;
-}
-
-/* Checks the branch out, or creates it at the remote's revision. Refuses with local changes unless
- * force_checkout. 1: the return is made. */
-static int
-checkout_branch(git_latest_t *l)
-{
-    bool fresh = !value_lists(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
-    const char *rev = !fresh                        ? l->branch
-                      : strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
-                      : l->upstream != NULL         ? l->upstream
-                                                    : l->rev;
-
-    if (l->local_changes && !force) {
-        AUTO_FREE char *text = xasprintf(
-            "Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to "
-            "discard them and proceed.",
-            l->local_branch);
-        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
-    }
-    json_auto_t *done = gitstate_call(
-        &l->s, "git.checkout",
-        fresh ? json_pack("{s:s, s:b, s:[s, s]}", "rev", rev, "force", force, "opts", "-b", l->branch)
-              : json_pack("{s:s, s:b}", "rev", rev, "force", force),
-        l->s.err);
-    if (done == NULL)
-        return l->s.err->code;
-    if (fresh)
-        gitstate_note(&l->s, "New branch '%s' was checked out, with %s as a starting point", l->branch,
-                      l->place);
-    else
-        gitstate_note(&l->s, "'%s' was checked out", rev);
-    return 0;
-}
-
+/* git reset --hard. The revision comes from a remote or the SLS file: one that reads as an option is refused. */
 static int
 state_git_hard_reset(git_latest_t *l, const char *rev)
 {
@@ -628,21 +536,61 @@ state_git_hard_reset(git_latest_t *l, const char *rev)
     return done != NULL ? 0 : l->s.err->code;
 }
 
+/* HEAD becomes the remote's revision: the branch is checked out, what is in the way is reset or discarded, the
+ * upstream is set, and the branch goes forward. 1: the return is made. */
 static int
-discard(git_latest_t *l)
+move_head(git_latest_t *l)
 {
-    json_auto_t *done = gitstate_call(&l->s, "git.discard_local_changes", NULL, l->s.err);
+    tracking_t tracking = tracking_of(l);
 
-    if (done == NULL)
+    /* A new branch starts at the remote's revision. Local changes stop a checkout unless `force_checkout`. */
+    if (other_branch(l)) {
+        bool fresh = !value_lists(l->branches, l->branch),
+             force = value_bool(l->s.args, "force_checkout", false);
+        const char *rev = !fresh                        ? l->branch
+                          : strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
+                          : l->upstream != NULL         ? l->upstream
+                                                        : l->rev;
+        if (l->local_changes && !force) {
+            AUTO_FREE char *text = xasprintf(
+                "Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to "
+                "discard them and proceed.",
+                l->local_branch);
+            return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
+        }
+        json_auto_t *done = gitstate_call(
+            &l->s, "git.checkout",
+            fresh ? json_pack("{s:s, s:b, s:[s, s]}", "rev", rev, "force", force, "opts", "-b", l->branch)
+                  : json_pack("{s:s, s:b}", "rev", rev, "force", force),
+            l->s.err);
+        if (done == NULL)
+            return l->s.err->code;
+        if (fresh)
+            gitstate_note(&l->s, "New branch '%s' was checked out, with %s as a starting point", l->branch,
+                          l->place);
+        else
+            gitstate_note(&l->s, "'%s' was checked out", rev);
+    }
+    /* No fast-forward: only `force_reset` comes here. With one, changes alone are in the way. */
+    if (l->forward == 0) {
+        if (state_git_hard_reset(l, l->remote_rev) < 0)
+            return l->s.err->code;
+        state_change(l->s.ret, "forced update", json_true());
+        if (l->local_changes)
+            gitstate_note(&l->s, "Uncommitted changes were discarded");
+        gitstate_note(&l->s, "Repository was hard-reset to %s", l->place);
+    } else if (l->forward > 0 && l->local_changes && l->force_reset) {
+        json_auto_t *done = gitstate_call(&l->s, "git.discard_local_changes", NULL, l->s.err);
+        if (done == NULL)
+            return l->s.err->code;
+        gitstate_note(&l->s, "Uncommitted changes were discarded");
+    }
+    if (set_tracking(l, tracking) < 0)
         return l->s.err->code;
-    gitstate_note(&l->s, "Uncommitted changes were discarded");
-    return 0;
-}
+    if (l->forward <= 0 || revs_equal(l->base_rev, l->remote_rev, l->kind))
+        return 0;
 
-/* 1: the return is made. */
-static int
-go_forward(git_latest_t *l)
-{
+    /* A tag or commit has no upstream to merge: the branch is set to it. A branch is merged with --ff-only. */
     if (l->upstream == NULL && strcmp(l->rev, "HEAD") != 0) {
         if (state_git_hard_reset(l, l->rev) < 0)
             return l->s.err->code;
@@ -661,30 +609,7 @@ go_forward(git_latest_t *l)
     return 0;
 }
 
-/* HEAD becomes the remote's revision. 1: the return is made. */
-static int
-move_head(git_latest_t *l)
-{
-    tracking_t tracking = tracking_of(l);
-    int rc = other_branch(l) ? checkout_branch(l) : 0;
-
-    if (rc != 0)
-        return rc;
-    if (l->forward == 0) {
-        if (state_git_hard_reset(l, l->remote_rev) < 0)
-            return l->s.err->code;
-        state_change(l->s.ret, "forced update", json_true());
-        if (l->local_changes)
-            gitstate_note(&l->s, "Uncommitted changes were discarded");
-        gitstate_note(&l->s, "Repository was hard-reset to %s", l->place);
-    } else if (l->forward > 0 && l->local_changes && l->force_reset && discard(l) < 0) {
-        return l->s.err->code;
-    }
-    if (set_tracking(l, tracking) < 0)
-        return l->s.err->code;
-    return l->forward > 0 && !revs_equal(l->base_rev, l->remote_rev, l->kind) ? go_forward(l) : 0;
-}
-
+/* git submodule update --init --recursive, if `submodules`. 1: the return is made. */
 static int
 update_submodules(git_latest_t *l)
 {
@@ -715,54 +640,50 @@ finish_update(git_latest_t *l)
     return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
 }
 
-/* Fetches into a bare repository, which has no HEAD to compare. */
-static int
-update_bare(git_latest_t *l)
-{
-    bool news;
-
-    if (ctx_test(l->s.ctx)) {
-        gitstate_note(&l->s, "Bare repository at %s would be fetched", l->s.target);
-        return uptodate(l, false);
-    }
-    int rc = state_git_fetch(l, &news);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    gitstate_note(&l->s, "Bare repository at %s was fetched%s", l->s.target,
-                  news ? ", resulting in updated refs" : "");
-    return finish_update(l);
-}
-
-/* Uncommitted changes on the right revision. 1: the return is made. */
-static int
-settle_changes(git_latest_t *l)
-{
-    if (!l->local_changes || !l->match)
-        return 0;
-    if (!l->force_reset || l->reset_on_remote)
-        return uptodate(l, true) < 0 ? l->s.err->code : 1;
-    if (!ctx_test(l->s.ctx))
-        return 0;
-    state_change(l->s.ret, "forced update", json_true());
-    (void) state_ret_set(
-        l->s.ret, STATE_NONE,
-        "%s is up-to-date, but with uncommitted changes. Since 'force_reset' is set to True, these "
-        "local changes would be reset. To only reset when there are changes in the remote repository, "
-        "set 'force_reset' to 'remote-changes'.",
-        l->s.target);
-    return 1;
-}
-
-/* Compares the checkout with the remote. 1: the return is made. */
+/* Compares the checkout with the remote: sets have_rev and, as far as that is known without a fetch, forward.
+ * 1: the return is made. */
 static int
 state_git_compare(git_latest_t *l)
 {
-    int rc = settle_changes(l);
+    /* Uncommitted changes on the wanted revision: without a force that is up to date, with a note. */
+    if (l->local_changes && l->match) {
+        if (!l->force_reset || l->reset_on_remote)
+            return uptodate(l, true) < 0 ? l->s.err->code : 1;
+        if (ctx_test(l->s.ctx)) {
+            state_change(l->s.ret, "forced update", json_true());
+            (void) state_ret_set(
+                l->s.ret, STATE_NONE,
+                "%s is up-to-date, but with uncommitted changes. Since 'force_reset' is set to True, these "
+                "local changes would be reset. To only reset when there are changes in the remote "
+                "repository, set 'force_reset' to 'remote-changes'.",
+                l->s.target);
+            return 1;
+        }
+    }
 
-    if (rc == 0)
-        rc = find_rev_here(l);
-    if (rc != 0)
-        return rc;
+    /* The commit may be here while the remote-tracking branch or the tag is still elsewhere: that needs a fetch
+     * as well. A tag that the remote has moved is not taken over without a force. */
+    bool at_base = l->kind == REV_SHA && l->base_rev != NULL && str_starts(l->base_rev, l->remote_rev);
+    AUTO_FREE char *commit = at_base ? NULL : parsed(l, "", "%s^{commit}", l->remote_rev);
+    if (at_base || (commit != NULL && l->kind == REV_SHA)) {
+        l->have_rev = true;
+    } else if (commit != NULL && l->kind == REV_BRANCH && value_get(l->remotes, l->remote) != NULL) {
+        AUTO_FREE char *copy = parsed(l, "", "%s", l->upstream);
+        l->have_rev = str_eq(copy, l->remote_rev);
+    } else if (commit != NULL && l->kind == REV_TAG && value_lists(l->tags, l->rev)) {
+        AUTO_FREE char *sha = parsed(l, "", "%s^{commit}", l->rev);
+        l->have_rev = str_eq(sha, l->remote_rev);
+        if (!l->have_rev && !l->force_reset) {
+            AUTO_FREE char *text = xasprintf(
+                "'%s' is a tag, but the remote SHA1 for this tag (%.*s) doesn't match the local SHA1 (%.*s). "
+                "Set 'force_reset' to True to force this update.",
+                l->rev, SHORT_SHA, l->remote_rev, SHORT_SHA, sha != NULL ? sha : "None");
+            (void) gitstate_fail(&l->s, text);
+            return 1;
+        }
+    }
+
+    /* Uncommitted changes are never a fast-forward, except where only the remote's changes reset. */
     l->forward = l->local_changes && !l->reset_on_remote ? 0 : -1;
     if (l->have_rev && head_stays(l))
         return tell_head_stays(l) < 0 ? l->s.err->code : 1;
@@ -777,24 +698,52 @@ state_git_compare(git_latest_t *l)
 static int
 state_git_update(git_latest_t *l)
 {
+    bool news;
+    int rc;
+
     if (look_at_checkout(l) < 0)
         return gitstate_failed(&l->s, "");
-    if (l->bare)
-        return update_bare(l);
+    /* A bare repository has no HEAD: test mode can't tell whether a fetch would bring anything. */
+    if (l->bare && ctx_test(l->s.ctx)) {
+        gitstate_note(&l->s, "Bare repository at %s would be fetched", l->s.target);
+        return uptodate(l, false);
+    }
+    if (l->bare) {
+        if ((rc = state_git_fetch(l, &news)) != 0)
+            return rc < 0 ? rc : 0;
+        gitstate_note(&l->s, "Bare repository at %s was fetched%s", l->s.target,
+                      news ? ", resulting in updated refs" : "");
+        return finish_update(l);
+    }
     if (l->remote_rev == NULL)
         return l->local_rev == NULL
                    ? uptodate(l, false)
                    : gitstate_fail(&l->s, "Remote repository is empty, cannot update from a non-empty to an "
                                           "empty repository");
-    int rc = state_git_compare(l);
-    if (rc == 0)
+    if ((rc = state_git_compare(l)) == 0)
         rc = fix_remote(l);
     if (rc == 0 && ctx_test(l->s.ctx))
         return test_update(l);
     if (rc == 0)
         rc = sync_tags(l);
     if (rc == 0 && !l->have_rev)
-        rc = fetch_rev(l);
+        rc = state_git_fetch(l, &news);
+    /* After a fetch the commit must be here; the decisions of state_git_compare() are made again with it. */
+    if (rc == 0 && !l->have_rev) {
+        if (news)
+            gitstate_note(&l->s, "%s was fetched, resulting in updated refs", l->name);
+        AUTO_FREE char *commit = parsed(l, "", "%s^{commit}", l->remote_rev);
+        if (commit == NULL) {
+            AUTO_FREE char *text = xasprintf("Fetch did not successfully retrieve rev '%s' from %s", l->rev,
+                                             l->name);
+            return gitstate_fail(&l->s, text);
+        }
+        if (head_stays(l))
+            return tell_head_stays(l);
+        rc = find_forward(l);
+        if (rc == 0 && !l->force_reset && (l->forward == 0 || l->local_changes))
+            return not_forward(l);
+    }
     if (rc == 0)
         rc = move_head(l);
     if (rc == 0)
@@ -805,57 +754,6 @@ state_git_update(git_latest_t *l)
 }
 
 /* ---- clone ----------------------------------------------------------------------------------- */
-
-/* A folder without a repository is in the way. 1: the return is made. */
-static int
-state_git_make_room(git_latest_t *l)
-{
-    bool force = value_bool(l->s.args, "force_clone", false);
-    int there = fs_look_dir(l->s.target, l->s.err),
-        empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
-
-    if (there <= 0 || empty != 0)
-        return there < 0 ? there : empty < 0 ? empty : 0;
-    if (!force) {
-        AUTO_FREE char *text = xasprintf(
-            "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option to "
-            "True to remove this directory's contents and proceed with cloning the remote repository",
-            l->s.target);
-        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
-    }
-    if (ctx_test(l->s.ctx)) {
-        state_change(l->s.ret, "forced clone", json_true());
-        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
-        (void) state_ret_set(
-            l->s.ret, STATE_NONE,
-            "Target directory %s exists. Since force_clone=True, the contents of %s would be deleted, "
-            "and %s would be cloned into this directory.",
-            l->s.target, l->s.target, l->name);
-        return 1;
-    }
-    return gitstate_empty(&l->s);
-}
-
-static json_t *
-clone_opts(const git_latest_t *l)
-{
-    json_t *opts = json_array(), *depth = value_get(l->s.args, "depth");
-
-    if (l->bare)
-        json_array_append_new(opts, json_string(l->mirror ? "--mirror" : "--bare"));
-    if (strcmp(l->remote, "origin") != 0) {
-        json_array_append_new(opts, json_string("--origin"));
-        json_array_append_new(opts, json_string(l->remote));
-    }
-    if (!json_is_null(depth)) {
-        AUTO_FREE char *text = value_pystr(depth);
-        json_array_append_new(opts, json_string("--depth"));
-        json_array_append_new(opts, json_string(text));
-        json_array_append_new(opts, json_string("--branch"));
-        json_array_append_new(opts, json_string(l->rev));
-    }
-    return opts;
-}
 
 /* The clone has the remote's default branch: make it what is wanted. 1: the return is made. */
 static int
@@ -897,38 +795,69 @@ settle_clone(git_latest_t *l)
     return set_tracking(l, tracking_of(l));
 }
 
+/* Clones the remote into the target, from the room that it needs to the return. */
 static int
-clone_it(git_latest_t *l)
+clone_target(git_latest_t *l)
 {
-    json_t *more = gitstate_access(&l->s);
+    bool force = value_bool(l->s.args, "force_clone", false);
+    int there = fs_look_dir(l->s.target, l->s.err),
+        empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
 
+    if (there < 0 || empty < 0)
+        return there < 0 ? there : empty;
+    /* A folder that is no repository is in the way: `force_clone` deletes what is in it, even nothing. */
+    if (there > 0 && empty == 0 && !force) {
+        AUTO_FREE char *text = xasprintf(
+            "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option to "
+            "True to remove this directory's contents and proceed with cloning the remote repository",
+            l->s.target);
+        return gitstate_fail(&l->s, text);
+    }
+    if (ctx_test(l->s.ctx)) {
+        bool deletes = there > 0 && empty == 0;
+        if (deletes)
+            state_change(l->s.ret, "forced clone", json_true());
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+        if (!deletes)
+            return state_ret_set(l->s.ret, STATE_NONE, "Repository %s would be cloned to %s", l->name,
+                                 l->s.target);
+        return state_ret_set(
+            l->s.ret, STATE_NONE,
+            "Target directory %s exists. Since force_clone=True, the contents of %s would be deleted, "
+            "and %s would be cloned into this directory.",
+            l->s.target, l->s.target, l->name);
+    }
+    int rc = there > 0 && empty == 0 ? gitstate_empty(&l->s) : 0;
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+
+    json_t *more = gitstate_access(&l->s), *opts = json_array(), *depth = value_get(l->s.args, "depth");
     json_object_set_new(more, "url", json_string(l->name));
-    json_object_set_new(more, "opts", clone_opts(l));
+    json_object_set_new(more, "opts", opts);
+    if (l->bare)
+        json_array_append_new(opts, json_string(l->mirror ? "--mirror" : "--bare"));
+    if (strcmp(l->remote, "origin") != 0) {
+        json_array_append_new(opts, json_string("--origin"));
+        json_array_append_new(opts, json_string(l->remote));
+    }
+    if (!json_is_null(depth)) {
+        AUTO_FREE char *text = value_pystr(depth);
+        json_array_extend(opts, json_pack("[s, s, s, s]", "--depth", text, "--branch", l->rev));
+    }
     json_auto_t *done = gitstate_call(&l->s, "git.clone", more, l->s.err);
     if (done == NULL)
-        return gitstate_failed(&l->s, "Clone failed: ") < 0 ? l->s.err->code : 1;
+        return gitstate_failed(&l->s, "Clone failed: ");
     state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
     gitstate_note(&l->s, "%s cloned to %s%s", l->name, l->s.target,
                   l->mirror ? " as mirror"
                   : l->bare ? " as bare repository"
                             : "");
-    int rc = l->bare || l->remote_rev == NULL ? 0 : settle_clone(l);
-    return rc == 0 && l->remote_rev != NULL ? update_submodules(l) : rc;
-}
 
-static int
-clone_target(git_latest_t *l)
-{
-    int rc = state_git_make_room(l);
-
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    if (ctx_test(l->s.ctx)) {
-        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
-        return state_ret_set(l->s.ret, STATE_NONE, "Repository %s would be cloned to %s", l->name,
-                             l->s.target);
-    }
-    rc = clone_it(l);
+    /* An empty remote has no branch to settle and no submodules. */
+    if (!l->bare && l->remote_rev != NULL)
+        rc = settle_clone(l);
+    if (rc == 0 && l->remote_rev != NULL)
+        rc = update_submodules(l);
     if (rc != 0)
         return rc < 0 ? gitstate_failed(&l->s, "") : 0;
     json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
@@ -939,43 +868,6 @@ clone_target(git_latest_t *l)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-/* First invalid argument or combination. NEW text, or NULL. */
-static char *
-state_git_objection(const git_latest_t *l)
-{
-    if (*l->remote == '\0')
-        return xstrdup("'remote' argument is required");
-    if (*l->s.target == '\0')
-        return xstrdup("'target' argument is required");
-    if (*l->rev == '\0')
-        return xstrdup("'' is not a valid value for the 'rev' argument");
-    if (*l->s.target != '/')
-        return xasprintf("target '%s' is not an absolute path", l->s.target);
-    if (strcmp(l->rev, "HEAD") != 0 && l->bare)
-        return xstrdup("'rev' is not compatible with the 'mirror' and 'bare' arguments");
-    if (fs_look(l->s.target, NULL) > 0 && fs_look_dir(l->s.target, NULL) == 0)
-        return xasprintf("Target '%s' exists and is a regular file, cannot proceed", l->s.target);
-    json_t *reset = value_get(l->s.args, "force_reset");
-    if (!json_is_boolean(reset) && !str_eq(json_string_value(reset), "remote-changes"))
-        return xstrdup("'force_reset' must be one of True, False, or 'remote-changes'");
-    return NULL;
-}
-
-static int
-state_git_run(git_latest_t *l)
-{
-    AUTO_FREE char *why = state_git_objection(l);
-
-    if (why != NULL)
-        return gitstate_fail(&l->s, why);
-    int rc = ask_remote(l);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
-    int there = gitstate_is_checkout(&l->s, l->bare ? "refs" : ".git");
-    return there < 0 ? there : there > 0 ? state_git_update(l) : clone_target(l);
-}
-
-/* Reads the arguments into git_latest_t; state_git_run() does the work. */
 static int
 git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -995,7 +887,31 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                        .update_head = value_bool(args, "update_head", true),
                        .force_reset = value_truthy(reset),
                        .reset_on_remote = json_is_string(reset) };
-    int rc = state_git_run(&l);
+    /* The first invalid argument or combination of them is the answer. Nothing is owned yet. */
+    AUTO_FREE char *why = NULL;
+    if (*l.remote == '\0')
+        why = xstrdup("'remote' argument is required");
+    else if (*l.s.target == '\0')
+        why = xstrdup("'target' argument is required");
+    else if (*l.rev == '\0')
+        why = xstrdup("'' is not a valid value for the 'rev' argument");
+    else if (*l.s.target != '/')
+        why = xasprintf("target '%s' is not an absolute path", l.s.target);
+    else if (strcmp(l.rev, "HEAD") != 0 && l.bare)
+        why = xstrdup("'rev' is not compatible with the 'mirror' and 'bare' arguments");
+    else if (fs_look(l.s.target, NULL) > 0 && fs_look_dir(l.s.target, NULL) == 0)
+        why = xasprintf("Target '%s' exists and is a regular file, cannot proceed", l.s.target);
+    else if (!json_is_boolean(reset) && !str_eq(json_string_value(reset), "remote-changes"))
+        why = xstrdup("'force_reset' must be one of True, False, or 'remote-changes'");
+    if (why != NULL)
+        return gitstate_fail(&l.s, why);
+
+    /* The remote first: a revision that does not exist there is told before anything is touched here. */
+    int rc = ask_remote(&l);
+    if (rc == 0) {
+        int there = gitstate_is_checkout(&l.s, l.bare ? "refs" : ".git");
+        rc = there < 0 ? there : there > 0 ? state_git_update(&l) : clone_target(&l);
+    }
 
     char **texts[] = { &l.remote_rev, &l.upstream, &l.place,       &l.local_rev,     &l.local_branch,
                        &l.base_rev,   &l.tracked,  &l.base_branch, &l.default_branch };
@@ -1008,7 +924,7 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         free(*texts[i]);
     buf_free(&l.s.comments);
 
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
