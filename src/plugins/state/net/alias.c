@@ -1,4 +1,6 @@
-/* alias.c - state module `alias`: names of mail, by the module `aliases`. */
+/* alias.c - state module `alias`: names of mail and where their mail goes, in the mail system's file of
+ * aliases. The functions of the module `aliases` read and write that file; `target` is shown in comments as
+ * Python shows it, a list too. */
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
@@ -14,6 +16,7 @@ alias_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return has;
     if (has > 0)
         return state_ret_set(ret, STATE_TRUE, "Alias %s already present", name);
+    /* A test has the change as well: state runs compare it with the run's. */
     state_change(ret, "alias", json_string(name));
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Alias %s -> %s is set to be added", name, shown);

@@ -1,8 +1,11 @@
-/* ddns.c - state module `ddns`: records of a name server that takes dynamic updates. */
+/* ddns.c - state module `ddns`: records of a name server that takes dynamic updates (RFC 2136), by the module
+ * of that name. The server is not asked beforehand: ddns.update and ddns.delete find out whether there is
+ * anything to do, so that a test can only say what would be sent. */
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
-/* The function's answer: True, False, or None when there was nothing to change. NEW; NULL with *err. */
+/* Calls the function with the named arguments and those of **kwargs. Its answer: True, False, or None when
+ * there was nothing to change. NEW; NULL with *err. */
 static json_t *
 asked(call_ctx_t *ctx, const char *fun, const json_t *args, const char *const *names, fail_t *err)
 {
@@ -32,6 +35,7 @@ ddns_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              ttl);
     if (!value_truthy(status))
         return state_ret_set(ret, STATE_FALSE, "Failed to create or update %s record for \"%s\"", type, name);
+    /* Every argument is a change, under its own name. */
     for (size_t i = 0; names[i] != NULL; i++)
         state_change(ret, names[i], json_incref(value_get(args, names[i])));
     return state_ret_set(ret, STATE_TRUE, "Updated %s record for \"%s\"", type, name);

@@ -1,5 +1,8 @@
 /* firewalld.c - state module `firewalld`: zones and services of firewalld. A zone's lists (ports, services,
- * ...) are rows of one table: how what is there is asked, and how one is added or removed. */
+ * ...) are rows of one table: how what is there is asked, and how one is added or removed. Lists only grow,
+ * unless the `prune_` argument of that name is True: then they are exact. A service's lists are always exact.
+ * The permanent configuration is what is compared and changed; firewalld takes it over when it reads its
+ * rules again, once at the end. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
@@ -7,11 +10,14 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-/* One list of a zone. `item` is the argument of `add` and `drop`; NULL: ports that are forwarded. */
+/* A list of a zone, or of a service, which has no `prune`. `ask`, `add` and `drop` are functions of the
+ * module, `item` the argument of the latter two; NULL: ports that are forwarded, with four arguments. */
 typedef struct zone_list {
     const char *arg, *prune, *change, *ask, *add, *drop, *item;
 } zone_list_t;
 
+/* Apart from the others: it is done first, and its values are checked against the types that firewalld
+ * knows. */
 static const zone_list_t icmp_list = {
     "block_icmp",           "prune_block_icmp",     "icmp_types", "firewalld.list_icmp_block",
     "firewalld.block_icmp", "firewalld.allow_icmp", "icmp"
@@ -71,7 +77,9 @@ forward_of(const char *text, fail_t *err)
     return one;
 }
 
-/* Values with double quotes around them, as firewall-cmd prints a rule. NEW. */
+/* A rule with double quotes around its values, in the form in which firewall-cmd prints it, so that a rule of
+ * the SLS file with single quotes or none compares equal. A value with a blank in it is split all the same.
+ * NEW. */
 static char *
 rule_quoted(const char *rule)
 {
@@ -97,7 +105,8 @@ rule_quoted(const char *rule)
     return xstrdup(text + strspn(text, " "));
 }
 
-/* What the SLS lists, in the form in which firewalld tells it. NEW, or NULL with *err. */
+/* The values of the SLS file in the form in which firewalld tells them; a single value stands for a list of
+ * it. NEW, or NULL with *err. */
 static json_t *
 wanted_of(const json_t *given, const zone_list_t *row, fail_t *err)
 {
@@ -157,25 +166,6 @@ zone_change(want_t *w, const zone_list_t *row, const char *fun, const json_t *va
     return 0;
 }
 
-/* Types of ICMP that firewalld does not know are logged and left out. 0, 1 or negative, as above. */
-static int
-drop_unknown_icmp(want_t *w, json_t **wanted)
-{
-    json_auto_t *known = sub_call(w->ctx, w->err, "firewalld.get_icmp_types", "{s:b}", "permanent", 1);
-    json_t *kept = json_array(), *one;
-    size_t i;
-
-    json_array_foreach (*wanted, i, one) {
-        if (value_has(known, one))
-            json_array_append(kept, one);
-        else if (known != NULL)
-            log_error("%s is an invalid ICMP type", json_string_value(one));
-    }
-    json_decref(*wanted);
-    *wanted = kept;
-    return known != NULL ? 0 : zone_failed(w);
-}
-
 /* One list of the zone. 0, 1 or negative, as above. */
 static int
 zone_list(want_t *w, const zone_list_t *row)
@@ -190,14 +180,30 @@ zone_list(want_t *w, const zone_list_t *row)
                                       : sub_call(w->ctx, w->err, row->ask, "{s:s}", "zone", w->name);
     if (now == NULL)
         return wanted == NULL ? w->err->code : zone_failed(w);
-    int rc = row == &icmp_list && json_array_size(wanted) > 0 ? drop_unknown_icmp(w, &wanted) : 0;
+    /* Types of ICMP that firewalld does not know are logged and left out. */
+    if (row == &icmp_list && json_array_size(wanted) > 0) {
+        json_auto_t *known = sub_call(w->ctx, w->err, "firewalld.get_icmp_types", "{s:b}", "permanent", 1);
+        json_t *kept = json_array(), *one;
+        size_t i;
+        json_array_foreach (wanted, i, one) {
+            if (value_has(known, one))
+                json_array_append(kept, one);
+            else if (known != NULL)
+                log_error("%s is an invalid ICMP type", json_string_value(one));
+        }
+        json_decref(wanted);
+        wanted = kept;
+        if (known == NULL)
+            return zone_failed(w);
+    }
     json_auto_t *more = values_without(wanted, now);
     json_auto_t *gone = prune ? values_without(now, wanted) : json_array();
-    if (rc != 0 || (rc = zone_change(w, row, row->add, more)) != 0 ||
-        (rc = zone_change(w, row, row->drop, gone)) != 0)
+    int rc = zone_change(w, row, row->add, more);
+    if (rc != 0 || (rc = zone_change(w, row, row->drop, gone)) != 0)
         return rc;
     if (json_array_size(more) + json_array_size(gone) == 0)
         return 0;
+    /* Without prune the zone keeps what else it has: the change shows all of it. */
     if (!prune) {
         json_decref(wanted);
         wanted = json_copy(now);
@@ -207,56 +213,14 @@ zone_list(want_t *w, const zone_list_t *row)
     return 0;
 }
 
-/* The default zone. 0, 1 or negative, as above. */
-static int
-zone_default(want_t *w)
-{
-    if (!value_truthy(value_get(w->args, "default")))
-        return 0;
-    json_auto_t *now = sub_call(w->ctx, w->err, "firewalld.default_zone", NULL), *done = NULL;
-    if (now == NULL)
-        return zone_failed(w);
-    if (str_eq(json_string_value(now), w->name))
-        return 0;
-    if (!ctx_test(w->ctx) &&
-        (done = sub_call(w->ctx, w->err, "firewalld.set_default_zone", "{s:s}", "zone", w->name)) == NULL)
-        return zone_failed(w);
-    state_change_from(w->ret, "default", json_incref(now), json_string(w->name));
-    return 0;
-}
-
-static int
-zone_masquerade(want_t *w)
-{
-    bool want = value_truthy(value_get(w->args, "masquerade"));
-    int on = w->fresh ? 0
-                      : sub_call_bool(w->ctx, w->err, "firewalld.get_masquerade", "{s:s}", "zone", w->name);
-
-    if (on < 0)
-        return zone_failed(w);
-    if ((on != 0) == want)
-        return 0;
-    json_auto_t *done = ctx_test(w->ctx)
-                            ? json_true()
-                            : sub_call(w->ctx, w->err,
-                                       want ? "firewalld.add_masquerade" : "firewalld.remove_masquerade",
-                                       "{s:s}", "zone", w->name);
-    if (done == NULL)
-        return zone_failed(w);
-    state_change_from(
-        w->ret, "masquerade", json_string(""),
-        json_string(want ? "Masquerading successfully set." : "Masquerading successfully disabled."));
-    return 0;
-}
-
 /* The zone itself and all about it. 0, 1 or negative, as above. */
 static int
 zone_all(want_t *w)
 {
     json_auto_t *zones = sub_call(w->ctx, w->err, "firewalld.get_zones", "{s:b}", "permanent", 1),
                 *done = NULL;
-    int rc = 0;
 
+    /* A test can't ask firewalld about a zone that is not there: its lists count as empty. */
     if (zones == NULL)
         return zone_failed(w);
     if (!value_lists(zones, w->name)) {
@@ -266,14 +230,47 @@ zone_all(want_t *w)
             return zone_failed(w);
         state_change_from(w->ret, w->name, json_incref(zones), json_string(w->name));
     }
-    if ((rc = zone_list(w, &icmp_list)) != 0 || (rc = zone_default(w)) != 0 || (rc = zone_masquerade(w)) != 0)
+    int rc = zone_list(w, &icmp_list);
+    if (rc != 0)
         return rc;
+
+    /* The default zone; there is always one, so that False takes nothing away. */
+    if (value_truthy(value_get(w->args, "default"))) {
+        json_auto_t *now = sub_call(w->ctx, w->err, "firewalld.default_zone", NULL), *set = NULL;
+        if (now == NULL)
+            return zone_failed(w);
+        bool other = !str_eq(json_string_value(now), w->name);
+        if (other && !ctx_test(w->ctx) &&
+            (set = sub_call(w->ctx, w->err, "firewalld.set_default_zone", "{s:s}", "zone", w->name)) == NULL)
+            return zone_failed(w);
+        if (other)
+            state_change_from(w->ret, "default", json_incref(now), json_string(w->name));
+    }
+
+    /* Masquerading is switched off as well, where the SLS file says nothing about it. */
+    bool want = value_truthy(value_get(w->args, "masquerade"));
+    int on = w->fresh ? 0
+                      : sub_call_bool(w->ctx, w->err, "firewalld.get_masquerade", "{s:s}", "zone", w->name);
+    if (on < 0)
+        return zone_failed(w);
+    if ((on != 0) != want) {
+        const char *fun = want ? "firewalld.add_masquerade" : "firewalld.remove_masquerade";
+        json_auto_t *did = ctx_test(w->ctx) ? json_true()
+                                            : sub_call(w->ctx, w->err, fun, "{s:s}", "zone", w->name);
+        if (did == NULL)
+            return zone_failed(w);
+        state_change_from(
+            w->ret, "masquerade", json_string(""),
+            json_string(want ? "Masquerading successfully set." : "Masquerading successfully disabled."));
+    }
+
     for (size_t i = 0; i < NELEMS(lists) && rc == 0; i++)
         rc = zone_list(w, &lists[i]);
     return rc;
 }
 
-/* firewalld reads its configuration again once something has changed. */
+/* firewalld reads its configuration again once something has changed, after a failure too: what was done
+ * until then shall hold. */
 static int
 reload_changed(want_t *w)
 {
@@ -334,27 +331,6 @@ service_change(want_t *w, const zone_list_t *row, const char *fun, const json_t 
     return 0;
 }
 
-/* The service has these and no others. */
-static int
-service_list(want_t *w, const zone_list_t *row)
-{
-    json_auto_t *wanted = wanted_of(value_get(w->args, row->arg), row, w->err);
-    json_auto_t *now = wanted == NULL ? NULL
-                       : w->fresh     ? json_array()
-                                      : sub_call(w->ctx, w->err, row->ask, "{s:s}", "service", w->name);
-    int rc;
-
-    if (now == NULL)
-        return wanted == NULL ? w->err->code : zone_failed(w);
-    json_auto_t *more = values_without(wanted, now), *gone = values_without(now, wanted);
-    if ((rc = service_change(w, row, row->add, more)) != 0 ||
-        (rc = service_change(w, row, row->drop, gone)) != 0)
-        return rc;
-    if (json_array_size(more) + json_array_size(gone) > 0)
-        state_change_from(w->ret, row->change, json_incref(now), json_incref(wanted));
-    return 0;
-}
-
 static int
 firewalld_service(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -371,10 +347,21 @@ firewalld_service(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
         (made = sub_call(ctx, err, "firewalld.new_service", "{s:s, s:b}", "name", w.name, "restart", 0)) ==
             NULL)
         return err->code;
-    for (size_t i = 0; i < NELEMS(service_lists) && rc == 0; i++)
-        rc = service_list(&w, &service_lists[i]);
-    if (rc != 0)
-        return rc < 0 ? rc : 0;
+    /* The service has the listed ports and protocols and no others. A failure that was told ends the state. */
+    for (size_t i = 0; i < NELEMS(service_lists); i++) {
+        const zone_list_t *row = &service_lists[i];
+        json_auto_t *wanted = wanted_of(value_get(args, row->arg), row, err);
+        if (wanted == NULL)
+            return err->code;
+        json_auto_t *now = w.fresh ? json_array() : sub_call(ctx, err, row->ask, "{s:s}", "service", w.name);
+        json_auto_t *more = values_without(wanted, now), *gone = values_without(now, wanted);
+        if ((rc = now == NULL ? zone_failed(&w) : service_change(&w, row, row->add, more)) != 0 ||
+            (rc = service_change(&w, row, row->drop, gone)) != 0)
+            return rc < 0 ? rc : 0;
+        if (json_array_size(more) + json_array_size(gone) > 0)
+            state_change_from(w.ret, row->change, json_incref(now), json_incref(wanted));
+    }
+    /* A new service without ports and protocols is a change, too. */
     if (missing && !state_changed(w.ret))
         state_change_from(w.ret, w.name, NULL, json_string(w.name));
     if (!state_changed(w.ret))

@@ -1,24 +1,11 @@
-/* host.c - state module `host`: names of addresses in the file of host names, by the module `hosts`. */
+/* host.c - state module `host`: names of addresses in the file of host names, by the module `hosts`.
+ * hosts.list_hosts answers {address: {"aliases": [names], "comment"?}}; a name may stand at several
+ * addresses. */
 #include <arpa/inet.h>
 
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
-
-/* What present is to do with one address. */
-typedef struct host_plan {
-    json_t *add, *comment, *remove; /* owned: lists of addresses */
-    json_t *lines;                  /* owned: the comment */
-} host_plan_t;
-
-static void
-plan_free(host_plan_t *plan)
-{
-    json_decref(plan->add);
-    json_decref(plan->comment);
-    json_decref(plan->remove);
-    json_decref(plan->lines);
-}
 
 static bool
 is_address(const char *text)
@@ -33,56 +20,6 @@ static json_t *
 as_list(const json_t *v)
 {
     return json_is_array(v) ? json_incref((json_t *) v) : json_pack("[O]", v);
-}
-
-/* An address that the file has and that is wanted. */
-static void
-plan_wanted(host_plan_t *plan, json_t *ret, const json_t *args, const char *ip, const json_t *host)
-{
-    const char *name = value_str(args, "name", ""), *comment = value_str(args, "comment", "");
-    bool other = *comment != '\0' && !str_eq(value_str(host, "comment", NULL), comment);
-    bool named = value_lists(value_get(host, "aliases"), name);
-
-    if (!named && !is_address(ip)) {
-        json_object_set_new(ret, "result", json_false());
-        json_array_append_new(plan->lines, value_fmt("Invalid IP Address for %s (%s)", name, ip));
-        return;
-    }
-    if (!named)
-        json_array_append_new(plan->add, json_string(ip));
-    if (other)
-        json_array_append_new(plan->comment, json_string(ip));
-    if (named && !other)
-        json_array_append_new(plan->lines, value_fmt("Host %s (%s) already present", name, ip));
-}
-
-static void
-plan_host(host_plan_t *plan, json_t *ret, const json_t *args, json_t *hosts)
-{
-    const char *name = value_str(args, "name", ""), *ip;
-    json_auto_t *wanted = as_list(value_get(args, "ip"));
-    json_t *host, *one;
-    size_t i;
-
-    json_array_foreach (wanted, i, one) {
-        if (value_get(hosts, json_string_value(one)) != NULL)
-            continue;
-        json_array_append(plan->add, one);
-        if (*value_str(args, "comment", "") != '\0')
-            json_array_append(plan->comment, one);
-    }
-    json_object_foreach (hosts, ip, host) {
-        if (value_lists(wanted, ip))
-            plan_wanted(plan, ret, args, ip, host);
-        else if (value_lists(value_get(host, "aliases"), name) && value_bool(args, "clean", false))
-            json_array_append_new(plan->remove, json_string(ip));
-        else if (value_lists(value_get(host, "aliases"), name))
-            state_ret_warn(
-                ret,
-                "Host %s present for IP address %s. To get rid of this warning, either run this state with "
-                "'clean' set to True to remove %s from %s, or add %s to the 'ip' argument.",
-                name, ip, name, ip, ip);
-    }
 }
 
 /* One kind of step: the function with its argument, and what is said of it. */
@@ -110,7 +47,8 @@ static const host_step_t step_remove = { "hosts.rm_host",
                                          "Removed host %s (%s)",
                                          "Failed to remove host %s (%s)" };
 
-/* A sentence of a step: of a comment the address comes first. NEW. */
+/* A sentence of a step; a comment's has the address first. The value may hold "%s" itself: the second place
+ * is marked before the first is filled. NEW. */
 static json_t *
 sentence(const char *format, const char *first, const char *second)
 {
@@ -120,6 +58,8 @@ sentence(const char *format, const char *first, const char *second)
     return json_string(both);
 }
 
+/* Takes the step at each address, or tells it in test mode. A failed step is a sentence and the result False,
+ * and the others go on. A test sets the result None even after an invalid address, as Salt does. */
 static int
 host_take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, const char *value, json_t *ret,
                json_t *lines, fail_t *err)
@@ -153,45 +93,56 @@ static int
 host_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *comment = value_str(args, "comment", "");
-    json_t *ret = *ret_value = state_ret_args(args);
-    json_auto_t *hosts = sub_call(ctx, err, "hosts.list_hosts", NULL);
+    const char *ip;
+    json_t *ret = *ret_value = state_ret_args(args), *host, *one;
+    json_auto_t *hosts = sub_call(ctx, err, "hosts.list_hosts", NULL),
+                *wanted = as_list(value_get(args, "ip"));
+    json_auto_t *add = json_array(), *remark = json_array(), *remove = json_array(), *lines = json_array();
+    size_t i;
 
     if (hosts == NULL)
         return err->code;
-    host_plan_t plan = { json_array(), json_array(), json_array(), json_array() };
-    plan_host(&plan, ret, args, hosts);
-    int rc = host_take_step(ctx, &step_add, plan.add, name, ret, plan.lines, err);
-    rc = rc == 0 ? host_take_step(ctx, &step_comment, plan.comment, comment, ret, plan.lines, err) : rc;
-    rc = rc == 0 ? host_take_step(ctx, &step_remove, plan.remove, name, ret, plan.lines, err) : rc;
-    AUTO_FREE char *all = value_joined(plan.lines, "\n");
+
+    /* Addresses that the file has not are taken as they are. */
+    json_array_foreach (wanted, i, one) {
+        if (value_get(hosts, json_string_value(one)) != NULL)
+            continue;
+        json_array_append(add, one);
+        if (*comment != '\0')
+            json_array_append(remark, one);
+    }
+    /* Addresses of the file: wanted ones get name and comment; from others the name goes, or a warning comes. */
+    json_object_foreach (hosts, ip, host) {
+        bool named = value_lists(value_get(host, "aliases"), name);
+        bool other = *comment != '\0' && !str_eq(value_str(host, "comment", NULL), comment);
+        if (!value_lists(wanted, ip)) {
+            if (named && value_bool(args, "clean", false))
+                json_array_append_new(remove, json_string(ip));
+            else if (named)
+                state_ret_warn(ret,
+                               "Host %s present for IP address %s. To get rid of this warning, either run "
+                               "this state with 'clean' set to True to remove %s from %s, or add %s to the "
+                               "'ip' argument.",
+                               name, ip, name, ip, ip);
+        } else if (!named && !is_address(ip)) {
+            json_object_set_new(ret, "result", json_false());
+            json_array_append_new(lines, value_fmt("Invalid IP Address for %s (%s)", name, ip));
+        } else {
+            if (!named)
+                json_array_append_new(add, json_string(ip));
+            if (other)
+                json_array_append_new(remark, json_string(ip));
+            if (named && !other)
+                json_array_append_new(lines, value_fmt("Host %s (%s) already present", name, ip));
+        }
+    }
+
+    int rc = host_take_step(ctx, &step_add, add, name, ret, lines, err);
+    rc = rc == 0 ? host_take_step(ctx, &step_comment, remark, comment, ret, lines, err) : rc;
+    rc = rc == 0 ? host_take_step(ctx, &step_remove, remove, name, ret, lines, err) : rc;
+    AUTO_FREE char *all = value_joined(lines, "\n");
     state_ret_comment(ret, json_string(all));
-    plan_free(&plan);
     return rc;
-}
-
-/* One address of absent: its sentence goes to `lines`. */
-static int
-host_take_away(call_ctx_t *ctx, const char *name, json_t *ip, json_t *ret, json_t *lines, fail_t *err)
-{
-    const char *at = json_string_value(ip);
-    int there = sub_call_bool(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
-
-    if (there <= 0) {
-        json_array_append_new(lines, value_fmt("Host %s (%s) already absent", name, at));
-        return there;
-    }
-    if (ctx_test(ctx)) {
-        state_change(ret, "host", json_string(name));
-        json_object_set_new(ret, "result", json_null());
-        json_array_append_new(lines, value_fmt("Host %s (%s) needs to be removed", name, at));
-        return 0;
-    }
-    int done = sub_call_bool(ctx, err, "hosts.rm_host", "{s:O, s:s}", "ip", ip, "alias", name);
-    if (done > 0) {
-        state_change(ret, "host", json_string(name));
-        json_array_append_new(lines, value_fmt("Removed host %s (%s)", name, at));
-    }
-    return done < 0 ? done : 0;
 }
 
 static int
@@ -199,17 +150,35 @@ host_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *ip;
     json_auto_t *ips = as_list(value_get(args, "ip")), *lines = json_array();
+    const char *name = value_str(args, "name", "");
     size_t i;
 
+    /* Each address has its line. hosts.rm_host that did nothing has none, and is no failure. */
     json_array_foreach (ips, i, ip) {
-        if (host_take_away(ctx, value_str(args, "name", ""), ip, ret, lines, err) < 0)
+        const char *at = json_string_value(ip);
+        int there = sub_call_bool(ctx, err, "hosts.has_pair", "{s:O, s:s}", "ip", ip, "alias", name);
+        int done = there > 0 && !ctx_test(ctx)
+                       ? sub_call_bool(ctx, err, "hosts.rm_host", "{s:O, s:s}", "ip", ip, "alias", name)
+                       : 0;
+        if (there < 0 || done < 0)
             return err->code;
+        if (there == 0) {
+            json_array_append_new(lines, value_fmt("Host %s (%s) already absent", name, at));
+        } else if (ctx_test(ctx)) {
+            state_change(ret, "host", json_string(name));
+            json_object_set_new(ret, "result", json_null());
+            json_array_append_new(lines, value_fmt("Host %s (%s) needs to be removed", name, at));
+        } else if (done > 0) {
+            state_change(ret, "host", json_string(name));
+            json_array_append_new(lines, value_fmt("Removed host %s (%s)", name, at));
+        }
     }
     AUTO_FREE char *all = value_joined(lines, "\n");
     state_ret_comment(ret, json_string(all));
     return 0;
 }
 
+/* `name` is the address here. The names are compared as one text, so that another order is a change. */
 static int
 host_only(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

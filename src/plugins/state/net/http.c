@@ -1,5 +1,6 @@
 /* http.c - state module `http`: what a web server answers, compared. The function http.query of the execution
- * module asks. */
+ * module asks; the return's "data" is its answer, and the result follows from `match` and `status`, of which
+ * at least one must be given. A list of statuses asks for one of them. */
 #include <poll.h>
 
 #include "common/base/buf.h"
@@ -23,6 +24,7 @@ static const compare_t comparisons[] = {
     { "status", "status_type", "status", false, "Status %s", "Status pattern \"%s\"" },
 };
 
+/* Adds a sentence about a comparison to the comment: "Match text "x" was not found." */
 static void
 http_say(buf_t *comment, const char *what, const char *value, bool found)
 {
@@ -52,7 +54,8 @@ compare_list(const json_t *wanted, const char *have, buf_t *comment)
     return found;
 }
 
-/* 1 or 0 with its sentence, -EAGAIN for a type that compares nothing, or negative with *err. */
+/* 1 or 0 with its sentence, -EAGAIN for a type that compares nothing, or negative with *err. An answer
+ * without that key (a failed connection has no text) compares as the empty text. */
 static int
 compare_one(const compare_t *c, const json_t *args, const json_t *data, buf_t *comment, fail_t *err)
 {
@@ -76,26 +79,6 @@ compare_one(const compare_t *c, const json_t *args, const json_t *data, buf_t *c
     return found;
 }
 
-/* Asks the server. NEW, or NULL with *err. */
-static json_t *
-ask(call_ctx_t *ctx, const json_t *args, json_t *kwargs, fail_t *err)
-{
-    const json_t *wait = value_get(args, "wait_for");
-    json_t *data = NULL;
-
-    if (value_get(kwargs, "decode") == NULL)
-        json_object_set_new(kwargs, "decode", json_false());
-    json_object_set_new(kwargs, "text", json_true());
-    json_object_set_new(kwargs, "status", json_true());
-    json_object_set(kwargs, "url", value_get(args, "name"));
-    if (ctx_test(ctx))
-        json_object_set_new(kwargs, "test", json_true());
-    if (value_truthy(wait))
-        json_object_set(kwargs, "wait_for", (json_t *) wait);
-    const char *fun = value_truthy(wait) ? "http.wait_for_successful_query" : "http.query";
-    return ctx_call(ctx, fun, NULL, kwargs, &data, err) == 0 ? data : NULL;
-}
-
 static int
 http_state_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -110,9 +93,23 @@ http_state_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!some)
         return state_ret_set(ret, STATE_FALSE,
                              " Either match text (match) or a status code (status) is required.");
-    json_auto_t *kwargs = json_copy(given), *data = ask(ctx, args, kwargs, err);
-    if (data == NULL)
+    /* Text and status are what is compared; a test asks the `test_url`, if there is one, or nothing. */
+    json_auto_t *kwargs = json_copy(given), *data = NULL;
+    json_t *wait = value_get(args, "wait_for");
+    if (value_get(kwargs, "decode") == NULL)
+        json_object_set_new(kwargs, "decode", json_false());
+    json_object_set_new(kwargs, "text", json_true());
+    json_object_set_new(kwargs, "status", json_true());
+    json_object_set(kwargs, "url", value_get(args, "name"));
+    if (ctx_test(ctx))
+        json_object_set_new(kwargs, "test", json_true());
+    if (value_truthy(wait))
+        json_object_set(kwargs, "wait_for", wait);
+    const char *fun = value_truthy(wait) ? "http.wait_for_successful_query" : "http.query";
+    if (ctx_call(ctx, fun, NULL, kwargs, &data, err) < 0)
         return err->code;
+
+    /* Both comparisons must hold; types that compare nothing leave the result None. */
     json_object_set_new(ret, "result", json_null());
     for (size_t i = 0; i < NELEMS(comparisons); i++) {
         found[i] = json_is_null(value_get(args, comparisons[i].argument))
@@ -134,7 +131,8 @@ http_state_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Asks until the answer is as wanted, or the time is up; the last answer, or failure, counts. */
+/* Asks until the answer is as wanted, or the time is up; the last answer, or failure, counts. The arguments
+ * of the comparison come in **kwargs here. A test asks once. */
 static int
 http_state_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

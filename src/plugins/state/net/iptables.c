@@ -1,5 +1,8 @@
 /* iptables.c - state module `iptables`: rules, chains and policies of the packet filter. The execution module
- * does the work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). */
+ * does the work; a rule's words are the state's arguments (plugins/lib/net/iptrules.h). The functions append,
+ * insert and delete differ in words alone and share one function. `save` writes the rules of the kernel into
+ * the distribution's file, or into a file that it names. Salt's module answers with an empty value for
+ * success and with iptables' complaint otherwise, here and there with True: each call says which. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/net/filtertext.h"
@@ -50,6 +53,7 @@ typedef struct want {
     fail_t *err;
 } want_t;
 
+/* The request, as the arguments have it. The chain is a word of the rule, and so in **kwargs. */
 static want_t
 ipt_want(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
 {
@@ -88,7 +92,8 @@ ipt_save_now(want_t *w)
                                          "family", w->family);
 }
 
-/* 1 when the file has other rules than the kernel, 0, or negative with *err. */
+/* 1 when the file has other rules than the kernel, 0, or negative with *err. Only rules are compared, in the
+ * order of tables and chains: counters differ always. */
 static int
 ipt_unsaved(want_t *w)
 {
@@ -106,7 +111,7 @@ ipt_unsaved(want_t *w)
     return json_equal(all_kept, all_now) ? 0 : 1;
 }
 
-/* The command line as comments show it, without white space around it. NEW, or NULL with *err. */
+/* The whole command line as comments show it, without white space around it. NEW, or NULL with *err. */
 static char *
 ipt_command(want_t *w, const char *command)
 {
@@ -122,29 +127,7 @@ ipt_command(want_t *w, const char *command)
     return xstrdup(str_trim(text));
 }
 
-/* Appends, inserts or deletes. NEW answer, or NULL with *err: true when it failed. */
-static int
-ipt_do(want_t *w, const rule_words_t *words, const char *rule)
-{
-    json_t *position = value_get(w->kwargs, "position");
-    json_auto_t *call = json_pack("{s:s, s:s, s:s}", "table", w->table, "chain", w->chain, "family",
-                                  w->family);
-    json_auto_t *said = NULL;
-    bool by_place = words->gone && position != NULL;
-
-    if (!by_place)
-        json_object_set_new(call, "rule", value_utf8(rule, strlen(rule)));
-    if (position != NULL && words != &appends)
-        json_object_set(call, "position", position);
-    const char *fun = words == &appends   ? "iptables.append"
-                      : words == &inserts ? "iptables.insert"
-                                          : "iptables.delete";
-    if (ctx_call(w->ctx, fun, NULL, call, &said, w->err) != 0)
-        return w->err->code;
-    return value_truthy(said) == (words == &appends) ? 1 : 0;
-}
-
-/* One rule. */
+/* Brings one rule into its state, from the look at the chain to the return. */
 static int
 ipt_one(want_t *w, const rule_words_t *words)
 {
@@ -164,6 +147,8 @@ ipt_one(want_t *w, const rule_words_t *words)
                               "chain", w->chain, "rule", rule, "family", w->family);
     if (there < 0)
         return there;
+    /* Already so. The file may still lack the rule: a run with `save` writes it then, and a test does not
+     * look. A rule that is to go from a place is never missing: iptables knows what is there. */
     if (words->gone ? there == 0 && position == NULL : there == 1) {
         int unsaved = save && !words->gone && !ctx_test(w->ctx) ? ipt_unsaved(w) : 0;
         json_auto_t *said = unsaved > 0 ? ipt_save_now(w) : NULL;
@@ -174,10 +159,22 @@ ipt_one(want_t *w, const rule_words_t *words)
                                                 json_string_value(said)));
         return w->err->code;
     }
+    /* iptables.append answers True when all went well, the other two with iptables' complaint when not. */
     if (!ctx_test(w->ctx)) {
-        int done = ipt_do(w, words, rule);
-        if (done <= 0)
-            return done < 0 ? done : ipt_say(w, STATE_FALSE, words->failed, NULL);
+        json_auto_t *call = json_pack("{s:s, s:s, s:s}", "table", w->table, "chain", w->chain, "family",
+                                      w->family),
+                    *failure = NULL;
+        if (!words->gone || position == NULL)
+            json_object_set_new(call, "rule", value_utf8(rule, strlen(rule)));
+        if (position != NULL && words != &appends)
+            json_object_set(call, "position", position);
+        const char *fun = words == &appends   ? "iptables.append"
+                          : words == &inserts ? "iptables.insert"
+                                              : "iptables.delete";
+        if (ctx_call(w->ctx, fun, NULL, call, &failure, w->err) != 0)
+            return w->err->code;
+        if (value_truthy(failure) != (words == &appends))
+            return ipt_say(w, STATE_FALSE, words->failed, NULL);
     }
     state_change(w->ret, "locale", json_string(w->name));
     if (ctx_test(w->ctx))
@@ -188,28 +185,33 @@ ipt_one(want_t *w, const rule_words_t *words)
     return ipt_say(w, STATE_TRUE, save ? words->saved : words->did, json_string_value(said));
 }
 
-/* The rules that mod_aggregate has put together, in one state; they are saved once. */
 static int
-ipt_all(want_t *w, const rule_words_t *words, const json_t *rules)
+ipt_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const rule_words_t *words = ctx_row(ctx)->data.ptr;
+    want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
+    const json_t *rules = value_get(w.kwargs, "rules");
+
+    if (!json_is_array(rules))
+        return ipt_one(&w, words);
     json_auto_t *names = json_array(), *comments = json_array(), *save = NULL;
     state_result_t result = STATE_TRUE;
     json_t *one;
     size_t i;
 
     json_array_foreach (rules, i, one) {
-        json_auto_t *kwargs = json_copy(one), *ret = state_ret(value_str(one, "name", w->name));
+        json_auto_t *kwargs = json_copy(one), *ret = state_ret(value_str(one, "name", w.name));
         json_t *own = value_get(one, "save");
         if (value_truthy(own) && save == NULL)
             save = json_incref(own);
         json_object_del(kwargs, "save");
         json_object_del(kwargs, "family");
-        json_auto_t *args = json_pack("{s:s, s:s, s:s, s:O}", "name", value_str(one, "name", w->name),
-                                      "table", value_str(one, "table", "filter"), "family",
+        json_auto_t *call = json_pack("{s:s, s:s, s:s, s:O}", "name", value_str(one, "name", w.name), "table",
+                                      value_str(one, "table", "filter"), "family",
                                       value_str(one, "family", "ipv4"), "kwargs", kwargs);
-        want_t part = ipt_want(w->ctx, args, ret, w->err);
+        want_t part = ipt_want(w.ctx, call, ret, w.err);
         if (ipt_one(&part, words) != 0)
-            return w->err->code;
+            return w.err->code;
         if (state_changed(ret))
             json_array_append(names, value_get(value_get(ret, "changes"), "locale"));
         json_array_append(comments, value_get(ret, "comment"));
@@ -220,25 +222,15 @@ ipt_all(want_t *w, const rule_words_t *words, const json_t *rules)
             result = STATE_NONE;
     }
     if (json_array_size(names) > 0)
-        state_change(w->ret, "locale", json_incref(names));
-    if (save != NULL && !ctx_test(w->ctx)) {
-        json_object_set(w->kwargs, "save", save);
-        json_auto_t *said = ipt_save_now(w);
+        state_change(w.ret, "locale", json_incref(names));
+    if (save != NULL && !ctx_test(w.ctx)) {
+        json_object_set(w.kwargs, "save", save);
+        json_auto_t *said = ipt_save_now(&w);
         if (said == NULL)
-            return w->err->code;
+            return w.err->code;
     }
     AUTO_FREE char *text = value_joined(comments, "\n");
-    return state_ret_set(w->ret, result, "%s", text);
-}
-
-static int
-ipt_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    const rule_words_t *words = ctx_row(ctx)->data.ptr;
-    want_t w = ipt_want(ctx, args, *ret_value = state_ret_args(args), err);
-    const json_t *rules = value_get(w.kwargs, "rules");
-
-    return json_is_array(rules) ? ipt_all(&w, words, rules) : ipt_one(&w, words);
+    return state_ret_set(w.ret, result, "%s", text);
 }
 
 /* ---- chains, policies ------------------------------------------------------------------------ */
@@ -251,7 +243,7 @@ ipt_done(want_t *w, const char *comment)
     return state_ret_set(w->ret, ctx_test(w->ctx) ? STATE_NONE : STATE_TRUE, "%s", comment);
 }
 
-/* The words of a function about a chain. */
+/* Words of a function about a chain: patterns of filtertext.h, and the verb of its failure. */
 typedef struct chain_words {
     bool present;
     const char *fun, *none, *told, *did, *failed;
@@ -295,6 +287,7 @@ ipt_state_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(w.ret, STATE_TRUE, "%s", none);
     if (ctx_test(ctx))
         return ipt_done(&w, told);
+    /* iptables refuses to delete a chain that has rules. */
     if (!words->present) {
         if ((said = chain_call(&w, "iptables.flush")) == NULL)
             return err->code;
@@ -340,6 +333,7 @@ ipt_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                  "chain", w.chain, "policy", policy, "family", w.family);
     if (said == NULL)
         return err->code;
+    /* An empty answer is success. */
     if (value_truthy(said))
         return state_ret_set(w.ret, STATE_FALSE, "Failed to set iptables default policy");
     json_auto_t *saved = save ? ipt_save_now(&w) : NULL;
@@ -350,6 +344,8 @@ ipt_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return ipt_done(&w, did);
 }
 
+/* There is nothing to compare: the run always flushes and reports a change. The arguments of the told comment
+ * are in Salt's order, which names the table in the chain's place. */
 static int
 ipt_state_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

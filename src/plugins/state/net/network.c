@@ -1,5 +1,7 @@
 /* network.c - state module `network`: interfaces, their routes, and the network's settings, by the module
- * `ip`. */
+ * `ip`, which knows the files of the distribution. Functions `get` of that module read a file's lines,
+ * functions `build` write them, or with test=True answer the lines that they would write: the difference of
+ * both is the change. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/call/subcall.h"
@@ -54,7 +56,8 @@ build_thing(call_ctx_t *ctx, const net_thing_t *thing, const char *iface, const 
     return 1;
 }
 
-/* A failure of `ip` is the state's comment. */
+/* A failure of `ip` is the state's comment, and nothing counts as changed: what was built before it is not
+ * told, as in Salt. */
 static int
 told_failure(json_t *ret, fail_t *err)
 {
@@ -99,7 +102,7 @@ is_up(call_ctx_t *ctx, const char *name, fail_t *err)
     return 0;
 }
 
-/* Takes the interface up or down, or tells it. */
+/* Takes the interface down, up, or down and up, or in test mode tells it. */
 static int
 switch_iface(call_ctx_t *ctx, const char *name, const char *type, bool down, bool up, const char *told,
              json_t *ret, fail_t *err)
@@ -117,7 +120,8 @@ switch_iface(call_ctx_t *ctx, const char *name, const char *type, bool down, boo
     return 0;
 }
 
-/* Adds slaves to a bond that runs without them. */
+/* Adds slaves to a bond that runs without them, by ifenslave. The kernel's list is the truth; a bond that is
+ * not there has none. */
 static int
 enslave(call_ctx_t *ctx, const char *name, const json_t *slaves, json_t *ret, fail_t *err)
 {
@@ -168,6 +172,7 @@ network_bring(call_ctx_t *ctx, const char *name, const char *type, bool enabled,
         rc = switch_iface(ctx, name, type, true, false, "Interface %s down", ret, err);
     if (rc == 0 && strcmp(type, "bond") == 0 && value_truthy(value_get(settings, "slaves")))
         rc = enslave(ctx, name, value_get(settings, "slaves"), ret, err);
+    /* Grains hold the addresses; an interface that was only restarted has kept them. */
     if (rc == 0 && !ctx_test(ctx) && !(enabled && up > 0))
         ctx_refresh_grains(ctx);
     return rc;
@@ -188,24 +193,7 @@ restart_for_range(call_ctx_t *ctx, json_t *ret, bool differs, fail_t *err)
                                  : "no change, passing it");
 }
 
-/* `addr` is taken for `hwaddr`, with a warning. */
-static void
-mend_address(json_t *settings, json_t *ret)
-{
-    json_auto_t *addr = json_incref(value_get(settings, "addr"));
-    bool has = value_get(settings, "hwaddr") != NULL;
-
-    if (addr == NULL)
-        return;
-    json_object_del(settings, "addr");
-    if (!has)
-        json_object_set(settings, "hwaddr", addr);
-    state_ret_warn(ret,
-                   "'addr' is not a valid argument name, %s Update your SLS file to get rid of this warning.",
-                   has ? "it has been ignored in favor of 'hwaddr'."
-                       : "its value has been assigned to 'hwaddr' instead.");
-}
-
+/* The interface's file first, a bond's second; then the interface is brought into its state, unless `noifupdown`. */
 static int
 network_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -227,11 +215,23 @@ network_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int differs, other = 0, rc = 0;
 
     json_object_del(settings, "type");
-    mend_address(settings, ret);
+    /* Older SLS files say `addr` where `hwaddr` is meant. */
+    json_auto_t *addr = json_incref(value_get(settings, "addr"));
+    if (addr != NULL) {
+        bool has = value_get(settings, "hwaddr") != NULL;
+        json_object_del(settings, "addr");
+        if (!has)
+            json_object_set(settings, "hwaddr", addr);
+        state_ret_warn(
+            ret, "'addr' is not a valid argument name, %s Update your SLS file to get rid of this warning.",
+            has ? "it has been ignored in favor of 'hwaddr'."
+                : "its value has been assigned to 'hwaddr' instead.");
+    }
     state_ret_comment(ret, value_fmt("Interface %s is up to date.", name));
     differs = build_thing(ctx, &iface, name, settings,
                           json_pack("{s:s, s:s, s:O}", "iface", name, "iface_type", type, "enabled", enabled),
                           ret, err);
+    /* A line that sources other files is no interface: there is nothing to bring up. */
     if (differs >= 0 && strcmp(type, "source") == 0)
         return 0;
     if (differs >= 0 && strcmp(type, "bond") == 0 && ctx_has(ctx, "ip.get_bond"))

@@ -1,20 +1,9 @@
-/* nfs_export.c - state module `nfs_export`: folders that NFS exports. */
+/* nfs_export.c - state module `nfs_export`: folders that NFS exports, as exports(5) has them. The module nfs3
+ * reads and writes the file; a line has a folder and [{"hosts", "options"}] of it. A line that differs is
+ * removed and written anew, and exportfs takes the file over. */
 #include "common/base/fs.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
-
-/* [{"hosts", "options"}] that the SLS asks for; NULL: it names no hosts. NEW. */
-static json_t *
-wanted_clients(const json_t *args)
-{
-    json_t *clients = value_get(args, "clients"), *hosts = value_get(args, "hosts");
-
-    if (value_truthy(clients))
-        return json_incref(clients);
-    return value_truthy(hosts)
-               ? json_pack("[{s:O, s:O}]", "hosts", hosts, "options", value_get(args, "options"))
-               : NULL;
-}
 
 /* Reads the file anew into the kernel's server; its words are the comment of a failure. */
 static int
@@ -34,9 +23,14 @@ nfs_export_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     const char *path = value_str(args, "name", "");
     json_t *ret = *ret_value = state_ret_args(args), *file = value_get(args, "exports"), *one;
-    json_auto_t *clients = wanted_clients(args);
+    json_t *given = value_get(args, "clients"), *hosts = value_get(args, "hosts");
     size_t i;
 
+    /* A list of clients wins over `hosts` and `options`, which stand for a single one. */
+    json_auto_t *clients = value_truthy(given)   ? json_incref(given)
+                           : value_truthy(hosts) ? json_pack("[{s:O, s:O}]", "hosts", hosts, "options",
+                                                             value_get(args, "options"))
+                                                 : NULL;
     if (clients == NULL)
         return state_ret_set(ret, STATE_FALSE, "Either 'clients' or 'hosts' must be defined");
     json_auto_t *all = sub_call(ctx, err, "nfs3.list_exports", "{s:O}", "exports", file);

@@ -1,5 +1,7 @@
-/* nftables.c - state module `nftables`: tables, chains, policies and rules of the packet filter. The execution module
- * does the work; the state's arguments are the keywords of a rule (plugins/lib/net/nftrules.h). */
+/* nftables.c - state module `nftables`: tables, chains, policies and rules of the packet filter. The
+ * execution module does the work; the state's arguments are the keywords of a rule
+ * (plugins/lib/net/nftrules.h). Its functions answer {"result", "comment"}, where a False result is an answer
+ * ("there is no such chain") as often as a failure. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -17,6 +19,7 @@ typedef struct wish {
     fail_t *err;
 } wish_t;
 
+/* The request, as the arguments have it. `table` is an argument of some functions and a keyword of others. */
 static wish_t
 nft_wish(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
 {
@@ -77,6 +80,7 @@ chain_fun(const wish_t *w, const char *fun, const char *chain, char **ret_commen
                       ret_comment);
 }
 
+/* The same of a table, without the comment. */
 static int
 table_fun(const wish_t *w, const char *fun, const char *table)
 {
@@ -131,24 +135,8 @@ static const rule_say_t deleting = {
     .gone = true
 };
 
-/* The rule of the keywords. NEW, or NULL with *err. */
-static char *
-wished_rule(const wish_t *w)
-{
-    json_auto_t *call = json_copy(w->kwargs), *built = NULL;
-
-    json_object_del(call, "position");
-    json_object_set_new(call, "family", json_string(w->family));
-    json_object_set_new(call, "table", json_string(w->table));
-    if (ctx_call(w->ctx, "nftables.build_rule", NULL, call, &built, w->err) != 0)
-        return NULL;
-    if (value_truthy(value_get(built, "result")))
-        return xstrdup(value_str(built, "rule", ""));
-    fail_kind(w->err, FAIL_COMMAND, -EINVAL, "%s", value_str(built, "comment", "nftables: no rule"));
-    return NULL;
-}
-
-/* Runs a function on the rule, or on that at `position`. */
+/* Runs a function on the rule, or on that at `position`: a handle, by which nft names a rule. 1, 0 or
+ * negative as nft_result(). */
 static int
 rule_fun(const wish_t *w, const char *fun, const char *rule, const json_t *position, char **ret_comment)
 {
@@ -164,7 +152,8 @@ rule_fun(const wish_t *w, const char *fun, const char *rule, const json_t *posit
     return nft_result(w, answer, ret_comment);
 }
 
-/* 1 when the chain has the rule, and at the position when it is to go from there. */
+/* 1 when the chain has the rule, or, when one is to go from a position, a rule with that handle. 0, or
+ * negative with *err. Handles are in nft's JSON alone; a number of the SLS file may be a text. */
 static int
 rule_is_there(const wish_t *w, const rule_say_t *say, const char *rule)
 {
@@ -198,9 +187,18 @@ nft_state_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*w.chain == '\0')
         return state_ret_set(w.ret, STATE_FALSE, "A rule needs a chain: say chain: input");
-    AUTO_FREE char *rule = wished_rule(&w);
-    if (rule == NULL)
+    /* The keywords as a rule of nft. A position says where it goes and is no part of it. */
+    json_auto_t *call = json_copy(w.kwargs), *built = NULL;
+    json_object_del(call, "position");
+    json_object_set_new(call, "family", json_string(w.family));
+    json_object_set_new(call, "table", json_string(w.table));
+    if (ctx_call(ctx, "nftables.build_rule", NULL, call, &built, err) != 0)
         return state_ret_fail(w.ret, err);
+    if (!value_truthy(value_get(built, "result"))) {
+        fail_kind(err, FAIL_COMMAND, -EINVAL, "%s", value_str(built, "comment", "nftables: no rule"));
+        return state_ret_fail(w.ret, err);
+    }
+    const char *rule = value_str(built, "rule", "");
     if (*rule == '\0' && !placed)
         return state_ret_set(w.ret, STATE_FALSE, "A rule needs parts: say jump: accept, or what it is to do");
     int there = rule_is_there(&w, say, rule);
@@ -213,6 +211,8 @@ nft_state_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int done = rule_fun(&w, say->fun, placed ? NULL : rule, say == &appending ? NULL : position, &why);
     if (done <= 0)
         return done < 0 ? state_ret_fail(w.ret, err) : nft_say(&w, STATE_FALSE, say->failed, rule, why);
+    /* Rules are saved in the distribution's file only: Salt's states of rules do not pass the file's name
+     * on. */
     json_object_del(w.kwargs, "save_filename");
     int saved = nft_saved(&w);
     return saved < 0 ? saved : nft_changed(&w, say->told, saved ? say->saved : say->did, rule);
@@ -247,7 +247,7 @@ nft_chain_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
                        "nftables {n} chain in {t} table create success for {f}", NULL);
 }
 
-/* A chain goes only without its rules. */
+/* A chain goes only without its rules: nft refuses to delete one that has some. */
 static int
 nft_chain_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -323,6 +323,7 @@ nft_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                 w.chain, "family", w.family);
     if (now == NULL)
         return state_ret_fail(w.ret, err);
+    /* nft prints policies in small letters; ACCEPT, as iptables has it, is the same. */
     if (json_is_string(now) && strcasecmp(json_string_value(now), policy) == 0)
         return nft_say(&w, STATE_TRUE,
                        "nftables default policy for chain {h} on table {t} for {f} already set to {o}", NULL,
@@ -345,6 +346,8 @@ nft_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                        policy);
 }
 
+/* The run always flushes and reports a change: nft is not asked for rules. A table or chain that is not there
+ * fails, unless `ignore_absence`. */
 static int
 nft_state_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
