@@ -194,6 +194,7 @@ ipt_rules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!json_is_array(rules))
         return ipt_one(&w, words);
+    /* The rules that mod_aggregate has put together, in one state; they are saved once, at the end. */
     json_auto_t *names = json_array(), *comments = json_array(), *save = NULL;
     state_result_t result = STATE_TRUE;
     json_t *one;

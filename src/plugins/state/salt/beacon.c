@@ -1,4 +1,7 @@
-/* beacon.c - state module `beacon`: beacons of the minion, by the functions of module `beacons`. */
+/* beacon.c - state module `beacon`: beacons of the minion, by the functions of module `beacons`. A beacon's
+ * configuration is a list of dicts with one key each, and so are the keywords of the state compared with it.
+ * Each function of the module answers {comment, result, changes?}, in test mode with the comment of what it
+ * would do. */
 #include "common/base/str.h"
 #include "salt/state.h"
 #include "salt/value.h"
@@ -28,6 +31,8 @@ beacon_state_all(call_ctx_t *ctx, fail_t *err)
     return ctx_call(ctx, "beacons.list", NULL, kwargs, &all, err) == 0 ? all : NULL;
 }
 
+/* Whether a beacon looks: `enabled` in whatever form the configuration has, the last one counts; without it a
+ * beacon looks. */
 static bool
 beacon_state_is_on(const json_t *given)
 {
@@ -69,6 +74,7 @@ beacon_state_take(call_ctx_t *ctx, const json_t *args, json_t *answer, const cha
         (void) state_ret_set(ret, STATE_FALSE, "%s", value_str(answer, "comment", ""));
         return false;
     }
+    /* Some functions tell no changes: then the state says what it did. */
     if (json_is_object(value_get(answer, "changes")))
         json_object_set(ret, "changes", value_get(answer, "changes"));
     else
@@ -81,7 +87,8 @@ beacon_state_take(call_ctx_t *ctx, const json_t *args, json_t *answer, const cha
     return true;
 }
 
-/* Writes beacons.conf when that is asked for, and the lines as the comment. */
+/* Writes beacons.conf when `save` asks for it, and makes the lines the comment. Saved is what the minion has
+ * now, also when nothing was changed. */
 static int
 beacon_state_end(call_ctx_t *ctx, const json_t *args, json_t *lines, json_t *ret, fail_t *err)
 {

@@ -1,25 +1,20 @@
-/* event.c - state module `event`: sends events to the master in the middle of a run. Test mode sends
- * nothing. */
+/* event.c - state module `event`: sends events to the master in the middle of a run, by the function
+ * event.send. Test mode sends nothing. The functions fire_master, send and mod_watch are one; wait does
+ * nothing itself and is run as mod_watch by a requisite. */
 #include "salt/state.h"
-
-/* Keywords of event.send: the declared arguments and all others. NEW. */
-static json_t *
-send_kwargs(const json_t *args)
-{
-    static const char *const keys[] = { "data", "preload", "with_env", "with_grains", "with_pillar" };
-    json_t *kwargs = json_copy(value_get(args, "kwargs"));
-
-    for (size_t i = 0; i < NELEMS(keys); i++)
-        json_object_set(kwargs, keys[i], value_get(args, keys[i]));
-    return kwargs;
-}
 
 static int
 state_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    static const char *const keys[] = { "data", "preload", "with_env", "with_grains", "with_pillar" };
     json_auto_t *ret = state_ret_args(args), *tag = json_pack("[O]", value_get(args, "name")), *sent = NULL,
-                *kwargs = send_kwargs(args);
+                *kwargs = json_copy(value_get(args, "kwargs"));
 
+    /* event.send gets the declared arguments and all others, which are data. */
+    for (size_t i = 0; i < NELEMS(keys); i++)
+        json_object_set(kwargs, keys[i], value_get(args, keys[i]));
+    /* An event counts as a change, so that others can watch it; the arguments hide it where data is
+     * secret. */
     if (value_bool(args, "show_changed", true)) {
         state_change(ret, "tag", json_incref(value_get(args, "name")));
         state_change(ret, "data", json_incref(value_get(args, "data")));

@@ -1,5 +1,6 @@
 /* grains.c - state module `grains`: values of grains in CONFDIR/grains, compared by grains.get and changed by
- * grains.set and its kin, which tell what they did. */
+ * grains.set and its kin, which tell what they did. A name has parts of nested grains with ":" between.
+ * Functions of lists do not make a list of another value, except grains.append with `convert`. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -9,6 +10,8 @@
 /* No grain has this value: how grains.get tells that there is none. */
 #define ABSENT "\001absent"
 
+/* The state's return, under the name with ":" between its parts whatever the delimiter is; the arguments get
+ * that name too. BORROWED from *ret_value. */
 static json_t *
 state_grains_start(json_t *args, json_t **ret_value)
 {
@@ -18,7 +21,7 @@ state_grains_start(json_t *args, json_t **ret_value)
     return *ret_value = state_ret(name);
 }
 
-/* NEW, or NULL with *err; see is_absent. */
+/* The grain's value, or ABSENT. NEW, or NULL with *err. */
 static json_t *
 state_grains_grain(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
@@ -67,7 +70,8 @@ grains_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                         : state_ret_set(ret, STATE_TRUE, "Grain exists");
 }
 
-/* grains.set's own answer becomes the state's. */
+/* grains.set's own answer {result, changes, comment} becomes the state's; only the name stays. TAKES
+ * answer. */
 static void
 taken_over(json_t *ret, json_t *answer)
 {
@@ -76,8 +80,8 @@ taken_over(json_t *ret, json_t *answer)
     json_decref(answer);
 }
 
-/* In test mode: what grains.set would write, NEW {grain: value}. NULL when it would not; then the return is
- * finished. */
+/* In test mode: the value that grains.set would write, NEW {grain: value}. NULL when it would not; then the
+ * return is finished. */
 static json_t *
 would_set(call_ctx_t *ctx, const json_t *args, json_t *value, json_t *ret)
 {
@@ -116,7 +120,8 @@ would_append(call_ctx_t *ctx, const char *name, const json_t *have, const json_t
     return json_pack("{s:O}", key, whole);
 }
 
-/* Equal values change nothing; complex ones need force. */
+/* Equal values change nothing; a list or dict in place of a text, or the other way round, needs force, which
+ * grains.set refuses by its own words. */
 static int
 grains_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -195,24 +200,6 @@ state_grains_missing(call_ctx_t *ctx, const char *name, const json_t *have, cons
 }
 
 static int
-append_to_list(call_ctx_t *ctx, json_t *ret, json_t *value, fail_t *err)
-{
-    const char *name = value_str(ret, "name", "");
-    json_t *all = sub_call(ctx, err, "grains.append", "{s:s, s:O}", "key", name, "val", value);
-
-    if (all == NULL)
-        return err->code;
-    json_auto_t *now = sub_call(ctx, err, "grains.get", "{s:s}", "key", name);
-    bool in = json_is_array(value) ? contains_all(now, value) : value_has(now, value);
-    if (!in) {
-        json_decref(all);
-        return state_grains_told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
-    }
-    state_change(ret, "new", all);
-    return state_grains_told(ret, STATE_TRUE, "Append value", value, "to grain", "");
-}
-
-static int
 grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = state_grains_start(args, ret_value), *given = value_get(args, "value");
@@ -226,47 +213,30 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (there && (json_is_array(given) ? contains_all(have, given) : value_has(have, given)))
         return state_grains_told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
+    /* An empty value that is no list: the run would fail to append to it. */
     if (ctx_test(ctx) && !state_grains_is_absent(have) && !json_is_array(have))
         return state_grains_told(ret, STATE_FALSE, "Failed append value", given, "to grain", "");
     json_auto_t *value = !json_is_array(given) ? json_incref(given)
                          : there               ? state_grains_missing(ctx, name, have, given)
                                                : distinct(given);
-    if (!ctx_test(ctx))
-        return append_to_list(ctx, ret, value, err);
+    if (!ctx_test(ctx)) {
+        /* The new list is read again: a value that is not in it means that the minion can't keep grains. */
+        json_t *all = sub_call(ctx, err, "grains.append", "{s:s, s:O}", "key", name, "val", value);
+
+        if (all == NULL)
+            return err->code;
+        json_auto_t *now = sub_call(ctx, err, "grains.get", "{s:s}", "key", name);
+        bool in = json_is_array(value) ? contains_all(now, value) : value_has(now, value);
+        if (!in) {
+            json_decref(all);
+            return state_grains_told(ret, STATE_FALSE, "Failed append value", value, "to grain", "");
+        }
+        state_change(ret, "new", all);
+        return state_grains_told(ret, STATE_TRUE, "Append value", value, "to grain", "");
+    }
     state_change(ret, "new", would_append(ctx, name, have, value));
     return there ? state_grains_told(ret, STATE_NONE, "Value", value, "is set to be appended to grain", "")
                  : state_ret_set(ret, STATE_NONE, "Grain %s is set to be added", name);
-}
-
-/* Removes one value from the list and adds a line to the comment. */
-static int
-remove_one(call_ctx_t *ctx, const json_t *have, json_t *value, json_t *ret, buf_t *lines, fail_t *err)
-{
-    const char *name = value_str(ret, "name", "");
-    AUTO_FREE char *shown = value_pystr(value);
-
-    buf_puts(lines, buf_str(lines)[0] != '\0' ? "\n" : "");
-    if (!value_has(have, value)) {
-        buf_printf(lines, "Value %s is absent from grain %s", shown, name);
-        return 0;
-    }
-    if (!ctx_test(ctx)) {
-        json_auto_t *done = sub_call(ctx, err, "grains.remove", "{s:s, s:O}", "key", name, "val", value);
-        if (done == NULL)
-            return err->code;
-    } else {
-        json_object_set_new(ret, "result", json_null());
-    }
-    buf_printf(lines,
-               ctx_test(ctx) ? "Value %s in grain %s is set to be deleted"
-                             : "Value %s was deleted from grain %s",
-               shown, name);
-    json_t *deleted = value_get(value_get(ret, "changes"), "deleted");
-    if (deleted == NULL)
-        state_change(ret, "deleted", json_pack("[O]", value));
-    else
-        json_array_append(deleted, value);
-    return 0;
 }
 
 /* Removes each value that the list has; a grain that is missing or empty is success. */
@@ -288,8 +258,30 @@ grains_list_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_t *given = value_get(args, "value");
     json_auto_t *values = json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
     json_array_foreach (values, i, v) {
-        if (remove_one(ctx, have, v, ret, &lines, err) < 0)
-            return err->code;
+        AUTO_FREE char *shown = value_pystr(v);
+
+        buf_puts(&lines, buf_str(&lines)[0] != '\0' ? "\n" : "");
+        /* Each value has its line, and a value that is not there is no failure. */
+        if (!value_has(have, v)) {
+            buf_printf(&lines, "Value %s is absent from grain %s", shown, name);
+            continue;
+        }
+        if (!ctx_test(ctx)) {
+            json_auto_t *done = sub_call(ctx, err, "grains.remove", "{s:s, s:O}", "key", name, "val", v);
+            if (done == NULL)
+                return err->code;
+        } else {
+            json_object_set_new(ret, "result", json_null());
+        }
+        buf_printf(&lines,
+                   ctx_test(ctx) ? "Value %s in grain %s is set to be deleted"
+                                 : "Value %s was deleted from grain %s",
+                   shown, name);
+        json_t *deleted = value_get(value_get(ret, "changes"), "deleted");
+        if (deleted == NULL)
+            state_change(ret, "deleted", json_pack("[O]", v));
+        else
+            json_array_append(deleted, v);
     }
     state_ret_comment(ret, json_string(buf_str(&lines)));
     return 0;
@@ -327,7 +319,8 @@ state_grains_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
                         : err->code;
 }
 
-/* Sets the grain to None, or deletes it with `destructive`. */
+/* Sets the grain to None, or deletes it with `destructive`. In test mode grains_plan() finds the refusals
+ * that grains.set would answer. */
 static int
 grains_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

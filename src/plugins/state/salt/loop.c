@@ -1,6 +1,7 @@
 /* loop.c - state module `loop`: calls a function again and again until its return is as wanted. Conditions
- * are expressions of Python as far as templates have them, evaluated in the sandbox of templates: they reach
- * nothing but the return. */
+ * are expressions of Python as far as templates have them, evaluated in the sandbox of templates: they
+ * reach nothing but the return. Times are seconds, as floats or integers; the last call may run past the
+ * timeout. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/jinja/jinja.h"
@@ -9,7 +10,8 @@
 #include "common/py/py_json.h"
 #include "salt/state.h"
 
-/* Salt's words against what is no call, or no period or timeout of one; NULL when all is well. */
+/* Salt's words against a period or timeout that is no number; NULL when all is well. A boolean is a number in
+ * Python. */
 static const char *
 bad_times(const json_t *args)
 {
@@ -103,6 +105,8 @@ condition_holds(const char *condition, const json_t *returned, bool checks, fail
     AUTO(py) value = jinja_evaluate(engine, &source, names, NULL, &e);
     if (value != NULL)
         truth = py_truth(value);
+    /* An error of the template's syntax belongs to the condition; any other one is of this return, and a
+     * check before the first call has none. */
     bool unread = e.cls != NULL && str_starts(e.cls, "Template");
     if (truth < 0 && !checks)
         (void) fail_kind(err, FAIL_COMMAND, -EINVAL, "%s", e.message != NULL ? e.message : py_raised_text());
@@ -118,6 +122,8 @@ condition_holds(const char *condition, const json_t *returned, bool checks, fail
     return err->code != 0 ? err->code : checks ? 0 : truth;
 }
 
+/* The condition is read once before the first call, so that one that can't be evaluated fails a test as
+ * well. */
 static int
 loop_until(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -192,6 +198,7 @@ compares(call_ctx_t *ctx, const char *name, json_t *returned, json_t *expected, 
     return holds < 0 ? err->code : holds;
 }
 
+/* A call that fails ends the state: only its return is waited for. */
 static int
 loop_until_no_eval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* module.c - state module `module`: call execution functions from a state, in both of Salt's styles.
+/* module.c - state module `module`: call execution functions from a state, in both of Salt's styles. The keys
+ * of a chunk tell its style: a key with a dot in it names a function. In the new style a function that fails is
+ * told beside the others and the rest still runs; an exception ends the state.
  *
  *   module.run:                     module.run:
  *     - test.echo:                    - name: test.echo
@@ -11,6 +13,7 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
+/* True for the row of *args or **kwargs, whose default is "*" or "**". */
 static bool
 module_is_star(const arg_t *row)
 {
@@ -33,6 +36,8 @@ says_false(const json_t *node)
     return false;
 }
 
+/* Whether a return says success: a boolean itself, a retcode of 0, a result that is True, or a dict without a
+ * False result inside. All else is success. */
 static bool
 module_went_well(const json_t *mret)
 {
@@ -76,6 +81,7 @@ module_check_arguments(const func_t *f, const json_t *args, const json_t *kwargs
     return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Missing arguments: %s", buf_str(&missing));
 }
 
+/* Results of the calls of one chunk so far. `changes` is BORROWED from the state's return. */
 typedef struct batch {
     json_t *changes;
     buf_t failures, successes;
@@ -92,27 +98,8 @@ module_add_line(buf_t *to, const char *fmt, const char *a, const char *b)
     buf_puts(to, b);
 }
 
-/* Adds the result of one call to the state's return. */
-static void
-module_add_return(batch_t *self, const char *key, json_t *mret)
-{
-    bool dict = json_is_object(mret);
-    const json_t *comment = value_get(mret, "comment");
-
-    if (module_went_well(mret)) {
-        AUTO_FREE char *shown = dict ? (comment != NULL ? value_pystr(comment) : xstrdup("Success"))
-                                     : value_pystr(mret);
-        AUTO_FREE char *text = xasprintf(": %s", shown);
-        module_add_line(&self->successes, "", key, text);
-        json_object_set(self->changes, key, mret);
-        return;
-    }
-    AUTO_FREE char *shown = comment != NULL ? value_pystr(comment) : xstrdup("(error message N/A)");
-    AUTO_FREE char *text = dict ? xasprintf(" failed: %s", shown) : xstrdup(": False");
-    module_add_line(&self->failures, "'", key, text);
-}
-
-/* 0, or a negative errno for what is an exception of the state. */
+/* Calls one function and adds its result. 0, or a negative errno for what is an exception of the state: wrong
+ * arguments are a failure that is told. */
 static int
 run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *err)
 {
@@ -147,7 +134,20 @@ run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *
         fail_clear(err);
         return 0;
     }
-    module_add_return(self, key, mret);
+
+    /* A return that went well is the change, and is shown by its comment where it has one. */
+    bool dict = json_is_object(mret), well = module_went_well(mret);
+    const json_t *comment = value_get(mret, "comment");
+    AUTO_FREE char *said = comment != NULL ? value_pystr(comment)
+                           : !well         ? xstrdup("(error message N/A)")
+                           : dict          ? xstrdup("Success")
+                                           : value_pystr(mret);
+    AUTO_FREE char *text = well   ? xasprintf(": %s", said)
+                           : dict ? xasprintf(" failed: %s", said)
+                                  : xstrdup(": False");
+    module_add_line(well ? &self->successes : &self->failures, well ? "" : "'", key, text);
+    if (well)
+        json_object_set(self->changes, key, mret);
     return 0;
 }
 

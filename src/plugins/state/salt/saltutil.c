@@ -1,22 +1,8 @@
-/* saltutil.c - state module `saltutil`: what the minion has of the file server's modules, by the execution
- * module's functions of the same names. */
+/* saltutil.c - state module `saltutil`: brings the file server's modules to the minion, by the execution
+ * module's functions of the same names. A row of the table is a kind; sync_all answers {kind: [names]}, the
+ * others a list of names. A failure is logged and told, as in Salt. */
 #include "salt/log.h"
 #include "salt/state.h"
-
-/* Which kinds were brought: those of the one answer, or of sync_all's. */
-static void
-take_synced(const char *kind, json_t *answer, json_t *ret)
-{
-    const char *key;
-    json_t *one;
-
-    if (kind != NULL && value_truthy(answer))
-        state_change(ret, kind, json_incref(answer));
-    json_object_foreach (kind == NULL ? answer : NULL, key, one) {
-        if (value_truthy(one))
-            state_change(ret, key, json_incref(one));
-    }
-}
 
 /* The row's kind; NULL: all. */
 static int
@@ -34,7 +20,16 @@ saltutil_bring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         log_error("Failed to run %s: %s", fun, fail_text(&why));
         return state_ret_set(ret, STATE_FALSE, "Failed to run sync_%s: %s", name, fail_text(&why));
     }
-    take_synced(kind, answer, ret);
+    /* The kinds that were brought are the changes: that of the one answer, or those of sync_all's. */
+    const char *key;
+    json_t *one;
+
+    if (kind != NULL && value_truthy(answer))
+        state_change(ret, kind, json_incref(answer));
+    json_object_foreach (kind == NULL ? answer : NULL, key, one) {
+        if (value_truthy(one))
+            state_change(ret, key, json_incref(one));
+    }
     if (!state_changed(ret))
         return state_ret_set(ret, STATE_TRUE, "No updates to sync");
     if (kind == NULL)

@@ -1,5 +1,6 @@
 /* schedule.c - state module `schedule`: jobs of the minion's scheduler, by the functions of module
- * `schedule`. */
+ * `schedule`. A job is compared with the item that the module would make of the keywords, so that defaults
+ * are no difference; `offline` reads and changes the file of the minion alone. */
 #include "common/base/str.h"
 #include "plugins/lib/salt/scheduling.h"
 #include "salt/state.h"
@@ -18,6 +19,7 @@ static const deed_t removing = { "schedule.delete", "Removed", "from", false, fa
 static const deed_t enabling = { "schedule.enable_job", "Enabled", "from", true, true };
 static const deed_t disabling = { "schedule.disable_job", "Disabled", "from", true, false };
 
+/* The comment of a job that was changed, or is switched already. */
 static int
 state_schedule_say(json_t *ret, const deed_t *deed, const json_t *args)
 {
@@ -59,35 +61,30 @@ state_schedule_find(call_ctx_t *ctx, const json_t *args, json_t **ret_all, json_
 }
 
 static int
-present_as(call_ctx_t *ctx, const json_t *args, const json_t *job, json_t *ret, fail_t *err)
-{
-    const char *name = value_str(args, "name", "");
-
-    if (job == NULL)
-        return state_schedule_apply(ctx, args, &adding, ret, err);
-    json_auto_t *wanted = scheduling_item(name, value_get(args, "kwargs"), err);
-    if (wanted == NULL)
-        return err->code;
-    if (scheduling_refused(wanted))
-        return state_ret_set(ret, STATE_FALSE, "%s", value_str(wanted, "comment", ""));
-    if (json_equal(wanted, job))
-        return state_ret_set(ret, STATE_TRUE, "Job %s in correct state", name);
-    return state_schedule_apply(ctx, args, &modifying, ret, err);
-}
-
-static int
 schedule_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    const char *name = value_str(args, "name", "");
     json_auto_t *ret = state_ret_args(args), *all = NULL;
     json_t *job = NULL;
     int rc = state_schedule_find(ctx, args, &all, &job, err);
 
-    rc = rc < 0 ? rc : present_as(ctx, args, job, ret, err);
+    /* A new job is added, and schedule.add judges it; one that is there is compared with the item of the keywords. */
+    json_auto_t *wanted = job != NULL ? scheduling_item(name, value_get(args, "kwargs"), err) : NULL;
+    if (rc == 0 && job == NULL)
+        rc = state_schedule_apply(ctx, args, &adding, ret, err);
+    else if (rc == 0 && wanted == NULL)
+        rc = err->code;
+    else if (rc == 0 && scheduling_refused(wanted))
+        rc = state_ret_set(ret, STATE_FALSE, "%s", value_str(wanted, "comment", ""));
+    else if (rc == 0 && json_equal(wanted, job))
+        rc = state_ret_set(ret, STATE_TRUE, "Job %s in correct state", name);
+    else if (rc == 0)
+        rc = state_schedule_apply(ctx, args, &modifying, ret, err);
     *ret_value = rc == 0 ? json_incref(ret) : NULL;
     return rc;
 }
 
-/* The other three leave alone what is not there. */
+/* absent, enabled and disabled leave alone what is not there. */
 static int
 schedule_with_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

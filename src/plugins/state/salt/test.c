@@ -1,5 +1,6 @@
 /* test.c - state module `test`: states that succeed, fail and change as they are told, and checks of the
- * pillar. */
+ * pillar. They touch nothing; requisites, outputs and reactions are tried with them. Comments and the
+ * pretended change are Salt's, which scripts compare. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "salt/state.h"
@@ -13,6 +14,7 @@ comment_or(const json_t *args, const char *dflt)
     return value_str(value_get(args, "kwargs"), "comment", dflt);
 }
 
+/* The change of all functions that claim one. */
 static void
 pretend_change(json_t *ret)
 {
@@ -82,6 +84,8 @@ choice(const json_t *args, const char *option, fail_t *err)
                      option);
 }
 
+/* Result and changes as the SLS file says, or at random. In test mode a failure is None like a success,
+ * unless `allow_test_mode_failure`. */
 static int
 test_configurable_test_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -133,22 +137,7 @@ test_show_notification(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 
 /* ---- mod_watch ----------------------------------------------------------------------------- */
 
-/* Watched states that changed, as "state: ID". NEW array. */
-static json_t *
-changed_requisites(call_ctx_t *ctx)
-{
-    json_t *reqs = value_get(value_get(ctx_chunk(ctx), "__reqs__"), "watch"), *out = json_array(), *req;
-    size_t i;
-
-    json_array_foreach (reqs, i, req) {
-        AUTO_FREE char *tag = state_tag(req);
-        if (state_changed(value_get(ctx_running(ctx), tag)))
-            json_array_append_new(
-                out, value_fmt("%s: %s", value_str(req, "state", ""), value_str(req, "__id__", "")));
-    }
-    return out;
-}
-
+/* A **kwargs value, or `dflt`, which is TAKEN. NEW. */
 static json_t *
 kwarg_or(const json_t *args, const char *key, json_t *dflt)
 {
@@ -160,11 +149,21 @@ kwarg_or(const json_t *args, const char *key, json_t *dflt)
     return json_incref(v);
 }
 
+/* Run in place of a state that watches, when something watched has changed: tells which. Keywords of the SLS
+ * replace parts of the return. */
 static int
 test_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *changes = json_pack("{s:o}", "Requisites with changes", changed_requisites(ctx));
+    json_t *reqs = value_get(value_get(ctx_chunk(ctx), "__reqs__"), "watch"), *changed = json_array(), *req;
+    json_t *changes = json_pack("{s:o}", "Requisites with changes", changed);
+    size_t i;
 
+    json_array_foreach (reqs, i, req) {
+        AUTO_FREE char *tag = state_tag(req);
+        if (state_changed(value_get(ctx_running(ctx), tag)))
+            json_array_append_new(
+                changed, value_fmt("%s: %s", value_str(req, "state", ""), value_str(req, "__id__", "")));
+    }
     *ret_value = json_pack("{s:O, s:o, s:o, s:o}", "name", value_get(args, "name"), "result",
                            kwarg_or(args, "result", json_true()), "comment",
                            kwarg_or(args, "comment", json_string("Watch statement fired.")), "changes",
@@ -218,7 +217,8 @@ static const struct {
     { "dictionary", is_dict, "<class 'dict'>" },
 };
 
-/* Missing keys and values of other types fail the state. */
+/* Missing keys and values of other types fail the state. Keys are paths with ":" between; a value of None
+ * counts as missing. */
 static int
 test_check_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
