@@ -1,4 +1,6 @@
-/* btmp.c - beacon btmp: logins that failed, as /var/log/btmp gets them. */
+/* btmp.c - beacon btmp: logins that failed, as /var/log/btmp gets them: records of utmp(5), which a watch on
+ * the file makes known at once. Users, times and defaults of the configuration are those of wtmp
+ * (plugins/lib/beacon/utmp.h). */
 #include "plugins/lib/beacon/utmp.h"
 
 static const utmp_kind_t kind = { "btmp", "/var/log/btmp", false };

@@ -1,4 +1,6 @@
-/* cert_info.c - beacon cert_info: certificates that expire soon, as the program openssl reads them. */
+/* cert_info.c - beacon cert_info: certificates that expire soon, as the program openssl reads them. Salt's
+ * beacon uses pyOpenSSL: names, times and extensions are told in its forms. A file that can't be read as a
+ * certificate is logged and left out. */
 #include <ctype.h>
 #include <time.h>
 
@@ -202,6 +204,8 @@ cert_info_look(beacon_look_t *look, fail_t *err)
         json_auto_t *cert = text != NULL ? cert_info_read(path, text, &end) : NULL;
         if (cert == NULL)
             continue;
+        /* Salt counts whole days: one that ends in 45.9 days is within 45. A negative limit tells all
+         * certificates. */
         double left = (double) (end - now) / DAY_S;
         json_object_set_new(cert, "has_expired", json_boolean(end < now));
         if (own < 0 || left < own + 1)

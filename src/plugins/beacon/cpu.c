@@ -1,4 +1,5 @@
-/* cpu.c - beacon cpu: the share of time in which the processors work, between two looks. */
+/* cpu.c - beacon cpu: the share of time in which the processors work, between two looks, of the first line of
+ * /proc/stat (proc(5)). The first look has nothing to compare with and tells nothing. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "plugins/lib/beacon/usage.h"
@@ -21,6 +22,7 @@ cpu_look(beacon_look_t *look, fail_t *err)
     if (text == NULL || sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
                                &v[3], &v[4], &v[5], &v[6], &v[7]) != 8)
         return fail_set(err, -EIO, "/proc/stat is missing, or has no line of all processors");
+    /* Columns: user, nice, system, idle, iowait, irq, softirq, steal. Waiting for disks is idle time. */
     double all = 0, idle = (double) (v[3] + v[4]);
     for (size_t i = 0; i < NELEMS(v); i++)
         all += (double) v[i];

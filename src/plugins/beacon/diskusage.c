@@ -46,6 +46,7 @@ diskusage_look(beacon_look_t *look, fail_t *err)
     procfs_mount_t *mounts = procfs_mounts(&n, err);
     if (mounts == NULL)
         return err->code;
+    /* Each key is a regular expression that must match a whole mount point; a plain one matches itself. */
     json_array_foreach (look->list, i, item)
         json_object_foreach (item, mount, given) {
             double limit;

@@ -1,10 +1,13 @@
-/* http_status.c - beacon http_status: answers of web servers that are not as configured. */
+/* http_status.c - beacon http_status: answers of web servers that are not as configured, asked by http.query.
+ * A site has lists of conditions {value, comp, path} for `status`, `content` (the text) and `json_response`;
+ * each that does not hold is an event, and so is a server that does not answer. */
 #include "common/base/str.h"
 #include "common/match/regex.h"
 #include "salt/plugin.h"
 
 static const char *const comparisons[] = { "==", "!=", "<", "<=", ">", ">=", "search" };
 
+/* What is wrong with the conditions of a site. NEW text, or NULL. */
 static char *
 http_status_check(const char *url, const json_t *site)
 {
@@ -50,7 +53,8 @@ http_status_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
-/* True when `actual COMP expected` holds. */
+/* True when `actual COMP expected` holds. Numbers compare as numbers, other values as texts; "search" is a
+ * regular expression. */
 static bool
 http_status_holds(const json_t *actual, const char *comp, const json_t *expected)
 {
@@ -102,6 +106,7 @@ http_status_look(beacon_look_t *look, fail_t *err)
         if (ctx_call(look->ctx, "http.query", args, kwargs, &answer, err) < 0)
             return err->code;
         json_t *status = value_get(answer, "status"), *error = value_get(answer, "error");
+        /* http.query answers a status of 0, or none, where there was no answer at all. */
         if (status == NULL || json_integer_value(status) == 0) {
             json_array_append_new(look->events, json_pack("{s:s, s:s, s:s, s:O*}", "tag", url, "url", url,
                                                           "error", "unreachable", "text", error));
@@ -113,6 +118,7 @@ http_status_look(beacon_look_t *look, fail_t *err)
         http_status_compare(look, url, value_get(site, "content"), "content", text);
         if (value_get(site, "json_response") == NULL)
             continue;
+        /* A body that is no JSON compares as null: the conditions fail then. */
         fail_auto_t why = FAIL_INIT;
         const char *body = text != NULL ? json_string_value(text) : "";
         json_auto_t *parsed = value_parse(body != NULL ? body : "", body != NULL ? strlen(body) : 0,

@@ -1,4 +1,6 @@
-/* inotify.c - beacon inotify: changes of files and folders, told as pyinotify names them. */
+/* inotify.c - beacon inotify: changes of files and folders, told as pyinotify names them. Bits and words are
+ * those of inotify(7). Files that do not exist yet are waited for, and overflown queues are handled, by
+ * plugins/lib/beacon/watches.h. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
@@ -33,6 +35,7 @@ static const struct {
     { "dont_follow", NULL, IN_DONT_FOLLOW, true },
 };
 
+/* What is wrong with the configuration of a path. NEW text, or NULL. */
 static char *
 inotify_check(const json_t *how)
 {
@@ -77,6 +80,8 @@ inotify_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
+/* The bits to watch. Without a mask these are Salt's default. The kernel sends IN_IGNORED and IN_UNMOUNT
+ * unasked, and refuses them in a request. */
 static uint32_t
 inotify_mask(const json_t *words)
 {
@@ -100,6 +105,8 @@ inotify_exclude(const json_t *item, bool *ret_regex)
     return at != NULL ? json_object_iter_key(at) : json_string_value(item);
 }
 
+/* Begins to watch. Folders that are excluded by a plain prefix or a regular expression need no watches below
+ * them; a glob may exclude files alone. */
 static void *
 inotify_open(beacon_look_t *look, fail_t *err)
 {
@@ -146,6 +153,7 @@ inotify_is_excluded(const json_t *how, const char *path)
     return false;
 }
 
+/* Adds an event for each bit that happened. `root` is the number of the path in the configuration's order. */
 static void
 inotify_event(void *cookie, const watch_event_t *event)
 {

@@ -36,6 +36,7 @@ journald_follow(int out, const void *cookie)
     _exit(127);
 }
 
+/* Starts journalctl; only entries from now on are read. */
 static void *
 journald_open(beacon_look_t *look, fail_t *err)
 {

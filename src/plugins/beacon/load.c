@@ -1,4 +1,6 @@
-/* load.c - beacon load: averages outside of their bounds. */
+/* load.c - beacon load: averages of the load (/proc/loadavg) outside of their bounds [low, high]. With
+ * `onchangeonly` only leaving the bounds is told, and `emitatstartup` says whether the first look counts as
+ * that. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "salt/plugin.h"

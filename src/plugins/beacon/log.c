@@ -1,4 +1,6 @@
-/* log.c - beacon log: lines of a file that match, as they are written. */
+/* log.c - beacon log: lines of a file that match, as they are written. Each tag of the configuration has a
+ * regular expression, which must match from the beginning of the line, as Python's re.match. Reading and what
+ * becomes of a file that is rotated are plugins/lib/beacon/tail.h. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
@@ -32,6 +34,7 @@ log_open(beacon_look_t *look, fail_t *err)
     return self;
 }
 
+/* Adds an event; `match` is "yes", or "no" with an error, as in Salt. */
 static void
 log_add(json_t *events, const char *tag, const char *match, const char *raw, size_t len, const char *error)
 {

@@ -1,4 +1,5 @@
-/* memusage.c - beacon memusage: memory that is not available, in percent. */
+/* memusage.c - beacon memusage: memory that is not available, in percent, as psutil reckons it: MemTotal
+ * without MemAvailable of /proc/meminfo, which leaves out what the kernel can give back. */
 #include "common/base/str.h"
 #include "common/host/procfs.h"
 #include "common/host/rootfs.h"

@@ -1,4 +1,5 @@
-/* network_info.c - beacon network_info: counters of interfaces that reached what is configured. */
+/* network_info.c - beacon network_info: counters of interfaces (/proc/net/dev) that reached what is
+ * configured. A limit may be a text, as Salt's documentation writes it. */
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
 #include "salt/plugin.h"
@@ -12,6 +13,7 @@ static const struct {
     { "errin", 2 },      { "errout", 10 },    { "dropin", 3 },       { "dropout", 11 },
 };
 
+/* True for what an interface's configuration may have. */
 static bool
 network_info_knows(const char *key)
 {

@@ -1,5 +1,6 @@
-/* network_settings.c - beacon network_settings: settings of interfaces that change, when the kernel tells
- * it. */
+/* network_settings.c - beacon network_settings: settings of interfaces that change, when the kernel tells it
+ * by netlink. The message only wakes the beacon: what changed is found by comparing all settings with those
+ * of the last look. Names are pyroute2's, which Salt uses. */
 #include <unistd.h>
 
 #include "common/base/str.h"
@@ -7,6 +8,7 @@
 #include "common/match/regex.h"
 #include "salt/plugin.h"
 
+/* All attributes that Salt takes in a configuration; some of them Linux never tells here. */
 static const char *const known[] = { "family",
                                      "txqlen",
                                      "ipdb_scope",
@@ -112,6 +114,7 @@ network_settings_look(beacon_look_t *look, fail_t *err)
     json_auto_t *now = netsettings(err), *all = json_object();
     if (now == NULL)
         return err->code;
+    /* With `coalesce` all changes are one event. A name that is no interface is a regular expression. */
     bool together = value_bool(look->config, "coalesce", false);
     json_object_foreach (interfaces, pattern, wanted) {
         fail_auto_t why = FAIL_INIT;

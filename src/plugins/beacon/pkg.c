@@ -1,4 +1,5 @@
-/* pkg.c - beacon pkg: packages that were installed or removed, or have an upgrade now. */
+/* pkg.c - beacon pkg: packages that were installed or removed, or have an upgrade now, by functions of the
+ * module `pkg`. The state of each package is kept between looks; the first look only learns it. */
 #include "common/base/str.h"
 #include "salt/plugin.h"
 

@@ -86,23 +86,6 @@ pressure_open(beacon_look_t *look, fail_t *err)
     return self;
 }
 
-/* Adds {resource, avg10, avg60, avg300} of the line "some". */
-static int
-pressure_add(beacon_look_t *look, const char *resource, fail_t *err)
-{
-    AUTO_FREE char *path = xasprintf("/proc/pressure/%s", resource);
-    char *averages = NULL;
-    double v[3];
-    if (root_text(look->root, path, &averages, err) < 0)
-        return err->code;
-    AUTO_FREE char *text = averages;
-    if (text != NULL && sscanf(text, "some avg10=%lf avg60=%lf avg300=%lf", &v[0], &v[1], &v[2]) == 3)
-        json_array_append_new(look->events,
-                              json_pack("{s:s, s:s, s:f, s:f, s:f}", "tag", resource, "resource", resource,
-                                        "avg10", v[0], "avg60", v[1], "avg300", v[2]));
-    return 0;
-}
-
 static int
 pressure_look(beacon_look_t *look, fail_t *err)
 {
@@ -112,8 +95,19 @@ pressure_look(beacon_look_t *look, fail_t *err)
     for (int i = 0; i < n; i++) {
         if (events[i].events & EPOLLERR)
             return fail_set(err, -EIO, "/proc/pressure/%s is gone", resources[events[i].data.u32]);
-        if (pressure_add(look, resources[events[i].data.u32], err) < 0)
+
+        /* Adds {resource, avg10, avg60, avg300} of the line "some". */
+        const char *resource = resources[events[i].data.u32];
+        AUTO_FREE char *path = xasprintf("/proc/pressure/%s", resource);
+        char *averages = NULL;
+        double v[3];
+        if (root_text(look->root, path, &averages, err) < 0)
             return err->code;
+        AUTO_FREE char *text = averages;
+        if (text != NULL && sscanf(text, "some avg10=%lf avg60=%lf avg300=%lf", &v[0], &v[1], &v[2]) == 3)
+            json_array_append_new(look->events,
+                                  json_pack("{s:s, s:s, s:f, s:f, s:f}", "tag", resource, "resource",
+                                            resource, "avg10", v[0], "avg60", v[1], "avg300", v[2]));
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-/* salt_monitor.c - beacon salt_monitor: functions whose return, when it is true, is fired. */
+/* salt_monitor.c - beacon salt_monitor: functions whose return, when it is true, is fired. A function that is
+ * the whole configuration, and no list, has its return fired in any case, as in Salt. */
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
@@ -11,6 +12,7 @@ salt_monitor_fun(const json_t *entry, json_t **ret_how)
     return at != NULL ? json_object_iter_key(at) : json_string_value(entry);
 }
 
+/* What is wrong with the arguments of a function. NEW text, or NULL. */
 static char *
 salt_monitor_check(const char *fun, const json_t *how)
 {

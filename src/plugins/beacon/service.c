@@ -1,4 +1,5 @@
-/* service.c - beacon service: whether services run. */
+/* service.c - beacon service: whether services run, by service.status. Salt's options: onchangeonly,
+ * emitatstartup, delay (seconds), and uncleanshutdown, a file that is there after a crash. */
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"

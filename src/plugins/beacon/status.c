@@ -1,4 +1,6 @@
-/* status.c - beacon status: what functions of the module `status` return, or parts of it. */
+/* status.c - beacon status: what functions of the module `status` return, or parts of it: a list of
+ * {function: [keys or numbers, or all]}. Without a list five functions are told whole. The tag is the time of
+ * the look, as in Salt. A function that fails is left empty. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "salt/log.h"

@@ -1,4 +1,5 @@
-/* swapusage.c - beacon swapusage: swap space that is used, in percent. */
+/* swapusage.c - beacon swapusage: swap space that is used, in percent, of SwapTotal in /proc/meminfo; a
+ * machine without swap space has 0. */
 #include "common/base/str.h"
 #include "common/host/procfs.h"
 #include "common/host/rootfs.h"

@@ -1,4 +1,6 @@
-/* watchdog.c - beacon watchdog: changes in folders, in the words of Python's watchdog. */
+/* watchdog.c - beacon watchdog: changes in folders, in the words of Python's watchdog. The kernel tells a
+ * move as two events with one number: the first is kept until the second comes, and counts as a deletion when
+ * it does not. Like there, a folder is modified when something in it is made or deleted. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/beacon/watches.h"
@@ -48,6 +50,7 @@ watchdog_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
+/* Watches all that any mask may ask for: which events are told is decided when they come. */
 static void *
 watchdog_open(beacon_look_t *look, fail_t *err)
 {

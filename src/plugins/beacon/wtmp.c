@@ -1,4 +1,5 @@
-/* wtmp.c - beacon wtmp: logins and logouts, as /var/log/wtmp gets them. */
+/* wtmp.c - beacon wtmp: logins and logouts, as /var/log/wtmp gets them: records of utmp(5), read from where
+ * the last look ended. */
 #include "plugins/lib/beacon/utmp.h"
 
 static const utmp_kind_t kind = { "wtmp", "/var/log/wtmp", true };

@@ -12,6 +12,7 @@
 #include "plugins/lib/returner/retopts.h"
 #include "salt/log.h"
 
+/* ANSWER_MAX bounds what is read of a server; INDEX_MAX is Elasticsearch's own bound of a name, in bytes. */
 enum { ANSWER_MAX = 64 * 1024 * 1024, TIMEOUT_S = 10, DAY_LEN = 16, INDEX_MAX = 255 };
 #define INDEX_VERSION "-v1" /* behind an index's name in that of the first one for it */
 enum { REFUSED_STATUS = 400, LARGE_STATUS = 413 };
@@ -39,31 +40,25 @@ elastic_options(call_ctx_t *ctx, const json_t *ret)
 
 /* ---- the server ---------------------------------------------------------------------------------------- */
 
-/* "http://host:port" of the first host. NEW. */
-static char *
-elastic_base(const json_t *server)
-{
-    json_t *hosts = value_get(server, "host") != NULL ? value_get(server, "host")
-                                                      : value_get(server, "hosts");
-    const char *host = json_is_array(hosts) ? json_string_value(json_array_get(hosts, 0))
-                                            : json_string_value(hosts);
-
-    if (host != NULL && strstr(host, "://") != NULL)
-        return xstrdup(host);
-    return xasprintf("%s://%s", value_bool(server, "use_ssl", false) ? "https" : "http",
-                     host != NULL ? host : "127.0.0.1:9200");
-}
-
 /* One request: the status in *ret_status, the answer in `answer`. */
 static int
 elastic_ask(call_ctx_t *ctx, const char *method, const char *path, const buf_t *body, long *ret_status,
             buf_t *answer, fail_t *err)
 {
     const json_t *server = retopts_setting(ctx, "elasticsearch");
-    AUTO_FREE char *base = elastic_base(server), *url = xasprintf("%s/%s", base, path);
+    json_t *hosts = value_get(server, "host") != NULL ? value_get(server, "host")
+                                                      : value_get(server, "hosts");
     const char *user = value_str(server, "username", NULL), *password = value_str(server, "password", NULL);
     web_auto_t web = WEB_INIT;
 
+    /* The first host alone is asked; its text may be a whole address. */
+    const char *host = json_is_array(hosts) ? json_string_value(json_array_get(hosts, 0))
+                                            : json_string_value(hosts);
+    AUTO_FREE char *base = host != NULL && strstr(host, "://") != NULL
+                               ? xstrdup(host)
+                               : xasprintf("%s://%s", value_bool(server, "use_ssl", false) ? "https" : "http",
+                                           host != NULL ? host : "127.0.0.1:9200");
+    AUTO_FREE char *url = xasprintf("%s/%s", base, path);
     if (web_open(&web, CURLPROTO_HTTP | CURLPROTO_HTTPS, 0, answer, err) < 0)
         return err->code;
     web_text(&web, CURLOPT_URL, url);
@@ -113,6 +108,8 @@ elastic_ensure(call_ctx_t *ctx, const json_t *opts, const char *index, fail_t *e
     if (value_get(ctx_context(ctx), known) != NULL)
         return 0;
     int rc = elastic_ask(ctx, "GET", index, NULL, &status, &answer, err);
+    /* The index itself has a version in its name, so that it can be made anew behind the alias. Another one
+     * who made it meanwhile is no failure. */
     if (rc == 0 && status == 404) {
         json_auto_t *definition = json_pack("{s:{s:O, s:O}, s:{s:{}}}", "settings", "number_of_shards",
                                             value_get(opts, "number_of_shards"), "number_of_replicas",
@@ -132,7 +129,7 @@ elastic_ensure(call_ctx_t *ctx, const json_t *opts, const char *index, fail_t *e
 
 /* ---- documents ----------------------------------------------------------------------------------------- */
 
-/* "salt-x-2026.11.26" with index_date. NEW. */
+/* The index of a name, with index_date one for each day of local time: "salt-x-2026.11.26". NEW. */
 static char *
 elastic_index(const json_t *opts, const char *name)
 {
@@ -228,6 +225,7 @@ elastic_ordered(const json_t *states)
     return out;
 }
 
+/* Numbers of states that failed and of all others, among them those of test mode. */
 static json_t *
 elastic_counts(const json_t *states)
 {
@@ -297,6 +295,7 @@ elastic_add_event(call_ctx_t *ctx, const json_t *opts, const json_t *event, json
                        err);
 }
 
+/* What a job was published with, under its jid: a repeat overwrites it. */
 static int
 elastic_add_load(call_ctx_t *ctx, const json_t *opts, const char *jid, const json_t *load, buf_t *bulk,
                  fail_t *err)
@@ -306,31 +305,6 @@ elastic_add_load(call_ctx_t *ctx, const json_t *opts, const char *jid, const jso
     return elastic_add(ctx, opts, value_str(opts, "master_job_cache_index", ""),
                        value_str(opts, "master_job_cache_doc_type", NULL), json_string(jid), document, bulk,
                        err);
-}
-
-/* Looks at the answer for each document. What the server refuses for what it is, such as a text where the
- * index has numbers, is left out with a line of the log, as it would keep all that follows back for ever. 0,
- * or negative when one is to come again. */
-static int
-elastic_refusals(const json_t *said, long status, const buf_t *answer, fail_t *err)
-{
-    json_t *item, *one;
-    const char *action;
-    size_t i;
-
-    json_array_foreach (value_get(said, "items"), i, item) {
-        json_object_foreach (item, action, one) {
-            json_int_t code = value_int(one, "status", 0);
-            if (code / 100 == 2)
-                continue;
-            if (code != REFUSED_STATUS)
-                return elastic_refused("_bulk", status, answer, err);
-            AUTO_FREE char *why = value_dump(value_get(one, "error"));
-            log_error("elasticsearch: left out, as the server refuses it: %s of %s: %.1000s",
-                      value_str(one, "_id", "a document"), value_str(one, "_index", "?"), why);
-        }
-    }
-    return value_get(said, "items") != NULL ? 0 : elastic_refused("_bulk", status, answer, err);
 }
 
 /* Sends what was gathered. What the server can't take now is an error of all: each has an id, and comes
@@ -347,7 +321,27 @@ elastic_send(call_ctx_t *ctx, const buf_t *bulk, fail_t *err)
     json_auto_t *said = value_parse(buf_str(&answer), answer.len, ANSWER_MAX, "_bulk", NULL);
     if (status / 100 != 2 || !json_is_boolean(value_get(said, "errors")))
         return elastic_refused("_bulk", status, &answer, err);
-    return value_bool(said, "errors", false) ? elastic_refusals(said, status, &answer, err) : 0;
+    if (!value_bool(said, "errors", false))
+        return 0;
+    /* Looks at the answer for each document. What the server refuses for what it is, such as a text where the
+     * index has numbers, is left out with a line of the log, as it would keep all that follows back for ever.
+     * 0, or negative when one is to come again. */
+    json_t *item, *one;
+    const char *action;
+    size_t i;
+    json_array_foreach (value_get(said, "items"), i, item) {
+        json_object_foreach (item, action, one) {
+            json_int_t code = value_int(one, "status", 0);
+            if (code / 100 == 2)
+                continue;
+            if (code != REFUSED_STATUS)
+                return elastic_refused("_bulk", status, &answer, err);
+            AUTO_FREE char *why = value_dump(value_get(one, "error"));
+            log_error("elasticsearch: left out, as the server refuses it: %s of %s: %.1000s",
+                      value_str(one, "_id", "a document"), value_str(one, "_index", "?"), why);
+        }
+    }
+    return value_get(said, "items") != NULL ? 0 : elastic_refused("_bulk", status, &answer, err);
 }
 
 /* ---- functions ----------------------------------------------------------------------------------------- */
@@ -387,21 +381,6 @@ elastic_save_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return rc < 0 ? rc : elastic_send(ctx, &bulk, err);
 }
 
-/* Adds a return of a batch. One that can't be stored at all is left out, as it would keep back all that
- * follow. */
-static int
-elastic_gather_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *bulk, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    int rc = elastic_add_ret(ctx, opts, ret, bulk, &why);
-
-    if (rc != -EBADMSG)
-        return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
-    log_error("left out: the return of '%s' in job %s: %s", value_str(ret, "id", ""),
-              value_str(ret, "jid", ""), fail_text(&why));
-    return 0;
-}
-
 static int
 elastic_gather(call_ctx_t *ctx, const json_t *opts, const json_t *write, buf_t *bulk, fail_t *err)
 {
@@ -409,8 +388,17 @@ elastic_gather(call_ctx_t *ctx, const json_t *opts, const json_t *write, buf_t *
 
     if (event != NULL)
         return elastic_add_event(ctx, opts, event, value_int(write, "seq", 0), bulk, err);
-    if (ret != NULL)
-        return elastic_gather_ret(ctx, opts, ret, bulk, err);
+    if (ret != NULL) {
+        /* Adds a return of a batch. One that can't be stored at all is left out, as it would keep back all
+         * that follow. */
+        fail_auto_t why = FAIL_INIT;
+        int rc = elastic_add_ret(ctx, opts, ret, bulk, &why);
+        if (rc != -EBADMSG)
+            return rc < 0 ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
+        log_error("left out: the return of '%s' in job %s: %s", value_str(ret, "id", ""),
+                  value_str(ret, "jid", ""), fail_text(&why));
+        return 0;
+    }
     return elastic_add_load(ctx, opts, value_str(write, "jid", ""), value_get(write, "load"), bulk, err);
 }
 
@@ -435,6 +423,7 @@ elastic_send_each(call_ctx_t *ctx, const json_t *opts, const json_t *writes, fai
     return 0;
 }
 
+/* Writes of a follower, in one request: one that is too large is tried again write by write. */
 static int
 elastic_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -63,6 +63,7 @@ influx_escape(buf_t *out, const char *text, const char *special)
     }
 }
 
+/* Appends a tag. The line protocol escapes commas, equal signs and blanks in its value. */
 static void
 influx_tag(buf_t *out, const char *name, const char *value)
 {
@@ -93,6 +94,7 @@ influx_time(buf_t *out, const char *jid)
     buf_printf(out, " %lld%.*s000", (long long) mktime(&tm), JID_LEN - JID_SECONDS, jid + JID_SECONDS);
 }
 
+/* Ends the point with its time and fills the request. `type`: curl would call the body a form otherwise. */
 static void
 influx_post(const json_t *opts, const char *jid, httppost_t *post)
 {
@@ -103,6 +105,7 @@ influx_post(const json_t *opts, const char *jid, httppost_t *post)
     post->type = "application/octet-stream";
 }
 
+/* A return: its value is a field of its own, and the rest is "full_ret", as Salt has it. */
 static int
 influx_ret(call_ctx_t *ctx, const json_t *opts, const json_t *ret, httppost_t *post, fail_t *err)
 {
@@ -183,6 +186,7 @@ influx_rows(call_ctx_t *ctx, const char *sql, const char *name, fail_t *err)
         return NULL;
     }
     json_t *rows = json_array();
+    /* A series has {name, tags, columns, values: [[...]]}; a value that is missing is null. */
     json_array_foreach (value_get(result, "series"), i, series) {
         json_array_foreach (value_get(series, "values"), j, values) {
             json_t *tags = value_get(series, "tags"),

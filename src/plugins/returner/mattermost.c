@@ -1,11 +1,14 @@
-/* mattermost.c - returner `mattermost`: a message for each return or event, by an incoming webhook. */
+/* mattermost.c - returner `mattermost`: a message for each return or event, by an incoming webhook: POST of
+ * a form with the member `payload`, a text of JSON. The address is api_url/hooks/HOOK; the hook is the
+ * secret. */
 #include "plugins/lib/returner/httpreturn.h"
 
 static const retopt_t options[] = {
     { "channel", NULL, NULL }, { "username", NULL, NULL }, { "hook", NULL, NULL }, { "api_url", NULL, NULL }
 };
 
-/* The message in the form of a webhook. */
+/* The message in the form of a webhook, between three backticks, which show it as it is. Without a channel
+ * the webhook's own is used. */
 static int
 mattermost_post(const json_t *opts, const char *message, httppost_t *post, fail_t *err)
 {

@@ -10,6 +10,9 @@ static const retopt_t options[] = {
     { "ssl_key", NULL, NULL },
 };
 
+/* `load` replaces what a job was published with, `load_new` keeps it: a follower's repeat must change
+ * nothing. `clean` deletes by the time of the row and not of the job; jids first, as their age is that of
+ * their returns. */
 static const sqlshape_t mysql_shape = {
     .prefix = "mysql",
     .options = options,

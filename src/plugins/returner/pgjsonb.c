@@ -9,6 +9,8 @@ static const retopt_t options[] = {
     { "sslcrl", NULL, NULL },
 };
 
+/* The time of a row is given, as Salt's returner does, and not left to the column's default. Jobs go first in
+ * `clean`: their age is that of their returns. */
 static const sqlshape_t pgjsonb_shape = {
     .prefix = "returner.pgjsonb",
     .options = options,

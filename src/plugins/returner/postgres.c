@@ -7,6 +7,7 @@ static const retopt_t options[] = {
     { "dbname", "db", "\"salt\"" },    { "port", NULL, "5432" },
 };
 
+/* Salt's returner has no way to clean these tables, and so there is none here. */
 static const sqlshape_t postgres_shape = {
     .prefix = "returner.postgres",
     .options = options,

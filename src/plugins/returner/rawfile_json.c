@@ -27,6 +27,7 @@ append_whole(int fd, const buf_t *lines)
     return rc;
 }
 
+/* Appends a line for each value. A file that can't be written is an error, and nothing of the call stays. */
 static int
 rawfile_write(call_ctx_t *ctx, const json_t *ret, const json_t *values, fail_t *err)
 {

@@ -13,6 +13,7 @@
 
 enum { PORT = 6379, KEEP_S = 86400, SCAN_MAX = 1000000 };
 
+/* A database other than 0 is chosen on each connection; a socket's path wins over host and port. */
 static const retopt_t options[] = {
     { "host", NULL, "\"localhost\"" }, { "port", NULL, "6379" },   { "unix_socket_path", NULL, NULL },
     { "db", NULL, "\"0\"" },           { "password", NULL, NULL }, { "username", NULL, NULL },
@@ -36,7 +37,8 @@ redis_free(void *value)
     free(self);
 }
 
-/* Says who is there, and picks the database. */
+/* Says who is there (AUTH, with a user since Redis 6), and picks the database. An error of either is the
+ * server's words. */
 static int
 redis_greet(resp_t *line, const json_t *opts, fail_t *err)
 {
@@ -52,6 +54,7 @@ redis_greet(resp_t *line, const json_t *opts, fail_t *err)
     return replies != NULL ? 0 : err->code;
 }
 
+/* NEW connection that has said who is there, or NULL with *err. */
 static resp_t *
 redis_open(const json_t *opts, fail_t *err)
 {
@@ -70,7 +73,8 @@ redis_open(const json_t *opts, fail_t *err)
     return line;
 }
 
-/* BORROWED from the context, or NULL with *err. */
+/* The connection of this context, made anew when it broke or the options differ. BORROWED from the context,
+ * or NULL with *err. */
 static resp_t *
 redis_line(call_ctx_t *ctx, const json_t *ret, fail_t *err)
 {
@@ -218,6 +222,7 @@ redis_batch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
+/* The value of a text of JSON. NEW, or NULL. */
 static json_t *
 redis_value(const json_t *text)
 {

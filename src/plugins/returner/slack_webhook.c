@@ -33,12 +33,14 @@ slack_sprinkle(call_ctx_t *ctx, const char *text)
 
 /* ---- state runs ---------------------------------------------------------------------------------------- */
 
+/* Counts of a state run. `seconds` sums the durations, which are milliseconds in a return. */
 typedef struct slack_states {
     size_t total, changed, failed;
     double seconds;
     json_t *changed_tasks, *failed_tasks; /* owned: fields of attachments */
 } slack_states_t;
 
+/* A state run's return is a dict whose values have the ID of a state. */
 static bool
 is_state_run(const json_t *ret)
 {
@@ -47,6 +49,7 @@ is_state_run(const json_t *ret)
     return first != NULL && value_get(json_object_iter_value(first), "__id__") != NULL;
 }
 
+/* A field of an attachment: "FILE.sls | ID" of a state, by its key "STATE_|-ID_|-NAME_|-FUN". */
 static json_t *
 slack_field(const char *state, const json_t *data)
 {
@@ -100,6 +103,7 @@ slack_states_of(const json_t *ret)
     return self;
 }
 
+/* An attachment with a colour of Slack's and a count; `tasks` is BORROWED. */
 static json_t *
 slack_counted(const char *colour, const char *title, size_t n, json_t *tasks, bool show)
 {
@@ -144,6 +148,8 @@ slack_arguments(const json_t *args)
     return value_pystr(texts);
 }
 
+/* Text of the first attachment: function, arguments and job, and for a state run how many states took how
+ * long. NEW. */
 static char *
 slack_text(const json_t *ret, const slack_states_t *states)
 {
@@ -161,6 +167,7 @@ slack_text(const json_t *ret, const slack_states_t *states)
     return buf_steal(&text);
 }
 
+/* The message: one attachment about the job, and one for the return, or three for a state run. NEW. */
 static json_t *
 slack_attachments(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *author)
 {
@@ -191,6 +198,7 @@ slack_attachments(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const 
     return all;
 }
 
+/* Fills the request. Slack answers "ok" to what it took. */
 static int
 slack_post(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *author, httppost_t *post,
            fail_t *err)

@@ -60,6 +60,7 @@ smtp_render(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *
     return render_text(render_of(ctx), &what, out, err);
 }
 
+/* The subject: the rendered text, and behind it the values of `fields`, which no template sees. */
 static int
 smtp_subject(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *out, fail_t *err)
 {
@@ -77,6 +78,7 @@ smtp_subject(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *out,
     return rc;
 }
 
+/* The body: the template of the configuration, a file of the master, or Salt's. */
 static int
 smtp_content(call_ctx_t *ctx, const json_t *opts, const json_t *ret, buf_t *out, fail_t *err)
 {
@@ -163,6 +165,7 @@ smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_
     if (smtp_subject(ctx, opts, ret, &subject, err) < 0 || smtp_content(ctx, opts, ret, &content, err) < 0)
         return -ENOMSG;
 
+    /* The Message-ID is a digest of all that the mail says, so that a server may drop a repeat. */
     AUTO_FREE char *whole = ret_json(ret);
     buf_printf(&all, "%s\n%s\n%s\n", whole, receivers, buf_str(&subject));
     buf_add(&all, buf_str(&content), content.len);
@@ -181,19 +184,6 @@ smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_
 }
 
 /* ---- the server ---------------------------------------------------------------------------------------- */
-
-/* Tells in the log which recipients were refused of a mail that others get. */
-static void
-smtp_tell_refused(const char *headers)
-{
-    char **lines = str_split(headers, "\r\n", true);
-
-    for (size_t i = 0; lines[i] != NULL; i++)
-        if (*lines[i] == '4' || *lines[i] == '5')
-            log_warning("smtp: the server refuses a recipient, and sends the mail to the others: %.200s",
-                        lines[i]);
-    strv_free(lines);
-}
 
 /* Sends the message. -EBADMSG: the server had all of it, or its size, and refuses it for ever. */
 static int
@@ -240,7 +230,13 @@ smtp_send(const json_t *opts, const json_t *to, const buf_t *message, fail_t *er
     if (rc < 0)
         return rc;
     if (web.trouble == NULL) {
-        smtp_tell_refused(buf_str(&web.headers));
+        /* Tells in the log which recipients were refused of a mail that others get. */
+        char **lines = str_split(buf_str(&web.headers), "\r\n", true);
+        for (size_t i = 0; lines[i] != NULL; i++)
+            if (*lines[i] == '4' || *lines[i] == '5')
+                log_warning("smtp: the server refuses a recipient, and sends the mail to the others: %.200s",
+                            lines[i]);
+        strv_free(lines);
         return 0;
     }
     bool refused = web.status == 552 || (had_all && web.status / 100 == 5);
@@ -249,6 +245,7 @@ smtp_send(const json_t *opts, const json_t *to, const buf_t *message, fail_t *er
                      web.status);
 }
 
+/* One mail, from the options to the server's answer. */
 static int
 smtp_mail(call_ctx_t *ctx, const json_t *opts, const json_t *ret, fail_t *err)
 {

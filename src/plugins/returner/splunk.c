@@ -1,5 +1,6 @@
-/* splunk.c - returner `splunk`: returns and events for the HTTP Event Collector. Its options are below
- * `splunk_http_forwarder`. */
+/* splunk.c - returner `splunk`: returns and events for the HTTP Event Collector (POST of {time, host, event,
+ * index, sourcetype} with a token in the header). Its options are below `splunk_http_forwarder` and not, as
+ * those of other returners, below its name. `url` replaces the address that `indexer` gives. */
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -18,6 +19,7 @@ splunk_post(call_ctx_t *ctx, const json_t *unused, const json_t *event, httppost
     if (*token == '\0' || (*indexer == '\0' && url == NULL))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "Splunk HTTP Forwarder parameters not present in config.");
+    /* The host is the machine that sends, a master or a minion, and not who returned. */
     (void) gethostname(host, sizeof(host) - 1);
     json_auto_t *payload = json_pack("{s:o, s:O*, s:O*, s:O, s:s}", "time",
                                      value_fmt("%lld", (long long) (clock_wall_us() / 1000000)), "index",

@@ -62,6 +62,7 @@ syslog_returner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (tag != NULL && strlen(tag) > IDENT_MAX)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "tag size is limited to %d characters", IDENT_MAX);
     AUTO_FREE char *text = ret_json(ret);
+    /* The facility is part of the priority: openlog() takes only a default. */
     openlog(tag, flags, LOG_USER);
     syslog(priority, "%s", text);
     closelog();

@@ -1,5 +1,6 @@
 /* group.c - state module `group`: groups of this host and their members. Differences are computed first, so
- * that test mode and the real run agree. */
+ * that test mode and the real run agree, and once more after the change, since the tools that change groups
+ * tell little. Members are compared as sets. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -19,7 +20,7 @@ those(const json_t *list, const json_t *members, bool present)
     return found;
 }
 
-/* Order and repetition do not count. */
+/* Order and repetition do not count: an empty difference in both directions is equality. */
 static bool
 state_group_same_members(const json_t *a, const json_t *b)
 {
@@ -50,6 +51,7 @@ state_group_differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_t *change = json_object();
     if (value_truthy(gid) && !value_equal(gid, value_get(group, "gid")))
         json_object_set(change, "gid", gid);
+    /* An empty list of members removes all, which the key "delusers" tells, as in Salt. */
     if (json_is_array(members) && !state_group_same_members(members, have))
         json_object_set(change, json_array_size(members) > 0 ? "members" : "delusers",
                         json_array_size(members) > 0 ? members : have);
@@ -59,6 +61,7 @@ state_group_differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return change;
 }
 
+/* group.members takes a text with commas between. NEW. */
 static json_t *
 state_group_joined(const json_t *names)
 {
@@ -73,6 +76,8 @@ state_group_joined(const json_t *names)
     return json_string(buf_str(&out));
 }
 
+/* Calls group.adduser or group.deluser for each user. The answer is not looked at: the differences afterwards
+ * tell. */
 static int
 each_user(call_ctx_t *ctx, const char *fun, json_t *name, const json_t *users, fail_t *err)
 {
@@ -136,35 +141,44 @@ change_group(call_ctx_t *ctx, const json_t *args, json_t *change, json_t *ret, f
     return state_ret_set(ret, STATE_FALSE, "%sSome changes could not be applied", buf_str(&text));
 }
 
-/* NEW name of the group that has `gid`, or NULL. */
-static json_t *
-taken_by(call_ctx_t *ctx, const json_t *gid, fail_t *err)
+/* A gid that another group has fails the state unless non_unique is set. */
+static int
+state_group_add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 {
-    json_auto_t *groups = sub_call(ctx, err, "group.getent", NULL);
+    const char *name = value_str(args, "name", "");
+    json_t *gid = value_get(args, "gid"), *group;
     size_t i;
-    json_t *group;
 
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "Group %s set to be added", name);
+    /* All groups of the host are asked, those of a directory too. */
+    bool unique = !json_is_null(gid) && !value_bool(args, "non_unique", false);
+    json_auto_t *groups = unique ? sub_call(ctx, err, "group.getent", NULL) : NULL;
     json_array_foreach (groups, i, group) {
         if (value_equal(value_get(group, "gid"), gid))
-            return json_incref(value_get(group, "name"));
+            return state_ret_set(ret, STATE_FALSE,
+                                 "Group %s is not present but gid %lld is already taken by group %s", name,
+                                 (long long) json_integer_value(gid), value_str(group, "name", ""));
     }
-    return NULL;
-}
+    int made = err->code < 0 ? err->code
+                             : sub_call_bool(ctx, err, "group.add", "{s:s, s:O, s:O, s:O}", "name", name,
+                                             "gid", gid, "system", value_get(args, "system"), "non_unique",
+                                             value_get(args, "non_unique"));
+    if (made < 0)
+        return made;
+    if (!made)
+        return state_ret_set(ret, STATE_FALSE, "Failed to create new group %s", name);
 
-static int
-fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
-{
+    /* Members, then the new group's record as the change, and a look at what could not be applied. */
     json_t *members = value_get(args, value_truthy(value_get(args, "addusers")) ? "addusers" : "members");
-    const char *name = value_str(args, "name", "");
-
     if (value_truthy(members) && sub_call_bool(ctx, err, "group.members", "{s:s, s:o}", "name", name,
                                                "members_list", state_group_joined(members)) < 0)
         return err->code;
     state_group_forget(ctx);
-    json_t *made = sub_call(ctx, err, "group.info", "{s:s}", "name", name);
-    if (made == NULL)
+    json_t *info = sub_call(ctx, err, "group.info", "{s:s}", "name", name);
+    if (info == NULL)
         return err->code;
-    state_change_set(ret, made);
+    state_change_set(ret, info);
     json_auto_t *left = state_group_differences(ctx, args, err);
     if (err->code < 0)
         return err->code;
@@ -173,41 +187,6 @@ fill_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     state_change_set(ret, json_pack("{s:o}", "Failed", left != NULL ? json_incref(left) : json_false()));
     return state_ret_set(ret, STATE_FALSE, "Group %s has been created but, some changes could not be applied",
                          name);
-}
-
-/* A gid that another group has fails the state unless non_unique is set. */
-static int
-state_group_add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
-{
-    const char *name = value_str(args, "name", "");
-    json_t *gid = value_get(args, "gid");
-
-    if (ctx_test(ctx))
-        return state_ret_set(ret, STATE_NONE, "Group %s set to be added", name);
-    json_auto_t *owner = !json_is_null(gid) && !value_bool(args, "non_unique", false)
-                             ? taken_by(ctx, gid, err)
-                             : NULL;
-    if (owner != NULL)
-        return state_ret_set(ret, STATE_FALSE,
-                             "Group %s is not present but gid %lld is already taken by group %s", name,
-                             (long long) json_integer_value(gid), json_string_value(owner));
-    int made = err->code < 0 ? err->code
-                             : sub_call_bool(ctx, err, "group.add", "{s:s, s:O, s:O, s:O}", "name", name,
-                                             "gid", gid, "system", value_get(args, "system"), "non_unique",
-                                             value_get(args, "non_unique"));
-    if (made < 0)
-        return made;
-    return made ? fill_group(ctx, args, ret, err)
-                : state_ret_set(ret, STATE_FALSE, "Failed to create new group %s", name);
-}
-
-/* True when no user is both to be added and to be deleted. */
-static bool
-disjoint(const json_t *a, const json_t *b)
-{
-    json_auto_t *both = those(a, b, true);
-
-    return json_array_size(both) == 0;
 }
 
 static int
@@ -221,7 +200,8 @@ group_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             ret, STATE_NONE,
             "Error: Conflicting options \"members\" with \"addusers\" and/or \"delusers\" can not be "
             "used together. ");
-    if (!disjoint(add, del))
+    json_auto_t *both = those(add, del, true);
+    if (json_array_size(both) > 0)
         return state_ret_set(ret, STATE_NONE,
                              "Error. Same user(s) can not be added and deleted simultaneously");
     json_auto_t *change = state_group_differences(ctx, args, err);
@@ -234,6 +214,7 @@ group_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Group %s is present and up to date", value_str(args, "name", ""));
 }
 
+/* The change of a removal is an empty text under the group's name, as Salt tells it. */
 static int
 group_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

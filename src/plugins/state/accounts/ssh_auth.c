@@ -1,5 +1,7 @@
-/* ssh_auth.c - state module `ssh_auth`: keys that may log in as a user. The module's functions change the
- * file; `ask` calls them for the one key of the SLS, or for a source file of keys. */
+/* ssh_auth.c - state module `ssh_auth`: keys that may log in as a user. The functions of the module `ssh`
+ * change the file of authorized keys, and answer words ("new", "replace", "no change", "Key removed") that
+ * become the comment here. A state names a key, a whole line of authorized_keys(5), or by `source` a file of
+ * lines on the file server; `manage` names all keys of a user. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/system/authkeys.h"
@@ -48,7 +50,9 @@ ssh_auth_ask(want_t *w, const char *fun, bool file, bool whole)
 
 /* ---- present ---------------------------------------------------------------------------------- */
 
-/* Predicts the result for a file's keys; those with `skip` already match. */
+/* Predicts the result for a file's keys, which ssh.check_key_file tells as {key: "add", "update" or
+ * "exists"}; those with `skip` match already. `line` begins the line of each other key, `done` ends the
+ * comment when there is none. */
 static int
 foretell_file(want_t *w, const char *skip, const char *line, const char *done)
 {
@@ -104,14 +108,15 @@ tell_set(want_t *w, const char *said)
                          "Invalid public ssh key, most likely has spaces or invalid syntax");
 }
 
-/* A missing source file fails the state. */
+/* A missing source file fails the state; cp.cache_file answers "" for it. In test mode the file is not
+ * fetched beforehand. */
 static int
 ssh_auth_present(want_t *w)
 {
     bool file = *ssh_auth_source_of(w) != '\0';
 
     if (ctx_test(w->ctx)) {
-        /* Test mode. */
+        /* A key whose fingerprint can't be computed is refused by the run, and so by the test. */
         const char *user = value_str(w->args, "user", "");
         if (*ssh_auth_source_of(w) != '\0')
             return foretell_file(w, "exists", "Set to", "present");
@@ -167,6 +172,7 @@ absent(want_t *w)
     if (said == NULL)
         return w->err->code;
     const char *text = json_string_value(said);
+    /* "User authorized keys file not present" and "Key not present" are success. */
     if (str_eq(text, "Key removed"))
         state_change(w->ret, w->key, json_string("Removed"));
     return state_ret_set(w->ret, str_eq(text, "Key not removed") ? STATE_FALSE : STATE_TRUE, "%s", text);
@@ -251,35 +257,6 @@ ssh_auth_names(const json_t *keys, const char *word)
     return found;
 }
 
-/* Takes away the user's keys that the SLS does not name. */
-static int
-ssh_auth_remove_others(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
-{
-    json_auto_t *have = sub_call(ctx, err, "ssh.auth_keys", "{s:O, s:O, s:O}", "user",
-                                 value_get(args, "user"), "config", value_get(args, "config"),
-                                 "fingerprint_hash_type", value_get(args, "fingerprint_hash_type"));
-    const char *key;
-    json_t *unused;
-
-    if (have == NULL)
-        return err->code;
-    json_object_foreach (have, key, unused) {
-        if (ssh_auth_names(value_get(args, "ssh_keys"), key))
-            continue;
-        json_auto_t *said = ctx_test(ctx) ? json_string("Key removed")
-                                          : sub_call(ctx, err, "ssh.rm_auth_key", "{s:O, s:s, s:O, s:O}",
-                                                     "user", value_get(args, "user"), "key", key, "config",
-                                                     value_get(args, "config"), "fingerprint_hash_type",
-                                                     value_get(args, "fingerprint_hash_type"));
-        if (said == NULL)
-            return err->code;
-        state_change(ret, key, json_incref(said));
-        if (ctx_test(ctx))
-            state_ret_set(ret, STATE_NONE, "%s Key set for removal", key);
-    }
-    return 0;
-}
-
 /* The user has these keys and no others. Its return has no name, as Salt's. */
 static int
 ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -289,8 +266,30 @@ ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!json_is_array(keys))
         return state_ret_set(ret, STATE_FALSE, "ssh_keys must be a list of keys");
-    if (ssh_auth_remove_others(ctx, args, ret, err) != 0)
+
+    /* Keys of the user that the SLS does not name go first. */
+    json_auto_t *have = sub_call(ctx, err, "ssh.auth_keys", "{s:O, s:O, s:O}", "user",
+                                 value_get(args, "user"), "config", value_get(args, "config"),
+                                 "fingerprint_hash_type", value_get(args, "fingerprint_hash_type"));
+    const char *other;
+    json_t *unused;
+    if (have == NULL)
         return err->code;
+    json_object_foreach (have, other, unused) {
+        if (ssh_auth_names(value_get(args, "ssh_keys"), other))
+            continue;
+        json_auto_t *said = ctx_test(ctx) ? json_string("Key removed")
+                                          : sub_call(ctx, err, "ssh.rm_auth_key", "{s:O, s:s, s:O, s:O}",
+                                                     "user", value_get(args, "user"), "key", other, "config",
+                                                     value_get(args, "config"), "fingerprint_hash_type",
+                                                     value_get(args, "fingerprint_hash_type"));
+        if (said == NULL)
+            return err->code;
+        state_change(ret, other, json_incref(said));
+        if (ctx_test(ctx))
+            state_ret_set(ret, STATE_NONE, "%s Key set for removal", other);
+    }
+    /* Each wanted key is a state `present` of its own; changes add up, and the worst result counts. */
     json_array_foreach (keys, i, one) {
         json_auto_t *call = json_copy(args), *did = NULL;
         AUTO_FREE char *key = value_pystr(one);

@@ -1,5 +1,6 @@
 /* ssh_known_hosts.c - state module `ssh_known_hosts`: hosts whose keys ssh knows. Test mode asks the host as
- * the run does, so that it foretells the same. */
+ * the run does (ssh-keyscan), so that it foretells the same; with `key` no host is asked. A host may have
+ * keys of several types: `fingerprint` picks those that match. */
 #include "common/base/str.h"
 #include "plugins/lib/system/knownhosts.h"
 #include "salt/state.h"
@@ -29,6 +30,7 @@ config_of(const knownhosts_t *w, const json_t *args)
     return *config != '\0' ? config : *w->user != '\0' ? ".ssh/known_hosts" : "/etc/ssh/ssh_known_hosts";
 }
 
+/* A host that can't be asked fails a test as a comment, and a run as the module's failure, as in Salt. */
 static int
 known_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -60,6 +62,7 @@ known_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Key for %s is set to be %s %s", w.host,
                              json_is_null(old) ? "added to" : "updated in", config);
+    /* A given key is shown as such, a fetched one by its fingerprint, which the user can compare. */
     if (*w.key != '\0')
         return state_ret_set(ret, STATE_TRUE, "%s's key saved to %s (key: %s)", w.host, config,
                              value_str(first, "key", ""));

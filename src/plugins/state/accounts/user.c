@@ -26,7 +26,7 @@ static const struct aging {
     { "expire", "expire", "shadow.set_expire", "expire days", false },
 };
 
-/* The parts of passwd's comment field. None is left alone. */
+/* Parts of passwd's comment field, with commas between (passwd(5)). None is left alone. */
 static const char *const comment_fields[] = { "fullname", "roomnumber", "workphone", "homephone", "other" };
 
 /* True when the SLS names the argument with a value. */
@@ -95,7 +95,7 @@ state_user_info_of(const user_t *u)
     return sub_call(u->ctx, u->err, "user.info", "{s:s}", "name", u->name);
 }
 
-/* NEW; an empty object where the host has no shadow file. */
+/* The user's record of the shadow file. NEW; an empty object where the host has no shadow file. */
 static json_t *
 shadow_of(const user_t *u)
 {
@@ -103,7 +103,7 @@ shadow_of(const user_t *u)
                                           : json_object();
 }
 
-/* -1: there is no such group. */
+/* Number of a group; -1: there is no such group, or it can't be looked up. */
 static json_int_t
 gid_of(const user_t *u, const char *group)
 {
@@ -161,21 +161,6 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
         json_object_set(change, "groups", wanted);
 }
 
-/* Besides another path, a missing home folder counts as a difference when createhome is on. */
-static int
-compare_home(const user_t *u, const json_t *info, json_t *change)
-{
-    const char *wish = value_str(u->args, "home", ""), *have = value_str(info, "home", "");
-
-    if (*wish != '\0' && strcmp(wish, have) != 0)
-        json_object_set_new(change, "home", json_string(wish));
-    wish = *wish != '\0' ? wish : have;
-    int there = value_bool(u->args, "createhome", true) && *wish != '\0' ? fs_look_dir(wish, u->err) : 1;
-    if (there == 0)
-        json_object_set_new(change, "homeDoesNotExist", json_string(wish));
-    return there < 0 ? there : 0;
-}
-
 /* enforce_password: False sets a password only where none has been set ("!"). */
 static void
 compare_password(const user_t *u, const json_t *shadow, json_t *change)
@@ -193,7 +178,7 @@ compare_password(const user_t *u, const json_t *shadow, json_t *change)
         json_object_set(change, "password_lock", lock);
 }
 
-/* NEW text of a group's number. */
+/* Name of a group by its number or name, "" for none. NEW. */
 static char *
 group_name(const user_t *u, json_t *gid)
 {
@@ -227,7 +212,16 @@ state_user_differences(const user_t *u, json_t *gid)
     }
 
     compare_groups(u, info, new_group, old_group, change);
-    if (compare_home(u, info, change) < 0)
+
+    /* Besides another path, a missing home folder counts as a difference when createhome is on. */
+    const char *dir = value_str(u->args, "home", ""), *home_now = value_str(info, "home", "");
+    if (*dir != '\0' && strcmp(dir, home_now) != 0)
+        json_object_set_new(change, "home", json_string(dir));
+    dir = *dir != '\0' ? dir : home_now;
+    int there = value_bool(u->args, "createhome", true) && *dir != '\0' ? fs_look_dir(dir, u->err) : 1;
+    if (there == 0)
+        json_object_set_new(change, "homeDoesNotExist", json_string(dir));
+    if (there < 0)
         return NULL;
     if (wishes(u->args, "shell") && !value_equal(value_get(u->args, "shell"), value_get(info, "shell")))
         json_object_set(change, "shell", value_get(u->args, "shell"));
@@ -281,21 +275,7 @@ state_user_forbidden(const user_t *u, const json_t *change)
 
 /* ---- changing -------------------------------------------------------------------------------- */
 
-/* NEW text: "uid: 5\n..." with the password left out. */
-static char *
-state_user_shown(const json_t *change)
-{
-    buf_auto_t text = BUF_INIT;
-    const char *key;
-    json_t *v;
-
-    json_object_foreach ((json_t *) change, key, v) {
-        AUTO_FREE char *value = value_pystr(v);
-        buf_printf(&text, "%s: %s\n", key, strcmp(key, "passwd") == 0 ? REDACTED : value);
-    }
-    return xstrdup(buf_str(&text));
-}
-
+/* Sets, empties, locks or unlocks the password, in this order: a lock holds for the new password. */
 static int
 change_password(const user_t *u, const json_t *change)
 {
@@ -335,25 +315,20 @@ change_home(const user_t *u, const json_t *change)
                : 0;
 }
 
-static int
-change_ages(const user_t *u, const json_t *change)
-{
-    for (size_t i = 0; i < NELEMS(agings); i++) {
-        json_t *wish = value_get(change, agings[i].arg);
-        if (wish != NULL && sub_call_bool(u->ctx, u->err, agings[i].fun, "{s:s, s:O}", "name", u->name,
-                                          agings[i].arg, wish) < 0)
-            return u->err->code;
-    }
-    return 0;
-}
-
-/* uid, gid and shell first, then the comment fields, then groups. */
+/* Shadow fields, then uid, gid and shell, then the comment fields, then groups: a group is set after the uid
+ * that it is for. */
 static int
 change_fields(const user_t *u, const json_t *change)
 {
     static const char *const ids[] = { "uid", "gid", "shell" };
     json_t *groups = value_get(change, "groups");
 
+    for (size_t i = 0; i < NELEMS(agings); i++) {
+        json_t *wish = value_get(change, agings[i].arg);
+        if (wish != NULL && sub_call_bool(u->ctx, u->err, agings[i].fun, "{s:s, s:O}", "name", u->name,
+                                          agings[i].arg, wish) < 0)
+            return u->err->code;
+    }
     for (size_t i = 0; i < NELEMS(ids) + NELEMS(comment_fields); i++) {
         const char *field = i < NELEMS(ids) ? ids[i] : comment_fields[i - NELEMS(ids)];
         AUTO_FREE char *fun = xasprintf("user.ch%s", field);
@@ -387,14 +362,21 @@ state_user_tell_changes(const user_t *u, const json_t *before, const json_t *aft
 static int
 change_user(const user_t *u, json_t *gid, const json_t *change)
 {
-    AUTO_FREE char *text = state_user_shown(change);
+    /* The password's hash is left out of what is shown. */
+    buf_auto_t text = BUF_INIT;
+    const char *key;
+    json_t *v;
 
+    json_object_foreach ((json_t *) change, key, v) {
+        AUTO_FREE char *value = value_pystr(v);
+        buf_printf(&text, "%s: %s\n", key, strcmp(key, "passwd") == 0 ? REDACTED : value);
+    }
     if (ctx_test(u->ctx))
         return state_ret_set(u->ret, STATE_NONE, "The following user attributes are set to be changed:\n%s",
-                             text);
+                             buf_str(&text));
     json_auto_t *info = state_user_info_of(u), *shadow = shadow_of(u);
     if (info == NULL || shadow == NULL || change_password(u, change) < 0 || change_home(u, change) < 0 ||
-        change_ages(u, change) < 0 || change_fields(u, change) < 0)
+        change_fields(u, change) < 0)
         return u->err->code;
     json_auto_t *info_now = state_user_info_of(u), *shadow_now = shadow_of(u);
     state_user_tell_changes(u, info, info_now);
@@ -415,6 +397,7 @@ change_user(const user_t *u, json_t *gid, const json_t *change)
 
 /* ---- a new user ------------------------------------------------------------------------------ */
 
+/* The password of a new user. A failure is the state's comment: the account is there all the same. */
 static int
 new_password(const user_t *u)
 {
@@ -435,27 +418,6 @@ new_password(const user_t *u)
                              empty ? "User %s created but failed to empty password"
                                    : "User %s created but failed to set password to " REDACTED,
                              u->name);
-    return 0;
-}
-
-/* For a new user only `date` may be 0; other zeros mean nothing, as in Salt. */
-static int
-new_ages(const user_t *u)
-{
-    for (size_t i = 0; i < NELEMS(agings); i++) {
-        const struct aging *a = &agings[i];
-        json_t *wish = value_get(u->args, a->arg);
-        if (!(a->zero ? state_user_given(u->args, a->arg) : value_truthy(wish)))
-            continue;
-        if (sub_call_bool(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
-            return u->err->code;
-        json_auto_t *shadow = shadow_of(u);
-        AUTO_FREE char *text = value_pystr(wish);
-        if (!value_equal(value_get(shadow, a->key), wish))
-            (void) state_ret_set(u->ret, STATE_FALSE, "User %s created but failed to set %s to %s", u->name,
-                                 a->words, text);
-        state_change(u->ret, a->arg, json_incref(wish));
-    }
     return 0;
 }
 
@@ -497,7 +459,25 @@ state_user_add_user(const user_t *u)
     (void) state_ret_set(u->ret, STATE_TRUE, "New user %s created", u->name);
     if (!ctx_has(u->ctx, "shadow.info"))
         return 0;
-    return new_password(u) < 0 ? u->err->code : new_ages(u);
+    if (new_password(u) < 0)
+        return u->err->code;
+
+    /* For a new user only `date` may be 0; other zeros mean nothing, as in Salt. */
+    for (size_t i = 0; i < NELEMS(agings); i++) {
+        const struct aging *a = &agings[i];
+        json_t *wish = value_get(u->args, a->arg);
+        if (!(a->zero ? state_user_given(u->args, a->arg) : value_truthy(wish)))
+            continue;
+        if (sub_call_bool(u->ctx, u->err, a->fun, "{s:s, s:O}", "name", u->name, a->arg, wish) < 0)
+            return u->err->code;
+        json_auto_t *shadow = shadow_of(u);
+        AUTO_FREE char *text = value_pystr(wish);
+        if (!value_equal(value_get(shadow, a->key), wish))
+            (void) state_ret_set(u->ret, STATE_FALSE, "User %s created but failed to set %s to %s", u->name,
+                                 a->words, text);
+        state_change(u->ret, a->arg, json_incref(wish));
+    }
+    return 0;
 }
 
 /* ---- the states ------------------------------------------------------------------------------ */
@@ -619,6 +599,7 @@ state_user_present(user_t *u)
         return 0;
     }
 
+    /* Optional groups that do not exist are left out. The group of `usergroup` is the user's own, if it is there. */
     u->optional = groups_that(u, value_get(u->args, "optional_groups"), true);
     json_t *gid = value_get(u->args, "gid");
     json_auto_t *own = value_truthy(value_get(u->args, "usergroup"))

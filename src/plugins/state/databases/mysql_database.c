@@ -1,4 +1,7 @@
-/* mysql_database.c - state module `mysql_database`: databases with their character set and collation. */
+/* mysql_database.c - state module `mysql_database`: databases with their character set and collation, by the
+ * functions of `mysql`. A server may give a character set under another name than it was asked for ("utf8" is
+ * "utf8mb3" since MariaDB 10.6), and fills in what is not given; a test asks information_schema for both, so
+ * that it foretells what the run will show. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/mysqlrows.h"
@@ -42,6 +45,7 @@ shown_name(dbstate_t *s, const char *name)
     return newer != NULL ? xasprintf("%s%s", newer, name + 4) : xstrdup(name);
 }
 
+/* The change of the character set or the collation, if it is one. */
 static void
 tell_charset(dbstate_t *s, const char *key, const char *before, const char *now)
 {
@@ -49,20 +53,8 @@ tell_charset(dbstate_t *s, const char *key, const char *before, const char *now)
         state_change(s->ret, key, json_pack("{s:s, s:s}", "before", before, "now", now));
 }
 
-/* Tells what the change will make of it: what is not given follows from the other. */
-static void
-foretell_charset(dbstate_t *s, const charset_t *have, const char *set, const char *collate)
-{
-    AUTO_FREE char *new_set = !str_empty(set) ? shown_name(s, set) : NULL;
-    AUTO_FREE char *new_collate = !str_empty(collate) ? shown_name(s, collate)
-                                                      : charset_column(s, "DEFAULT_COLLATE_NAME", new_set);
-
-    if (new_set == NULL)
-        new_set = xstrndup(new_collate, strcspn(new_collate, "_"));
-    tell_charset(s, "collate", have->collate, new_collate);
-    tell_charset(s, "character_set", have->set, new_set);
-}
-
+/* Compares character set and collation of a database that is there, and alters it. Salt's comments name the
+ * first difference and add the second. */
 static int
 alter_present(dbstate_t *s, const char *name, const json_t *existing)
 {
@@ -84,7 +76,16 @@ alter_present(dbstate_t *s, const char *name, const json_t *existing)
         if (!new_collate)
             state_ret_add(s->ret, "Database %s is going to be updated", name);
         json_object_set_new(s->ret, "result", json_null());
-        foretell_charset(s, &have, set, collate);
+
+        /* Tells what the change will make of it: what is not given follows from the other. */
+        AUTO_FREE char *set_to_be = !str_empty(set) ? shown_name(s, set) : NULL;
+        AUTO_FREE char *collate_to_be = !str_empty(collate)
+                                            ? shown_name(s, collate)
+                                            : charset_column(s, "DEFAULT_COLLATE_NAME", set_to_be);
+        if (set_to_be == NULL)
+            set_to_be = xstrndup(collate_to_be, strcspn(collate_to_be, "_"));
+        tell_charset(s, "collate", have.collate, collate_to_be);
+        tell_charset(s, "character_set", have.set, set_to_be);
         return 0;
     }
     int done = dbstate_ask(s, "mysql.alter_db", "{s:s, s:O, s:O}", "name", name, "character_set",
@@ -107,6 +108,7 @@ mysql_database_present_in(dbstate_t *s)
 
     if (existing == NULL)
         return s->err->code;
+    /* No answer is no database, or a server that could not be asked: only the error in the context tells. */
     if (value_truthy(existing))
         return alter_present(s, name, existing);
     if (dbstate_mysql_failed(s, NULL))

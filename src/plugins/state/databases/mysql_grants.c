@@ -1,8 +1,10 @@
-/* mysql_grants.c - state module `mysql_grants`: what users may do in databases. */
+/* mysql_grants.c - state module `mysql_grants`: what users may do in databases, by the functions of `mysql`,
+ * which compare a grant with SHOW GRANTS. The name of the state is any text and the key of its changes. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/mysqlrows.h"
 
+/* The request of the SLS. */
 typedef struct grants {
     dbstate_t s;
     char *grant; /* owned: a list is joined by commas */
@@ -18,6 +20,8 @@ grant_call(const grants_t *g, const char *privileges)
                      value_get(g->s.args, "escape"));
 }
 
+/* Whether the user has the grant already: 1, 0 or negative. 0 is also the answer of a server that could not
+ * be asked. */
 static int
 grant_there(grants_t *g)
 {
@@ -46,6 +50,7 @@ revoke_all(grants_t *g)
         AUTO_FREE char *plain = str_replace(value_str(tokens, "database", ""), "`", "");
         AUTO_FREE char *place = str_replace(plain, "\\", "");
         AUTO_FREE char *privileges = value_joined(value_get(tokens, "grant"), ",");
+        /* USAGE is no privilege, and can't be revoked. */
         if (strcmp(place, g->database) != 0 || strcmp(privileges, "USAGE") == 0)
             continue;
         json_auto_t *more = grant_call(g, privileges);

@@ -1,5 +1,7 @@
-/* mysql_query.c - state module `mysql_query`: queries, whose results go into a grain, a file, or the
- * comment. */
+/* mysql_query.c - state module `mysql_query`: queries, whose results go into a grain, a file, or the comment.
+ * The query runs each time, unless `overwrite` is False and the place of the result is filled. The comment
+ * shows the result of mysql.query as Python prints it, with a tuple of columns; a file gets lines
+ * "COLUMN:VALUE". */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -9,6 +11,7 @@
 
 enum { RESULT_MODE = 0644 };
 
+/* The request of the SLS. `key` makes the grain a dict, of which the result is one value. */
 typedef struct query {
     dbstate_t s;
     const char *database, *output, *grain, *key; /* BORROWED; NULL: not given */
@@ -59,6 +62,7 @@ query_done(query_t *q)
     return there;
 }
 
+/* The change of a query, in test mode too. */
 static void
 tell_executed(query_t *q)
 {
@@ -70,6 +74,7 @@ tell_executed(query_t *q)
     state_change(q->s.ret, "query", value_fmt("Executed%s%s", kind, place != NULL ? place : ""));
 }
 
+/* Test mode's answer: where the result would go. */
 static int
 foretell_query(query_t *q)
 {
@@ -139,29 +144,6 @@ mysql_query_result_text(const json_t *result)
     return buf_steal(&out);
 }
 
-/* 0 or negative with *err. */
-static int
-store_result(query_t *q, json_t *result)
-{
-    dbstate_t *s = &q->s;
-
-    if (q->output == NULL)
-        return 0;
-    if (strcmp(q->output, "grain") != 0) {
-        AUTO_FREE char *text = mysql_query_result_text(result);
-        return fs_rewrite(q->output, text, strlen(text), RESULT_MODE, s->err);
-    }
-    json_auto_t *value = json_incref(result);
-    if (q->key != NULL) {
-        json_auto_t *now = grain_value(q);
-        json_decref(value);
-        value = json_is_object(now) ? json_copy(now) : json_object();
-        json_object_set(value, q->key, result);
-    }
-    json_auto_t *set = sub_call(s->ctx, s->err, "grains.setval", "{s:s, s:O}", "key", q->grain, "val", value);
-    return set != NULL ? 0 : s->err->code;
-}
-
 /* Runs `fun` of mysql on what `arg` names. */
 static int
 execute(query_t *q, const char *fun, const char *arg, const char *what)
@@ -178,7 +160,23 @@ execute(query_t *q, const char *fun, const char *arg, const char *what)
     AUTO_FREE char *comment = query_comment(result);
     state_ret_set(s->ret, STATE_TRUE, "%s", comment);
     tell_executed(q);
-    return store_result(q, result);
+
+    /* 0 or negative with *err. */
+    if (q->output == NULL)
+        return 0;
+    if (strcmp(q->output, "grain") != 0) {
+        AUTO_FREE char *text = mysql_query_result_text(result);
+        return fs_rewrite(q->output, text, strlen(text), RESULT_MODE, s->err);
+    }
+    json_auto_t *value = json_incref(result);
+    if (q->key != NULL) {
+        json_auto_t *now = grain_value(q);
+        json_decref(value);
+        value = json_is_object(now) ? json_copy(now) : json_object();
+        json_object_set(value, q->key, result);
+    }
+    json_auto_t *set = sub_call(s->ctx, s->err, "grains.setval", "{s:s, s:O}", "key", q->grain, "val", value);
+    return set != NULL ? 0 : s->err->code;
 }
 
 /* ---- the functions ----------------------------------------------------------------------------- */
@@ -214,6 +212,7 @@ query_file(query_t *q)
     const char *path = value_str(s->args, "query_file", "");
     json_auto_t *cached = NULL;
 
+    /* Files of the file server and of the web are fetched; other paths are this machine's. */
     for (size_t i = 0; i < NELEMS(schemes); i++) {
         if (!str_starts(path, schemes[i]))
             continue;

@@ -1,7 +1,11 @@
-/* mysql_user.c - state module `mysql_user`: users and their passwords. */
+/* mysql_user.c - state module `mysql_user`: users and their passwords, by the functions of `mysql`. Whether
+ * the password is as wanted is asked of the server by its hash; a user with another authentication plugin
+ * can't be compared. */
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/mysqlrows.h"
 
+/* The request of the SLS: `passwordless` is no password given, `allowed` that this is meant, `by_socket` that
+ * the operating system vouches for the user. */
 typedef struct user {
     dbstate_t s;
     const char *name, *host;
@@ -28,23 +32,6 @@ user_exists(user_t *u, bool with)
     return dbstate_ask_with(s, "mysql.user_exists", more);
 }
 
-static int
-already(user_t *u)
-{
-    json_t *ret = u->s.ret;
-    const char *plugin = value_str(u->s.args, "auth_plugin", "");
-    const char *how = "";
-
-    if (u->passwordless)
-        how = u->allowed ? " with passwordless login" : "";
-    else if (strcmp(plugin, "mysql_native_password") != 0)
-        how = ". Unable to verify password.";
-    else
-        how = value_truthy(value_get(u->s.args, "password")) ? " with the desired password"
-                                                             : " with the desired password hash";
-    return state_ret_set(ret, STATE_TRUE, "User %s@%s is already present%s", u->name, u->host, how);
-}
-
 /* Arguments of user_create and user_chpass. NEW. */
 static json_t *
 wanted(const user_t *u)
@@ -58,6 +45,7 @@ wanted(const user_t *u)
     return more;
 }
 
+/* Gives a user who is there another password, or none. */
 static int
 change(user_t *u)
 {
@@ -82,13 +70,40 @@ change(user_t *u)
                                             u->name, u->host, did);
 }
 
+/* Asks twice: for the user with this password, then for the user alone. */
 static int
-add(user_t *u)
+mysql_user_present_in(user_t *u)
 {
     dbstate_t *s = &u->s;
+
+    if (u->passwordless && !u->allowed && !u->by_socket)
+        return state_ret_set(
+            s->ret, STATE_FALSE,
+            "Either password or password_hash must be specified, unless allow_passwordless is True");
+    int there = user_exists(u, true);
+    if (there < 0 || (there == 0 && dbstate_mysql_failed(s, NULL)))
+        return there;
+    if (there == 1) {
+        /* The comment tells which way of logging in was compared. */
+        json_t *ret = u->s.ret;
+        const char *plugin = value_str(u->s.args, "auth_plugin", "");
+        const char *how = "";
+        if (u->passwordless)
+            how = u->allowed ? " with passwordless login" : "";
+        else if (strcmp(plugin, "mysql_native_password") != 0)
+            how = ". Unable to verify password.";
+        else
+            how = value_truthy(value_get(u->s.args, "password")) ? " with the desired password"
+                                                                 : " with the desired password hash";
+        return state_ret_set(ret, STATE_TRUE, "User %s@%s is already present%s", u->name, u->host, how);
+    }
+    there = user_exists(u, false);
+    if (there < 0 || (there == 0 && dbstate_mysql_failed(s, NULL)))
+        return there;
+    if (there == 1)
+        return change(u);
     const char *less = u->allowed ? " with passwordless login" : "",
                *sock = u->by_socket ? " using unix_socket" : "";
-
     if (!ctx_test(s->ctx)) {
         json_auto_t *more = wanted(u);
         json_object_set(more, "auth_plugin", value_get(s->args, "auth_plugin"));
@@ -104,26 +119,6 @@ add(user_t *u)
                                             u->host, less, sock)
                             : state_ret_set(s->ret, STATE_TRUE, "The user %s@%s has been added%s%s", u->name,
                                             u->host, less, sock);
-}
-
-static int
-mysql_user_present_in(user_t *u)
-{
-    dbstate_t *s = &u->s;
-
-    if (u->passwordless && !u->allowed && !u->by_socket)
-        return state_ret_set(
-            s->ret, STATE_FALSE,
-            "Either password or password_hash must be specified, unless allow_passwordless is True");
-    int there = user_exists(u, true);
-    if (there < 0 || (there == 0 && dbstate_mysql_failed(s, NULL)))
-        return there;
-    if (there == 1)
-        return already(u);
-    there = user_exists(u, false);
-    if (there < 0 || (there == 0 && dbstate_mysql_failed(s, NULL)))
-        return there;
-    return there == 1 ? change(u) : add(u);
 }
 
 static int

@@ -1,4 +1,6 @@
-/* postgres_cluster.c - state module `postgres_cluster`: Debian's clusters of PostgreSQL. */
+/* postgres_cluster.c - state module `postgres_cluster`: Debian's clusters of PostgreSQL, by
+ * pg_createcluster(1) and its kin. Port and folder of data of a cluster that is there are compared and never
+ * changed: other ones fail the state. */
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/pgrows.h"
 
@@ -11,6 +13,7 @@ cluster_key(const json_t *args)
     return xasprintf("%s/%s", version, value_str(args, "name", ""));
 }
 
+/* Also the arguments that are not compared go to the new cluster. */
 static int
 postgres_cluster_present_in(dbstate_t *s)
 {

@@ -1,4 +1,5 @@
-/* postgres_database.c - state module `postgres_database`: databases with owner and tablespace. */
+/* postgres_database.c - state module `postgres_database`: databases with owner and tablespace. Encoding and
+ * locale are fixed when a database is made: other ones fail the state. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
@@ -44,6 +45,7 @@ postgres_database_present_in(dbstate_t *s)
                    : dbstate_ask(s, "postgres.db_alter", "{s:s, s:O, s:O, s:O}", "name", name, "tablespace",
                                  value_get(args, "tablespace"), "owner", value_get(args, "owner"),
                                  "owner_recurse", value_get(args, "owner_recurse"));
+    /* The change was told beforehand, as the test has it; a failure changes nothing. */
     if (done <= 0)
         state_change_set(s->ret, json_object());
     if (done == 0)

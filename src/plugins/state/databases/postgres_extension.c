@@ -1,4 +1,6 @@
-/* postgres_extension.c - state module `postgres_extension`: extensions of a database. */
+/* postgres_extension.c - state module `postgres_extension`: extensions of a database.
+ * postgres.create_metadata answers a list: that the extension is installed or not, and what differs in
+ * version and schema; a single entry for an installed one is no difference. */
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
 

@@ -1,4 +1,5 @@
-/* postgres_initdb.c - state module `postgres_initdb`: folders of data, made by initdb. */
+/* postgres_initdb.c - state module `postgres_initdb`: folders of data, made by initdb(1). A folder counts as
+ * initialized when it has the file PG_VERSION; its contents are not compared. */
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/database/pgrows.h"
 #include "salt/state.h"

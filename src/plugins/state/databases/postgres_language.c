@@ -1,4 +1,5 @@
-/* postgres_language.c - state module `postgres_language`: procedural languages of a database. */
+/* postgres_language.c - state module `postgres_language`: procedural languages of a database (CREATE
+ * LANGUAGE). Removal is that of all such states (plugins/lib/database/dbabsent.h). */
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
 

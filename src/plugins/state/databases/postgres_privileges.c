@@ -1,4 +1,6 @@
-/* postgres_privileges.c - state module `postgres_privileges`: what roles may do with objects. */
+/* postgres_privileges.c - state module `postgres_privileges`: what roles may do with objects. The privileges
+ * of a role in a group are the group itself, so that for the type `group` comments name the object in the
+ * privileges' place. */
 #include "plugins/lib/database/dbstate.h"
 #include "plugins/lib/database/pgrows.h"
 

@@ -1,7 +1,9 @@
-/* postgres_schema.c - state module `postgres_schema`: schemas of a database. */
+/* postgres_schema.c - state module `postgres_schema`: schemas of a database. Salt's return has the database
+ * beside the name, and its functions name the access to the server otherwise than those of other states. */
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
 
+/* The return with the key "dbname". NEW. */
 static json_t *
 schema_ret(const json_t *args)
 {

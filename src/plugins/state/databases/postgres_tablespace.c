@@ -1,26 +1,12 @@
-/* postgres_tablespace.c - state module `postgres_tablespace`: tablespaces with owner and options. */
+/* postgres_tablespace.c - state module `postgres_tablespace`: tablespaces with owner and options. The folder
+ * can't be changed: another one fails the state. Two comments have the line breaks and blanks of Salt's
+ * source in them. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
 
-static int
-create(dbstate_t *s, const char *name)
-{
-    if (!ctx_test(s->ctx)) {
-        int done = dbstate_ask(s, "postgres.tablespace_create", "{s:s, s:O, s:O, s:O}", "name", name,
-                               "location", value_get(s->args, "directory"), "options",
-                               value_get(s->args, "options"), "owner", value_get(s->args, "owner"));
-        if (done < 0)
-            return done;
-        if (done == 0)
-            return state_ret_set(s->ret, STATE_FALSE, "Failed to create tablespace %s", name);
-    }
-    state_change(s->ret, name, json_string("Present"));
-    return ctx_test(s->ctx) ? state_ret_set(s->ret, STATE_NONE, "Tablespace %s is set to be created", name)
-                            : state_ret_set(s->ret, STATE_TRUE, "The tablespace %s has been created", name);
-}
-
-/* The options that the server does not show: NEW dict. */
+/* The wanted options that the server does not show as such. `shown` is the array of pg_tablespace,
+ * "{random_page_cost=1.1,seq_page_cost=1}". NEW dict. */
 static json_t *
 other_options(json_t *options, const char *shown)
 {
@@ -89,8 +75,22 @@ postgres_tablespace_present_in(dbstate_t *s)
 
     if (all == NULL)
         return s->err->code;
-    if (space == NULL)
-        return create(s, name);
+    if (space == NULL) {
+        /* Owner and options go with the command that makes it. */
+        if (!ctx_test(s->ctx)) {
+            int done = dbstate_ask(s, "postgres.tablespace_create", "{s:s, s:O, s:O, s:O}", "name", name,
+                                   "location", value_get(s->args, "directory"), "options",
+                                   value_get(s->args, "options"), "owner", value_get(s->args, "owner"));
+            if (done < 0)
+                return done;
+            if (done == 0)
+                return state_ret_set(s->ret, STATE_FALSE, "Failed to create tablespace %s", name);
+        }
+        state_change(s->ret, name, json_string("Present"));
+        return ctx_test(s->ctx)
+                   ? state_ret_set(s->ret, STATE_NONE, "Tablespace %s is set to be created", name)
+                   : state_ret_set(s->ret, STATE_TRUE, "The tablespace %s has been created", name);
+    }
     if (strcmp(value_str(space, "Location", ""), value_str(s->args, "directory", "")) != 0)
         return state_ret_set(
             s->ret, STATE_FALSE,

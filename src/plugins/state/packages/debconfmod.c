@@ -1,10 +1,13 @@
-/* debconfmod.c - state module `debconf`: answers to the questions of Debian's packages. */
+/* debconfmod.c - state module `debconf`: answers to the questions of Debian's packages, as
+ * debconf-get-selections(1) shows and debconf-set-selections(1) takes them: [question, type, value].
+ * Passwords are not shown. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
-/* The answer as debconf has it: a boolean is true or false. NEW. */
+/* The answer as debconf has it: a boolean is true or false, other values are texts as Python shows them.
+ * NEW. */
 static char *
 wanted_answer(const json_t *one)
 {
@@ -62,6 +65,7 @@ debconf_answers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Selections of a file are not compared with what there is: the run sets them all, and reports no changes. */
 static int
 debconf_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* gem.c - state module `gem`: packages of Ruby that are installed, or not, and their sources. */
+/* gem.c - state module `gem`: packages of Ruby that are installed, or not, and their sources. gem.list
+ * answers {name: [version, ...]}, the newest first. Changes are told before gem runs, as in test mode, and
+ * taken back when it fails. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/python/pep440.h"
@@ -136,7 +138,7 @@ static const source_words_t removes = { false,
                                         "Gem source was successfully removed.",
                                         "Could not remove gem source." };
 
-/* The row's direction. */
+/* gem.sources_add and gem.sources_remove, by the words of the row. */
 static int
 gem_source(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

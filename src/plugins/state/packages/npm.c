@@ -1,4 +1,6 @@
-/* npm.c - state module `npm`: packages of Node.js. */
+/* npm.c - state module `npm`: packages of Node.js, of the machine or of a folder. npm.list tells npm's JSON
+ * {name: {version, from or resolved}}. Names are written in many ways: NAME, @SCOPE/NAME, with @VERSION, as a
+ * URL or a folder with a package.json. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -20,13 +22,6 @@ npm_failed(json_t *ret, fail_t *err, const char *doing, const char *name)
 typedef struct wish {
     char *name, *version; /* owned; version NULL: any */
 } wish_t;
-
-static void
-wish_free(wish_t *wish)
-{
-    free(wish->name);
-    free(wish->version);
-}
 
 /* A folder's package.json says which package it is. */
 static bool
@@ -102,42 +97,6 @@ npm_find(json_t *installed, const char *name, const char **ret_name)
     return NULL;
 }
 
-/* Sorts the wished packages into those that are there, as NAME@VERSION, and those to install. */
-static void
-npm_sort(json_t *installed, const json_t *args, const json_t *wanted, json_t *there, json_t *missing)
-{
-    bool force = json_is_true(value_get(args, "force_reinstall"));
-    json_t *pkg;
-    size_t i;
-
-    json_array_foreach (wanted, i, pkg) {
-        wish_t wish = wish_of(value_str(args, "dir", ""), json_string_value(pkg));
-        const char *name;
-        json_t *one = force ? NULL : npm_find(installed, wish.name, &name);
-        const char *version = value_str(one, "version", "");
-        if (one != NULL && (wish.version == NULL || strcmp(wish.version, version) == 0))
-            json_array_append_new(there, value_fmt("%s@%s", name, version));
-        else
-            json_array_append(missing, pkg);
-        wish_free(&wish);
-    }
-}
-
-/* The comment of what is there, and of what is to be installed. */
-static int
-npm_tell(json_t *ret, const json_t *wanted, const json_t *there, const json_t *missing)
-{
-    AUTO_FREE char *all = value_joined(wanted, ", "), *have = value_joined(there, ", "),
-                   *need = value_joined(missing, ", ");
-    bool some = json_array_size(there) > 0, set = json_array_size(missing) > 0;
-    AUTO_FREE char *first = set ? xasprintf("NPM package(s) '%s' are set to be installed", need)
-                                : xstrdup("");
-    AUTO_FREE char *second = some ? xasprintf("Package(s) '%s' satisfied by %s", all, have) : xstrdup("");
-
-    return state_ret_set(ret, set ? STATE_NONE : STATE_TRUE, "%s%s%s", first, set && some ? ". " : "",
-                         second);
-}
-
 static int
 npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -151,11 +110,36 @@ npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (installed == NULL)
         return npm_failed(ret, err, "looking up", name);
-    npm_sort(installed, args, wanted, there, missing);
+
+    /* Sorts the wished packages into those that are there, as NAME@VERSION, and those to install. */
+    bool force = json_is_true(value_get(args, "force_reinstall"));
+    json_t *pkg;
+    size_t i;
+    json_array_foreach (wanted, i, pkg) {
+        wish_t wish = wish_of(value_str(args, "dir", ""), json_string_value(pkg));
+        const char *own_name;
+        json_t *one = force ? NULL : npm_find(installed, wish.name, &own_name);
+        const char *version = value_str(one, "version", "");
+        if (one != NULL && (wish.version == NULL || strcmp(wish.version, version) == 0))
+            json_array_append_new(there, value_fmt("%s@%s", own_name, version));
+        else
+            json_array_append(missing, pkg);
+        free(wish.name);
+        free(wish.version);
+    }
     if (json_array_size(missing) > 0)
         state_change_set(ret, json_pack("{s:[], s:O}", "old", "new", missing));
-    if (ctx_test(ctx) || json_array_size(missing) == 0)
-        return npm_tell(ret, wanted, there, missing);
+    if (ctx_test(ctx) || json_array_size(missing) == 0) {
+        /* The comment of what is there, and of what is to be installed. */
+        AUTO_FREE char *all = value_joined(wanted, ", "), *have = value_joined(there, ", "),
+                       *need = value_joined(missing, ", ");
+        bool some = json_array_size(there) > 0, set = json_array_size(missing) > 0;
+        AUTO_FREE char *first = set ? xasprintf("NPM package(s) '%s' are set to be installed", need)
+                                    : xstrdup("");
+        AUTO_FREE char *second = some ? xasprintf("Package(s) '%s' satisfied by %s", all, have) : xstrdup("");
+        return state_ret_set(ret, set ? STATE_NONE : STATE_TRUE, "%s%s%s", first, set && some ? ". " : "",
+                             second);
+    }
     json_auto_t *done = sub_call(ctx, err, "npm.install", "{s:O, s:O, s:O, s:O, s:O}", "dir",
                                  value_get(args, "dir"), "runas", value_get(args, "user"), "registry",
                                  value_get(args, "registry"), "env", value_get(args, "env"), "pkgs", wanted);
@@ -204,7 +188,8 @@ npm_nothing(const json_t *said)
     return json_is_object(said) || !value_truthy(said);
 }
 
-/* npm tells what it would do unless it is silent. */
+/* npm tells what it would do unless it is silent: the dry run shows whether there is anything to do, for a
+ * run too. */
 static int
 npm_bootstrap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -240,6 +225,7 @@ npm_cache_cleaned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
     if (cached == NULL && err->kind != FAIL_COMMAND)
         return err->code;
+    /* Newer versions of npm have no list of the cache, which is a failure here. */
     if (cached == NULL) {
         AUTO_FREE char *why = xstrdup(fail_text(err));
         fail_clear(err);

@@ -1,5 +1,7 @@
 /* pip_state.c - state module `pip`: packages of Python are there, are not, or are up to date. What is there
- * is asked of pip before and after. */
+ * is asked of pip before and after. A requirement is read as PEP 508 writes it, as far as name and specifiers
+ * go; what is a URL, a path or an editable checkout is given to pip as it is. Requirements compare by
+ * plugins/lib/python/pep440.h. Comments and their lines are Salt's. */
 #include <ctype.h>
 #include <strings.h>
 
@@ -10,6 +12,7 @@
 #include "plugins/lib/python/piprows.h"
 #include "salt/state.h"
 
+/* A state at work. read_packages() fills `wanted`, compare_packages() the rest. */
 typedef struct pip {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -20,6 +23,7 @@ typedef struct pip {
     buf_t notes;    /* lines about what is there already */
 } pip_t;
 
+/* True when the argument has a value that counts. */
 static bool
 pip_asked(const pip_t *p, const char *key)
 {
@@ -80,7 +84,8 @@ specs_of(const char *text)
     return specs;
 }
 
-/* A requirement in pip's words; NULL with a comment when pip would not take it. NEW. */
+/* A requirement in pip's words; NULL with a comment when pip would not take it. An environment marker behind
+ * ";" is left to pip. NEW. */
 static json_t *
 read_requirement(const char *text, char **ret_comment)
 {
@@ -93,6 +98,7 @@ read_requirement(const char *text, char **ret_comment)
         AUTO_FREE char *prefix = pip_prefix(name, strcspn(name, "&[=<>!~"));
         return json_pack("{s:s, s:s, s:[]}", "prefix", prefix, "text", text, "specs");
     }
+    /* The name, then [extras], then specifiers, in parentheses or not, or " @ URL". */
     size_t n = 0;
     while (isalnum((unsigned char) p[n]) || (n > 0 && p[n] != '\0' && strchr("._-", p[n]) != NULL))
         n++;
@@ -119,7 +125,8 @@ read_requirement(const char *text, char **ret_comment)
 
 /* ---- installed ------------------------------------------------------------------------------- */
 
-/* 1: the return is made. */
+/* Reads the name or `pkgs` into `wanted`. With a file of requirements or an editable checkout nothing is wanted by
+ * name. 1: the return is made. */
 static int
 read_packages(pip_t *p)
 {
@@ -138,6 +145,7 @@ read_packages(pip_t *p)
         AUTO_FREE char *text = value_pystr(one);
         json_array_append_new(texts, json_string(text));
     }
+    /* The return's name lists all packages. */
     AUTO_FREE char *name = value_joined(texts, ";");
     json_object_set_new(p->ret, "name", json_string(name));
     p->wanted = json_array();
@@ -184,7 +192,7 @@ check_pip(pip_t *p)
     return 0;
 }
 
-/* NEW version of a package in a list, in any case of letters; NULL when it is not there. */
+/* Version of a package in a list, in any case of letters; NULL when it is not there. BORROWED. */
 static const char *
 listed_version(const json_t *list, const char *prefix)
 {
@@ -196,6 +204,7 @@ listed_version(const json_t *list, const char *prefix)
     return found;
 }
 
+/* True when the version is let through by all specifiers. */
 static bool
 fulfills(const char *version, const json_t *specs)
 {
@@ -209,7 +218,8 @@ fulfills(const char *version, const json_t *specs)
     return ok;
 }
 
-/* Whether one of the specifiers has the text. */
+/* Whether one of the specifiers has the text: "a", "b" and "rc" ask for versions before a release, as in
+ * Salt. */
 static bool
 specs_have(const json_t *specs, const char *text)
 {
@@ -222,40 +232,7 @@ specs_have(const json_t *specs, const char *text)
     return found;
 }
 
-/* With `upgrade`: the newest version that the index has and the specifiers let through. 1: nothing is to be
- * done; 0: install it; negative with *err. */
-static int
-is_newest(pip_t *p, const json_t *req, const char *now)
-{
-    const json_t *specs = value_get(req, "specs");
-    json_auto_t *all = pip_ask(p, "pip.list_all_versions",
-                               json_pack("{s:O, s:b, s:b, s:b, s:O, s:O}", "pkg", value_get(req, "prefix"),
-                                         "include_alpha", specs_have(specs, "a"), "include_beta",
-                                         specs_have(specs, "b"), "include_rc", specs_have(specs, "rc"),
-                                         "index_url", value_get(p->args, "index_url"), "extra_index_url",
-                                         value_get(p->args, "extra_index_url")),
-                               p->err);
-    const char *best = NULL;
-
-    if (all == NULL)
-        return p->err->code;
-    for (size_t i = json_array_size(all); best == NULL && i-- > 0;) {
-        const char *version = json_string_value(json_array_get(all, i));
-        best = fulfills(version, specs) ? version : NULL;
-    }
-    if (best == NULL)
-        buf_printf(
-            &p->notes,
-            "Python package %s was already installed and\nthe available upgrade doesn't fulfills the version "
-            "requirements\n",
-            value_str(req, "prefix", ""));
-    else if (pep440_cmp(now, best) == 0)
-        buf_printf(&p->notes, "Python package %s was already installed\n", value_str(req, "text", ""));
-    else
-        return 0;
-    return 1;
-}
-
+/* Whether a requirement is fulfilled by what is there: 1 with a note, 0, or negative with *err. */
 static int
 is_done(pip_t *p, const json_t *req)
 {
@@ -264,15 +241,44 @@ is_done(pip_t *p, const json_t *req)
 
     if (now == NULL || pip_asked(p, "ignore_installed") || pip_asked(p, "force_reinstall"))
         return 0;
-    if (pip_asked(p, "upgrade"))
-        return is_newest(p, req, now);
+    if (pip_asked(p, "upgrade")) {
+        /* With `upgrade`: the newest version that the index has and the specifiers let through. 1: nothing is
+         * to be done; 0: install it; negative with *err. */
+        const json_t *specs = value_get(req, "specs");
+        json_auto_t *all = pip_ask(
+            p, "pip.list_all_versions",
+            json_pack("{s:O, s:b, s:b, s:b, s:O, s:O}", "pkg", value_get(req, "prefix"), "include_alpha",
+                      specs_have(specs, "a"), "include_beta", specs_have(specs, "b"), "include_rc",
+                      specs_have(specs, "rc"), "index_url", value_get(p->args, "index_url"),
+                      "extra_index_url", value_get(p->args, "extra_index_url")),
+            p->err);
+        const char *best = NULL;
+        if (all == NULL)
+            return p->err->code;
+        for (size_t i = json_array_size(all); best == NULL && i-- > 0;) {
+            const char *version = json_string_value(json_array_get(all, i));
+            best = fulfills(version, specs) ? version : NULL;
+        }
+        if (best == NULL)
+            buf_printf(
+                &p->notes,
+                "Python package %s was already installed and\nthe available upgrade doesn't fulfills the version "
+                "requirements\n",
+                value_str(req, "prefix", ""));
+        else if (pep440_cmp(now, best) == 0)
+            buf_printf(&p->notes, "Python package %s was already installed\n", value_str(req, "text", ""));
+        else
+            return 0;
+        return 1;
+    }
     if (!fulfills(now, value_get(req, "specs")))
         return 0;
     buf_printf(&p->notes, "Python package %s was already installed\n", value_str(req, "text", ""));
     return 1;
 }
 
-/* 1: the return is made. */
+/* Sorts what is wanted into `todo` and notes about what is there; a test's return is made here. 1: the return is
+ * made. */
 static int
 compare_packages(pip_t *p)
 {
@@ -281,6 +287,7 @@ compare_packages(pip_t *p)
     json_t *req;
     size_t i;
 
+    /* A pip that can't list what is there has nothing: then all is to be installed, and pip tells why not. */
     p->todo = json_array();
     p->there = pip_ask(p, "pip.list", json_pack("{s:O}", "env_vars", value_get(p->args, "env_vars")), &why);
     json_array_foreach (p->wanted, i, req) {
@@ -322,6 +329,8 @@ foretell_files(pip_t *p)
     return 1;
 }
 
+/* Runs pip.install with the state's arguments. Commas in a requirement become semicolons, since commas part
+ * packages there. NEW, or NULL with *err. */
 static json_t *
 run_install(pip_t *p, fail_t *err)
 {
@@ -343,6 +352,7 @@ run_install(pip_t *p, fail_t *err)
     return pip_ask(p, "pip.install", kwargs, err);
 }
 
+/* The comment of a failed pip: files first, then packages, then what pip said. */
 static void
 tell_failed(pip_t *p, const json_t *ran)
 {
@@ -397,6 +407,7 @@ says_change(const char *text)
     return change;
 }
 
+/* The comment of requirements files and checkouts. A checkout is always a change. */
 static void
 tell_files(pip_t *p, const json_t *ran)
 {
@@ -419,6 +430,8 @@ tell_files(pip_t *p, const json_t *ran)
     state_ret_set(p->ret, STATE_TRUE, "%s", buf_str(&text));
 }
 
+/* The comment and changes of packages: pip is asked again, and a package that is not in its list is told as
+ * lost. */
 static int
 tell_packages(pip_t *p)
 {
@@ -467,20 +480,14 @@ do_install(pip_t *p)
     return 0;
 }
 
-static void
-pip_free(pip_t *p)
-{
-    json_decref(p->wanted);
-    json_decref(p->there);
-    json_decref(p->todo);
-    buf_free(&p->notes);
-}
-
 static int
 pip_end(pip_t *p, int rc, json_t **ret_value)
 {
     *ret_value = p->ret;
-    pip_free(p);
+    json_decref(p->wanted);
+    json_decref(p->there);
+    json_decref(p->todo);
+    buf_free(&p->notes);
     if (rc >= 0)
         return 0;
     json_decref(p->ret);

@@ -24,7 +24,7 @@ typedef struct plan {
     fail_t *err;
 } plan_t;
 
-/* The return is made before anything was done. */
+/* Ends the plan: the return is made before anything was done. */
 static int
 pkg_settled(plan_t *p, state_result_t result, const char *text)
 {
@@ -33,24 +33,6 @@ pkg_settled(plan_t *p, state_result_t result, const char *text)
 }
 
 /* ---- what must be done ----------------------------------------------------------------------- */
-
-/* Wanted packages that dpkg has marked for removal. */
-static int
-find_unpurge(plan_t *p)
-{
-    json_auto_t *purged = pkgwant_have(p->ctx, "purge_desired", p->err);
-    const char *name;
-    json_t *v;
-
-    if (purged == NULL)
-        return p->err->code;
-    p->unpurge = json_array();
-    json_object_foreach (p->desired, name, v) {
-        if (value_get(purged, name) != NULL)
-            json_array_append_new(p->unpurge, json_string(name));
-    }
-    return 0;
-}
 
 /* Replaces "latest" by the newest version; the installed one where no newer exists. Refreshes the lists at
  * most once. */
@@ -91,7 +73,8 @@ static void PRINTF(2, 3) add_problem(plan_t *p, const char *fmt, ...)
     fail_clear(p->err);
 }
 
-/* The version that a package file holds. NEW, or NULL with a problem noted. */
+/* The version that a package file (`sources`) holds; it is fetched first. NEW, or NULL with a problem noted:
+ * the others are still looked at. */
 static char *
 version_in(plan_t *p, const char *source)
 {
@@ -142,6 +125,8 @@ sort_one(plan_t *p, const char *name, json_t *wish)
     return 0;
 }
 
+/* Fills `targets` and `again`, or ends the plan: with the problems of package files, or because there is
+ * nothing to do. */
 static int
 sort_all(plan_t *p)
 {
@@ -183,8 +168,18 @@ pkg_make_plan(plan_t *p)
         return pkg_settled(p, STATE_FALSE,
                            p->from_sources ? "Invalidly formatted 'sources' parameter. See minion log."
                                            : "Invalidly formatted 'pkgs' parameter. See minion log.");
-    if (find_unpurge(p) < 0)
+
+    /* Wanted packages that dpkg has marked for removal. */
+    json_auto_t *purged = pkgwant_have(p->ctx, "purge_desired", p->err);
+    const char *name;
+    json_t *v;
+    if (purged == NULL)
         return p->err->code;
+    p->unpurge = json_array();
+    json_object_foreach (p->desired, name, v) {
+        if (value_get(purged, name) != NULL)
+            json_array_append_new(p->unpurge, json_string(name));
+    }
     return !p->from_sources && resolve_latest(p) < 0 ? p->err->code : sort_all(p);
 }
 
@@ -210,52 +205,41 @@ pkg_would(plan_t *p, const json_t *names, const char *words)
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
-/* NEW: `pkgs` or `sources` of pkg.install, what is to be done and nothing else. */
-static json_t *
-install_list(const plan_t *p)
-{
-    const json_t *groups[] = { p->targets, p->again };
-    json_t *list = json_array(), *wish;
-    const char *name;
-
-    for (size_t i = 0; i < NELEMS(groups); i++) {
-        json_object_foreach ((json_t *) groups[i], name, wish)
-            json_array_append_new(list, json_pack("{s:O}", name, wish));
-    }
-    return list;
-}
-
-/* The package manager failed; what it changed before that is told too. */
-static int
-not_installed(plan_t *p)
-{
-    fail_auto_t none = FAIL_INIT;
-    json_auto_t *now = pkgwant_have(p->ctx, NULL, &none);
-
-    pkgwant_changes(p->have, now, p->ret);
-    p->done = true;
-    (void) pkgwant_failed(p->ret, "installing package(s)", p->err);
-    return 0;
-}
-
 /* One call of pkg.install for everything. An error of the package manager is a failed state. */
 static int
 pkg_install(plan_t *p)
 {
     static const char *const passed[] = { "fromrepo", "skip_verify", "normalize", "update_holds",
                                           "ignore_epoch" };
-    json_t *changes = NULL;
+    json_t *groups[] = { p->targets, p->again }, *list = json_array(), *changes = NULL, *wish;
+    const char *name;
 
-    if (json_object_size(p->targets) == 0 && json_object_size(p->again) == 0)
+    if (json_object_size(p->targets) == 0 && json_object_size(p->again) == 0) {
+        json_decref(list);
         return 0;
+    }
+    /* What is to be done and nothing else, though the keywords name more. */
+    for (size_t i = 0; i < NELEMS(groups); i++) {
+        json_object_foreach (groups[i], name, wish)
+            json_array_append_new(list, json_pack("{s:O}", name, wish));
+    }
     json_auto_t *kwargs = json_copy(p->kwargs);
     for (size_t i = 0; i < NELEMS(passed); i++)
         json_object_set(kwargs, passed[i], value_get(p->args, passed[i]));
     json_object_set_new(kwargs, "refresh", json_boolean(p->refresh));
     json_object_set_new(kwargs, "reinstall", json_boolean(json_object_size(p->again) > 0));
-    json_object_set_new(kwargs, p->from_sources ? "sources" : "pkgs", install_list(p));
-    if (ctx_call(p->ctx, "pkg.install", NULL, kwargs, &changes, p->err) < 0)
-        return p->err->kind == FAIL_COMMAND ? not_installed(p) : p->err->code;
+    json_object_set_new(kwargs, p->from_sources ? "sources" : "pkgs", list);
+    if (ctx_call(p->ctx, "pkg.install", NULL, kwargs, &changes, p->err) < 0) {
+        if (p->err->kind != FAIL_COMMAND)
+            return p->err->code;
+        /* The package manager failed; what it changed before that is told too. */
+        fail_auto_t none = FAIL_INIT;
+        json_auto_t *now = pkgwant_have(p->ctx, NULL, &none);
+        pkgwant_changes(p->have, now, p->ret);
+        p->done = true;
+        (void) pkgwant_failed(p->ret, "installing package(s)", p->err);
+        return 0;
+    }
     if (json_is_object(changes))
         json_object_update(value_get(p->ret, "changes"), changes);
     else if (json_is_string(changes))
@@ -264,7 +248,8 @@ pkg_install(plan_t *p)
     return 0;
 }
 
-/* 1 when what is there now is what was wanted, 0, or negative. */
+/* 1 when what is there now is what was wanted, 0, or negative. A package file's name may differ from its
+ * package's: there the changes tell. */
 static int
 came_true(plan_t *p, const json_t *now, const char *name, const json_t *wish)
 {
@@ -278,32 +263,6 @@ came_true(plan_t *p, const json_t *now, const char *name, const json_t *wish)
         return 1;
     return pkgwant_holds(p->ctx, have, json_string_value(wish), value_get(p->args, "ignore_epoch"), false,
                          p->err);
-}
-
-typedef struct outcome {
-    json_t *modified, *same, *failed; /* texts */
-} outcome_t;
-
-/* Sorts the wanted packages by result into texts. */
-static int
-pkg_look(plan_t *p, const json_t *now, outcome_t *o)
-{
-    const char *name;
-    json_t *wish;
-
-    json_object_foreach (p->desired, name, wish) {
-        int ok = came_true(p, now, name, wish);
-        bool target = value_get(p->targets, name) != NULL;
-        if (ok < 0)
-            return ok;
-        json_t *list = target                                    ? (ok ? o->modified : o->failed)
-                       : ok && value_get(p->again, name) == NULL ? o->same
-                                                                 : NULL;
-        AUTO_FREE char *text = p->from_sources ? xstrdup(name) : pkgwant_text(name, wish);
-        if (list != NULL)
-            json_array_append_new(list, json_string(text));
-    }
-    return 0;
 }
 
 /* "... were installed/updated: a, b", or their number when that is long. */
@@ -421,10 +380,24 @@ pkg_finish(plan_t *p)
 {
     json_auto_t *now = p->from_sources ? json_object() : pkgwant_have(p->ctx, NULL, p->err);
     json_auto_t *modified = json_array(), *same = json_array(), *failed = json_array();
-    outcome_t o = { modified, same, failed };
+    const char *name;
+    json_t *wish;
 
-    if (now == NULL || pkg_look(p, now, &o) < 0)
+    if (now == NULL)
         return p->err->code;
+    /* Wanted packages by result. Those that are to be installed again are told apart, below. */
+    json_object_foreach (p->desired, name, wish) {
+        int ok = came_true(p, now, name, wish);
+        bool target = value_get(p->targets, name) != NULL;
+        if (ok < 0)
+            return ok;
+        json_t *list = target                                    ? (ok ? modified : failed)
+                       : ok && value_get(p->again, name) == NULL ? same
+                                                                 : NULL;
+        AUTO_FREE char *text = p->from_sources ? xstrdup(name) : pkgwant_text(name, wish);
+        if (list != NULL)
+            json_array_append_new(list, json_string(text));
+    }
     AUTO_FREE char *before = xstrdup(value_str(p->ret, "comment", ""));
     state_ret_comment(p->ret, json_string(""));
     if (json_array_size(failed) > 0) {
@@ -439,8 +412,6 @@ pkg_finish(plan_t *p)
     summarize(p->ret, same, "already installed", "already installed", json_array_size(same) <= SUMMARY_SHORT);
 
     /* A package was reinstalled when it is among the changes. */
-    const char *name;
-    json_t *wish;
     json_object_foreach (p->again, name, wish) {
         AUTO_FREE char *text = p->from_sources ? xstrdup(name)
                                                : pkgwant_text(name, value_get(p->desired, name));
@@ -470,7 +441,7 @@ unpurge(plan_t *p)
     return 0;
 }
 
-/* Plan, install, unpurge, report, hold. */
+/* Plan, install, unpurge, report, hold. When nothing is to be installed, holds are looked at all the same. */
 static int
 run_plan(plan_t *p)
 {
@@ -546,7 +517,7 @@ may_join(call_ctx_t *ctx, const json_t *low, const json_t *chunk)
            str_eq(value_str(chunk, "fromrepo", ""), value_str(low, "fromrepo", ""));
 }
 
-/* What a chunk installs, as its `kind`: "sources" or "pkgs". */
+/* Name of the list in which a chunk has what it installs: "sources" or "pkgs". */
 static const char *
 kind_of(const json_t *chunk)
 {

@@ -1,5 +1,6 @@
-/* pkg_downloaded.c - more of state module `pkg`: packages that are fetched and not installed; and groups and
- * patches, which apt does not have and whose states fail with Salt's text. */
+/* pkg_downloaded.c - more of state module `pkg`: packages that are fetched and not installed.
+ * pkg.list_downloaded answers {name: {version: {path, size, ...}}}; pkg.install with `downloadonly` fetches.
+ * The cache is read again afterwards. */
 #include "common/base/str.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "plugins/lib/call/subcall.h"
@@ -27,6 +28,7 @@ in_cache(call_ctx_t *ctx, fail_t *err)
     return have;
 }
 
+/* One run of `downloaded`. */
 typedef struct fetch {
     call_ctx_t *ctx;
     json_t *args, *ret;

@@ -1,4 +1,6 @@
-/* pkg_groups.c - more of state module `pkg`: groups of packages, and advisories (patches). */
+/* pkg_groups.c - more of state module `pkg`: groups of packages, and advisories (patches), which dnf and
+ * zypper have and apt has not. pkg.group_diff answers {mandatory, default, optional: {installed, "not
+ * installed": [names]}}; optional packages are installed only when the SLS includes them. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/packages/pkgwant.h"
@@ -25,6 +27,7 @@ texts_of(const json_t *args, const char *name)
     return ret;
 }
 
+/* Packages of a kind in the group, or NULL. BORROWED. */
 static json_t *
 members(const json_t *diff, const char *kind, bool installed)
 {
@@ -46,21 +49,8 @@ wrongly_skipped(const json_t *diff, const json_t *skip)
     return ret;
 }
 
-/* What is to be installed: NEW list. */
-static json_t *
-group_targets(const json_t *diff, const json_t *skip, const json_t *include)
-{
-    json_t *ret = json_copy(members(diff, "mandatory", false)), *v;
-    size_t i;
-
-    json_array_foreach (members(diff, "default", false), i, v)
-        if (!value_has(skip, v))
-            json_array_append(ret, v);
-    json_array_extend(ret, (json_t *) include);
-    return ret;
-}
-
-/* Installs and looks whether everything is there. */
+/* Installs, and looks whether everything is there: what the package manager did before it failed is told
+ * too. */
 static int
 install_group(call_ctx_t *ctx, json_t *args, const json_t *targets, bool partly, json_t *ret, fail_t *err)
 {
@@ -117,11 +107,18 @@ pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         fail_clear(err);
         return 0;
     }
-    json_auto_t *wrong = wrongly_skipped(diff, skip), *targets = group_targets(diff, skip, include);
+    json_auto_t *wrong = wrongly_skipped(diff, skip);
     AUTO_FREE char *list = pkgwant_keys(wrong, false);
     if (*list != '\0')
         return state_ret_set(ret, STATE_FALSE, "The following mandatory packages cannot be skipped: %s",
                              list);
+
+    /* Mandatory packages, default ones that are not skipped, and those that the SLS includes. */
+    json_auto_t *targets = json_copy(members(diff, "mandatory", false));
+    json_array_foreach (members(diff, "default", false), i, v)
+        if (!value_has(skip, v))
+            json_array_append(targets, v);
+    json_array_extend(targets, include);
     if (json_array_size(targets) == 0)
         return state_ret_set(ret, STATE_TRUE, "Group '%s' is already installed", name);
     bool partly = value_truthy(members(diff, "mandatory", true)) ||
@@ -139,24 +136,6 @@ pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- advisories ------------------------------------------------------------------------------- */
 
-/* The advisories that the SLS names and that are not installed. NEW list, or NULL with *err. */
-static json_t *
-advisory_targets(call_ctx_t *ctx, const json_t *args, fail_t *err)
-{
-    json_t *ids = value_get(args, "advisory_ids"), *v;
-    json_auto_t *one = json_pack("[s]", value_str(args, "name", ""));
-    json_auto_t *known = sub_call(ctx, err, "pkg.list_installed_patches", NULL);
-    json_t *targets = known != NULL ? json_array() : NULL;
-    size_t i;
-
-    json_array_foreach (value_truthy(ids) ? ids : one, i, v) {
-        AUTO_FREE char *id = value_pystr(v);
-        if (targets != NULL && value_get(known, id) == NULL)
-            json_array_append_new(targets, json_string(id));
-    }
-    return targets;
-}
-
 static int
 pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -170,9 +149,17 @@ pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_ret_set(ret, STATE_FALSE, "The pkg.%s state is not available on this platform", row);
     if (json_is_array(ids) && json_array_size(ids) == 0)
         return state_ret_set(ret, STATE_TRUE, "No advisory ids provided");
-    json_auto_t *targets = advisory_targets(ctx, args, err);
-    if (targets == NULL)
+
+    /* The advisories that the SLS names and that are not installed. */
+    json_auto_t *one = json_pack("[s]", value_str(args, "name", "")), *targets = json_array();
+    json_auto_t *known = sub_call(ctx, err, "pkg.list_installed_patches", NULL);
+    if (known == NULL)
         return err->code;
+    json_array_foreach (value_truthy(ids) ? ids : one, i, v) {
+        AUTO_FREE char *id = value_pystr(v);
+        if (value_get(known, id) == NULL)
+            json_array_append_new(targets, json_string(id));
+    }
     if (json_array_size(targets) == 0 && value_truthy(ids))
         return state_ret_set(ret, STATE_TRUE, "All specified advisory patches are already installed");
     if (json_array_size(targets) == 0)

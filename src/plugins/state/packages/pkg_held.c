@@ -23,8 +23,9 @@ version_in_lock(const char *lock, char **ret_name)
     return value_fmt("%s%s%s", str_eq(epoch, "0") ? "" : epoch, str_eq(epoch, "0") ? "" : ":", version);
 }
 
-/* Packages that are held: NEW {name: {"version", "type"}}, both where they are known; or NULL with *err.
- * *ret_exact: the package manager holds versions. */
+/* Packages that are held: NEW {name: {"version", "type"}}, both where they are known; or NULL with *err. dnf
+ * and zypper list locks, apt's module holds, dpkg alone selections. *ret_exact: the package manager holds
+ * versions. */
 static json_t *
 held_now(call_ctx_t *ctx, bool *ret_exact, fail_t *err)
 {
@@ -71,6 +72,7 @@ pkg_held_named(const json_t *args)
                                  : json_pack("[s]", value_str(args, "name", ""));
 }
 
+/* Name of a package that the SLS names, and its version or NULL. BORROWED. */
 static const char *
 pkg_held_name_of(json_t *pkg, json_t **ret_version)
 {
@@ -152,6 +154,7 @@ pkg_held_hold_one(call_ctx_t *ctx, json_t *ret, json_t *pkg, const json_t *lock,
     return 0;
 }
 
+/* Lets one package go and adds to the comment. `lock` is the version that it is held at, or NULL. */
 static int
 unhold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version, const char *lock,
            fail_t *err)
@@ -177,7 +180,8 @@ unhold_one(call_ctx_t *ctx, json_t *ret, const char *name, const json_t *version
     return 0;
 }
 
-/* True: s->ret is the answer. */
+/* True when there is nothing to do or no way to do it: ret is the answer. `all` is the argument that makes an
+ * empty list meaningful. */
 static bool
 pkg_held_settled(call_ctx_t *ctx, const json_t *args, const char *all, const char *word, json_t *ret)
 {

@@ -6,6 +6,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* More names than these are told as their number, as in Salt. */
 enum { NAMES_SHOWN = 10 };
 
 /* An error of the package manager is a failed state. */
@@ -48,6 +49,7 @@ typedef struct there {
     json_t *have, *left;
 } there_t;
 
+/* Reads both. 0, or negative with *err. */
 static int
 there_read(call_ctx_t *ctx, const removal_t *r, there_t *ret, fail_t *err)
 {
@@ -132,19 +134,6 @@ remove_targets(call_ctx_t *ctx, const json_t *args, const removal_t *r, const th
                          r->fun + strlen("pkg."), list);
 }
 
-/* Lists what would be removed, as changes too. */
-static int
-test_removal(json_t *ret, const removal_t *r, const json_t *targets)
-{
-    AUTO_FREE char *list = pkgwant_keys(targets, false);
-    size_t i;
-    json_t *v;
-
-    json_array_foreach (targets, i, v)
-        state_change(ret, json_string_value(v), json_pack("{s:s, s:s}", "new", r->done, "old", ""));
-    return state_ret_set(ret, STATE_NONE, "The following packages will be %s: %s.", r->done, list);
-}
-
 /* pkg.removed and pkg.purged, by the row's words. Purging also counts packages of which only the
  * configuration is left. */
 static int
@@ -188,8 +177,15 @@ pkg_uninstall(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                                  ? "All specified packages (matching specified versions) are already absent"
                                  : "All specified packages are already absent");
     json_auto_t *targets = value_sorted_texts(found);
-    return ctx_test(ctx) ? test_removal(ret, r, targets)
-                         : remove_targets(ctx, args, r, &there, wanted, targets, ret, err);
+    if (!ctx_test(ctx))
+        return remove_targets(ctx, args, r, &there, wanted, targets, ret, err);
+    /* Lists what would be removed, as changes too. */
+    AUTO_FREE char *list = pkgwant_keys(targets, false);
+    size_t i;
+    json_t *v;
+    json_array_foreach (targets, i, v)
+        state_change(ret, json_string_value(v), json_pack("{s:s, s:s}", "new", r->done, "old", ""));
+    return state_ret_set(ret, STATE_NONE, "The following packages will be %s: %s.", r->done, list);
 }
 
 /* ---- latest ---------------------------------------------------------------------------------- */
@@ -202,30 +198,11 @@ pkg_removed_versions_of(call_ctx_t *ctx, const char *fun, json_t *names, json_t 
 
     if (ctx_call(ctx, fun, names, kwargs, &answer, err) < 0)
         return NULL;
+    /* A list with one name in it is answered by the version alone. */
     if (json_is_object(answer))
         return answer;
     json_t *one = json_pack("{s:o}", json_string_value(json_array_get(names, 0)), answer);
     return one;
-}
-
-static int
-test_latest(json_t *ret, const json_t *targets, const json_t *rest, const json_t *have)
-{
-    AUTO_FREE char *list = pkgwant_keys(targets, true);
-    json_auto_t *in_order = value_sorted_texts(rest);
-    size_t n = json_array_size(rest), i;
-    buf_auto_t shown = BUF_INIT;
-    json_t *v;
-
-    (void) state_ret_set(ret, STATE_NONE, "The following packages would be installed/upgraded: %s", list);
-    if (n > NAMES_SHOWN)
-        state_ret_add(ret, "%zu packages are already up-to-date", n);
-    json_array_foreach (in_order, i, v)
-        buf_printf(&shown, "%s%s (%s)", i > 0 ? ", " : "", json_string_value(v),
-                   value_str(have, json_string_value(v), ""));
-    if (n > 0 && n <= NAMES_SHOWN)
-        state_ret_add(ret, "The following packages are already up-to-date: %s", buf_str(&shown));
-    return 0;
 }
 
 /* NEW array: those of `targets` that did (or did not) become what they should. */
@@ -376,8 +353,21 @@ pkg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             json_array_append(rest, value);
     }
 
-    return ctx_test(ctx) ? test_latest(ret, targets, rest, have)
-                         : pkg_removed_upgrade(ctx, args, targets, rest, ret, err);
+    if (!ctx_test(ctx))
+        return pkg_removed_upgrade(ctx, args, targets, rest, ret, err);
+    AUTO_FREE char *list = pkgwant_keys(targets, true);
+    json_auto_t *in_order = value_sorted_texts(rest);
+    size_t n = json_array_size(rest);
+    buf_auto_t shown = BUF_INIT;
+    (void) state_ret_set(ret, STATE_NONE, "The following packages would be installed/upgraded: %s", list);
+    if (n > NAMES_SHOWN)
+        state_ret_add(ret, "%zu packages are already up-to-date", n);
+    json_array_foreach (in_order, i, v)
+        buf_printf(&shown, "%s%s (%s)", i > 0 ? ", " : "", json_string_value(v),
+                   value_str(have, json_string_value(v), ""));
+    if (n > 0 && n <= NAMES_SHOWN)
+        state_ret_add(ret, "The following packages are already up-to-date: %s", buf_str(&shown));
+    return 0;
 }
 
 /* ---- uptodate -------------------------------------------------------------------------------- */
@@ -430,6 +420,7 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *changes = NULL;
     json_object_set(kwargs, "refresh", value_get(args, "refresh"));
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
+    /* What is there before is needed only to tell what a failed upgrade has changed. */
     json_auto_t *before = pkgwant_have(ctx, NULL, err);
     if (before == NULL)
         return state_ret_fail(ret, err);

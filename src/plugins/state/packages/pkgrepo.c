@@ -1,5 +1,7 @@
 /* pkgrepo.c - state module `pkgrepo`: sources of packages. The state compares pkg.get_repo (what there is)
- * with pkg.expand_repo_def (what the SLS means) member by member, and calls pkg.mod_repo or pkg.del_repo. */
+ * with pkg.expand_repo_def (what the SLS means) member by member, and calls pkg.mod_repo or pkg.del_repo.
+ * With apt a source is a line of sources.list(5) or a stanza of a .sources file; with dnf and zypper it is a
+ * section of a file, and the state's keywords are its options. */
 #include <strings.h>
 
 #include "common/base/buf.h"
@@ -8,6 +10,7 @@
 #include "plugins/lib/packages/pkg_api.h"
 #include "salt/state.h"
 
+/* One run. `wanted` and `have` are compared; both lose their "file" by that. */
 typedef struct repo {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -86,7 +89,8 @@ pkgrepo_failed(repo_t *r, const char *words)
 
 /* ---- what is asked for ------------------------------------------------------------------------ */
 
-/* Arguments that exclude each other. */
+/* Salt's text against arguments that exclude each other; NULL when there are none. The last text says True
+ * where it means False, as in Salt. */
 static const char *
 contradiction(const json_t *kw)
 {
@@ -109,30 +113,7 @@ contradiction(const json_t *kw)
     return NULL;
 }
 
-/* Of repositories with options of their own: `humanname` is their name, `copr` the id of a project, and
- * `enabled` counts instead of `disabled`. */
-static void
-take_rpm(repo_t *r)
-{
-    json_t *given = value_get(r->args, "kwargs"), *copr = value_get(r->args, "copr");
-    json_t *enabled = value_get(given, "enabled"), *disabled = value_get(given, "disabled");
-    bool is_copr = value_truthy(copr) && str_eq(pkgrepo_grain(r->ctx, "os_family"), "RedHat");
-    AUTO_FREE char *text = is_copr ? value_pystr(copr) : NULL;
-    bool on = disabled != NULL ? !pkg_true(disabled) : enabled == NULL || pkg_true(enabled);
-
-    r->source = text != NULL ? xasprintf("copr:%s", text) : xstrdup(r->name);
-    if (text != NULL)
-        json_object_set_new(r->kwargs, "name", json_string(r->name));
-    if (value_get(r->kwargs, "humanname") != NULL)
-        json_object_set(r->kwargs, "name", value_get(r->kwargs, "humanname"));
-    json_object_del(r->kwargs, "humanname");
-    if (value_get(r->kwargs, "name") == NULL)
-        json_object_set_new(r->kwargs, "name", json_string(r->source));
-    json_object_del(r->kwargs, "disabled");
-    json_object_set_new(r->kwargs, "enabled", json_boolean(on));
-}
-
-/* 1: ret is the answer. */
+/* Makes the module's arguments of the state's. 1: ret is the answer. */
 static int
 take_arguments(repo_t *r)
 {
@@ -153,7 +134,22 @@ take_arguments(repo_t *r)
         r->kwargs, "disabled",
         json_boolean(enabled != NULL ? !value_truthy(enabled) : value_truthy(value_get(given, "disabled"))));
     if (is_rpm(r->ctx)) {
-        take_rpm(r);
+        /* A section's name is `humanname`, a project of copr has an id, and `enabled` counts instead of
+         * `disabled`. */
+        json_t *copr = value_get(r->args, "copr"), *disabled = value_get(given, "disabled");
+        bool is_copr = value_truthy(copr) && str_eq(pkgrepo_grain(r->ctx, "os_family"), "RedHat");
+        AUTO_FREE char *text = is_copr ? value_pystr(copr) : NULL;
+        bool on = disabled != NULL ? !pkg_true(disabled) : enabled == NULL || pkg_true(enabled);
+        r->source = text != NULL ? xasprintf("copr:%s", text) : xstrdup(r->name);
+        if (text != NULL)
+            json_object_set_new(r->kwargs, "name", json_string(r->name));
+        if (value_get(r->kwargs, "humanname") != NULL)
+            json_object_set(r->kwargs, "name", value_get(r->kwargs, "humanname"));
+        json_object_del(r->kwargs, "humanname");
+        if (value_get(r->kwargs, "name") == NULL)
+            json_object_set_new(r->kwargs, "name", json_string(r->source));
+        json_object_del(r->kwargs, "disabled");
+        json_object_set_new(r->kwargs, "enabled", json_boolean(on));
         return 0;
     }
     AUTO_FREE char *text = value_truthy(ppa) ? value_pystr(ppa) : NULL;
@@ -251,6 +247,8 @@ comment_text(const json_t *v)
     return buf_steal(&out);
 }
 
+/* Whether one member of the wish is as it should be already. Values of the SLS file have types, those of a
+ * file are texts. */
 static bool
 same_member(const repo_t *r, const char *key, const json_t *wanted, const json_t *have)
 {
@@ -360,48 +358,7 @@ options_to_come(const repo_t *r)
     return ret;
 }
 
-static int
-pkgrepo_foretell(repo_t *r)
-{
-    json_auto_t *now = is_rpm(r->ctx) ? options_to_come(r) : json_incref(r->wanted);
-
-    if (json_object_size(r->have) > 0)
-        pkgrepo_tell_changes(r, now);
-    else
-        state_change(r->ret, "repo", json_string(r->name));
-    return state_ret_set(r->ret, STATE_NONE,
-                         "Package repo '%s' would be configured. This may cause pkg states to behave "
-                         "differently than stated if this action is repeated without test=True, due to the "
-                         "differences in the configured repositories.",
-                         r->name);
-}
-
-/* Calls pkg.mod_repo and reads the source again, so that the changes are what happened. */
-static int
-pkgrepo_configure(repo_t *r)
-{
-    json_auto_t *done = pkgrepo_ask(r, "pkg.mod_repo", !is_rpm(r->ctx));
-    if (done == NULL) {
-        (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,
-                             fail_text(r->err));
-        fail_clear(r->err);
-        return 0;
-    }
-    json_auto_t *now = pkgrepo_ask(r, "pkg.get_repo", false);
-    if (now == NULL) {
-        (void) state_ret_set(r->ret, STATE_FALSE, "Failed to confirm config of repo '%s': %s", r->name,
-                             fail_text(r->err));
-        fail_clear(r->err);
-        return 0;
-    }
-    if (json_object_size(r->have) > 0)
-        pkgrepo_tell_changes(r, now);
-    else
-        state_change(r->ret, "repo", json_string(r->source));
-    return state_ret_set(r->ret, STATE_TRUE, "Configured package repo '%s'", r->name);
-}
-
-/* Examine, compare, change. */
+/* Examine, compare, change. An error of the module is the state's comment. */
 static int
 manage(repo_t *r)
 {
@@ -417,7 +374,39 @@ manage(repo_t *r)
     }
     if (is_configured(r))
         return state_ret_set(r->ret, STATE_TRUE, "Package repo '%s' already configured", r->name);
-    return ctx_test(r->ctx) ? pkgrepo_foretell(r) : pkgrepo_configure(r);
+    if (!ctx_test(r->ctx)) {
+        /* Calls pkg.mod_repo and reads the source again, so that the changes are what happened. */
+        json_auto_t *done = pkgrepo_ask(r, "pkg.mod_repo", !is_rpm(r->ctx));
+        if (done == NULL) {
+            (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,
+                                 fail_text(r->err));
+            fail_clear(r->err);
+            return 0;
+        }
+        json_auto_t *now = pkgrepo_ask(r, "pkg.get_repo", false);
+        if (now == NULL) {
+            (void) state_ret_set(r->ret, STATE_FALSE, "Failed to confirm config of repo '%s': %s", r->name,
+                                 fail_text(r->err));
+            fail_clear(r->err);
+            return 0;
+        }
+        if (json_object_size(r->have) > 0)
+            pkgrepo_tell_changes(r, now);
+        else
+            state_change(r->ret, "repo", json_string(r->source));
+        return state_ret_set(r->ret, STATE_TRUE, "Configured package repo '%s'", r->name);
+    }
+    /* Test mode's answer, with the changes as far as they can be known. */
+    json_auto_t *now = is_rpm(r->ctx) ? options_to_come(r) : json_incref(r->wanted);
+    if (json_object_size(r->have) > 0)
+        pkgrepo_tell_changes(r, now);
+    else
+        state_change(r->ret, "repo", json_string(r->name));
+    return state_ret_set(r->ret, STATE_NONE,
+                         "Package repo '%s' would be configured. This may cause pkg states to behave "
+                         "differently than stated if this action is repeated without test=True, due to the "
+                         "differences in the configured repositories.",
+                         r->name);
 }
 
 static int
@@ -435,7 +424,7 @@ pkgrepo_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- absent ----------------------------------------------------------------------------------- */
 
-/* Without a slash at the end of its address. NEW. */
+/* The source without a slash at the end of its address, as the module reads it from the file. NEW. */
 static char *
 pkgrepo_stripped(const char *source)
 {
@@ -452,24 +441,6 @@ pkgrepo_stripped(const char *source)
     }
     strv_free(words);
     return buf_steal(&out);
-}
-
-static int
-pkgrepo_remove_key(repo_t *r)
-{
-    json_auto_t *gone = pkgrepo_ask(r, "pkg.del_repo_key", false);
-    AUTO_FREE char *shown = gone != NULL ? value_pystr(gone) : NULL;
-
-    if (gone == NULL && r->err->kind == FAIL_GENERIC)
-        return r->err->code;
-    if (gone == NULL) {
-        (void) state_ret_set(r->ret, STATE_FALSE, "Removed repo %s, but failed to remove key: %s", r->name,
-                             fail_text(r->err));
-        fail_clear(r->err);
-        return 0;
-    }
-    state_change(r->ret, "keyid", json_incref(gone));
-    return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s, and keyid %s", r->name, shown);
 }
 
 /* Removes the source and, when the SLS names it, its key. 0, or negative. */
@@ -502,7 +473,21 @@ take_away(repo_t *r)
     if (json_object_size(left) > 0)
         return state_ret_set(r->ret, STATE_FALSE, "Failed to remove repo %s", r->name);
     state_change(r->ret, "repo", json_string(r->name));
-    return key ? pkgrepo_remove_key(r) : state_ret_set(r->ret, STATE_TRUE, "Removed repo %s", r->name);
+    if (!key)
+        return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s", r->name);
+    /* Removes the key of the source as well. The source is gone already: a failure says so. */
+    json_auto_t *gone = pkgrepo_ask(r, "pkg.del_repo_key", false);
+    AUTO_FREE char *shown = gone != NULL ? value_pystr(gone) : NULL;
+    if (gone == NULL && r->err->kind == FAIL_GENERIC)
+        return r->err->code;
+    if (gone == NULL) {
+        (void) state_ret_set(r->ret, STATE_FALSE, "Removed repo %s, but failed to remove key: %s", r->name,
+                             fail_text(r->err));
+        fail_clear(r->err);
+        return 0;
+    }
+    state_change(r->ret, "keyid", json_incref(gone));
+    return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s, and keyid %s", r->name, shown);
 }
 
 static int

@@ -1,4 +1,7 @@
-/* virtualenv_mod.c - state module `virtualenv`: an environment of Python is there, with its packages. */
+/* virtualenv_mod.c - state module `virtualenv`: an environment of Python is there, with its packages. The
+ * steps of a run are rows of an array; a step that answers 1 has made the return. Changes are the
+ * interpreter's version ("new", "old"), the packages that clearing removed, and those that pip.install
+ * added. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -7,6 +10,7 @@
 #include "plugins/lib/transfer/fetch.h"
 #include "salt/state.h"
 
+/* One run. `clear` makes an environment that is there anew. */
 typedef struct managed_venv {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -35,7 +39,7 @@ note_version(managed_venv_t *m, const char *key)
     return 0;
 }
 
-/* 1: the return is made. */
+/* Fetches a file of requirements from the file server. 1: the return is made. */
 static int
 find_requirements(managed_venv_t *m)
 {
@@ -57,7 +61,8 @@ find_requirements(managed_venv_t *m)
     return 0;
 }
 
-/* What a cleared one had. */
+/* What an environment that will be cleared has: its packages and its interpreter are changes, in a test
+ * too. */
 static int
 note_cleared(managed_venv_t *m)
 {
@@ -70,6 +75,7 @@ note_cleared(managed_venv_t *m)
     return note_version(m, "old");
 }
 
+/* Test mode ends here; packages are not looked at. */
 static int
 venv_foretell(managed_venv_t *m)
 {
@@ -85,6 +91,7 @@ venv_foretell(managed_venv_t *m)
     return 1;
 }
 
+/* Runs virtualenv.create for what is not there, or is to be cleared. 1: it failed, and the return is made. */
 static int
 venv_make(managed_venv_t *m)
 {
@@ -164,6 +171,8 @@ install_words(const managed_venv_t *m)
     return kwargs;
 }
 
+/* Installs packages and requirements, each time: pip finds out what is there. pip.freeze before and after
+ * gives the changes. */
 static int
 venv_packages(managed_venv_t *m)
 {

@@ -1,5 +1,7 @@
-/* alternatives.c - state module `alternatives`: the program that a name stands for. The module's functions
- * change it, and its value is read again afterwards. */
+/* alternatives.c - state module `alternatives`: the program that a name stands for, by
+ * update-alternatives(1) or alternatives(8). The module's functions change it, and its value is read again
+ * afterwards: what they print is not relied on. The return shows the arguments of the SLS beside its usual
+ * members, as Salt's does. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
@@ -29,35 +31,13 @@ state_alternatives_ask(call_ctx_t *ctx, const json_t *args, const char *fun, boo
 
 /* ---- install ---------------------------------------------------------------------------------- */
 
+/* The change of a new alternative: all that was asked for. */
 static void
 note_installed(const json_t *args, json_t *ret)
 {
     state_change_set(ret, json_pack("{s:O, s:O, s:O, s:O}", "name", value_get(args, "name"), "link",
                                     value_get(args, "link"), "path", value_get(args, "path"), "priority",
                                     value_get(args, "priority")));
-}
-
-static int
-tell_installed(call_ctx_t *ctx, json_t *args, json_t *ret, const char *said, fail_t *err)
-{
-    const char *name = value_str(args, "name", ""), *path = value_str(args, "path", "");
-    AUTO_FREE char *priority = value_pystr(value_get(args, "priority"));
-    json_auto_t *there = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err);
-    json_auto_t *taken = there != NULL
-                             ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err)
-                             : NULL;
-
-    if (taken == NULL)
-        return err->code;
-    if (!json_is_true(there))
-        return state_ret_set(ret, STATE_FALSE, "Alternative for %s not installed: %s", name, said);
-    note_installed(args, ret);
-    if (json_is_true(taken))
-        return state_ret_set(ret, STATE_TRUE, "Alternative for %s set to path %s with priority %s", name,
-                             path, priority);
-    return state_ret_set(ret, STATE_TRUE,
-                         "Alternative %s for %s registered with priority %s and not set to default", path,
-                         name, priority);
 }
 
 static int
@@ -80,7 +60,25 @@ state_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     json_auto_t *said = sub_call_text(ctx, err, "alternatives.install", "{s:O, s:O, s:O, s:O}", "name",
                                       value_get(args, "name"), "link", value_get(args, "link"), "path",
                                       value_get(args, "path"), "priority", value_get(args, "priority"));
-    return said != NULL ? tell_installed(ctx, args, ret, json_string_value(said), err) : err->code;
+    if (said == NULL)
+        return err->code;
+    /* The program may have registered the path without making it the default: priorities of others decide. */
+    json_auto_t *exists = state_alternatives_ask(ctx, args, "alternatives.check_exists", true, err);
+    json_auto_t *taken = exists != NULL
+                             ? state_alternatives_ask(ctx, args, "alternatives.check_installed", true, err)
+                             : NULL;
+    if (taken == NULL)
+        return err->code;
+    if (!json_is_true(exists))
+        return state_ret_set(ret, STATE_FALSE, "Alternative for %s not installed: %s", name,
+                             json_string_value(said));
+    note_installed(args, ret);
+    if (json_is_true(taken))
+        return state_ret_set(ret, STATE_TRUE, "Alternative for %s set to path %s with priority %s", name,
+                             path, priority);
+    return state_ret_set(ret, STATE_TRUE,
+                         "Alternative %s for %s registered with priority %s and not set to default", path,
+                         name, priority);
 }
 
 /* ---- remove ----------------------------------------------------------------------------------- */
@@ -118,6 +116,8 @@ alternatives_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- auto and set ----------------------------------------------------------------------------- */
 
+/* The first line of the display ends with the mode. The change has the odd key "result" and what the program
+ * printed, as in Salt. */
 static int
 alternatives_auto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,8 +1,11 @@
-/* at.c - state module `at`: jobs that run once at a later time. */
+/* at.c - state module `at`: jobs that run once at a later time, by at(1), which keeps them in a spool and
+ * numbers them. A tag is a comment in the job's script that the module puts there, by which a job is found
+ * again. Without `unique_tag` each run of the state adds a job. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* The comment is made before the job: at's own words come only with an error. */
 static int
 at_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -45,6 +48,7 @@ at_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (value_get(made, "error") != NULL)
         return state_ret_set(ret, STATE_FALSE, "%s", value_str(made, "error", ""));
+    /* The change is the job as atq lists it. */
     if (json_array_size(value_get(made, "jobs")) > 0)
         state_change_set(ret, json_incref(json_array_get(value_get(made, "jobs"), 0)));
     return 0;
@@ -85,6 +89,7 @@ jobs_to_remove(call_ctx_t *ctx, const json_t *args, fail_t *err)
     return numbers;
 }
 
+/* A test can't know which jobs a run would find, and tells a number that is no number, as Salt does. */
 static int
 at_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -121,6 +126,7 @@ at_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Only `watch` adds its job when something watched has changed; its own run does nothing. */
 static int
 at_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* blockdev.c - state module `blockdev`: settings and file systems of block devices, by the module `disk`. */
+/* blockdev.c - state module `blockdev`: settings and file systems of block devices, by the module `disk`,
+ * which calls blockdev(8), blkid(8) and mkfs(8). Settings of a device are lost with a reboot: the state sets
+ * them again. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -68,6 +70,8 @@ blockdev_tuned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_set_new(call, "device", json_string(name));
     if (ctx_call(ctx, "disk.tune", NULL, call, &after, err) < 0)
         return err->code;
+    /* The settings as they are now, and not as they were wanted, are the change; one that did not take fails
+     * the state. */
     json_auto_t *changes = json_object();
     for (size_t i = 0; i < NELEMS(settings); i++) {
         const char *old = value_str(before, settings[i].member, ""),
@@ -81,7 +85,8 @@ blockdev_tuned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Block device %s successfully modified ", name);
 }
 
-/* The type of file system that a device has, "" for none. NEW, or NULL with *err. */
+/* The type of file system that a device has, "" for none. blkid -p reads the device and not its cache. NEW,
+ * or NULL with *err. */
 static char *
 blockdev_type(call_ctx_t *ctx, const char *device, fail_t *err)
 {

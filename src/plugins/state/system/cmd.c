@@ -29,7 +29,9 @@ said_true(const json_t *v, fail_t *err)
     return -1;
 }
 
-/* The changes become what the command says they are. `data` is what it said. */
+/* The changes become what the command says they are; members of cmd.run_all that it does not say stay. `data`
+ * is what it said, `before` where the line of words begins in its output, which is left out, -1: it is all of
+ * the output. */
 static void
 take_changes(json_t *ret, json_t *changes, json_t *data, bool is_json, json_int_t before)
 {
@@ -125,7 +127,7 @@ typedef struct call {
     const char *quote; /* around the name in comments */
 } call_t;
 
-/* None counts as not given. BORROWED. */
+/* Argument of the SLS; None counts as not given. BORROWED, or NULL. */
 static json_t *
 state_cmd_arg(const call_t *c, const char *key)
 {
@@ -157,7 +159,8 @@ state_cmd_start(call_ctx_t *ctx, json_t *args, const char *quote)
     return c;
 }
 
-/* True: the state has failed, or has nothing to do in test mode. */
+/* True: the state has failed, or has nothing to do in test mode. With a stateful command the change that test
+ * mode tells is read like output, as in Salt. */
 static bool
 state_cmd_settled(call_t *c, fail_t *err)
 {
@@ -204,7 +207,8 @@ state_cmd_keywords(const call_t *c, const char *const *shared, size_t n)
     return out;
 }
 
-/* The outcome of a command as the state's. */
+/* The outcome of a command (pid, retcode, stdout, stderr) as the state's changes; an exit code other than 0
+ * fails it. A script that could not be fetched has no outcome. */
 static int
 state_cmd_conclude(call_t *c, json_t *outcome, fail_t *err)
 {
@@ -238,6 +242,7 @@ state_cmd_finish(call_t *c, int rc, bool ran_well, json_t **ret_value)
 
 /* ---- run ------------------------------------------------------------------------------------------- */
 
+/* Arguments of the state that the module's function has under the same name. */
 static const char *const run_shared[] = { "cwd",
                                           "root",
                                           "runas",
@@ -362,22 +367,6 @@ cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- call, mod_watch -------------------------------------------------------------------------- */
 
-/* A function of an SLS file of the renderer pydsl, by the name that this gave it. */
-static int
-call_pydsl(call_ctx_t *ctx, const char *name, json_t **ret_value, fail_t *err)
-{
-    const userfile_t what = {
-        .kind = "renderers", .module = "pydsl", .fun = "call", .packaged = true, .unlimited = true
-    };
-    AUTO(py) args = py_list();
-    AUTO(py) kwargs = py_dict();
-
-    py_append_new(args, py_strz(name));
-    AUTO(py) said = userfile_call(ctx, &what, args, kwargs, NULL, err);
-    *ret_value = said != NULL ? py_to_json(said) : NULL;
-    return *ret_value != NULL ? 0 : -EIO;
-}
-
 /* Salt's `func` is a function of Python's; here it is the name of one, or of a module's function. */
 static int
 cmd_call_function(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
@@ -385,12 +374,24 @@ cmd_call_function(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_
     json_t *list = value_get(args, "args"), *kws = value_get(args, "kws");
     const char *name = value_str(args, "func", "");
 
-    if (str_starts(name, "<pydsl function "))
-        return call_pydsl(ctx, name, ret_value, err);
+    if (str_starts(name, "<pydsl function ")) {
+        /* A function of an SLS file of the renderer pydsl, by the name that this gave it. */
+        const userfile_t what = {
+            .kind = "renderers", .module = "pydsl", .fun = "call", .packaged = true, .unlimited = true
+        };
+        AUTO(py) words = py_list();
+        AUTO(py) none = py_dict();
+        py_append_new(words, py_strz(name));
+        AUTO(py) said = userfile_call(ctx, &what, words, none, NULL, err);
+        *ret_value = said != NULL ? py_to_json(said) : NULL;
+        return *ret_value != NULL ? 0 : -EIO;
+    }
     return ctx_call(ctx, name, json_is_array(list) ? list : NULL, json_is_object(kws) ? kws : NULL, ret_value,
                     err);
 }
 
+/* A dict that a function returns is a state's return in itself; anything else is a change, which succeeds
+ * unless it is false. */
 static int
 cmd_state_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -430,28 +431,6 @@ static const struct watch_row {
     { "call", "cmd.call", true },
 };
 
-/* Runs the function; stateful output is interpreted here, once. */
-static int
-watch_run(call_ctx_t *ctx, const struct watch_row *row, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *kwargs = value_get(args, "kwargs");
-    json_auto_t *call = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
-    bool stateful = value_truthy(value_get(call, "stateful")) && !row->needs_func;
-    json_t *ret = NULL;
-
-    json_object_set(call, "name", value_get(args, "name"));
-    if (stateful)
-        json_object_del(call, "stateful");
-    int rc = ctx_state(ctx, row->fun, call, &ret, err);
-    if (rc == 0 && stateful)
-        rc = reinterpret(ret, err);
-    if (rc == 0)
-        *ret_value = ret;
-    else
-        json_decref(ret);
-    return rc;
-}
-
 /* Runs the function that belongs to the waiting one. */
 static int
 cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -461,8 +440,25 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < NELEMS(watch_rows); i++) {
         if (!str_eq(watch_rows[i].sfun, sfun))
             continue;
-        if (!watch_rows[i].needs_func || value_truthy(value_get(value_get(args, "kwargs"), "func")))
-            return watch_run(ctx, &watch_rows[i], args, ret_value, err);
+        if (!watch_rows[i].needs_func || value_truthy(value_get(value_get(args, "kwargs"), "func"))) {
+            /* Runs the function; stateful output is interpreted here, once. */
+            const struct watch_row *row = &watch_rows[i];
+            json_t *kwargs = value_get(args, "kwargs");
+            json_auto_t *call = json_is_object(kwargs) ? json_copy(kwargs) : json_object();
+            bool stateful = value_truthy(value_get(call, "stateful")) && !row->needs_func;
+            json_t *made = NULL;
+            json_object_set(call, "name", value_get(args, "name"));
+            if (stateful)
+                json_object_del(call, "stateful");
+            int rc = ctx_state(ctx, row->fun, call, &made, err);
+            if (rc == 0 && stateful)
+                rc = reinterpret(made, err);
+            if (rc == 0)
+                *ret_value = made;
+            else
+                json_decref(made);
+            return rc;
+        }
         *ret_value = state_ret_args(args);
         return state_ret_set(*ret_value, STATE_FALSE, "cmd.%s needs a named parameter func", sfun);
     }

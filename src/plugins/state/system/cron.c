@@ -1,6 +1,7 @@
-/* cron.c - state module `cron`: entries, variables and whole crontabs of users. The module's functions do
- * the change and answer with a word, which `tell` turns into the return; test mode compares with
- * cron.list_tab. */
+/* cron.c - state module `cron`: entries, variables and whole crontabs of users. The module's functions do the
+ * change and answer with a word ("new", "updated", "present", "removed", "absent"), which state_cron_tell()
+ * turns into the return; test mode compares with cron.list_tab. An entry is known by its identifier, a
+ * comment above it, or by its command. The change is {user: name} for all of them. */
 #include "common/base/str.h"
 #include "plugins/lib/system/crontab.h"
 #include "plugins/lib/call/subcall.h"
@@ -34,6 +35,7 @@ state_cron_wish_of(const json_t *args)
         json_object_set(wish, "spec", value_get(args, "special"));
         return wish;
     }
+    /* Times that the SLS leaves out are not compared: cron.set_job keeps those of an entry that is there. */
     for (const char *const *f = crontab_times; *f != NULL; f++) {
         if (value_get(args, *f) != NULL)
             json_object_set_new(wish, *f, lower_text(value_get(args, *f)));
@@ -88,7 +90,7 @@ state_cron_find_env(call_ctx_t *ctx, const json_t *args, const char *value, foun
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* The changes are those of the run. */
+/* Test mode's answer for what is to be there; the changes are those of the run. */
 static int
 test_present(json_t *ret, const char *word, const char *user, found_t found)
 {
@@ -100,6 +102,7 @@ test_present(json_t *ret, const char *word, const char *user, found_t found)
                          value_str(ret, "name", ""), after[found]);
 }
 
+/* The same for what is to be gone. */
 static int
 test_absent(json_t *ret, const char *word, const char *user, found_t found)
 {
@@ -231,6 +234,7 @@ cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return said != NULL ? state_cron_tell(ret, env_word, value_str(args, "user", ""), said) : err->code;
 }
 
+/* The name's blanks are cut here, as Salt does, and not in env_present. */
 static int
 cron_env_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -20,6 +20,8 @@ cron_file_group_of(call_ctx_t *ctx, const json_t *user)
     return group != NULL ? xstrdup(group) : NULL;
 }
 
+/* Test mode: result and comment of file's own check, and what it would change. Nothing is fetched into
+ * place. */
 static int
 tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
 {
@@ -85,6 +87,8 @@ update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     return state_ret_set(ret, STATE_FALSE, "Unable to manage file: %s", fail_text(&why));
 }
 
+/* Updates the copy, and installs it when it differs. A crontab that is as wanted has no changes, whatever
+ * modes and owners the copy needed. */
 static int
 cron_file_replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, fail_t *err)
 {
@@ -127,6 +131,7 @@ cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (!value_truthy(value_get(args, "replace")) && *now != '\0')
         return state_ret_set(ret, STATE_TRUE, "User %s already has a crontab. No changes made", user);
+    /* crontab refuses a last line without its end. */
     AUTO_FREE char *text = xasprintf("%s%s", now, str_ends(now, "\n") ? "" : "\n");
     AUTO_FREE char *path = content_temp(NULL, NULL, text, strlen(text), err);
     if (path == NULL)

@@ -1,8 +1,11 @@
-/* cryptdev.c - states cryptdev.mapped and cryptdev.unmapped: an encrypted device, open now and in crypttab. */
+/* cryptdev.c - states cryptdev.mapped and cryptdev.unmapped: an encrypted device, open now (`immediate`, by
+ * cryptsetup(8)) and in crypttab(5) (`persist`). Both may change in one run; the worse result counts, and
+ * there is no comment, as in Salt. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* 1 when the device is mapped, 0, or negative with *err. */
 static int
 cryptdev_is_active(call_ctx_t *ctx, const char *name, fail_t *err)
 {
@@ -22,6 +25,7 @@ cryptdev_changed(call_ctx_t *ctx, json_t *ret, const char *key, const char *text
         (void) state_ret_set(ret, STATE_NONE, "%s", "");
 }
 
+/* Opens the device. Without a file of the key cryptsetup would ask on a terminal that is not there. */
 static int
 cryptdev_map_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 {

@@ -1,4 +1,6 @@
-/* disk.c - state module `disk`: used and free space of a file system, watched. */
+/* disk.c - state module `disk`: used and free space of a file system, watched. It changes nothing: the state
+ * fails outside its bounds. The name is a mount point of df, or any folder, whose file system is asked for
+ * then. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -38,6 +40,7 @@ take_bound(const json_t *args, const char *name, bool absolute, buf_t *comment)
     return bound;
 }
 
+/* Compares the space with the bounds. Percentages have a decimal only where a folder is asked for. */
 static int
 judge_space(json_t *ret, const json_t *args, space_t space, bound_t low, bound_t high)
 {
@@ -56,6 +59,7 @@ judge_space(json_t *ret, const json_t *args, space_t space, bound_t low, bound_t
     return state_ret_set(ret, STATE_TRUE, "Disk used space in acceptable range");
 }
 
+/* A number of the module, which may be a text ("79%"). */
 static double
 disk_number(const json_t *v)
 {
@@ -71,32 +75,6 @@ disk_per_cent(double part, double total)
     AUTO_FREE char *text = xasprintf("%.1f", part / total * 100);
 
     return strtod(text, NULL);
-}
-
-/* The space of the file system that a folder is on. */
-static int
-disk_status_path(call_ctx_t *ctx, const json_t *args, json_t *ret, bound_t low, bound_t high, fail_t *err)
-{
-    const char *name = value_str(args, "name", "");
-    space_t space = { .whole = value_truthy(value_get(args, "absolute")) };
-
-    if (fs_look_dir(name, err) <= 0)
-        return err->code < 0
-                   ? err->code
-                   : state_ret_set(ret, STATE_FALSE,
-                                   "Disk mount %s not present. Directory %s does not exist or is not a "
-                                   "directory",
-                                   name, name);
-    json_auto_t *words = json_pack("[s]", name), *data = NULL;
-    if (ctx_call(ctx, "status.diskusage", words, NULL, &data, err) < 0)
-        return err->code;
-    double total = disk_number(value_get(value_get(data, name), "total"));
-    double left = disk_number(value_get(value_get(data, name), "available"));
-    space.used = space.whole ? total - left : total > 0 ? disk_per_cent(total - left, total) : 0;
-    space.available = space.whole ? left : total > 0 ? disk_per_cent(left, total) : 0;
-    space.whole = space.whole || total <= 0;
-    json_object_set(ret, "data", data);
-    return judge_space(ret, args, space, low, high);
 }
 
 static int
@@ -117,8 +95,28 @@ disk_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *one = value_get(all, value_str(args, "name", ""));
     if (all == NULL)
         return err->code;
-    if (one == NULL)
-        return disk_status_path(ctx, args, ret, low, high, err);
+    if (one == NULL) {
+        /* The space of the file system that a folder is on. */
+        const char *name = value_str(args, "name", "");
+        space_t here = { .whole = value_truthy(value_get(args, "absolute")) };
+        if (fs_look_dir(name, err) <= 0)
+            return err->code < 0
+                       ? err->code
+                       : state_ret_set(ret, STATE_FALSE,
+                                       "Disk mount %s not present. Directory %s does not exist or is not a "
+                                       "directory",
+                                       name, name);
+        json_auto_t *words = json_pack("[s]", name), *data = NULL;
+        if (ctx_call(ctx, "status.diskusage", words, NULL, &data, err) < 0)
+            return err->code;
+        double total = disk_number(value_get(value_get(data, name), "total"));
+        double left = disk_number(value_get(value_get(data, name), "available"));
+        here.used = here.whole ? total - left : total > 0 ? disk_per_cent(total - left, total) : 0;
+        here.available = here.whole ? left : total > 0 ? disk_per_cent(left, total) : 0;
+        here.whole = here.whole || total <= 0;
+        json_object_set(ret, "data", data);
+        return judge_space(ret, args, here, low, high);
+    }
     json_object_set(ret, "data", one);
     double used = disk_number(value_get(one, absolute ? "used" : "capacity"));
     space_t space = { used, absolute ? disk_number(value_get(one, "available")) : 100 - used, true };

@@ -1,5 +1,6 @@
 /* environ.c - state module `environ`: environment variables of the minion's process, which later states and
- * jobs inherit. */
+ * jobs inherit. A value of False empties a variable, or with `false_unsets` removes it; the change is null
+ * then. */
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 

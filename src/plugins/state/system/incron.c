@@ -1,4 +1,5 @@
-/* incron.c - state module `incron`: entries of tables of incron. */
+/* incron.c - state module `incron`: entries of tables of incron (incrontab(5): path, events, command). An
+ * entry is known by path and command; other events make it another state of it, "updated". */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/system/incrontab.h"

@@ -1,4 +1,6 @@
-/* keyboard.c - states keyboard.system and keyboard.xorg: rows of one function. */
+/* keyboard.c - states keyboard.system and keyboard.xorg: rows of one function over the module `keyboard`,
+ * which asks localectl or the distribution's files. A change is told before it is made, and taken back when
+ * it fails. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"

@@ -1,4 +1,6 @@
-/* kmod.c - state module `kmod`: kernel modules that are loaded, or not. */
+/* kmod.c - state module `kmod`: kernel modules that are loaded, or not, by modprobe(8); with `persist` also
+ * in the file of modules for the next start. A module may load others: all of them are changes. Salt's
+ * comment has a line for each kind of outcome. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -149,6 +151,7 @@ kmod_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     json_auto_t *there = kmod_those(mods, now, true), *missing = kmod_those(mods, now, false);
     say_of(&comment, there, "Kernel module %s is already present", "Kernel modules %s are already present");
+    /* A test foretells unknown modules as well: Salt asks for the known ones only in a run. */
     if (json_array_size(missing) > 0) {
         json_auto_t *all = sub_call(ctx, err, "kmod.available", NULL);
         if (all == NULL)

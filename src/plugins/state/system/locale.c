@@ -1,4 +1,6 @@
-/* locale.c - states locale.system and locale.present. */
+/* locale.c - states locale.system and locale.present: the language of the machine (localectl or the
+ * distribution's files), and locales that are generated (locale-gen or localedef). A change is told before it
+ * is made, and taken back when it fails. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"

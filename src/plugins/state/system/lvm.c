@@ -1,5 +1,6 @@
 /* lvm.c - state module `lvm`: physical volumes, volume groups and logical volumes of LVM2 that are there, or
- * not. */
+ * not. The display functions answer {} for a volume that is not there, by the exit code of pvdisplay and its
+ * kin; a group lists the names of columns in Salt's words. What lvm's programs print becomes the change. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -141,7 +142,7 @@ group_device(call_ctx_t *ctx, const char *group, const char *device, json_t *ret
     return 0;
 }
 
-/* A list, or a text with commas. NEW. */
+/* Devices of the SLS: a list, or a text with commas. NEW. */
 static json_t *
 devices_of(const json_t *args)
 {
@@ -229,32 +230,6 @@ size_now(const json_t *all, const char *path, lv_size_t *ret_size, fail_t *err)
     return ret_size->mb < 0 ? err->code : 0;
 }
 
-/* Changes the size, and tells it. */
-static int
-lv_resize(call_ctx_t *ctx, json_t *args, const char *name, const char *path, const lv_size_t *old,
-          json_t *ret, fail_t *err)
-{
-    bool by_size = value_truthy(value_get(args, "size"));
-    const char *key = by_size ? "size" : "extents";
-    lv_size_t now;
-
-    if (ctx_test(ctx)) {
-        state_change(ret, "resized", json_true());
-        return state_ret_set(ret, STATE_NONE, "Logical Volume %s is set to be resized", name);
-    }
-    json_auto_t *did = sub_call(ctx, err, "lvm.lvresize", "{s:s, s:O, s:O, s:O}", "lvpath", path, key,
-                                value_get(args, key), "resizefs", value_get(args, "resizefs"), "force",
-                                value_get(args, "force"));
-    json_auto_t *all = did != NULL ? displayed(ctx, &lv_makes, path, true, err) : NULL;
-    if (all == NULL || size_now(all, path, &now, err) < 0)
-        return err->code;
-    if (now.mb == old->mb)
-        return state_ret_set(ret, STATE_FALSE, "Failed to resize Logical Volume %s.\nError: %s", name,
-                             value_str(did, "Output from lvresize", ""));
-    state_change(ret, "resized", json_incref(did));
-    return state_ret_set(ret, STATE_TRUE, "Resized Logical Volume %s", name);
-}
-
 /* A volume that is there, which may have another size. */
 static int
 lv_fit(call_ctx_t *ctx, json_t *args, const char *name, const char *path, const json_t *all, json_t *ret,
@@ -283,7 +258,26 @@ lv_fit(call_ctx_t *ctx, json_t *args, const char *name, const char *path, const 
         return state_ret_set(ret, STATE_FALSE, "To reduce a Logical Volume option 'force' must be True.");
     if (wanted.mb == old.mb && wanted.extents == old.extents)
         return 0;
-    return lv_resize(ctx, args, name, path, &old, ret, err);
+
+    /* Changes the size, and tells it. */
+    bool by_size = value_truthy(value_get(args, "size"));
+    const char *key = by_size ? "size" : "extents";
+    lv_size_t fresh;
+    if (ctx_test(ctx)) {
+        state_change(ret, "resized", json_true());
+        return state_ret_set(ret, STATE_NONE, "Logical Volume %s is set to be resized", name);
+    }
+    json_auto_t *did = sub_call(ctx, err, "lvm.lvresize", "{s:s, s:O, s:O, s:O}", "lvpath", path, key,
+                                value_get(args, key), "resizefs", value_get(args, "resizefs"), "force",
+                                value_get(args, "force"));
+    json_auto_t *after = did != NULL ? displayed(ctx, &lv_makes, path, true, err) : NULL;
+    if (after == NULL || size_now(after, path, &fresh, err) < 0)
+        return err->code;
+    if (fresh.mb == old.mb)
+        return state_ret_set(ret, STATE_FALSE, "Failed to resize Logical Volume %s.\nError: %s", name,
+                             value_str(did, "Output from lvresize", ""));
+    state_change(ret, "resized", json_incref(did));
+    return state_ret_set(ret, STATE_TRUE, "Resized Logical Volume %s", name);
 }
 
 /* The device of a volume; `vgname` of a thin one is GROUP/POOL. NEW. */
@@ -314,6 +308,7 @@ lvm_lv_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (value_get(now, path) != NULL)
         return lv_fit(ctx, args, name, path, now, ret, err);
+    /* A new volume gets the arguments of the state and all other keywords. */
     static const char *const passed[] = {
         "vgname", "size", "extents", "pv", "thinvolume", "thinpool", "force"
     };

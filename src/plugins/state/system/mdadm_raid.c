@@ -1,4 +1,6 @@
-/* mdadm_raid.c - state module `raid`: arrays of Linux' software RAID. */
+/* mdadm_raid.c - state module `raid`: arrays of Linux' software RAID, by mdadm(8). Devices that belonged to
+ * an array are assembled, fresh ones make a new array; both together assemble it and add the fresh ones. The
+ * UUID in the devices' superblocks tells which array they are of, and a mix of several is refused. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -9,15 +11,6 @@
 typedef struct raid_parts {
     json_t *missing, *fresh, *used, *uuids; /* owned lists */
 } raid_parts_t;
-
-static void
-raid_parts_free(raid_parts_t *self)
-{
-    json_decref(self->missing);
-    json_decref(self->fresh);
-    json_decref(self->used);
-    json_decref(self->uuids);
-}
 
 static int
 raid_parts_of(call_ctx_t *ctx, const json_t *args, raid_parts_t *parts, fail_t *err)
@@ -61,28 +54,6 @@ build(call_ctx_t *ctx, const json_t *args, const raid_parts_t *parts, bool assem
         json_object_set(kwargs, "level", value_get(args, "level"));
     return ctx_call(ctx, assembles ? "raid.assemble" : "raid.create", NULL, kwargs, &said, err) == 0 ? said
                                                                                                      : NULL;
-}
-
-/* Adds devices to the array that is there. 0, or negative with *err. */
-static int
-add_fresh(call_ctx_t *ctx, const raid_parts_t *parts, const char *name, json_t *ret, buf_t *comment,
-          fail_t *err)
-{
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (parts->fresh, i, one) {
-        int added = sub_call_bool(ctx, err, "raid.add", "{s:s, s:O}", "name", name, "device", one);
-        if (added < 0)
-            return added;
-        buf_printf(comment, added > 0 ? " Added new device %s to %s.\n" : " Unable to add %s to %s.\n",
-                   json_string_value(one), name);
-        if (added == 0)
-            json_object_set_new(ret, "result", json_false());
-    }
-    if (value_bool(ret, "result", false))
-        state_change(ret, "added", json_incref(parts->fresh));
-    return 0;
 }
 
 /* Why these devices can't become that array: a comment, NEW; NULL when they can. */
@@ -131,7 +102,8 @@ raid_foretell(call_ctx_t *ctx, const json_t *args, const raid_parts_t *parts, bo
     return 0;
 }
 
-/* Makes the array, and adds its devices. */
+/* Makes the array, saves it in mdadm.conf, and adds its devices. A list afterwards tells whether it is
+ * there. */
 static int
 raid_carry_out(call_ctx_t *ctx, const json_t *args, const raid_parts_t *parts, bool is_there, json_t *ret,
                buf_t *comment, fail_t *err)
@@ -156,8 +128,23 @@ raid_carry_out(call_ctx_t *ctx, const json_t *args, const raid_parts_t *parts, b
         buf_printf(comment, "Raid %s failed to be %s.", name, assembles ? "assembled" : "created");
         json_object_set_new(ret, "result", json_false());
     }
-    if ((is_there || assembles) && json_array_size(parts->fresh) > 0 && value_bool(ret, "result", false))
-        return add_fresh(ctx, parts, name, ret, comment, err);
+    if ((is_there || assembles) && json_array_size(parts->fresh) > 0 && value_bool(ret, "result", false)) {
+        /* Adds devices to the array that is there. 0, or negative with *err. */
+        json_t *one;
+        size_t i;
+        json_array_foreach (parts->fresh, i, one) {
+            int added = sub_call_bool(ctx, err, "raid.add", "{s:s, s:O}", "name", name, "device", one);
+            if (added < 0)
+                return added;
+            buf_printf(comment, added > 0 ? " Added new device %s to %s.\n" : " Unable to add %s to %s.\n",
+                       json_string_value(one), name);
+            if (added == 0)
+                json_object_set_new(ret, "result", json_false());
+        }
+        if (value_bool(ret, "result", false))
+            state_change(ret, "added", json_incref(parts->fresh));
+        return 0;
+    }
     return 0;
 }
 
@@ -181,7 +168,10 @@ raid_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         buf_printf(&comment, " Missing devices: %s", missing);
     if (why == NULL)
         state_ret_comment(ret, json_string(buf_str(&comment)));
-    raid_parts_free(&parts);
+    json_decref(parts.missing);
+    json_decref(parts.fresh);
+    json_decref(parts.used);
+    json_decref(parts.uuids);
     return rc;
 }
 

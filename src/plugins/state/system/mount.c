@@ -1,5 +1,7 @@
 /* mount.c - state mount.mounted, and the remount of what it watches. The other states of the module stand in
- * mount_fstab.c and mount_off.c. */
+ * mount_fstab.c and mount_off.c. The steps: which device is wanted and which is mounted, by all of their
+ * names; options that differ, which a remount mends; another device, which gives way; the mount itself; the
+ * entry in fstab. Order and words are Salt's. */
 #include <limits.h>
 
 #include "common/base/fs.h"
@@ -35,21 +37,10 @@ mount_present(const mounting_t *m)
     return value_get(m->all, m->key);
 }
 
-static void
-mounting_free(mounting_t *m)
-{
-    json_decref(m->opts);
-    json_decref(m->all);
-    json_decref(m->devices);
-    json_decref(m->wanted);
-    free(m->name);
-    free(m->real);
-    free(m->key);
-}
-
 /* Ends the state. Returns 0. */
 #define FINISH(m, result, ...) ((m)->done = true, state_ret_set((m)->ret, result, __VA_ARGS__))
 
+/* Reads what is mounted: mount.active {mount point: {device, opts, superopts, fstype, alt_device, ...}}. */
 static int
 look_again(mounting_t *m, fail_t *err)
 {
@@ -104,7 +95,8 @@ bound_device(mounting_t *m)
     }
 }
 
-/* "/dev/GROUP/VOLUME" as device mapper has it, where that is; dashes are doubled. NEW, or NULL. */
+/* A logical volume "/dev/GROUP/VOLUME" by the name that device mapper has for it, where that is; dashes are
+ * doubled there. NEW, or NULL. */
 static char *
 mapped_device(const char *device)
 {
@@ -131,6 +123,7 @@ fuse_device(const char *device)
     return word > 0 && device[word] == '#' && device[word + 1] != '\0' ? device + word + 1 : NULL;
 }
 
+/* The UUID of "UUID=...", with or without quotes, in small letters, as blkid prints it. NEW. */
 static char *
 uuid_of(const char *device)
 {
@@ -143,24 +136,8 @@ uuid_of(const char *device)
     return uuid;
 }
 
-/* All devices with a label. */
-static int
-labelled(mounting_t *m, const char *label, fail_t *err)
-{
-    AUTO_FREE char *token = xasprintf("LABEL=%s", label);
-    json_auto_t *found = sub_call(m->ctx, err, "disk.blkid", "{s:s}", "token", token);
-    const char *path;
-    json_t *facts;
-
-    if (found == NULL)
-        return err->code;
-    json_object_foreach (found, path, facts)
-        json_array_append_new(m->wanted, json_string(path));
-    return json_object_size(found) > 0
-               ? 0
-               : FINISH(m, STATE_FALSE, "Unable to find device with label %s.", label);
-}
-
+/* Fills `wanted` with the names of the device of the SLS. A text that is no path, such as a server's export,
+ * stands for itself. */
 static int
 find_wanted(mounting_t *m, fail_t *err)
 {
@@ -175,41 +152,26 @@ find_wanted(mounting_t *m, fail_t *err)
     } else if (strncasecmp(device, "UUID=", 5) == 0) {
         real = uuid_of(device);
     } else if (strncasecmp(device, "LABEL=", 6) == 0) {
-        return labelled(m, device + 6, err);
+        /* All devices with a label. */
+        const char *label = device + 6;
+        AUTO_FREE char *token = xasprintf("LABEL=%s", label);
+        json_auto_t *found = sub_call(m->ctx, err, "disk.blkid", "{s:s}", "token", token);
+        const char *path;
+        json_t *facts;
+        if (found == NULL)
+            return err->code;
+        json_object_foreach (found, path, facts)
+            json_array_append_new(m->wanted, json_string(path));
+        return json_object_size(found) > 0
+                   ? 0
+                   : FINISH(m, STATE_FALSE, "Unable to find device with label %s.", label);
     }
     const char *wanted = fuse != NULL ? fuse : mapped != NULL ? mapped : real != NULL ? real : device;
     json_array_append_new(m->wanted, value_utf8(wanted, strlen(wanted)));
     return 0;
 }
 
-/* All names of the device that is mounted there. */
-static void
-find_mounted(mounting_t *m)
-{
-    static const char *const more[] = { "alt_device", "device_uuid", "device_label" };
-    const json_t *active = mount_present(m);
-    const char *device = value_str(active, "device", "");
-    AUTO_FREE char *real = fop_realpath(device);
-
-    json_array_append_new(m->devices, json_string(device));
-    json_array_append_new(m->devices, value_utf8(real, strlen(real)));
-    for (size_t i = 0; i < NELEMS(more); i++) {
-        json_t *name = value_get(active, more[i]);
-        if (value_truthy(name) && !value_has(m->devices, name))
-            json_array_append(m->devices, name);
-    }
-}
-
 /* ---- mounted with other options --------------------------------------------------------------- */
-
-/* Some file systems take other options only when they are mounted anew. */
-static bool
-needs_umount(const json_t *args)
-{
-    const char *fstype = value_str(args, "fstype", "");
-
-    return strcmp(fstype, "nfs") == 0 || strcmp(fstype, "cvfs") == 0 || str_starts(fstype, "fuse");
-}
 
 /* Calls mount.mount or mount.remount of the point. NEW: True or a text; NULL with *err. */
 static json_t *
@@ -230,12 +192,16 @@ judge_said(mounting_t *m, const json_t *said, const fail_t *err)
     return json_is_string(said) ? FINISH(m, STATE_FALSE, "%s", json_string_value(said)) : 0;
 }
 
-/* `differ` (list) is told in test mode as `fmt` has it. */
+/* Mounts anew with the wanted options. `differ` is the list that is shown; `space` is a blank that one of
+ * Salt's two texts has. 1: test mode has told it. */
 static int
 remount(mounting_t *m, const json_t *differ, bool space, fail_t *err)
 {
     AUTO_FREE char *shown = value_joined(differ, ",");
-    bool anew = needs_umount(m->args);
+
+    /* Some file systems take other options only when they are mounted anew. */
+    const char *fstype = value_str(m->args, "fstype", "");
+    bool anew = strcmp(fstype, "nfs") == 0 || strcmp(fstype, "cvfs") == 0 || str_starts(fstype, "fuse");
 
     m->cache = true;
     state_change(
@@ -321,6 +287,7 @@ ignored_device(const mounting_t *m, fail_t *err)
     return found;
 }
 
+/* True when any name of the mounted device is a name of the wanted one. */
 static bool
 is_wanted(const mounting_t *m)
 {
@@ -366,13 +333,26 @@ replace_device(mounting_t *m, fail_t *err)
     return mount_present(m) != NULL ? FINISH(m, STATE_FALSE, "Unable to unmount") : 0;
 }
 
-/* Something is mounted there. */
+/* Something is mounted there: its options, then its device. Options are looked at first, as in Salt, also for
+ * a mount that will be replaced. */
 static int
 compare_mount(mounting_t *m, fail_t *err)
 {
     if (!value_bool(m->args, "mount", true))
         return 0;
-    find_mounted(m);
+
+    /* All names of the device that is mounted there. */
+    static const char *const more[] = { "alt_device", "device_uuid", "device_label" };
+    const json_t *active = mount_present(m);
+    const char *device = value_str(active, "device", "");
+    AUTO_FREE char *real = fop_realpath(device);
+    json_array_append_new(m->devices, json_string(device));
+    json_array_append_new(m->devices, value_utf8(real, strlen(real)));
+    for (size_t i = 0; i < NELEMS(more); i++) {
+        json_t *name = value_get(active, more[i]);
+        if (value_truthy(name) && !value_has(m->devices, name))
+            json_array_append(m->devices, name);
+    }
     int rc = json_array_size(m->opts) > 0 ? compare_options(m, err) : 0;
     if (rc != 0 || m->done)
         return rc < 0 ? rc : 0;
@@ -439,17 +419,6 @@ leave_unmounted(mounting_t *m, bool there, fail_t *err)
 
 /* ---- fstab ------------------------------------------------------------------------------------ */
 
-/* mount.set_fstab's answer. NEW text, or NULL with *err. */
-static json_t *
-set_fstab(mounting_t *m, fail_t *err)
-{
-    return sub_call(m->ctx, err, "mount.set_fstab", "{s:s, s:O, s:O, s:O, s:O, s:O, s:O, s:b, s:O}", "name",
-                    m->name, "device", value_get(m->args, "device"), "fstype", value_get(m->args, "fstype"),
-                    "opts", m->opts, "dump", value_get(m->args, "dump"), "pass_num",
-                    value_get(m->args, "pass_num"), "config", value_get(m->args, "config"), "test",
-                    ctx_test(m->ctx), "match_on", value_get(m->args, "match_on"));
-}
-
 /* Test mode's words stand behind those of the mount, unless a change of the mount itself has been told. */
 static int
 foretell_entry(mounting_t *m, bool fresh)
@@ -472,39 +441,9 @@ foretell_entry(mounting_t *m, bool fresh)
                          before, m->name);
 }
 
-static int
-persist(mounting_t *m, fail_t *err)
-{
-    json_auto_t *did = set_fstab(m, err);
-    bool test = ctx_test(m->ctx), fresh = str_eq(json_string_value(did), "new");
-
-    if (did == NULL)
-        return err->code;
-    if (!test && m->cache) {
-        json_auto_t *kept = sub_call(m->ctx, err, "mount.write_mount_cache", "{s:s, s:O, s:O, s:O, s:O}",
-                                     "real_name", m->real, "device", value_get(m->args, "device"), "mkmnt",
-                                     value_get(m->args, "mkmnt"), "fstype", value_get(m->args, "fstype"),
-                                     "mount_opts", m->opts);
-        if (kept == NULL)
-            return err->code;
-    }
-    AUTO_FREE char *before = xstrdup(value_str(m->ret, "comment", ""));
-    bool present = str_eq(json_string_value(did), "present");
-    if (test && present)
-        return 0;
-    int rc = test ? foretell_entry(m, fresh) : 0;
-    if (!present)
-        state_change(m->ret, "persist", json_string(fresh ? "new" : "update"));
-    if (!test)
-        state_ret_comment(m->ret, value_fmt("%s. %s", before,
-                                            present ? "Entry already exists in the fstab."
-                                            : fresh ? "Added new entry to the fstab."
-                                                    : "Updated the entry in the fstab."));
-    return rc;
-}
-
 /* ---- states ----------------------------------------------------------------------------------- */
 
+/* The steps in their order; each may end the state. What was mounted may be gone after compare_mount(). */
 static int
 mounted_in_order(mounting_t *m, fail_t *err)
 {
@@ -521,7 +460,37 @@ mounted_in_order(mounting_t *m, fail_t *err)
              : ctx_test(m->ctx)                  ? foretell_mount(m, there)
                                                  : mount_now(m, there, err);
     }
-    return rc == 0 && !m->done && value_bool(m->args, "persist", true) ? persist(m, err) : rc;
+    if (!(rc == 0 && !m->done && value_bool(m->args, "persist", true)))
+        return rc;
+    json_auto_t *did = sub_call(
+        m->ctx, err, "mount.set_fstab", "{s:s, s:O, s:O, s:O, s:O, s:O, s:O, s:b, s:O}", "name", m->name,
+        "device", value_get(m->args, "device"), "fstype", value_get(m->args, "fstype"), "opts", m->opts,
+        "dump", value_get(m->args, "dump"), "pass_num", value_get(m->args, "pass_num"), "config",
+        value_get(m->args, "config"), "test", ctx_test(m->ctx), "match_on", value_get(m->args, "match_on"));
+    bool test = ctx_test(m->ctx), fresh = str_eq(json_string_value(did), "new");
+    if (did == NULL)
+        return err->code;
+    if (!test && m->cache) {
+        json_auto_t *kept = sub_call(m->ctx, err, "mount.write_mount_cache", "{s:s, s:O, s:O, s:O, s:O}",
+                                     "real_name", m->real, "device", value_get(m->args, "device"), "mkmnt",
+                                     value_get(m->args, "mkmnt"), "fstype", value_get(m->args, "fstype"),
+                                     "mount_opts", m->opts);
+        if (kept == NULL)
+            return err->code;
+    }
+    AUTO_FREE char *before = xstrdup(value_str(m->ret, "comment", ""));
+    bool present = str_eq(json_string_value(did), "present");
+    if (test && present)
+        return 0;
+    int told = test ? foretell_entry(m, fresh) : 0;
+    if (!present)
+        state_change(m->ret, "persist", json_string(fresh ? "new" : "update"));
+    if (!test)
+        state_ret_comment(m->ret, value_fmt("%s. %s", before,
+                                            present ? "Entry already exists in the fstab."
+                                            : fresh ? "Added new entry to the fstab."
+                                                    : "Updated the entry in the fstab."));
+    return told;
 }
 
 static int
@@ -548,10 +517,17 @@ mount_mounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     m.real = fop_realpath(m.name);
     m.key = str_replace(m.real, " ", "\\040");
     int rc = mounted_in_order(&m, err);
-    mounting_free(&m);
+    json_decref(m.opts);
+    json_decref(m.all);
+    json_decref(m.devices);
+    json_decref(m.wanted);
+    free(m.name);
+    free(m.real);
+    free(m.key);
     return rc;
 }
 
+/* Remounts what has changed below the mount, such as its device. An empty list of options is "defaults". */
 static int
 mount_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

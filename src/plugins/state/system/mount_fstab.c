@@ -42,31 +42,14 @@ mount_fstab_file(const json_t *args)
     return file;
 }
 
+/* Adds a line to the comment. */
 static void
 say(json_t *lines, const char *file, const char *what, const char *config)
 {
     json_array_append_new(lines, value_fmt("%s entry %s %s.", file, what, config));
 }
 
-/* Mounts what fstab has now. */
-static int
-mount_entry(call_ctx_t *ctx, const char *name, const char *file, json_t *ret, json_t *lines, fail_t *err)
-{
-    json_auto_t *said = sub_call(ctx, err, "mount.mount", "{s:s}", "name", file);
-
-    if (said == NULL)
-        return err->code;
-    if (!json_is_string(said)) {
-        json_array_append_new(lines, value_fmt("Mounted %s on %s", name, file));
-        return 0;
-    }
-    const char *colon = strchr(json_string_value(said), ':');
-    json_object_set_new(ret, "result", json_false());
-    json_array_append_new(
-        lines, value_fmt("Error while mounting %s", colon != NULL ? colon + 1 : json_string_value(said)));
-    return 0;
-}
-
+/* Result, changes and lines from the word of mount.set_fstab: "present", "new" or "change". */
 static int
 tell_present(call_ctx_t *ctx, const json_t *args, const char *did, json_t *ret, json_t *lines, fail_t *err)
 {
@@ -89,7 +72,21 @@ tell_present(call_ctx_t *ctx, const json_t *args, const char *did, json_t *ret, 
         config);
     if (fresh && mounts && test)
         json_array_append_new(lines, value_fmt("Will mount %s on %s", name, file));
-    return fresh && mounts && !test ? mount_entry(ctx, name, file, ret, lines, err) : 0;
+    if (!(fresh && mounts && !test))
+        return 0;
+    /* A new entry is mounted as well, and its failure is the state's. */
+    json_auto_t *said = sub_call(ctx, err, "mount.mount", "{s:s}", "name", file);
+    if (said == NULL)
+        return err->code;
+    if (!json_is_string(said)) {
+        json_array_append_new(lines, value_fmt("Mounted %s on %s", name, file));
+        return 0;
+    }
+    const char *colon = strchr(json_string_value(said), ':');
+    json_object_set_new(ret, "result", json_false());
+    json_array_append_new(
+        lines, value_fmt("Error while mounting %s", colon != NULL ? colon + 1 : json_string_value(said)));
+    return 0;
 }
 
 static int

@@ -1,4 +1,6 @@
-/* mount_off.c - states mount.unmounted and mount.swap. */
+/* mount_off.c - states mount.unmounted and mount.swap: what is not mounted, and swap space; with `persist` in
+ * fstab as well, without an entry or with one. The word "cache" is the minion's file of what it has mounted
+ * itself. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/file/fileops.h"
@@ -6,6 +8,7 @@
 
 /* ---- unmounted ------------------------------------------------------------------------------- */
 
+/* Unmounts, and forgets that the minion had mounted it. What umount says becomes the comment of a failure. */
 static int
 umount_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
 {
@@ -25,16 +28,36 @@ umount_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Target was successfully unmounted");
 }
 
-/* Salt tells test mode what is mounted, and only else what fstab has. */
 static int
-purge_entry(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
+mount_unmounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = value_str(args, "name", ""), *config = value_str(args, "config", "");
+    const char *name = value_str(args, "name", "");
+    AUTO_FREE char *key = str_replace(name, " ", "\\040");
+    json_t *ret = *ret_value = state_ret_args(args);
+    int rc;
+
+    if (*name == '\0')
+        return state_ret_set(ret, STATE_FALSE, "Must provide name to mount.unmounted");
+    json_auto_t *active = sub_call(ctx, err, "mount.active", "{s:b}", "extended", 1);
+    if (active == NULL)
+        return err->code;
+    if (value_get(active, key) == NULL) {
+        rc = state_ret_set(ret, STATE_TRUE, "Target was already unmounted");
+    } else if (ctx_test(ctx)) {
+        state_change(ret, "umount", json_true());
+        rc = state_ret_set(ret, STATE_NONE, "Mount point %s is mounted but should not be", name);
+    } else {
+        rc = umount_now(ctx, args, ret, err);
+    }
+    if (!(rc == 0 && value_bool(args, "persist", false)))
+        return rc;
+
+    /* Salt tells test mode what is mounted, and only else what fstab has. */
+    const char *config = value_str(args, "config", "");
     const char *device = value_str(args, "device", NULL);
     json_auto_t *fstab = sub_call(ctx, err, "mount.fstab", "{s:s}", "config", config);
     AUTO_FREE char *before = xstrdup(value_str(ret, "comment", ""));
     bool told = state_changed(ret) && ctx_test(ctx);
-
     if (fstab == NULL)
         return err->code;
     const json_t *entry = value_get(fstab, name);
@@ -59,30 +82,6 @@ purge_entry(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
         return err->code;
     state_ret_comment(ret, value_fmt("%s. Removed target from fstab", before));
     return 0;
-}
-
-static int
-mount_unmounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    const char *name = value_str(args, "name", "");
-    AUTO_FREE char *key = str_replace(name, " ", "\\040");
-    json_t *ret = *ret_value = state_ret_args(args);
-    int rc;
-
-    if (*name == '\0')
-        return state_ret_set(ret, STATE_FALSE, "Must provide name to mount.unmounted");
-    json_auto_t *active = sub_call(ctx, err, "mount.active", "{s:b}", "extended", 1);
-    if (active == NULL)
-        return err->code;
-    if (value_get(active, key) == NULL) {
-        rc = state_ret_set(ret, STATE_TRUE, "Target was already unmounted");
-    } else if (ctx_test(ctx)) {
-        state_change(ret, "umount", json_true());
-        rc = state_ret_set(ret, STATE_NONE, "Mount point %s is mounted but should not be", name);
-    } else {
-        rc = umount_now(ctx, args, ret, err);
-    }
-    return rc == 0 && value_bool(args, "persist", false) ? purge_entry(ctx, args, ret, err) : rc;
 }
 
 /* ---- swap ------------------------------------------------------------------------------------ */
@@ -133,18 +132,6 @@ swap_listed(const json_t *fstab, const char *name)
 }
 
 static int
-foretell_swap_entry(json_t *ret, const json_t *fstab, const char *name, bool on)
-{
-    if (swap_listed(fstab, name))
-        return 0;
-    if (on)
-        (void) state_ret_set(ret, STATE_NONE, "Swap %s is set to be added to the fstab and to be activated",
-                             name);
-    state_change(ret, "persist", json_string("new"));
-    return 0;
-}
-
-static int
 keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
@@ -153,8 +140,15 @@ keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err
 
     if (fstab == NULL)
         return err->code;
-    if (ctx_test(ctx))
-        return foretell_swap_entry(ret, fstab, name, on);
+    if (ctx_test(ctx)) {
+        if (swap_listed(fstab, name))
+            return 0;
+        if (on)
+            (void) state_ret_set(ret, STATE_NONE,
+                                 "Swap %s is set to be added to the fstab and to be activated", name);
+        state_change(ret, "persist", json_string("new"));
+        return 0;
+    }
     const json_t *none = value_get(fstab, "none");
     if (str_eq(value_str(none, "device", NULL), name) && !str_eq(value_str(none, "fstype", NULL), "swap"))
         return 0;

@@ -1,4 +1,5 @@
-/* process.c - state module `process`: processes that must not be there. */
+/* process.c - state module `process`: processes that must not be there, by pgrep(1) and pkill(1) over whole
+ * command lines. The change is the list of numbers; a test tells those that would be killed. */
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 

@@ -1,4 +1,5 @@
-/* quota.c - state quota.mode: limits of disk space are on or off. */
+/* quota.c - state quota.mode: limits of disk space are on or off, by quotaon(8) and quotaoff(8) for all kinds
+ * of a device; `quotatype` (user or group) is only looked at. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"

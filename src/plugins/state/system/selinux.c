@@ -1,4 +1,7 @@
-/* selinux.c - state module `selinux`: mode, booleans, modules and file and port contexts of SELinux. */
+/* selinux.c - state module `selinux`: mode, booleans, modules and file and port contexts of SELinux, by
+ * getenforce(8), setsebool(8), semodule(8) and semanage(8) through the module `selinux`. Mode and booleans
+ * have two values each: the one that holds now, and the one after the next start, which is in a file. Words
+ * of the SLS may be written in many ways, also as YAML's booleans. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/system/secontext.h"
@@ -31,7 +34,7 @@ se_word_in(const char *text, const char *const *words)
 static const char *const yes[] = { "1", "on", "yes", "true", "enabled", NULL };
 static const char *const no[] = { "0", "off", "no", "false", "disabled", NULL };
 
-/* NULL for what is no mode. BORROWED. */
+/* The mode that a word means: its first letter, or a switch. NULL for what is no mode. BORROWED. */
 static const char *
 se_mode_word(const json_t *value)
 {
@@ -46,6 +49,8 @@ se_mode_word(const json_t *value)
 
 /* ---- mode -------------------------------------------------------------------------------------- */
 
+/* SELinux can be switched off only by a restart: until then it is made permissive, and that counts as
+ * done. */
 static int
 se_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -83,6 +88,7 @@ se_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- booleans ---------------------------------------------------------------------------------- */
 
+/* "enabled" and "disabled" are no words for booleans, though they are for modules, as in Salt. */
 static int
 se_boolean(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -183,18 +189,34 @@ se_module_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          : state_ret_set(ret, STATE_TRUE, "Module %s has been removed", name);
 }
 
-/* The module is enabled or not. */
+/* Removes, or installs and then enables or disables. A test can't enable what is not there yet: it ends with
+ * the installation. */
 static int
-se_module_toggle(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
+se_module(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    json_t *ret = *ret_value = state_ret_args(args), *opts = value_get(args, "opts");
     const char *name = value_str(args, "name", "");
+    bool install = value_truthy(value_get(opts, "install")), drop = value_truthy(value_get(opts, "remove"));
+
+    if (install && drop)
+        return state_ret_set(ret, STATE_FALSE, "Cannot install and remove at the same time");
+    if (drop) {
+        json_decref(ret);
+        return se_module_remove(ctx, args, ret_value, err);
+    }
+    if (install) {
+        int rc = se_install(ctx, ret, value_str(opts, "source", name), err);
+        if (rc != 0 || !json_is_true(value_get(ret, "result")) || ctx_test(ctx))
+            return rc;
+    }
+
+    /* The module is enabled or not. */
     AUTO_FREE char *given = value_pystr(value_get(args, "module_state")),
                    *word = small(value_get(args, "module_state"));
     AUTO_FREE char *version = value_pystr(value_get(args, "version"));
     json_auto_t *all = sub_call(ctx, err, "selinux.list_semod", NULL);
     const json_t *one = value_get(all, name);
     bool on = se_word_in(word, yes);
-
     if (all == NULL)
         return err->code;
     if (one == NULL)
@@ -220,27 +242,6 @@ se_module_toggle(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
     state_change_from(ret, name, json_string(on ? "disabled" : "enabled"), json_string(want));
     return ctx_test(ctx) ? state_ret_set(ret, STATE_NONE, "Module %s is set to be toggled to %s", name, given)
                          : state_ret_set(ret, STATE_TRUE, "Module %s has been set to %s", name, given);
-}
-
-static int
-se_module(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *ret = *ret_value = state_ret_args(args), *opts = value_get(args, "opts");
-    const char *name = value_str(args, "name", "");
-    bool install = value_truthy(value_get(opts, "install")), drop = value_truthy(value_get(opts, "remove"));
-
-    if (install && drop)
-        return state_ret_set(ret, STATE_FALSE, "Cannot install and remove at the same time");
-    if (drop) {
-        json_decref(ret);
-        return se_module_remove(ctx, args, ret_value, err);
-    }
-    if (install) {
-        int rc = se_install(ctx, ret, value_str(opts, "source", name), err);
-        if (rc != 0 || !json_is_true(value_get(ret, "result")) || ctx_test(ctx))
-            return rc;
-    }
-    return se_module_toggle(ctx, args, ret, err);
 }
 
 /* ---- contexts of files -------------------------------------------------------------------------- */
@@ -320,12 +321,14 @@ se_fcontext_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "%s", "");
     json_auto_t *call = json_copy(args);
+    /* semanage wants the type also for a deletion. */
     if (!value_truthy(value_get(args, "sel_type")))
         json_object_set(call, "sel_type", value_get(now, "sel_type"));
     json_auto_t *did = se_call(ctx, "selinux.fcontext_delete_policy", call, fcontext_names, err);
     return did != NULL ? se_finish(ret, did, "Error removing policy") : err->code;
 }
 
+/* restorecon in test mode prints the relabelings that it would do; these are the changes. */
 static int
 se_fcontext_applied(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -362,20 +365,6 @@ se_fcontext_applied(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 static const char *const port_names[] = { "name", "sel_type", "protocol", "port", NULL };
 
-/* The comment where there is nothing to do. */
-static int
-se_port_done(const json_t *args, json_t *ret, const char *how)
-{
-    AUTO_FREE char *type = value_pystr(value_get(args, "sel_type"));
-    AUTO_FREE char *protocol = value_pystr(value_get(args, "protocol")),
-                   *port = value_pystr(value_get(args, "port"));
-
-    return state_ret_set(
-        ret, STATE_TRUE,
-        "SELinux policy for \"%s\" already %s with specified sel_type \"%s\", protocol \"%s\" and port \"%s\".",
-        value_str(args, "name", ""), how, type, protocol, port);
-}
-
 /* The row says whether the context is to be there. In test mode its ports are the one of the SLS: where
  * semanage puts it among the others is not known before. */
 static int
@@ -389,8 +378,16 @@ se_port(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (old == NULL)
         return err->code;
-    if (json_is_null(old) != present)
-        return se_port_done(args, ret, present ? "present" : "absent");
+    if (json_is_null(old) != present) {
+        /* The comment where there is nothing to do. */
+        AUTO_FREE char *type = value_pystr(value_get(args, "sel_type"));
+        AUTO_FREE char *protocol = value_pystr(value_get(args, "protocol")),
+                       *port = value_pystr(value_get(args, "port"));
+        return state_ret_set(
+            ret, STATE_TRUE,
+            "SELinux policy for \"%s\" already %s with specified sel_type \"%s\", protocol \"%s\" and port \"%s\".",
+            value_str(args, "name", ""), (present ? "present" : "absent"), type, protocol, port);
+    }
     if (ctx_test(ctx)) {
         const char *name = value_str(args, "name", ""), *slash = strchr(name, '/');
         if (slash == NULL || (!str_starts(name, "tcp/") && !str_starts(name, "udp/")))

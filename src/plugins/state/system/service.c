@@ -1,5 +1,7 @@
 /* service.c - state module `service`: services that run or do not, start at boot or do not, and masks. Tables
- * hold the words of both directions, so that each has one body; every change is verified by asking again. */
+ * hold the words of both directions, so that each has one body; every change is verified by asking again. A
+ * change is {name: what is so now}, a boolean. In test mode a service that is not there is no failure: a
+ * state before may bring it. */
 #include "common/base/clock.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/service/service_api.h"
@@ -28,6 +30,7 @@ standing_of(bool runs)
     return runs ? RUNS : DEAD;
 }
 
+/* The state at work. */
 typedef struct service {
     call_ctx_t *ctx;
     json_t *args, *kwargs, *ret; /* BORROWED */
@@ -100,6 +103,7 @@ available(const service_t *s)
 
 /* ---- at boot --------------------------------------------------------------------------------- */
 
+/* Words of enabling and disabling. `so` stands behind what was done, `but` behind a failure. */
 typedef struct boot_words {
     const char *change, *query; /* functions */
     const char *done, *verb;    /* "enabled"; "start at boot" */
@@ -177,15 +181,6 @@ boot_wish(const service_t *s, standing_t standing, bool result)
     return service_at_boot(s, value_truthy(enable) ? &enabling : &disabling, standing, result);
 }
 
-/* Only where it is not so already. */
-static int
-boot_wish_unless(const service_t *s, int enabled)
-{
-    json_t *enable = value_get(s->args, "enable");
-
-    return json_is_null(enable) || value_truthy(enable) == (enabled > 0) ? 0 : boot_wish(s, STANDS, true);
-}
-
 /* ---- running and dead ------------------------------------------------------------------------ */
 
 /* The words before and after the service's name. */
@@ -193,6 +188,7 @@ typedef struct phrase {
     const char *before, *after;
 } phrase_t;
 
+/* Words of running and dead. */
 typedef struct life_words {
     bool runs;
     const char *fun; /* what brings it about */
@@ -299,7 +295,12 @@ service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if ((runs > 0) == w->runs) {
             (void) service_say(&s, STATE_TRUE, &w->already);
             service_add_lines(&s, unmasked);
-            return boot_wish_unless(&s, enabled);
+
+            /* `enable` only where it is not so already. */
+            json_t *enable = value_get(s.args, "enable");
+            return json_is_null(enable) || value_truthy(enable) == (enabled > 0)
+                       ? 0
+                       : boot_wish(&s, STANDS, true);
         }
         if (ctx_test(s.ctx)) {
             (void) service_say(&s, STATE_NONE, &w->test);
@@ -340,6 +341,7 @@ service_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* A service that is not there is disabled. */
 static int
 service_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -410,6 +412,7 @@ static const struct watch_row {
     { NULL, NULL, "service.restart", "restart" },
 };
 
+/* The first way that the SLS asks for and the module has; the last one is always there. */
 static const struct watch_row *
 watch_row(const service_t *s)
 {
@@ -421,6 +424,7 @@ watch_row(const service_t *s)
     return row;
 }
 
+/* Stops, starts or restarts the service because something watched has changed. */
 static int
 watched(const service_t *s, const char *fun, const char *verb, const char *participle)
 {
@@ -460,6 +464,7 @@ service_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return watched(&s, row->fun, row->verb, participle);
 }
 
+/* Configures the beacon `service` for a state with `beacon: True`. */
 static int
 service_mod_beacon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

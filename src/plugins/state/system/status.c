@@ -1,7 +1,9 @@
-/* status.c - state module `status`: load and processes of the machine, watched. */
+/* status.c - state module `status`: load and processes of the machine, watched. Nothing is changed; "data" of
+ * the return has what was looked at. A bound of 0 counts as none, as in Salt. */
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* A number of the SLS or of the module, which may be a text. */
 static double
 status_number(const json_t *v)
 {

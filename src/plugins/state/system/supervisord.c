@@ -1,5 +1,7 @@
 /* supervisord.c - state module `supervisord`: processes and groups ("NAME:") of supervisord that run, or do
- * not. */
+ * not, by supervisorctl, whose words tell success: it ends with 0 all the same. `update` has supervisord read
+ * its configuration and start what changed; without it a process that it does not know yet is added by reread
+ * and add. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"

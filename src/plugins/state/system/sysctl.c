@@ -1,5 +1,5 @@
-/* sysctl.c - state sysctl.present: a setting of the kernel, now and after the next start, by
- * sysctl.persist. */
+/* sysctl.c - state sysctl.present: a setting of the kernel, now and after the next start, by sysctl.persist,
+ * which writes the file and sets the value. The kernel may separate numbers by other blanks than the file. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
@@ -16,24 +16,7 @@ state_sysctl_same_words(const char *a, const char *b)
     return same;
 }
 
-/* Predicts the change: `in_file`: the file has a setting; `now`: the kernel's, "" when it has none. */
-static int
-state_sysctl_foretell(json_t *ret, const char *name, const char *value, bool in_file, const char *now)
-{
-    bool same = state_sysctl_same_words(now, value);
-
-    if (*now != '\0' && in_file && same)
-        return state_ret_set(ret, STATE_TRUE, "Sysctl value %s = %s is already set", name, value);
-    if (!in_file && !same)
-        return state_ret_set(ret, STATE_NONE, "Sysctl option %s set to be changed to %s", name, value);
-    if (!in_file)
-        return state_ret_set(ret, STATE_NONE,
-                             "Sysctl value is currently set on the running system but not in a config file. "
-                             "Sysctl option %s set to be changed to %s in config file.",
-                             name, value);
-    return state_ret_set(ret, STATE_NONE, "Sysctl option %s would be changed to %s", name, value);
-}
-
+/* Test mode's answer, from the file and the kernel. A file that can't be read leaves it open. */
 static int
 state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *value, const char *file,
                   fail_t *err)
@@ -50,8 +33,20 @@ state_sysctl_look(call_ctx_t *ctx, json_t *ret, const char *name, const char *va
     json_auto_t *now = sub_call_text(ctx, err, "sysctl.get", "{s:s}", "name", name);
     if (now == NULL)
         return err->code;
-    return state_sysctl_foretell(ret, name, value, value_get(configured, name) != NULL,
-                                 json_string_value(now));
+
+    /* The kernel's value is "" when it has no such setting. */
+    bool in_file = value_get(configured, name) != NULL;
+    bool same = state_sysctl_same_words(json_string_value(now), value);
+    if (json_string_length(now) > 0 && in_file && same)
+        return state_ret_set(ret, STATE_TRUE, "Sysctl value %s = %s is already set", name, value);
+    if (!in_file && !same)
+        return state_ret_set(ret, STATE_NONE, "Sysctl option %s set to be changed to %s", name, value);
+    if (!in_file)
+        return state_ret_set(ret, STATE_NONE,
+                             "Sysctl value is currently set on the running system but not in a config file. "
+                             "Sysctl option %s set to be changed to %s in config file.",
+                             name, value);
+    return state_ret_set(ret, STATE_NONE, "Sysctl option %s would be changed to %s", name, value);
 }
 
 /* A setting that can't be made fails the state. */

@@ -1,4 +1,5 @@
-/* sysfs.c - state sysfs.present: an attribute of the kernel below /sys has a value. */
+/* sysfs.c - state sysfs.present: an attribute of the kernel below /sys has a value, until the next start.
+ * Values are compared as types, and as texts. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"

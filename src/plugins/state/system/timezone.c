@@ -1,4 +1,5 @@
-/* timezone.c - state timezone.system: the host's zone, and UTC in the hardware clock. */
+/* timezone.c - state timezone.system: the host's zone, and UTC in the hardware clock. `utc: False` leaves the
+ * clock alone. Salt's text for a failed zone has no blank before an empty name. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"

@@ -1,4 +1,5 @@
-/* tuned.c - states tuned.profile and tuned.off: the active profile of tuned. */
+/* tuned.c - states tuned.profile and tuned.off: the active profile of tuned, by tuned-adm. A name that is no
+ * profile is an exception, as in Salt; "none" is how some versions call that there is none. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
