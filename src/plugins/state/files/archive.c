@@ -1,5 +1,6 @@
-/* archive.c - state archive.extracted: what an archive holds is in a folder, by the steps of extracted.h;
- * then its owner, and the return. */
+/* archive.c - state archive.extracted: what an archive holds is in a folder, by the steps of extracted.h
+ * (check, fetch, compare, unpack); then its owner, and the return. A step answers 1 when the return is made.
+ * Owners are set after unpacking, since tar and unzip run as the minion. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +11,12 @@
 
 /* ---- ownership ------------------------------------------------------------------------------- */
 
+/* Paths whose owner is wanted and could not be looked at, or not changed. */
 typedef struct owners {
     json_t *missing, *failed; /* owned */
 } owners_t;
 
+/* A folder of the archive with all that is in it, by the state file.directory. */
 static int
 own_dir(extracted_t *x, const char *full, owners_t *o)
 {
@@ -42,6 +45,7 @@ own_dir(extracted_t *x, const char *full, owners_t *o)
     return 0;
 }
 
+/* A file or link itself. In test mode a path that is not there yet is no fault. */
 static void
 own_file(extracted_t *x, const char *full, owners_t *o)
 {
@@ -63,6 +67,7 @@ own_file(extracted_t *x, const char *full, owners_t *o)
         json_array_append_new(o->failed, json_string(full));
 }
 
+/* The owner of each path of one kind ("top_level_dirs", ...) of the archive's list. */
 static int
 own_list(extracted_t *x, const char *kind, owners_t *o)
 {
@@ -80,6 +85,7 @@ own_list(extracted_t *x, const char *kind, owners_t *o)
     return rc;
 }
 
+/* Sets the owner of all that the archive has at its top, or only of what `enforce_ownership_on` names. */
 static int
 enforce_ownership(extracted_t *x, owners_t *o)
 {
@@ -101,6 +107,7 @@ enforce_ownership(extracted_t *x, owners_t *o)
 
 /* ---- the return ------------------------------------------------------------------------------ */
 
+/* Result and comment, and the files as the change. */
 static void
 archive_tell(extracted_t *x)
 {
@@ -129,25 +136,7 @@ archive_tell(extracted_t *x)
     state_ret_set(x->ret, STATE_TRUE, "%s", buf_str(&text));
 }
 
-static void
-tell_owners(extracted_t *x, const owners_t *o)
-{
-    const json_t *const lists[] = { o->missing, o->failed };
-    static const char *const said[] = { "the following paths were missing",
-                                        "Salt was unable to change ownership on the following paths" };
-
-    for (size_t i = 0; i < NELEMS(lists); i++) {
-        AUTO_FREE char *paths = value_joined(lists[i], "\n- ");
-        if (json_array_size(lists[i]) == 0)
-            continue;
-        json_object_set_new(x->ret, "comment",
-                            value_fmt("%s\n\nWhile trying to enforce user/group ownership, %s:\n\n- %s",
-                                      value_str(x->ret, "comment", ""), said[i], paths));
-        if (i == 1 || !extracted_asked(x, "if_missing"))
-            json_object_set_new(x->ret, "result", json_false());
-    }
-}
-
+/* Removes the cached archive when keep_source is False. A failure is a warning: the state itself is done. */
 static int
 drop_source(extracted_t *x)
 {
@@ -173,7 +162,22 @@ archive_finish(extracted_t *x)
 
     if (rc == 0) {
         archive_tell(x);
-        tell_owners(x, &o);
+
+        /* A failed owner fails the state; a path that is missing does so only without `if_missing`, which may
+         * have left the archive out. */
+        const json_t *const lists[] = { o.missing, o.failed };
+        static const char *const said[] = { "the following paths were missing",
+                                            "Salt was unable to change ownership on the following paths" };
+        for (size_t i = 0; i < NELEMS(lists); i++) {
+            AUTO_FREE char *paths = value_joined(lists[i], "\n- ");
+            if (json_array_size(lists[i]) == 0)
+                continue;
+            json_object_set_new(x->ret, "comment",
+                                value_fmt("%s\n\nWhile trying to enforce user/group ownership, %s:\n\n- %s",
+                                          value_str(x->ret, "comment", ""), said[i], paths));
+            if (i == 1 || !extracted_asked(x, "if_missing"))
+                json_object_set_new(x->ret, "result", json_false());
+        }
         rc = drop_source(x);
     }
     json_decref(o.missing);

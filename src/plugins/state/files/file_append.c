@@ -75,6 +75,7 @@ texts_to_add(fstate_t *s)
  * words, any white space or none between them, then the end of a line. The same is compared here word by
  * word: an expression may have so many bytes only, a text may not. */
 
+/* Length of the word at `p`; one in quotes may have blanks in it. */
 static size_t
 word_length(const char *p, char quote)
 {
@@ -183,25 +184,6 @@ file_append_add_lines(buf_t *out, const json_t *lines)
 
 /* ---- append ------------------------------------------------------------------------------------ */
 
-/* Test mode: the difference that appending would make. */
-static int
-append_tell(fstate_t *s, const buf_t *before, const json_t *lines)
-{
-    buf_auto_t after = BUF_INIT;
-
-    if (json_array_size(lines) == 0)
-        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
-    buf_add(&after, buf_str(before), before->len);
-    if (after.len > 0 && after.data[after.len - 1] != '\n')
-        buf_putc(&after, '\n');
-    file_append_add_lines(&after, lines);
-    if (!fop_is_text(buf_str(before), before->len))
-        fstate_note(s, "diff", "Replace binary file");
-    else
-        fstate_diff(s, before, &after, true);
-    return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
-}
-
 /* A binary file fails the state. */
 static int
 append_body(fstate_t *s, fail_t *err)
@@ -225,8 +207,20 @@ append_body(fstate_t *s, fail_t *err)
     }
     if (lines == NULL)
         return -EINVAL;
-    if (s->test)
-        return append_tell(s, &before, lines);
+    if (s->test) {
+        /* Test mode: the difference that appending would make. */
+        if (json_array_size(lines) == 0)
+            return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+        buf_add(&after, buf_str(&before), before.len);
+        if (after.len > 0 && after.data[after.len - 1] != '\n')
+            buf_putc(&after, '\n');
+        file_append_add_lines(&after, lines);
+        if (!fop_is_text(buf_str(&before), before.len))
+            fstate_note(s, "diff", "Replace binary file");
+        else
+            fstate_diff(s, &before, &after, true);
+        return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
+    }
     size_t n = json_array_size(lines);
     if (n > 0) {
         json_auto_t *done = fstate_call(
@@ -255,22 +249,6 @@ starts_with(const buf_t *text, const json_t *lines)
     return have.len >= want.len && memcmp(buf_str(&have), buf_str(&want), want.len) == 0;
 }
 
-static int
-prepend_tell(fstate_t *s, const buf_t *before, const json_t *lines)
-{
-    buf_auto_t after = BUF_INIT;
-
-    if (json_array_size(lines) == 0)
-        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
-    file_append_add_lines(&after, lines);
-    buf_add(&after, buf_str(before), before->len);
-    if (!fop_is_text(buf_str(before), before->len))
-        fstate_note(s, "diff", "Replace binary file");
-    else
-        fstate_diff(s, before, &after, false);
-    return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
-}
-
 /* With `header`, lines at the start of the file count only there. */
 static int
 prepend_body(fstate_t *s, fail_t *err)
@@ -291,8 +269,18 @@ prepend_body(fstate_t *s, fail_t *err)
         return -EINVAL;
     if (header && starts_with(&before, lines))
         json_array_clear(lines);
-    if (s->test)
-        return prepend_tell(s, &before, lines);
+    if (s->test) {
+        /* Test mode: the difference that prepending would make. */
+        if (json_array_size(lines) == 0)
+            return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+        file_append_add_lines(&after, lines);
+        buf_add(&after, buf_str(&before), before.len);
+        if (!fop_is_text(buf_str(&before), before.len))
+            fstate_note(s, "diff", "Replace binary file");
+        else
+            fstate_diff(s, &before, &after, false);
+        return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
+    }
     size_t n = json_array_size(lines);
     if (n > 0) {
         json_auto_t *done = fstate_call(

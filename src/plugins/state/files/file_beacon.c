@@ -1,5 +1,6 @@
 /* file_beacon.c - state module `file`, mod_beacon: what the argument `beacon` of file.managed and
- * file.directory does. */
+ * file.directory does: it configures the beacon inotify for the path, with Salt's defaults and those of
+ * `beacon_data`. */
 #include "common/base/str.h"
 #include "plugins/lib/salt/modbeacon.h"
 #include "salt/value.h"

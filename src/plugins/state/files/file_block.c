@@ -66,6 +66,7 @@ accumulated_body(fstate_t *s, fail_t *err)
 
 /* ---- blockreplace --------------------------------------------------------------------------------- */
 
+/* Adds gathered texts, a line each. */
 static void
 file_block_add_accumulated(buf_t *content, const json_t *texts)
 {
@@ -135,6 +136,7 @@ blockreplace_body(fstate_t *s, fail_t *err)
 
 /* ---- keyvalue --------------------------------------------------------------------------------------- */
 
+/* One run of keyvalue. `left` of -1 is any number of lines: `count` is what it begins with. */
 typedef struct pairs {
     fstate_t *s;
     const partfile_t *file;          /* BORROWED */
@@ -198,6 +200,8 @@ adjust(pairs_t *p, char *line, bool was_comment, const char *key, const json_t *
     have_key = STEAL(written);
     have = file_block_stripped(sep + strlen(p->separator));
 
+    /* A line in comments is taken into use as long as lines are left to set. A line that is one too many
+     * becomes empty. */
     AUTO_FREE char *text = value_pystr(value), *trimmed = file_block_stripped(text);
     AUTO_FREE char *want = folded(trimmed, p->fold_value), *now = folded(have, p->fold_value);
     bool same = str_eq(want, now), change = was_comment ? left > 0 : left == 0;
@@ -271,27 +275,6 @@ prepend_missing(pairs_t *p)
     buf_add(&p->content, buf_str(&lines), lines.len);
 }
 
-/* The comment of test mode repeats the difference, each line from the left edge on. */
-static void
-predict(pairs_t *p)
-{
-    fstate_t *s = p->s;
-    buf_auto_t text = BUF_INIT;
-
-    buf_printf(&text, "File %s is set to be changed (%zu lines)", s->name, p->changes);
-    if (fstate_on(s, "show_changes", true)) {
-        buf_puts(&text, "\nPredicted diff:\n\r\t\t");
-        for (const char *line = buf_str(&p->diff); *line != '\0';) {
-            size_t n = strcspn(line, "\n");
-            n += line[n] == '\n'; /* the last line of a file may have no end */
-            buf_printf(&text, "%.*s%s", (int) n, line, line[n] != '\0' ? "\r\t\t" : "");
-            line += n;
-        }
-        fstate_note(s, "diff", buf_str(&p->diff));
-    }
-    (void) state_ret_set(s->ret, STATE_NONE, "%s", buf_str(&text));
-}
-
 /* Walks the file's lines, adds missing keys, and writes the result unless in test mode. */
 static int
 change_pairs(pairs_t *p, const buf_t *old)
@@ -332,7 +315,20 @@ change_pairs(pairs_t *p, const buf_t *old)
     if (p->changes == 0)
         return 0;
     if (s->test) {
-        predict(p);
+        /* The comment of test mode repeats the difference, each line from the left edge on. */
+        buf_auto_t text = BUF_INIT;
+        buf_printf(&text, "File %s is set to be changed (%zu lines)", s->name, p->changes);
+        if (fstate_on(s, "show_changes", true)) {
+            buf_puts(&text, "\nPredicted diff:\n\r\t\t");
+            for (const char *line = buf_str(&p->diff); *line != '\0';) {
+                size_t n = strcspn(line, "\n");
+                n += line[n] == '\n'; /* the last line of a file may have no end */
+                buf_printf(&text, "%.*s%s", (int) n, line, line[n] != '\0' ? "\r\t\t" : "");
+                line += n;
+            }
+            fstate_note(s, "diff", buf_str(&p->diff));
+        }
+        (void) state_ret_set(s->ret, STATE_NONE, "%s", buf_str(&text));
         return 0;
     }
     if (fstate_on(s, "show_changes", true))

@@ -44,41 +44,6 @@ hash_of(fstate_t *s, const char *path, const json_t *sum)
     return path != NULL && digest_file(path, type, &hex, NULL) == 0 ? hex : NULL;
 }
 
-/* A local file must exist, and have the hash when one is given. */
-static int
-check_local(fstate_t *s, const char *path, const json_t *sum)
-{
-    int there = fstate_exists(s, path);
-
-    if (there <= 0)
-        return there < 0 ? 0 : fstate_error(s, "File %s is not present on the minion", path);
-    if (fstate_on(s, "skip_verify", false) || sum == NULL)
-        return state_ret_set(s->ret, STATE_TRUE, "File %s is present on the minion", path);
-    AUTO_FREE char *hex = hash_of(s, path, sum);
-    if (str_eq(hex, value_str(sum, "hsum", NULL)))
-        return state_ret_set(s->ret, STATE_TRUE, "File %s is present on the minion and has hash %s", path,
-                             hex);
-    return fstate_error(
-        s, "File %s is present on the minion, but the hash (%s) does not match the specified hash (%s)", path,
-        hex != NULL ? hex : "", value_str(sum, "hsum", ""));
-}
-
-/* Test mode. */
-static int
-file_cached_foretell(fstate_t *s, const json_t *sum, const char *saltenv)
-{
-    AUTO_FREE char *copy = cached_copy(s, saltenv);
-    AUTO_FREE char *hex = hash_of(s, copy, sum);
-
-    if (copy == NULL)
-        return state_ret_set(s->ret, STATE_NONE, "File will be cached: %s", s->name);
-    if (sum == NULL)
-        return state_ret_set(s->ret, STATE_NONE, "No hash found. File will be cached: %s", s->name);
-    if (str_eq(hex, value_str(sum, "hsum", NULL)))
-        return state_ret_set(s->ret, STATE_TRUE, "File already cached: %s", s->name);
-    return state_ret_set(s->ret, STATE_NONE, "Hashes don't match.\nFile will be cached: %s", s->name);
-}
-
 /* Verifies the hash unless told not to; a changed hash is the state's change. */
 static int
 file_cached_fetch(fstate_t *s, const json_t *sum, const char *saltenv)
@@ -122,14 +87,41 @@ cached_body(fstate_t *s, fail_t *err)
                             "Unable to verify upstream hash of source file %s, please set source_hash or set "
                             "skip_verify or use_etag to True",
                             s->name);
+    /* source_sum() looks for the hash of the file that `source` names. */
     json_object_set_new(s->args, "source", json_string(s->name));
     if (hashed && source_sum(s->ctx, s->args, &sum, &why) != 0)
         return fstate_error(s, "%s", fail_text(&why));
-    if (path != NULL)
-        return check_local(s, path, sum);
-    return s->test ? file_cached_foretell(s, sum, saltenv) : file_cached_fetch(s, sum, saltenv);
+    if (path != NULL) {
+        /* A local file must exist, and have the hash when one is given. */
+        int there = fstate_exists(s, path);
+        if (there <= 0)
+            return there < 0 ? 0 : fstate_error(s, "File %s is not present on the minion", path);
+        if (fstate_on(s, "skip_verify", false) || sum == NULL)
+            return state_ret_set(s->ret, STATE_TRUE, "File %s is present on the minion", path);
+        AUTO_FREE char *hex = hash_of(s, path, sum);
+        if (str_eq(hex, value_str(sum, "hsum", NULL)))
+            return state_ret_set(s->ret, STATE_TRUE, "File %s is present on the minion and has hash %s", path,
+                                 hex);
+        return fstate_error(
+            s, "File %s is present on the minion, but the hash (%s) does not match the specified hash (%s)",
+            path, hex != NULL ? hex : "", value_str(sum, "hsum", ""));
+    }
+    if (!s->test)
+        return file_cached_fetch(s, sum, saltenv);
+
+    /* Test mode. */
+    AUTO_FREE char *copy = cached_copy(s, saltenv);
+    AUTO_FREE char *hex = hash_of(s, copy, sum);
+    if (copy == NULL)
+        return state_ret_set(s->ret, STATE_NONE, "File will be cached: %s", s->name);
+    if (sum == NULL)
+        return state_ret_set(s->ret, STATE_NONE, "No hash found. File will be cached: %s", s->name);
+    if (str_eq(hex, value_str(sum, "hsum", NULL)))
+        return state_ret_set(s->ret, STATE_TRUE, "File already cached: %s", s->name);
+    return state_ret_set(s->ret, STATE_NONE, "Hashes don't match.\nFile will be cached: %s", s->name);
 }
 
+/* Removes the copy of the cache. A local file is its own copy and stays. */
 static int
 not_cached_body(fstate_t *s, fail_t *err)
 {

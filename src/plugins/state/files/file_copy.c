@@ -17,6 +17,7 @@
 
 /* ---- copy ------------------------------------------------------------------------------------ */
 
+/* One run of file.copy. */
 typedef struct copy {
     fstate_t *s;
     char *source;
@@ -124,6 +125,7 @@ file_copy_need_folder(copy_t *c, fail_t *err)
     }
     if (there != 0)
         return there < 0;
+    /* Folders get the mode of the copy, and may be entered by all who may read or write it. */
     if (mode == NULL) {
         size_t n = strlen(c->mode);
         mode = xstrdup(c->mode + (n > 3 ? n - 3 : 0));
@@ -133,11 +135,13 @@ file_copy_need_folder(copy_t *c, fail_t *err)
     return fstate_makedirs(s, c->user, c->group, mode, err);
 }
 
+/* Cookie of a walk. */
 typedef struct owner {
     copy_t *c;
     fail_t *err;
 } owner_t;
 
+/* Callback of the walk: the owner of one path of the copied folder. */
 static int
 file_copy_give(void *cookie, const char *path, bool is_dir)
 {
@@ -191,28 +195,6 @@ copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
     return 0;
 }
 
-/* Copies aside, commits, then lets file.check_perms report owner and mode. */
-static int
-copy_now(copy_t *c)
-{
-    fstate_t *s = c->s;
-    fail_auto_t why = FAIL_INIT;
-    stage_auto_t stage = STAGE_INIT;
-    json_auto_t *before = NULL;
-
-    if (stage_open(&stage, s->name, &why) != 0 || copy_staged(c, stage.path, &before, &why) != 0 ||
-        stage_commit(&stage, &why) != 0)
-        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c->source, s->name, fail_text(&why));
-    state_change(s->ret, s->name, value_utf8(c->source, strlen(c->source)));
-    if (fstate_on(s, "preserve", false))
-        return 0;
-    json_auto_t *args = json_pack("{s:s, s:O, s:O, s:s}", "name", s->name, "user", c->user, "group", c->group,
-                                  "mode", c->mode);
-    if (fop_check_perms(s->ctx, args, before, s->ret, NULL, &why) != 0)
-        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c->source, s->name, fail_text(&why));
-    return 0;
-}
-
 /* With `subdir` a folder as target receives the source inside. */
 static int
 copy_body(fstate_t *s, fail_t *err)
@@ -237,6 +219,7 @@ copy_body(fstate_t *s, fail_t *err)
     int into = fstate_on(s, "subdir", false) ? fstate_is_dir(s, s->name) : 0;
     if (into < 0)
         return 0;
+    /* From here on the target is the path inside. */
     if (into > 0) {
         char *inside = fop_join2(s->name, fop_basename(c.source));
         free(s->name);
@@ -256,11 +239,27 @@ copy_body(fstate_t *s, fail_t *err)
     }
     if ((rc = file_copy_need_folder(&c, err)) != 0)
         return rc < 0 ? rc : 0;
-    return copy_now(&c);
+
+    /* Copies aside, commits, then lets file.check_perms report owner and mode. */
+    fail_auto_t why = FAIL_INIT;
+    stage_auto_t stage = STAGE_INIT;
+    json_auto_t *before = NULL;
+    if (stage_open(&stage, s->name, &why) != 0 || copy_staged(&c, stage.path, &before, &why) != 0 ||
+        stage_commit(&stage, &why) != 0)
+        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c.source, s->name, fail_text(&why));
+    state_change(s->ret, s->name, value_utf8(c.source, strlen(c.source)));
+    if (fstate_on(s, "preserve", false))
+        return 0;
+    json_auto_t *args = json_pack("{s:s, s:O, s:O, s:s}", "name", s->name, "user", c.user, "group", c.group,
+                                  "mode", c.mode);
+    if (fop_check_perms(s->ctx, args, before, s->ret, NULL, &why) != 0)
+        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c.source, s->name, fail_text(&why));
+    return 0;
 }
 
 /* ---- rename ---------------------------------------------------------------------------------- */
 
+/* The failure of a rename as the state's. Returns 0. */
 static int
 not_moved(fstate_t *s, const char *source, const fail_t *why)
 {
@@ -324,7 +323,7 @@ static const struct node_row {
     { "p", S_IFIFO, "Fifo pipe", "fifo pipe" },
 };
 
-/* Regular files are never replaced. */
+/* A device or pipe with its numbers, owner and mode. Regular files are never replaced. */
 static int
 mknod_body(fstate_t *s, fail_t *err)
 {

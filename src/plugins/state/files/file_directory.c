@@ -15,6 +15,7 @@
 
 /* ---- what is wanted -------------------------------------------------------------------------- */
 
+/* Owner and mode for a path, and how names of users and groups are resolved, once for all paths. */
 typedef struct wanted {
     json_t *user, *group; /* NULL: as it is. BORROWED */
     bool user_known, group_known;
@@ -24,6 +25,7 @@ typedef struct wanted {
     bool follow, files, dirs;   /* whether to look at files and folders below */
 } wanted_t;
 
+/* One run of file.directory. */
 typedef struct work {
     fstate_t *s;
     wanted_t top, below; /* below: only what `recurse` names */
@@ -111,6 +113,7 @@ file_directory_note(work_t *w, const char *path, json_t *what)
         json_object_set_new(w->changes, json_string_value(name), what);
 }
 
+/* Cookie of the walks of the check. */
 typedef struct sweeping {
     work_t *w;
     fail_t *err;
@@ -278,6 +281,7 @@ apply_below(void *cookie, const char *path, bool is_dir)
     return 0;
 }
 
+/* Fails the state with the comment, which is TAKEN; the rest is still done. */
 static void
 file_directory_refuse(work_t *w, char *comment)
 {
@@ -407,24 +411,6 @@ file_directory_apply(work_t *w, fail_t *err)
 
 /* ---- what stands in the way -------------------------------------------------------------------- */
 
-static int
-force(work_t *w, const char *what, fail_t *err)
-{
-    fstate_t *s = w->s;
-
-    if (!s->test) {
-        int rc = stage_open(&w->aside, s->name, err);
-        if (rc == 0)
-            rc = stage_aside(&w->aside, err);
-        if (rc != 0)
-            return rc;
-    }
-    w->gives_way = true;
-    state_change(s->ret, "forced",
-                 value_fmt(s->test ? "%s would be forcibly replaced" : "%s was forcibly replaced", what));
-    return 0;
-}
-
 /* Restores the object that `force` moved aside when no folder could take its place. */
 static int
 file_directory_bring_back(work_t *w, fail_t *err)
@@ -463,40 +449,26 @@ file_directory_make_way(work_t *w, fail_t *err)
         w->gives_way = true;
         return s->test ? 0 : fop_move_over(s->name, backup, err);
     }
-    if (forced)
-        return force(w, file > 0 ? "File" : "Symlink", err);
+    if (forced) {
+        if (!s->test) {
+            int rc = stage_open(&w->aside, s->name, err);
+            if (rc == 0)
+                rc = stage_aside(&w->aside, err);
+            if (rc != 0)
+                return rc;
+        }
+        w->gives_way = true;
+        state_change(s->ret, "forced",
+                     value_fmt(s->test ? "%s would be forcibly replaced" : "%s was forcibly replaced",
+                               (file > 0 ? "File" : "Symlink")));
+        return 0;
+    }
     fstate_error(s,
                  file > 0 ? "Specified location %s exists and is a file"
                           : "Specified location %s exists and is a "
                             "symlink",
                  s->name);
     return 1;
-}
-
-/* `mode` stands for dir_mode, dir_mode for file_mode where that is missing. */
-static void
-read_wanted(work_t *w)
-{
-    fstate_t *s = w->s;
-    json_t *mode = value_get(value_get(s->args, "kwargs"), "mode");
-    json_t *dir_mode = fstate_arg(s, "dir_mode"), *file_mode = fstate_arg(s, "file_mode");
-
-    if (!value_truthy(dir_mode) && mode != NULL && !json_is_null(mode))
-        dir_mode = mode;
-    if (!value_truthy(file_mode))
-        file_mode = dir_mode;
-    w->top = (wanted_t){ .user = fstate_user(s),
-                         .group = fstate_arg(s, "group"),
-                         .follow = fstate_on(s, "follow_symlinks", false),
-                         .files = true,
-                         .dirs = true };
-    w->top.user_known = w->top.user != NULL && fop_uid_of(w->top.user, &w->top.uid);
-    w->top.group_known = w->top.group != NULL && fop_gid_of(w->top.group, &w->top.gid);
-    w->top.dir_mode = dir_mode != NULL ? fop_normalize_mode(dir_mode) : NULL;
-    w->top.file_mode = file_mode != NULL ? fop_normalize_mode(file_mode) : NULL;
-    w->recurse = fstate_on(s, "recurse", false);
-    w->clean = fstate_on(s, "clean", false);
-    w->max_depth = fstate_arg(s, "max_depth") != NULL ? value_int(s->args, "max_depth", 0) : -1;
 }
 
 /* Checks first; makes changes only outside test mode. */
@@ -536,7 +508,26 @@ directory_body(fstate_t *s, fail_t *err)
 
     if (n > 1 && s->name[n - 1] == '/')
         s->name[n - 1] = '\0';
-    read_wanted(&w);
+
+    /* `mode` stands for dir_mode, dir_mode for file_mode where that is missing. */
+    json_t *mode = value_get(value_get(s->args, "kwargs"), "mode");
+    json_t *dir_mode = fstate_arg(s, "dir_mode"), *file_mode = fstate_arg(s, "file_mode");
+    if (!value_truthy(dir_mode) && mode != NULL && !json_is_null(mode))
+        dir_mode = mode;
+    if (!value_truthy(file_mode))
+        file_mode = dir_mode;
+    w.top = (wanted_t){ .user = fstate_user(s),
+                        .group = fstate_arg(s, "group"),
+                        .follow = fstate_on(s, "follow_symlinks", false),
+                        .files = true,
+                        .dirs = true };
+    w.top.user_known = w.top.user != NULL && fop_uid_of(w.top.user, &w.top.uid);
+    w.top.group_known = w.top.group != NULL && fop_gid_of(w.top.group, &w.top.gid);
+    w.top.dir_mode = dir_mode != NULL ? fop_normalize_mode(dir_mode) : NULL;
+    w.top.file_mode = file_mode != NULL ? fop_normalize_mode(file_mode) : NULL;
+    w.recurse = fstate_on(s, "recurse", false);
+    w.clean = fstate_on(s, "clean", false);
+    w.max_depth = fstate_arg(s, "max_depth") != NULL ? value_int(s->args, "max_depth", 0) : -1;
     if (w.max_depth >= 0 && w.clean)
         fstate_error(s, "Cannot specify both max_depth and clean");
     else

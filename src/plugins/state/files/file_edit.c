@@ -98,6 +98,7 @@ unanchored(const char *regex)
     return xstrndup(regex, n > 0 && regex[n - 1] == '$' ? n - 1 : n);
 }
 
+/* One run of comment or uncomment. */
 typedef struct mark {
     fstate_t *s;
     const char *regex, *mark;
@@ -136,6 +137,7 @@ change_lines(mark_t *m, fail_t *err)
     return fstate_error(s, "Expected %s lines not found", m->comment ? "commented" : "uncommented");
 }
 
+/* Test mode's answer for both. */
 static int
 file_edit_tell(fstate_t *s)
 {
@@ -169,6 +171,7 @@ comment_body(fstate_t *s, fail_t *err)
     return fstate_error(s, "%s: Pattern not found", bare);
 }
 
+/* Looks for commented lines first; without any, for lines in use, which is success. Neither is a failure. */
 static int
 uncomment_body(fstate_t *s, fail_t *err)
 {

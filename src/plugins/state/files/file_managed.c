@@ -58,7 +58,8 @@ looked_up(fstate_t *s, json_t *key, json_t *tree, const char *what, fail_t *err)
     return value_utf8(buf_str(&joined), joined.len);
 }
 
-/* NEW, json null for none; NULL with the state failed or *err. */
+/* The contents by whichever argument gives some. NEW, json null for none; NULL with the state failed or
+ * *err. */
 static json_t *
 given_contents(fstate_t *s, fail_t *err)
 {
@@ -72,7 +73,8 @@ given_contents(fstate_t *s, fail_t *err)
     return v != NULL ? json_incref(v) : json_null();
 }
 
-/* Every line ends with a line feed, whatever it ended with. */
+/* Texts of the SLS as lines: every line ends with a line feed, whatever it ended with; without
+ * `contents_newline` the last one has none. NEW. */
 static json_t *
 as_lines(const fstate_t *s, const json_t *parts)
 {
@@ -252,7 +254,8 @@ state_file_managed_settled(fstate_t *s)
 
 /* ---- the four ways to end ------------------------------------------------------------------------ */
 
-/* replace: False, and the file is there. */
+/* replace: False, and the file is there: owner and mode are checked alone. Comments of a test name the mode
+ * only where it changes. */
 static int
 only_perms(fstate_t *s, fail_t *err)
 {
@@ -302,7 +305,8 @@ only_tell(fstate_t *s)
                          s->name);
 }
 
-/* Run a command on a file. NULL: it agrees, or *err; else NEW comment. */
+/* Runs a command on a file. NULL: the file passes, or *err; else NEW comment with what the command
+ * printed. */
 static char *
 complaint(call_ctx_t *ctx, const json_t *check_cmd, const char *path, json_t *opts, fail_t *err)
 {
@@ -337,7 +341,8 @@ mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
  * final file. */
 enum { CHECK_MODE = 0755 };
 
-/* The content that is there, and its mode, become the file's. */
+/* The content that is there, and its mode, become the trial's, so that the trial's changes are those of the
+ * run. */
 static int
 copy_there(const work_t *w, fail_t *err)
 {
@@ -353,7 +358,8 @@ copy_there(const work_t *w, fail_t *err)
     return content_commit(w->check_file, &there, &as, err);
 }
 
-/* The arguments to make it by. NEW, or NULL with *err. */
+/* Arguments of file.manage_file for the trial: its owner stays the minion, and its mode lets nobody else
+ * write it. NEW, or NULL with *err. */
 static json_t *
 state_file_managed_check_args(const work_t *w, fail_t *err)
 {
@@ -476,6 +482,8 @@ warn_of_hash(const fstate_t *s)
 {
     json_t *source = value_get(s->args, "source"), *one;
     json_auto_t *list = json_is_array(source) ? json_incref(source) : json_pack("[O*]", source);
+    /* Only sources of the file server: their digest is asked for anyway, and the argument would not be looked
+     * at. */
     bool served = fstate_on(s, "source_hash", false);
     size_t i;
 

@@ -1,5 +1,7 @@
 /* file_patch.c - state file.patch: a patch that is applied once. patch(1) runs first into a temporary output;
- * when that fails, a reversed dry run of the rejects tells whether the patch was applied before. */
+ * when that fails, a reversed dry run of the rejects tells whether the patch was applied before. A reject
+ * that can be taken back is in the file already. The patch itself is fetched and rendered by file.managed, in
+ * test mode too. */
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -12,6 +14,7 @@
 #include "plugins/lib/file/source.h"
 #include "plugins/lib/file/text.h"
 
+/* One run of file.patch. */
 typedef struct work {
     fstate_t *s;
     json_t *options; /* list of the program's options, without -p */
@@ -77,6 +80,7 @@ run_patch(work_t *w, const char *patch, json_t *more, bool dry_run, fail_t *err)
                        err);
 }
 
+/* Adds -pN for a patch of a folder; for a single file patch(1) is told its name. The same list. */
 static json_t *
 strip_option(const work_t *w, json_t *options)
 {
@@ -85,24 +89,6 @@ strip_option(const work_t *w, json_t *options)
     if (n != NULL)
         json_array_append_new(options, value_fmt("-p%s", n));
     return options;
-}
-
-/* Fails the state with the results of the trial. */
-static int
-would_not_apply(work_t *w, json_t *tried)
-{
-    fstate_t *s = w->s;
-    const output_opts_t plain = OUTPUT_OPTS_INIT;
-    buf_auto_t shown = BUF_INIT;
-
-    output_nested_at(tried, &plain, 14, 0, &shown);
-    return fstate_error(
-        s, "Patch would not apply cleanly, no changes made. Results of dry-run are below.%s\n\n%s",
-        fstate_str(s, "reject_file") == NULL
-            ? " Run state again using the reject_file option to save rejects to a "
-              "persistent file."
-            : "",
-        buf_str(&shown));
 }
 
 /* Tries, decides, and applies the patch. */
@@ -125,7 +111,18 @@ file_patch_apply(work_t *w, fail_t *err)
             return fstate_error(s, "%s", complaint);
         if (value_int(reversed, "retcode", 1) == 0)
             return state_ret_set(s->ret, STATE_TRUE, "Patch was already applied");
-        return would_not_apply(w, tried);
+
+        /* Fails the state with the results of the trial. */
+        const output_opts_t plain = OUTPUT_OPTS_INIT;
+        buf_auto_t shown = BUF_INIT;
+        output_nested_at(tried, &plain, 14, 0, &shown);
+        return fstate_error(
+            s, "Patch would not apply cleanly, no changes made. Results of dry-run are below.%s\n\n%s",
+            fstate_str(s, "reject_file") == NULL
+                ? " Run state again using the reject_file option to save rejects to a "
+                  "persistent file."
+                : "",
+            buf_str(&shown));
     }
     if (s->test) {
         state_change_set(s->ret, json_incref(tried));
@@ -167,6 +164,7 @@ fetch_patch(work_t *w, fail_t *err)
         if (fstate_arg(s, passed[i]) != NULL)
             json_object_set(args, passed[i], fstate_arg(s, passed[i]));
     }
+    /* A test needs the patch to try it: only its temporary copy is written. */
     ctx_set_test(s->ctx, false);
     int rc = file_state_managed(s->ctx, args, &ret, err);
     ctx_set_test(s->ctx, s->test);

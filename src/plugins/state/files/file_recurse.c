@@ -16,6 +16,7 @@
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
+/* One run of file.recurse. */
 typedef struct work {
     fstate_t *s;
     recurse_plan_t plan;
@@ -24,6 +25,7 @@ typedef struct work {
     bool keep_mode;
 } work_t;
 
+/* Adds a text to the comments of a path. */
 static void
 comment(work_t *w, const char *path, json_t *text)
 {
@@ -86,6 +88,7 @@ file_recurse_make_way(work_t *w, const char *path, bool for_file, stage_t *stage
     return fs_remove_tree(path, err);
 }
 
+/* Callback of a walk: a path that has come back is not cleaned away. */
 static int
 keep_too(void *cookie, const char *path, bool is_dir)
 {
@@ -160,6 +163,7 @@ file_recurse_no_links(work_t *w, const char *path, bool whole, fail_t *err)
     return rc;
 }
 
+/* A link of the source, with `keep_symlinks`, by the state file.symlink. */
 static int
 manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
 {
@@ -178,6 +182,7 @@ manage_link(work_t *w, const char *path, json_t *target, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
+/* A folder of the source, by the state file.directory. */
 static int
 manage_dir(work_t *w, const char *path, fail_t *err)
 {
@@ -236,35 +241,8 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     return rc != 0 ? rc : back;
 }
 
-/* Removes what the plan does not keep. Test mode only lists it. */
-static int
-file_recurse_clean(work_t *w, fail_t *err)
-{
-    fstate_broom_auto_t broom = { 0 };
-    const char *path;
-    size_t i;
-    json_t *v;
-
-    if (fstate_broom_init(&broom, w->s, err) != 0)
-        return -EIO;
-    json_object_foreach (w->plan.kept, path, v)
-        fstate_broom_keep(&broom, path);
-    json_auto_t *removed = fstate_broom_sweep(&broom, w->s->test, err);
-    if (removed == NULL)
-        return -EIO;
-    if (json_array_size(removed) == 0)
-        return 0;
-    if (!w->s->test) {
-        state_change(w->s->ret, "removed", json_incref(removed));
-        return 0;
-    }
-    if (value_truthy(value_get(w->s->ret, "result")))
-        json_object_set_new(w->s->ret, "result", json_null());
-    json_array_foreach (removed, i, v)
-        comment(w, "removed", v);
-    return 0;
-}
-
+/* Links first, since folders and files may not be written through them; then folders, files, and the
+ * cleaning. */
 static int
 do_plan(work_t *w, fail_t *err)
 {
@@ -284,7 +262,30 @@ do_plan(work_t *w, fail_t *err)
         if ((rc = manage_one(w, path, v, err)) != 0)
             return rc;
     }
-    return fstate_on(w->s, "clean", false) ? file_recurse_clean(w, err) : 0;
+    if (!fstate_on(w->s, "clean", false))
+        return 0;
+
+    /* Removes what the plan does not keep. Test mode only lists it. */
+    fstate_broom_auto_t broom = { 0 };
+    size_t i;
+    if (fstate_broom_init(&broom, w->s, err) != 0)
+        return -EIO;
+    json_object_foreach (w->plan.kept, path, v)
+        fstate_broom_keep(&broom, path);
+    json_auto_t *removed = fstate_broom_sweep(&broom, w->s->test, err);
+    if (removed == NULL)
+        return -EIO;
+    if (json_array_size(removed) == 0)
+        return 0;
+    if (!w->s->test) {
+        state_change(w->s->ret, "removed", json_incref(removed));
+        return 0;
+    }
+    if (value_truthy(value_get(w->s->ret, "result")))
+        json_object_set_new(w->s->ret, "result", json_null());
+    json_array_foreach (removed, i, v)
+        comment(w, "removed", v);
+    return 0;
 }
 
 /* ---- checks before ----------------------------------------------------------------------------- */
@@ -318,6 +319,7 @@ choose_source(fstate_t *s)
     return source;
 }
 
+/* True when the file server has the source as a folder. */
 static bool
 folder_served(call_ctx_t *ctx, const recurse_plan_t *p)
 {
@@ -334,6 +336,7 @@ folder_served(call_ctx_t *ctx, const recurse_plan_t *p)
     return false;
 }
 
+/* Makes the folder itself, and those above it. */
 static int
 make_top(work_t *w, fail_t *err)
 {

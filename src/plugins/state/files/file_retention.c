@@ -15,6 +15,7 @@ enum { BY_DATE = 4, BY_WEEK = 3 };
 /* The first that has four digits. */
 enum { FIRST_YEAR = 1000 };
 
+/* A file of the folder. `stamp`: seconds since 1970. */
 typedef struct backup {
     char *name;
     int date[BY_DATE], week[BY_WEEK];
@@ -22,6 +23,7 @@ typedef struct backup {
     bool kept;
 } backup_t;
 
+/* All backups, the newest first; `ignored` are names that have no time in them. */
 typedef struct folder {
     backup_t *v;
     size_t n;
@@ -72,6 +74,7 @@ file_retention_time_of(const char *folder, const char *name, const char *format,
     return 1;
 }
 
+/* Week of the year by ISO 8601, 1 to 53. */
 static int
 iso_week(const struct tm *tm)
 {
@@ -143,19 +146,6 @@ same_group(const backup_t *a, const backup_t *b, int depth)
     return depth <= BY_DATE && memcmp(a->date, b->date, (size_t) depth * sizeof(int)) == 0;
 }
 
-/* The oldest of each of the last `count` groups. */
-static void
-file_retention_keep(folder_t *f, int depth, double count)
-{
-    for (size_t i = 0; i < f->n && count >= 1; count--) {
-        size_t last = i;
-        while (last + 1 < f->n && same_group(&f->v[i], &f->v[last + 1], depth))
-            last++;
-        f->v[last].kept = true;
-        i = last + 1;
-    }
-}
-
 /* "all" keeps every group. -EINVAL for an unknown rule or count, before anything is removed. */
 static int
 apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
@@ -168,7 +158,16 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
             continue;
         if (!str_eq(json_string_value(count), "all") && fop_int(count, must, &n, err) != 0)
             return -EINVAL;
-        file_retention_keep(f, rules[i].depth, rules[i].depth < 0 ? n + 1 : n);
+
+        /* The oldest of each of the last `count` groups. */
+        double left = rules[i].depth < 0 ? n + 1 : n;
+        for (size_t at = 0; at < f->n && left >= 1; left--) {
+            size_t last = at;
+            while (last + 1 < f->n && same_group(&f->v[at], &f->v[last + 1], rules[i].depth))
+                last++;
+            f->v[last].kept = true;
+            at = last + 1;
+        }
         return 0;
     }
     return fail_set(err, -EINVAL, "'%s' is not a rule of file.retention_schedule", name);
@@ -176,6 +175,7 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
 
 /* ---- the state --------------------------------------------------------------------------------- */
 
+/* Names of those that are kept, or of the others, sorted as Salt tells them. NEW. */
 static json_t *
 file_retention_names(const folder_t *f, bool kept)
 {

@@ -13,6 +13,7 @@
 #include "plugins/lib/file/manage.h"
 #include "plugins/lib/call/serializers.h"
 
+/* One run of file.serialize. */
 typedef struct work {
     fstate_t *s;
     const serializer_t *how;
@@ -54,7 +55,7 @@ add_options(const fstate_t *s, const char *arg, json_t *opts)
     }
 }
 
-/* NEW. */
+/* The options of a serializer: its defaults, then those of the SLS. NEW. */
 static json_t *
 options_for(const fstate_t *s, const char *name)
 {
@@ -82,7 +83,7 @@ serialize(const work_t *w, json_t *opts, json_t **ret_contents, fail_t *err)
     return *ret_contents != NULL ? 0 : python_failed(err);
 }
 
-/* NEW value, or NULL with *err. */
+/* What the file holds, read by the serializer. NEW value, or NULL with *err. */
 static py_t *
 deserialize(const work_t *w, const buf_t *text, fail_t *err)
 {
@@ -199,6 +200,7 @@ file_serialize_merge(work_t *w)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
+/* Test mode's answer. Without `show_changes` the difference is hidden, as it may hold secrets. */
 static int
 file_serialize_tell(work_t *w)
 {

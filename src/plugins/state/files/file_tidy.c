@@ -18,8 +18,10 @@ enum { DAY = 86400 };
 
 /* ---- tidied ---------------------------------------------------------------------------------- */
 
+/* How age and size decide together. */
 typedef enum judge { BY_EITHER, BY_BOTH, BY_AGE, BY_SIZE } judge_t;
 
+/* One run of file.tidied. `age` is in days, `size` in bytes. */
 typedef struct tidy {
     fstate_t *s;
     int top;                   /* the folder, held open */
@@ -200,22 +202,7 @@ file_tidy_bytes_of(const json_t *size, double *ret_n)
     return true;
 }
 
-/* age and size. What can't be read is no 0, which would be everything. */
-static int
-file_tidy_read_bounds(tidy_t *t, fail_t *err)
-{
-    json_t *age = value_get(t->s->args, "age"), *size = value_get(t->s->args, "size");
-
-    t->age = json_number_value(age);
-    if (!json_is_number(age) && fop_int(age, "age of file.tidied must be an integer", &t->age, err) != 0)
-        return -EINVAL;
-    if (file_tidy_bytes_of(size, &t->size))
-        return 0;
-    AUTO_FREE char *shown = value_repr(size);
-    return fail_set(err, -EINVAL,
-                    "size of file.tidied must be a number of bytes like 100, 10k or 5MB, not %s", shown);
-}
-
+/* True when the argument is that word, in any case of letters. */
 static bool
 file_tidy_is_word(const fstate_t *s, const char *key, const char *word)
 {
@@ -224,6 +211,7 @@ file_tidy_is_word(const fstate_t *s, const char *key, const char *word)
     return text != NULL && strcasecmp(text, word) == 0;
 }
 
+/* Reads the arguments. 0, or negative with *err. Words that are none of Salt's mean the default. */
 static int
 read_tidy(tidy_t *t, fail_t *err)
 {
@@ -245,9 +233,22 @@ read_tidy(tidy_t *t, fail_t *err)
     t->full = fstate_on(s, "full_path_match", false);
     t->follow = fstate_on(s, "followlinks", false);
     t->today = time(NULL);
-    return t->exclude != NULL ? file_tidy_read_bounds(t, err) : -EINVAL;
+    if (t->exclude == NULL)
+        return -EINVAL;
+
+    /* age and size. What can't be read is no 0, which would be everything. */
+    json_t *age = value_get(t->s->args, "age"), *size = value_get(t->s->args, "size");
+    t->age = json_number_value(age);
+    if (!json_is_number(age) && fop_int(age, "age of file.tidied must be an integer", &t->age, err) != 0)
+        return -EINVAL;
+    if (file_tidy_bytes_of(size, &t->size))
+        return 0;
+    AUTO_FREE char *shown = value_repr(size);
+    return fail_set(err, -EINVAL,
+                    "size of file.tidied must be a number of bytes like 100, 10k or 5MB, not %s", shown);
 }
 
+/* Adds a path to a list of the return, which holds texts alone. */
 static void
 file_tidy_note_path(json_t *list, const char *path)
 {

@@ -1,5 +1,6 @@
 /* file_tree.c - states about names: file.absent, exists, missing, symlink, hardlink, touch. Bodies return 0
- * when the return is made, whether it is a failure or not, and a negative errno with *err otherwise. */
+ * when the return is made, whether it is a failure or not, and a negative errno with *err otherwise. A
+ * symlink is compared by its text and its own owner, a hard link by device and inode. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -282,22 +283,7 @@ move_away(link_t *l, const char *to, stage_t *older, fail_t *err)
     return moved != NULL ? 0 : err->code;
 }
 
-static int
-right_already(link_t *l)
-{
-    fstate_t *s = l->s;
-
-    if (owned(l))
-        return state_ret_set(s->ret, STATE_TRUE, "Symlink %s is present and owned by %s:%s", s->name,
-                             l->user_text, l->group_text);
-    if (!set_owner(l))
-        return fstate_error(s, "Failed to set ownership of symlink %s to %s:%s", s->name, l->user_text,
-                            l->group_text);
-    state_change(s->ret, "ownership", value_fmt("%s:%s", l->user_text, l->group_text));
-    return state_ret_set(s->ret, STATE_TRUE, "Set ownership of symlink %s to %s:%s", s->name, l->user_text,
-                         l->group_text);
-}
-
+/* The failure of a link as the state's. Returns 0. */
 static int
 no_symlink(link_t *l, const fail_t *why)
 {
@@ -305,6 +291,7 @@ no_symlink(link_t *l, const fail_t *why)
                         fail_text(why));
 }
 
+/* The return of a link that was made: it has the owner, or gets it. */
 static int
 made_symlink(link_t *l)
 {
@@ -315,20 +302,6 @@ made_symlink(link_t *l)
         return state_ret_set(s->ret, STATE_TRUE, "Created new symlink %s -> %s", s->name, l->target);
     return fstate_error(s, "Created new symlink %s -> %s, but was unable to set ownership to %s:%s", s->name,
                         l->target, l->user_text, l->group_text);
-}
-
-/* Puts the link in the place of `old`, a link's target, without `force`: a link holds nothing that is lost. */
-static int
-make_symlink(link_t *l, const char *old)
-{
-    fstate_t *s = l->s;
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *made = fstate_call(s, file_symlink,
-                                    json_pack("{s:s, s:s, s:b, s:b}", "src", l->target, "path", s->name,
-                                              "force", l->force || old != NULL, "atomic", l->atomic),
-                                    &why);
-
-    return made != NULL ? made_symlink(l) : no_symlink(l, &why);
 }
 
 /* Moves the present object to `backup` and creates the link. On failure both names keep their old objects, an
@@ -402,8 +375,18 @@ symlink_body(fstate_t *s, fail_t *err)
     fail_auto_t why = FAIL_INIT;
     if (link_text(s, &now) < 0)
         return 0;
-    if (now != NULL && same_target(now, target))
-        return right_already(&l);
+    if (now != NULL && same_target(now, target)) {
+
+        if (owned(&l))
+            return state_ret_set(s->ret, STATE_TRUE, "Symlink %s is present and owned by %s:%s", s->name,
+                                 l.user_text, l.group_text);
+        if (!set_owner(&l))
+            return fstate_error(s, "Failed to set ownership of symlink %s to %s:%s", s->name, l.user_text,
+                                l.group_text);
+        state_change(s->ret, "ownership", value_fmt("%s:%s", l.user_text, l.group_text));
+        return state_ret_set(s->ret, STATE_TRUE, "Set ownership of symlink %s to %s:%s", s->name, l.user_text,
+                             l.group_text);
+    }
     int there = now == NULL ? fop_lstat(s->name, &st, &why) : 0;
     if (there < 0)
         return fstate_error(s, "%s", fail_text(&why));
@@ -415,7 +398,14 @@ symlink_body(fstate_t *s, fail_t *err)
                             : S_ISDIR(st.st_mode) ? "Directory"
                                                   : "File system entry",
                             s->name);
-    return make_symlink(&l, now);
+
+    /* Puts the link in the place of `old`, a link's target, without `force`: a link holds nothing that is
+     * lost. */
+    json_auto_t *made = fstate_call(s, file_symlink,
+                                    json_pack("{s:s, s:s, s:b, s:b}", "src", l.target, "path", s->name,
+                                              "force", l.force || now != NULL, "atomic", l.atomic),
+                                    &why);
+    return made != NULL ? made_symlink(&l) : no_symlink(&l, &why);
 }
 
 FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body);
@@ -456,40 +446,6 @@ look_at_names(link_t *l, hardlinked_t *ret)
     return true;
 }
 
-/* Test mode. */
-static int
-hardlink_check(link_t *l, const hardlinked_t *now)
-{
-    fstate_t *s = l->s;
-
-    if (!now->from)
-        return fstate_error(s, "Target %s for hard link does not exist", l->target);
-    if (now->from_dir)
-        return fstate_error(s, "Unable to hard link from directory %s", l->target);
-    if (now->to_dir)
-        return fstate_error(s, "Unable to hard link to directory %s", s->name);
-    if (!now->there) {
-        fstate_note(s, "new", s->name);
-        return state_ret_set(s->ret, STATE_NONE, "Hard link %s to %s is set for creation", s->name,
-                             l->target);
-    }
-    if (now->several && now->same)
-        return state_ret_set(s->ret, STATE_TRUE, "The hard link %s is presently targetting %s", s->name,
-                             l->target);
-    if (now->several) {
-        fstate_note(s, "change", s->name);
-        return state_ret_set(s->ret, STATE_NONE, "Link %s target is set to be changed to %s", s->name,
-                             l->target);
-    }
-    if (l->force)
-        return state_ret_set(s->ret, STATE_NONE,
-                             "The file or directory %s is set for removal to make way for a new hard link "
-                             "targeting %s",
-                             s->name, l->target);
-    return fstate_error(
-        s, "File or directory exists where the hard link %s should be. Did you mean to use force?", s->name);
-}
-
 /* Instead of what has the name, which stays when the link can't be made: the target may be on another file
  * system. */
 static int
@@ -504,6 +460,7 @@ link_over(const char *target, const char *name, fail_t *err)
     return rc == 0 ? stage_commit(&stage, err) : rc;
 }
 
+/* Makes the hard link. `forced`: a file gives way; `changed`: a link of another file does. */
 static int
 make_hardlink(link_t *l, bool forced, bool changed)
 {
@@ -528,6 +485,7 @@ make_hardlink(link_t *l, bool forced, bool changed)
                          changed ? "Set target of" : "Created new", s->name, l->target);
 }
 
+/* The folders above the name. 1: the state has failed. */
 static int
 hardlink_folder(link_t *l, fail_t *err)
 {
@@ -555,8 +513,38 @@ hardlink_body(fstate_t *s, fail_t *err)
     hardlinked_t now = { 0 };
     if (!look_at_names(&l, &now))
         return 0;
-    if (s->test)
-        return hardlink_check(&l, &now);
+    if (s->test) {
+        /* Test mode. */
+
+        if (!now.from)
+            return fstate_error(s, "Target %s for hard link does not exist", l.target);
+        if (now.from_dir)
+            return fstate_error(s, "Unable to hard link from directory %s", l.target);
+        if (now.to_dir)
+            return fstate_error(s, "Unable to hard link to directory %s", s->name);
+        if (!now.there) {
+            fstate_note(s, "new", s->name);
+            return state_ret_set(s->ret, STATE_NONE, "Hard link %s to %s is set for creation", s->name,
+                                 l.target);
+        }
+        if (now.several && now.same)
+            return state_ret_set(s->ret, STATE_TRUE, "The hard link %s is presently targetting %s", s->name,
+                                 l.target);
+        if (now.several) {
+            fstate_note(s, "change", s->name);
+            return state_ret_set(s->ret, STATE_NONE, "Link %s target is set to be changed to %s", s->name,
+                                 l.target);
+        }
+        if (l.force)
+            return state_ret_set(
+                s->ret, STATE_NONE,
+                "The file or directory %s is set for removal to make way for a new hard link "
+                "targeting %s",
+                s->name, l.target);
+        return fstate_error(
+            s, "File or directory exists where the hard link %s should be. Did you mean to use force?",
+            s->name);
+    }
     if (now.to_dir)
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
     if (now.from_dir)
@@ -587,23 +575,6 @@ time_differs(const fstate_t *s, const char *key, const json_t *st)
     return want != NULL && !str_eq(a, b);
 }
 
-static int
-touch_check(fstate_t *s, bool there)
-{
-    json_auto_t *st = fop_stats(s->name, NULL, false, NULL);
-
-    if (!there) {
-        fstate_note(s, "new", s->name);
-        return state_ret_set(s->ret, STATE_NONE, "File %s is set to be created", s->name);
-    }
-    bool now = fstate_arg(s, "atime") == NULL || fstate_arg(s, "mtime") == NULL;
-    if (now || time_differs(s, "atime", st) || time_differs(s, "mtime", st)) {
-        fstate_note(s, "touched", s->name);
-        return state_ret_set(s->ret, STATE_NONE, "Times set to be updated on file %s", s->name);
-    }
-    return state_ret_set(s->ret, STATE_TRUE, "File %s exists and has the correct times", s->name);
-}
-
 /* A missing folder is made with makedirs alone. */
 static int
 touch_body(fstate_t *s, fail_t *err)
@@ -615,8 +586,19 @@ touch_body(fstate_t *s, fail_t *err)
         return 0;
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    if (s->test)
-        return touch_check(s, there > 0);
+    if (s->test) {
+        json_auto_t *st = fop_stats(s->name, NULL, false, NULL);
+        if (!(there > 0)) {
+            fstate_note(s, "new", s->name);
+            return state_ret_set(s->ret, STATE_NONE, "File %s is set to be created", s->name);
+        }
+        bool now = fstate_arg(s, "atime") == NULL || fstate_arg(s, "mtime") == NULL;
+        if (now || time_differs(s, "atime", st) || time_differs(s, "mtime", st)) {
+            fstate_note(s, "touched", s->name);
+            return state_ret_set(s->ret, STATE_NONE, "Times set to be updated on file %s", s->name);
+        }
+        return state_ret_set(s->ret, STATE_TRUE, "File %s exists and has the correct times", s->name);
+    }
     if (fstate_on(s, "makedirs", false) && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
     int above = fstate_is_dir(s, folder), dir = above > 0 ? fstate_is_dir(s, s->name) : 0;

@@ -1,5 +1,7 @@
 /* ini.c - state module `ini`: options and sections of ini files. A run calls the module's functions one by
- * one, in Salt's order; test mode tells the same changes from what the file has. */
+ * one, in Salt's order; test mode tells the same changes from what the file has. An option stands above all
+ * sections or in one of them; its change is {"before", "after"}. The comment does not say what was done: the
+ * changes do. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -53,6 +55,7 @@ finish(ini_state_t *s, const char *nothing)
     return 0;
 }
 
+/* The change of one option; NULL for a side that has none. NEW. */
 static json_t *
 changed_from(json_t *before, json_t *after)
 {

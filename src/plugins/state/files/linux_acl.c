@@ -1,4 +1,7 @@
-/* linux_acl.c - state module `acl`: entries of access control lists of files. */
+/* linux_acl.c - state module `acl`: entries of access control lists of files, by getfacl(1) and setfacl(1).
+ * An entry is of a type (user, group, mask, other, or one of these with "default:") and of a name;
+ * permissions are compared as octal digits. acl.getfacl answers {path: {"comment", type: [{name: {"octal",
+ * "permissions"}}], "defaults"}}. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/facl.h"
@@ -7,6 +10,7 @@
 
 /* ---- what is there -------------------------------------------------------------------------------- */
 
+/* A state at work. */
 typedef struct {
     json_t *args, *ret; /* BORROWED */
     json_t *all;        /* acl.getfacl's answer */

@@ -1,4 +1,5 @@
-/* rsync.c - state module `rsync`: a tree that is equal to another one, by rsync. */
+/* rsync.c - state module `rsync`: a tree that is equal to another one, by rsync(1). rsync itself finds the
+ * differences; its words are three paragraphs: files, blank, sums. A test is a dry run. */
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -35,6 +36,7 @@ rsync_changes(const char *said)
     json_auto_t *copied = json_array(), *deleted = json_array();
     char *at = text;
 
+    /* The first line says that the list begins. */
     (void) line_next(&at);
     for (char *line; (line = line_next(&at)) != NULL;) {
         bool gone = str_starts(line, mark);

@@ -1,4 +1,5 @@
-/* tls.c - state module `tls`: a certificate is valid now, and for some time to come. */
+/* tls.c - state module `tls`: a certificate is valid now, and for some time to come. It changes nothing;
+ * times in the comment are written as Python writes a timedelta. */
 #include <math.h>
 
 #include "common/base/buf.h"

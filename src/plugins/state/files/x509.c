@@ -1,6 +1,8 @@
 /* x509.c - state module `x509`: keys, certificates, requests and revocation lists are there as asked, and
  * made anew when they are not, or end soon. What another version of Salt or OpenSSL wrote stays as long as it
- * means the same. */
+ * means the same. Each kind has a function that compares, which fills changes with Salt's keys, and one that
+ * makes; plugins/lib/x509/xstate.h runs both and writes the file. A change of encoding, passphrase or chain
+ * alone keeps the key or certificate. */
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
@@ -10,12 +12,14 @@
 
 enum { DAY = 24 * 60 * 60 };
 
+/* Argument of the SLS. BORROWED, or NULL. */
 static json_t *
 x509_arg(const xstate_t *s, const char *name)
 {
     return value_get(s->args, name);
 }
 
+/* How the file is written: pem, der, pkcs12, pkcs7_pem, pkcs7_der. */
 static const char *
 encoding_of(const xstate_t *s)
 {
@@ -29,6 +33,7 @@ differ(xstate_t *s, const char *key, json_t *v)
     json_object_set_new(s->changes, key, v);
 }
 
+/* Compares names (RFC 5280) part by part, and shows the wanted one. */
 static void
 x509_compare_name(xstate_t *s, const char *key, const json_t *now, const json_t *wanted)
 {
@@ -38,6 +43,7 @@ x509_compare_name(xstate_t *s, const char *key, const json_t *now, const json_t 
         differ(s, key, json_string(text));
 }
 
+/* Compares the extensions with those that would be issued: {"added", "changed", "removed"}. */
 static void
 compare_extensions(xstate_t *s)
 {
@@ -90,31 +96,8 @@ read_there(xstate_t *s, xdoc_kind_t kind, const char *pass)
 
 /* ---- private_key_managed ------------------------------------------------------------------------ */
 
-/* A key that can't be read is left alone unless `overwrite` says otherwise. */
-static int
-unreadable_key(xstate_t *s, pkey_trouble_t trouble, const fail_t *why, fail_t *err)
-{
-    static const char *const refusals[] = {
-        [PKEY_BROKEN] =
-            "The existing file does not seem to be a private key formatted as DER, PEM or embedded in PKCS12. Pass "
-            "overwrite: true to force regeneration",
-        [PKEY_ENCRYPTED] =
-            "The existing file is encrypted. Pass overwrite: true to force regeneration without passphrase",
-        [PKEY_WRONG] =
-            "The provided passphrase cannot decrypt the private key. Pass overwrite: true to force regeneration",
-    };
-
-    if (trouble == PKEY_READ)
-        return fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(why));
-    if (!value_truthy(x509_arg(s, "overwrite")))
-        return fail_kind(err, FAIL_COMMAND, -EINVAL, "%s", refusals[trouble]);
-    if (trouble == PKEY_BROKEN)
-        differ(s, "replaced", json_string(s->name));
-    else
-        differ(s, "passphrase", json_true());
-    return 0;
-}
-
+/* What of the key is not as asked: type, size, encoding, passphrase. A key that can be read with the wrong
+ * passphrase only has another one. */
 static int
 compare_key(xstate_t *s, fail_t *err)
 {
@@ -136,8 +119,27 @@ compare_key(xstate_t *s, fail_t *err)
         s->key = issue_key(s->real, NULL, &encoding, &trouble, &why);
     }
     s->current = true;
-    if (s->key == NULL)
-        return unreadable_key(s, trouble, &why, err);
+    if (s->key == NULL) {
+        /* A key that can't be read is left alone unless `overwrite` says otherwise. */
+        static const char *const refusals[] = {
+            [PKEY_BROKEN] =
+                "The existing file does not seem to be a private key formatted as DER, PEM or embedded in PKCS12. Pass "
+                "overwrite: true to force regeneration",
+            [PKEY_ENCRYPTED] =
+                "The existing file is encrypted. Pass overwrite: true to force regeneration without passphrase",
+            [PKEY_WRONG] =
+                "The provided passphrase cannot decrypt the private key. Pass overwrite: true to force regeneration",
+        };
+        if (trouble == PKEY_READ)
+            return fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
+        if (!value_truthy(x509_arg(s, "overwrite")))
+            return fail_kind(err, FAIL_COMMAND, -EINVAL, "%s", refusals[trouble]);
+        if (trouble == PKEY_BROKEN)
+            differ(s, "replaced", json_string(s->name));
+        else
+            differ(s, "passphrase", json_true());
+        return 0;
+    }
     const char *type = pkey_type_name(pkey_type(s->key));
     if (x509_arg(s, "keysize") != NULL && !str_to_int(size, 1, 1 << 20, &bits))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "keysize must be a number of bits, not %s", size);
@@ -151,6 +153,7 @@ compare_key(xstate_t *s, fail_t *err)
     return 0;
 }
 
+/* Makes a key, or writes the one that is there in another encoding. */
 static int
 make_key(xstate_t *s, bool anew, buf_t *out, fail_t *err)
 {
@@ -185,6 +188,7 @@ private_key_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- certificate_managed ------------------------------------------------------------------------ */
 
+/* True when the file has the same further certificates behind its own, in the same order. */
 static bool
 same_chain(const xstate_t *s, fail_t *err)
 {
@@ -205,35 +209,8 @@ same_chain(const xstate_t *s, fail_t *err)
     return same;
 }
 
-/* What of the certificate is not as it would be issued now. */
-static int
-compare_issued(xstate_t *s, fail_t *err)
-{
-    const issue_t *want = &s->issue;
-    AUTO(pkey) wanted = pkey_read_public(want->spki.data, want->spki.len);
-    AUTO(pkey) has = xdoc_key(s->doc, err);
-
-    if (wanted == NULL || has == NULL)
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Did not recognize key type");
-    compare_digest(s, want->digest);
-    if (want->serial_given && (want->serial.len != s->doc->serial.len ||
-                               memcmp(want->serial.data, s->doc->serial.p, want->serial.len) != 0))
-        differ(s, "serial_number", json_incref(x509_arg(s, "serial_number")));
-    if (!pkey_equal(wanted, has))
-        differ(s, "private_key", json_true());
-    if (want->ca != NULL) {
-        AUTO(pkey) signer = xdoc_key(want->ca, err);
-        if (signer == NULL)
-            return err->code;
-        if (!xdoc_signed_by(s->doc, signer))
-            differ(s, "signing_private_key", json_true());
-    }
-    x509_compare_name(s, "subject_name", s->doc->subject, want->subject_name);
-    x509_compare_name(s, "issuer_name", s->doc->issuer, want->issuer_name);
-    compare_extensions(s);
-    return 0;
-}
-
+/* What of the certificate is not as asked. The signing policy of the minion, or of a server, overrides the
+ * arguments. */
 static int
 compare_cert(xstate_t *s, fail_t *err)
 {
@@ -258,7 +235,30 @@ compare_cert(xstate_t *s, fail_t *err)
     policy_merge(policy, final);
     if (issue_cert(final, s->doc, value_truthy(ca_server), &s->issue, err) != 0)
         return err->code;
-    return compare_issued(s, err);
+
+    /* What of the certificate is not as it would be issued now. */
+    const issue_t *want = &s->issue;
+    AUTO(pkey) wanted = pkey_read_public(want->spki.data, want->spki.len);
+    AUTO(pkey) has = xdoc_key(s->doc, err);
+    if (wanted == NULL || has == NULL)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Did not recognize key type");
+    compare_digest(s, want->digest);
+    if (want->serial_given && (want->serial.len != s->doc->serial.len ||
+                               memcmp(want->serial.data, s->doc->serial.p, want->serial.len) != 0))
+        differ(s, "serial_number", json_incref(x509_arg(s, "serial_number")));
+    if (!pkey_equal(wanted, has))
+        differ(s, "private_key", json_true());
+    if (want->ca != NULL) {
+        AUTO(pkey) signer = xdoc_key(want->ca, err);
+        if (signer == NULL)
+            return err->code;
+        if (!xdoc_signed_by(s->doc, signer))
+            differ(s, "signing_private_key", json_true());
+    }
+    x509_compare_name(s, "subject_name", s->doc->subject, want->subject_name);
+    x509_compare_name(s, "issuer_name", s->doc->issuer, want->issuer_name);
+    compare_extensions(s);
+    return 0;
 }
 
 /* A new one by x509.create_certificate, which knows ca_servers; the old one in another encoding. */
@@ -304,6 +304,7 @@ certificate_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- csr_managed, crl_managed ------------------------------------------------------------------- */
 
+/* What of the request is not as asked. */
 static int
 compare_csr(xstate_t *s, fail_t *err)
 {
@@ -328,6 +329,7 @@ compare_csr(xstate_t *s, fail_t *err)
     return 0;
 }
 
+/* A new request, or the old one in another encoding. Its key signs it anew. */
 static int
 make_csr(xstate_t *s, bool anew, buf_t *out, fail_t *err)
 {
@@ -364,6 +366,7 @@ revoked_entry(const json_t *list, const json_t *entry)
     return NULL;
 }
 
+/* Adds a serial number as Salt writes it: "0A:1B:...". */
 static void
 note_serial(json_t *list, const json_t *entry)
 {
@@ -372,30 +375,6 @@ note_serial(json_t *list, const json_t *entry)
     (void) der_unhex(value_str(entry, "serial", ""), &serial);
     AUTO_FREE char *text = der_pretty(serial.data, serial.len);
     json_array_append_new(list, json_string(text));
-}
-
-static void
-compare_revoked(xstate_t *s)
-{
-    json_t *added = json_array(), *changed = json_array(), *removed = json_array(), *one;
-    json_auto_t *all = json_pack("{s:o, s:o, s:o}", "added", added, "changed", changed, "removed", removed);
-    size_t i;
-
-    json_array_foreach (s->issue.revoked, i, one) {
-        json_t *had = revoked_entry(s->doc->revoked, one);
-        if (had == NULL) {
-            note_serial(added, one);
-            continue;
-        }
-        json_auto_t *difference = ext_compare(value_get(had, "extensions"), value_get(one, "extensions"));
-        if (difference != NULL)
-            note_serial(changed, one);
-    }
-    json_array_foreach (s->doc->revoked, i, one)
-        if (revoked_entry(s->issue.revoked, one) == NULL)
-            note_serial(removed, one);
-    if (json_array_size(added) + json_array_size(changed) + json_array_size(removed) > 0)
-        differ(s, "revocations", json_incref(all));
 }
 
 /* cRLNumber: auto counts by itself: `number` None leaves it out. */
@@ -412,12 +391,14 @@ with_crl_number(const xstate_t *s, json_t *number)
     return args;
 }
 
+/* True when the list's number counts by itself. */
 static bool
 counts(const xstate_t *s)
 {
     return str_eq(value_str(x509_arg(s, "extensions"), "cRLNumber", ""), "auto");
 }
 
+/* What of the revocation list is not as asked. A number that counts by itself is no difference. */
 static int
 compare_crl(xstate_t *s, fail_t *err)
 {
@@ -431,10 +412,27 @@ compare_crl(xstate_t *s, fail_t *err)
     x509_compare_name(s, "issuer_name", s->doc->issuer, s->issue.issuer_name);
     if (!xdoc_signed_by(s->doc, s->issue.signer))
         differ(s, "public_key", json_true());
-    compare_revoked(s);
+    json_t *added = json_array(), *changed = json_array(), *gone = json_array(), *entry;
+    json_auto_t *all = json_pack("{s:o, s:o, s:o}", "added", added, "changed", changed, "removed", gone);
+    size_t i;
+    json_array_foreach (s->issue.revoked, i, entry) {
+        json_t *had = revoked_entry(s->doc->revoked, entry);
+        if (had == NULL) {
+            note_serial(added, entry);
+            continue;
+        }
+        json_auto_t *difference = ext_compare(value_get(had, "extensions"), value_get(entry, "extensions"));
+        if (difference != NULL)
+            note_serial(changed, entry);
+    }
+    json_array_foreach (s->doc->revoked, i, entry)
+        if (revoked_entry(s->issue.revoked, entry) == NULL)
+            note_serial(gone, entry);
+    if (json_array_size(added) + json_array_size(changed) + json_array_size(gone) > 0)
+        differ(s, "revocations", json_incref(all));
     compare_extensions(s);
     json_t *difference = value_get(s->changes, "extensions"), *removed = value_get(difference, "removed");
-    for (size_t i = json_array_size(removed); counts(s) && i > 0; i--)
+    for (i = json_array_size(removed); counts(s) && i > 0; i--)
         if (str_eq(json_string_value(json_array_get(removed, i - 1)), "cRLNumber"))
             json_array_remove(removed, i - 1);
     if (difference != NULL && json_array_size(removed) + json_array_size(value_get(difference, "added")) +
@@ -444,6 +442,7 @@ compare_crl(xstate_t *s, fail_t *err)
     return 0;
 }
 
+/* A new list with the next number, or the old one in another encoding. 2.5.29.20 is cRLNumber. */
 static int
 make_crl(xstate_t *s, bool anew, buf_t *out, fail_t *err)
 {
@@ -478,6 +477,7 @@ crl_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- pem_managed -------------------------------------------------------------------------------- */
 
+/* A file with one entry of a text of several, by file.managed; the difference would show keys. */
 static int
 pem_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
