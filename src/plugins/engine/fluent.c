@@ -5,6 +5,7 @@
 #include "plugins/lib/engine/enginebus.h"
 #include "plugins/lib/engine/forward.h"
 
+/* Never returns: an engine runs until its process ends. Events wait while Fluentd takes none. */
 static int
 fluent_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -5,8 +5,10 @@
 #include "plugins/lib/returner/retopts.h"
 #include "salt/log.h"
 
+/* An answer's text is of no use; it is read to see its status only. */
 enum { ANSWER_MAX = 64 * 1024, TIMEOUT_S = 30 };
 
+/* Posts one event. 0 or a negative errno with *err, also when the server refuses it. */
 static int
 logstash_post(const char *url, const json_t *event, fail_t *err)
 {
@@ -31,18 +33,10 @@ logstash_post(const char *url, const json_t *event, fail_t *err)
                                  : fail_kind(err, FAIL_COMMAND, -EIO, "the server answers %ld", web.status);
 }
 
-/* True for events of other functions than those that are wanted. */
-static bool
-is_other(const json_t *funs, const json_t *event)
-{
-    json_t *fun = value_get(value_get(event, "data"), "fun");
-
-    return json_array_size(funs) > 0 && fun != NULL && !value_has(funs, fun);
-}
-
 static int
 logstash_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    /* The address may have a password in it, which is not for the log. */
     const char *url = value_str(args, "url", "");
     AUTO_FREE char *shown = str_redacted(url);
     enginebus_t *bus = enginebus_new(ctx, value_get(args, "tags"), err);
@@ -52,7 +46,11 @@ logstash_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (;;) {
         fail_auto_t why = FAIL_INIT;
         json_auto_t *event = enginebus_next(bus);
-        if (!is_other(value_get(args, "funs"), event) && logstash_post(url, event, &why) < 0)
+
+        /* With `funs`, events of other functions are left out; those of no function at all are sent. */
+        json_t *funs = value_get(args, "funs"), *fun = value_get(value_get(event, "data"), "fun");
+        bool other = json_array_size(funs) > 0 && fun != NULL && !value_has(funs, fun);
+        if (!other && logstash_post(url, event, &why) < 0)
             log_error("engine http_logstash: %s: %s", shown, fail_text(&why));
     }
 }

@@ -24,6 +24,7 @@ static const char *const own_names[] = {
     "threadName",
 };
 
+/* True for a name of the list above. */
 static bool
 logstash_is_own(const char *name)
 {
@@ -33,6 +34,8 @@ logstash_is_own(const char *name)
     return false;
 }
 
+/* The message of one event: the members of the package first, then those of the data, which may overwrite
+ * them. NEW. */
 static json_t *
 logstash_message(const char *tag, const json_t *data, const char *host)
 {
@@ -71,6 +74,7 @@ logstash_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     forward_t *out = forward_new("logstash", value_str(args, "host", ""), (int) value_int(args, "port", 0),
                                  udp);
     for (;;) {
+        /* A packet of UDP is a message of its own; in a stream a newline ends each. */
         json_auto_t *event = enginebus_next(bus);
         json_auto_t *message = logstash_message(value_str(args, "tag", ""), value_get(event, "data"), host);
         AUTO_FREE char *text = ret_json(message);

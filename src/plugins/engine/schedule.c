@@ -17,6 +17,7 @@
 #define WAIT_MAX_MS 60000 /* between two looks at what is due */
 #define AGAIN_S     1.0
 
+/* The engine's state. A run is in `asked` until the master has given it a jid, then in `runs`. */
 typedef struct sched {
     call_ctx_t *ctx;
     schedule_t *engine;
@@ -25,12 +26,15 @@ typedef struct sched {
     json_t *runs;  /* owned: {jid: the same}: under way */
 } sched_t;
 
+/* Both clocks: the wall's for times of the day, the other for intervals, which a set clock must not
+ * change. */
 static schedule_now_t
 sched_now(void)
 {
     return (schedule_now_t){ clock_wall_us(), clock_mono_ms() };
 }
 
+/* A number below n, for the splay of jobs. */
 static uint32_t
 sched_roll(void *cookie, uint32_t n)
 {
@@ -53,6 +57,7 @@ sched_count(const json_t *jobs, const char *name)
     return n;
 }
 
+/* For maxrunning: runs count from the moment they are asked for. */
 static size_t
 sched_running(void *cookie, const char *name)
 {
@@ -61,6 +66,7 @@ sched_running(void *cookie, const char *name)
     return sched_count(self->asked, name) + sched_count(self->runs, name);
 }
 
+/* What the schedule says of its jobs goes to the log. */
 static void
 sched_tell(void *cookie, int rc, const char *why)
 {
@@ -139,38 +145,6 @@ sched_run_now(sched_t *self, const json_t *event, fail_t *err)
     return 0;
 }
 
-/* Asks for the events that concern the schedule. */
-static int
-sched_listen(sched_t *self, fail_t *err)
-{
-    json_t *request = json_pack("{s:s, s:[s]}", "op", "events", "tags", SCHEDULE_RUN_TAG);
-    json_int_t n = 0;
-
-    return local_post(self->line, &request, &n, err);
-}
-
-/* Gives what a runner returned to the job's returners. */
-static void
-sched_return(sched_t *self, const json_t *job, const json_t *push)
-{
-    const json_t *item = value_get(job, "item");
-    const char *names = value_str(item, "returner", "");
-    json_auto_t *ret = json_pack("{s:s, s:O?, s:O?, s:O?, s:O?, s:o, s:s, s:s}", "id", ctx_id(self->ctx),
-                                 "jid", value_get(push, "jid"), "return", value_get(push, "return"),
-                                 "retcode", value_get(push, "retcode"), "success", value_get(push, "success"),
-                                 "fun_args", sched_words(item), "fun", value_str(job, "fun", ""), "schedule",
-                                 value_str(job, "name", ""));
-    json_auto_t *args = json_pack("[O]", ret);
-    char **list = str_split(names, ",", true);
-
-    for (size_t i = 0; list[i] != NULL; i++) {
-        fail_auto_t err = FAIL_INIT;
-        if (returning_call(self->ctx, str_trim(list[i]), "returner", args, NULL, &err) < 0)
-            log_error("schedule: returner %s: %s", list[i], fail_text(&err));
-    }
-    strv_free(list);
-}
-
 /* A reply, {n, ok, jid}, or the end of a run, {push: "runner", jid, ...}. */
 static void
 sched_heard(sched_t *self, const json_t *said)
@@ -193,14 +167,33 @@ sched_heard(sched_t *self, const json_t *said)
     if (!value_bool(said, "success", false))
         log_warning("schedule: %s (%s) failed; its jid is %s", value_str(ran, "name", ""),
                     value_str(ran, "fun", ""), jid);
-    sched_return(self, ran, said);
+
+    /* Gives what the runner returned to the job's returners. */
+    const json_t *item = value_get(ran, "item");
+    const char *names = value_str(item, "returner", "");
+    json_auto_t *ret = json_pack("{s:s, s:O?, s:O?, s:O?, s:O?, s:o, s:s, s:s}", "id", ctx_id(self->ctx),
+                                 "jid", value_get(said, "jid"), "return", value_get(said, "return"),
+                                 "retcode", value_get(said, "retcode"), "success", value_get(said, "success"),
+                                 "fun_args", sched_words(item), "fun", value_str(ran, "fun", ""), "schedule",
+                                 value_str(ran, "name", ""));
+    json_auto_t *args = json_pack("[O]", ret);
+    char **list = str_split(names, ",", true);
+    for (size_t i = 0; list[i] != NULL; i++) {
+        fail_auto_t err = FAIL_INIT;
+        if (returning_call(self->ctx, str_trim(list[i]), "returner", args, NULL, &err) < 0)
+            log_error("schedule: returner %s: %s", list[i], fail_text(&err));
+    }
+    strv_free(list);
 }
 
 /* Works until the line breaks. */
 static int
 sched_serve(sched_t *self, fail_t *err)
 {
-    int listens = sched_listen(self, err);
+    /* Asks for the events that concern the schedule. */
+    json_t *request = json_pack("{s:s, s:[s]}", "op", "events", "tags", SCHEDULE_RUN_TAG);
+    json_int_t ignored = 0;
+    int listens = local_post(self->line, &request, &ignored, err);
 
     while (listens >= 0) {
         json_auto_t *due = schedule_due(self->engine, sched_now()), *said = NULL;
@@ -212,6 +205,7 @@ sched_serve(sched_t *self, fail_t *err)
                 return rc;
         }
         sched_show(self);
+        /* Nothing due at all, or not for long, still looks once a minute, as the clock may have been set. */
         int64_t wait_ms = schedule_wait(self->engine, sched_now());
         int rc = local_next(self->line, wait_ms < 0 || wait_ms > WAIT_MAX_MS ? WAIT_MAX_MS : (int) wait_ms,
                             &said, err);
@@ -226,6 +220,8 @@ sched_serve(sched_t *self, fail_t *err)
     return listens;
 }
 
+/* Connects again and again: the master may start after its engines. Runs of a broken line are forgotten, as
+ * their end will not be told. */
 static int
 sched_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

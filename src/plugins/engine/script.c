@@ -13,29 +13,28 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
+/* A command that never ends its line must not fill the memory. */
 enum { LINE_MAX_BYTES = 1024 * 1024 };
 
+/* What is needed for each line. */
 typedef struct script {
     call_ctx_t *ctx;
     const char *output; /* "json" or "yaml" */
     json_t *seen;       /* owned: {tag: data} of before; NULL: each line is an event */
 } script_t;
 
-/* NEW value of a line, or NULL with *err. */
-static json_t *
-script_parse(const script_t *self, const char *line, size_t len, fail_t *err)
-{
-    if (str_eq(self->output, "yaml"))
-        return yaml_load(line, len, "the script's line", NULL, err);
-    return value_parse(line, len, LIMIT_LOCAL_MSG, "the script's line", err);
-}
-
+/* Fires the event of a line. Empty lines and those without a tag are no events; what can't be read is told in
+ * the log. With onchange, a tag's data must differ from what it was before. */
 static void
 script_line(script_t *self, char *line)
 {
+    static const char what[] = "the script's line";
     fail_auto_t err = FAIL_INIT;
-    size_t len = strlen(str_trim(line));
-    json_auto_t *event = len > 0 ? script_parse(self, str_trim(line), len, &err) : json_null();
+    char *text = str_trim(line);
+    size_t len = strlen(text);
+    json_auto_t *event = len == 0                       ? json_null()
+                         : str_eq(self->output, "yaml") ? yaml_load(text, len, what, NULL, &err)
+                                                        : value_parse(text, len, LIMIT_LOCAL_MSG, what, &err);
     const char *tag = value_str(event, "tag", NULL);
     json_auto_t *none = json_object();
     json_t *data = value_get(event, "data") != NULL ? value_get(event, "data") : none;
@@ -73,30 +72,6 @@ script_take(script_t *self, buf_t *in, bool *skips)
     buf_clear(in);
 }
 
-/* Reads the output to its end. */
-static void
-script_read(script_t *self, int fd)
-{
-    buf_auto_t in = BUF_INIT;
-    bool skips = false;
-    ssize_t n;
-
-    for (;;) {
-        buf_reserve(&in, LIMIT_BEACON_READ);
-        n = read(fd, in.data + in.len, LIMIT_BEACON_READ);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        in.len += (size_t) n;
-        script_take(self, &in, &skips);
-    }
-    if (in.len > 0 && !skips) {
-        buf_putc(&in, '\n');
-        script_take(self, &in, &skips);
-    }
-}
-
 /* Runs the command once, and reads its lines as they come. 0 or a negative errno with *err. */
 static int
 script_once(script_t *self, char *const *argv, fail_t *err)
@@ -105,6 +80,8 @@ script_once(script_t *self, char *const *argv, fail_t *err)
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return fail_set(err, -errno, "pipe: %s", strerror(errno));
+    /* The command ends with this process, and has the usual signals. Its errors are lines as well, as in
+     * Salt. */
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         proc_fresh_signals(NULL);
@@ -115,16 +92,36 @@ script_once(script_t *self, char *const *argv, fail_t *err)
         _exit(127);
     }
     (void) close(ends[1]);
-    if (pid > 0)
-        script_read(self, ends[0]);
+    if (pid > 0) {
+        /* Reads the output to its end. A last line without a newline counts, too. */
+        buf_auto_t in = BUF_INIT;
+        bool skips = false;
+        ssize_t count;
+        for (;;) {
+            buf_reserve(&in, LIMIT_BEACON_READ);
+            count = read(ends[0], in.data + in.len, LIMIT_BEACON_READ);
+            if (count < 0 && errno == EINTR)
+                continue;
+            if (count <= 0)
+                break;
+            in.len += (size_t) count;
+            script_take(self, &in, &skips);
+        }
+        if (in.len > 0 && !skips) {
+            buf_putc(&in, '\n');
+            script_take(self, &in, &skips);
+        }
+    }
     (void) close(ends[0]);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
+    /* A shell's number for what can't be started; the child has no other way to tell. */
     if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail_set(err, -ENOENT, "the command %s can't be run", argv[0]);
     return pid > 0 ? 0 : fail_set(err, -EAGAIN, "fork: %s", strerror(errno));
 }
 
+/* What one run says is no reason to end: the next one may do better. */
 static int
 script_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

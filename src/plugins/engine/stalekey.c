@@ -8,7 +8,8 @@
 
 #define US_PER_S 1000000
 
-/* NEW {id: seconds since the epoch}. */
+/* What the last round wrote. NEW {id: seconds since the epoch}, empty before the first round; NULL with
+ * *err. */
 static json_t *
 stalekey_seen(const char *path, fail_t *err)
 {
@@ -20,7 +21,8 @@ stalekey_seen(const char *path, fail_t *err)
     return rc == 0 ? json_object() : value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, err);
 }
 
-/* Notes who is there now. NEW {id: seconds}: of accepted minions alone; or NULL with *err. */
+/* Notes who is there now. One that was never seen before counts as seen now, so that it has its full time.
+ * NEW {id: seconds}: of accepted minions alone; or NULL with *err. */
 static json_t *
 stalekey_look(call_ctx_t *ctx, const json_t *before, json_int_t now_s, fail_t *err)
 {
@@ -38,7 +40,7 @@ stalekey_look(call_ctx_t *ctx, const json_t *before, json_int_t now_s, fail_t *e
     return seen;
 }
 
-/* Deletes the keys that are too old, and forgets them. */
+/* Deletes the keys that are too old, and forgets those that the master has deleted. */
 static void
 stalekey_delete(call_ctx_t *ctx, json_t *seen, json_int_t oldest_s)
 {
@@ -66,6 +68,8 @@ stalekey_delete(call_ctx_t *ctx, json_t *seen, json_int_t oldest_s)
         json_object_del(seen, json_string_value(id));
 }
 
+/* One look: who is there, whose key is too old, and what to remember. A failure leaves everything to the next
+ * round. */
 static void
 stalekey_round(call_ctx_t *ctx, const char *path, double expire_s)
 {
@@ -84,6 +88,7 @@ stalekey_round(call_ctx_t *ctx, const char *path, double expire_s)
         log_error("engine stalekey: %s", fail_text(&err));
 }
 
+/* Only the master has keys and sees who is connected. */
 static int
 stalekey_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

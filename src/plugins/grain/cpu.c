@@ -35,6 +35,7 @@ take_arm(json_t *out, char *value)
     json_object_set_new(out, "num_cpus", json_integer(1));
 }
 
+/* Names of the processor's features, which ARM's kernel calls Features. */
 static void
 take_flags(json_t *out, char *value)
 {
@@ -47,6 +48,7 @@ take_flags(json_t *out, char *value)
     json_object_set_new(out, "cpu_flags", list);
 }
 
+/* Keys of all architectures. `cpu` is that of PowerPC, `# processors` that of S/390. */
 static const struct {
     const char *key;
     take_fn *take;
@@ -56,13 +58,7 @@ static const struct {
     { "Processor", take_arm },    { "cpu", take_model },
 };
 
-/* The lists of all processors are alike: building the first one is enough. */
-static bool
-is_repeat(const json_t *out, take_fn *take)
-{
-    return take == take_flags && json_array_size(value_get(out, "cpu_flags")) > 0;
-}
-
+/* All three grains are there even where /proc/cpuinfo is not, as in a bare container. */
 static int
 cpu_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -74,7 +70,9 @@ cpu_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {
         char *value = line_value(line, ':');
         for (size_t i = 0; value != NULL && i < NELEMS(rows); i++) {
-            if (str_eq(line, rows[i].key) && !is_repeat(out, rows[i].take))
+            /* The flags of all processors are alike: the list of the first one is enough. */
+            bool again = rows[i].take == take_flags && json_array_size(value_get(out, "cpu_flags")) > 0;
+            if (str_eq(line, rows[i].key) && !again)
                 rows[i].take(out, value);
         }
     }

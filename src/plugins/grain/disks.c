@@ -5,7 +5,8 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* By the link of /sys/block. */
+/* Loop devices, RAM disks and the like are no hardware; where the link of /sys/block leads tells them
+ * apart. */
 static bool
 is_virtual(const char *root, const char *name)
 {
@@ -19,6 +20,7 @@ is_virtual(const char *root, const char *name)
     return str_starts(target, "../devices/virtual/");
 }
 
+/* The kernel says of each queue whether it rotates. A device without that file is in neither list. */
 static int
 disks_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

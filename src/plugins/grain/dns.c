@@ -13,6 +13,7 @@ dns_member(json_t *dns, const char *key)
     return value_get(dns, key);
 }
 
+/* A server or an option that the file repeats is listed once. */
 static void
 dns_add_once(json_t *list, const char *text)
 {
@@ -37,12 +38,14 @@ take_nameserver(json_t *dns, char **args)
     dns_add_once(dns_member(dns, family == AF_INET ? "ip4_nameservers" : "ip6_nameservers"), text);
 }
 
+/* Of several lines the last one counts, as it does for the resolver. */
 static void
 take_domain(json_t *dns, char **args)
 {
     json_object_set_new(dns, "domain", value_utf8(args[0], strlen(args[0])));
 }
 
+/* A second line replaces the first one. */
 static void
 take_search(json_t *dns, char **args)
 {
@@ -51,15 +54,6 @@ take_search(json_t *dns, char **args)
     for (size_t i = 0; args[i] != NULL; i++)
         json_array_append_new(list, value_utf8(args[i], strlen(args[i])));
     json_object_set_new(dns, "search", list);
-}
-
-/* The mask of a network without one is that of its class. */
-static uint32_t
-natural_mask(uint32_t addr)
-{
-    if (addr >> 31 == 0)
-        return 0xff000000U;
-    return addr >> 30 == 2 ? 0xffff0000U : 0xffffff00U;
 }
 
 /* A pair without a mask gets the one of its class. */
@@ -75,8 +69,13 @@ take_sortlist(json_t *dns, char **args)
             continue;
         if (mask_text != NULL && inet_pton(AF_INET, mask_text, &mask) != 1)
             continue;
+
+        /* Class A begins with the bit 0, class B with 10. */
+        uint32_t number = ntohl(addr.s_addr);
         if (mask_text == NULL)
-            mask.s_addr = htonl(natural_mask(ntohl(addr.s_addr)));
+            mask.s_addr = htonl(number >> 31 == 0   ? 0xff000000U
+                                : number >> 30 == 2 ? 0xffff0000U
+                                                    : 0xffffff00U);
         net.s_addr = addr.s_addr & mask.s_addr;
         inet_ntop(AF_INET, &net, net_text, sizeof(net_text));
         inet_ntop(AF_INET, &mask, mask_out, sizeof(mask_out));
@@ -85,12 +84,14 @@ take_sortlist(json_t *dns, char **args)
     }
 }
 
+/* Only the first word of the line, as Salt takes it. */
 static void
 dns_take_options(json_t *dns, char **args)
 {
     dns_add_once(dns_member(dns, "options"), args[0]);
 }
 
+/* What resolv.conf(5) describes; other lines are ignored. */
 static const struct {
     const char *directive;
     void (*take)(json_t *dns, char **args);
@@ -102,6 +103,8 @@ static const struct {
 static int
 dns_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
+    /* With systemd-resolved, /etc/resolv.conf names only its stub at 127.0.0.53; the real servers are
+     * here. */
     AUTO_FREE char *text = root_read(ctx->root, "/run/systemd/resolve/resolv.conf");
 
     if (text == NULL)

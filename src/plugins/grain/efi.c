@@ -6,7 +6,7 @@
 #include "salt/limits.h"
 #include "salt/plugin.h"
 
-/* Exactly one variable of that name, whose last byte is 1. */
+/* Exactly one variable of that name, whose last byte is 1: so Salt tells it, too. */
 static bool
 secure_boot(const char *root, const char *folder)
 {
@@ -25,6 +25,7 @@ secure_boot(const char *root, const char *folder)
 static int
 efi_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
+    /* The newer file system of variables, and the older one of /sys. */
     static const char *const folders[] = { "/sys/firmware/efi/efivars", "/sys/firmware/efi/vars" };
     const char *folder = NULL;
 

@@ -10,6 +10,7 @@
 static int
 environment_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
+    /* A minion that is a service has none, as a rule; then it is /bin/sh. */
     const char *shell = getenv("SHELL");
 
     /* Adds the folder that the minion runs in. */

@@ -11,24 +11,8 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* As many as wait at the same time; each has at most one question open. */
 enum { LOOKUP_THREADS = 8 };
-
-/* The canonical name of this host, or its own name when nobody knows it. NEW. */
-static char *
-find_fqdn(void)
-{
-    struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found = NULL;
-    char name[256] = "";
-    char *fqdn = NULL;
-
-    gethostname(name, sizeof(name) - 1);
-    if (name[0] != '\0' && getaddrinfo(name, NULL, &hints, &found) == 0) {
-        if (found != NULL && !str_empty(found->ai_canonname))
-            fqdn = xstrdup(found->ai_canonname);
-        freeaddrinfo(found);
-    }
-    return fqdn != NULL ? fqdn : xstrdup(name[0] != '\0' ? name : "localhost.localdomain");
-}
 
 /* Addresses of a name, each once. NEW; empty when it can't be resolved. */
 static json_t *
@@ -63,6 +47,7 @@ typedef struct lookups {
     atomic_size_t next;
 } lookups_t;
 
+/* A thread: takes the next address that nobody has taken yet, until there is none. */
 static void *
 fqdn_look_up(void *cookie)
 {
@@ -98,6 +83,7 @@ fqdn_names_of(lookups_t *all)
     AUTO_FREE char **names = xcalloc(all->n + 1, sizeof(*names));
     json_t *list = json_array();
 
+    /* This thread works along with the others, so that no thread at all is enough. */
     while (started < LOOKUP_THREADS && started < all->n &&
            pthread_create(&threads[started], NULL, fqdn_look_up, all) == 0)
         started++;
@@ -116,10 +102,22 @@ fqdn_names_of(lookups_t *all)
     return list;
 }
 
+/* The host's own name first: the addresses are looked up by it. */
 static int
 fqdn_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    AUTO_FREE char *fqdn = find_fqdn();
+    /* The canonical name of this host, or its own name when nobody knows it. */
+    struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *answer = NULL;
+    char name[256] = "";
+    char *canonical = NULL;
+    gethostname(name, sizeof(name) - 1);
+    if (name[0] != '\0' && getaddrinfo(name, NULL, &hints, &answer) == 0) {
+        if (answer != NULL && !str_empty(answer->ai_canonname))
+            canonical = xstrdup(answer->ai_canonname);
+        freeaddrinfo(answer);
+    }
+    AUTO_FREE char *fqdn = canonical != NULL ? canonical
+                                             : xstrdup(name[0] != '\0' ? name : "localhost.localdomain");
     const char *dot = strchr(fqdn, '.');
     lookups_t all = { NULL, 0, 0 };
     bool v4 = false, v6 = false;

@@ -6,8 +6,10 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* Bits of the flags: RTF_REJECT and RTF_GATEWAY of linux/route.h and linux/ipv6_route.h. */
 enum { ROUTE_REJECT = 0x0200, ROUTE_GATEWAY = 0x0002 };
 
+/* The best default route so far. */
 typedef struct route {
     bool found;
     unsigned long metric;
@@ -72,6 +74,7 @@ default_route(const char *root, const char *path, void (*take)(route_t *best, ch
     return best.via[0] != '\0' ? json_string(best.via) : json_boolean(best.found);
 }
 
+/* ip_gw is true as soon as one of the families has a default route. */
 static int
 gateway_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

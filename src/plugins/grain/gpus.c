@@ -8,6 +8,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* A bus that hangs is not to hold up the minion. */
 enum { TIMEOUT_MS = 5000 };
 
 /* By lspci's class. */
@@ -67,6 +68,8 @@ gpus_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     if (lspci != NULL) {
         AUTO_FREE char *program = root_path(ctx->root, lspci);
         if (proc_output(&printed, TIMEOUT_MS, program, "-vmm", NULL) == 0 && printed.len > 0) {
+            /* A device is a block of lines `Key:      value`; an empty line ends it, and the end of the
+             * output does, too. */
             json_auto_t *device = json_object();
 
             for (char *at = printed.data, *line; (line = line_next(&at)) != NULL;) {

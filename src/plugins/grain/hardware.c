@@ -9,12 +9,14 @@
 #define DMI         "/sys/class/dmi/id"
 #define DEVICE_TREE "/proc/device-tree"
 
+/* Firmware may hold any bytes; only UTF-8 is fit for JSON. */
 static void
 hardware_set_text(json_t *out, const char *key, const char *text)
 {
     json_object_set_new(out, key, value_utf8(text, strlen(text)));
 }
 
+/* Firmware comes after the device tree, and so overwrites what both have. */
 static int
 hardware_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -51,6 +53,7 @@ hardware_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
             AUTO_FREE char *text = root_read_trimmed(ctx->root, rows[i].file);
             if (text == NULL)
                 continue;
+            /* Firmware differs in the case of it; Salt has it in lower case. */
             for (char *c = text; str_eq(rows[i].key, "uuid") && *c != '\0'; c++)
                 *c = (char) tolower((unsigned char) *c);
             hardware_set_text(out, rows[i].key, text);

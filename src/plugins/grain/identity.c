@@ -5,15 +5,6 @@
 #include "common/host/rootfs.h"
 #include "salt/plugin.h"
 
-/* The SHA-256 of the id, as a number, modulo 2**31: its last 31 bits. */
-static json_int_t
-server_id(const char *id)
-{
-    AUTO_FREE char *hex = digest_bytes("sha256", id, strlen(id), NULL);
-
-    return (json_int_t) (strtoul(hex + strlen(hex) - 8, NULL, 16) & 0x7fffffffU);
-}
-
 static int
 grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
@@ -23,13 +14,18 @@ grain_identity_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 
     json_object_set_new(out, "id", json_string(id));
     json_object_set_new(out, "master", master != NULL ? json_deep_copy(master) : json_string(""));
-    json_object_set_new(out, "server_id", json_integer(server_id(id)));
+
+    /* The SHA-256 of the id, as a number, modulo 2**31: its last 31 bits. */
+    AUTO_FREE char *hex = digest_bytes("sha256", id, strlen(id), NULL);
+    unsigned long number = strtoul(hex + strlen(hex) - 8, NULL, 16) & 0x7fffffffU;
+    json_object_set_new(out, "server_id", json_integer((json_int_t) number));
+
     if (gethostname(name, sizeof(name) - 1) == 0)
         json_object_set_new(out, "localhost", value_utf8(name, strlen(name)));
     if (value_truthy(domain))
         json_object_set(out, "append_domain", domain);
 
-    /* Reads the machine's id. */
+    /* systemd's file, else the one of D-Bus, which hosts without systemd have. */
     static const char *const paths[] = { "/etc/machine-id", "/var/lib/dbus/machine-id" };
     AUTO_FREE char *text = NULL;
     for (size_t i = 0; i < NELEMS(paths) && text == NULL; i++)

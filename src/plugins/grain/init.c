@@ -26,28 +26,6 @@ contains_folded(const char *data, size_t len, const char *word)
     return false;
 }
 
-/* The first of the known names found in the program, block by block. */
-static const char *
-scan_program(const char *root, const char *path)
-{
-    static const char *const names[] = { "upstart", "sysvinit", "systemd" };
-    enum { BLOCK = 64 * 1024, EDGE = 7 };
-    AUTO_FREE char *full = root_path(root, path);
-    AUTO_FREE char *block = xcalloc(1, EDGE + BLOCK);
-    AUTO_FD fd = open(full, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-
-    for (size_t total = 0; fd >= 0 && total < LIMIT_HOST_FILE && (n = read(fd, block + EDGE, BLOCK)) > 0;) {
-        for (size_t i = 0; i < NELEMS(names); i++) {
-            if (contains_folded(block, EDGE + (size_t) n, names[i]))
-                return names[i];
-        }
-        total += (size_t) n;
-        memmove(block, block + n, EDGE); /* a name may lie across two blocks */
-    }
-    return "unknown";
-}
-
 static bool
 has_word(char **words, const char *word)
 {
@@ -58,6 +36,8 @@ has_word(char **words, const char *word)
     return false;
 }
 
+/* Programs that containers run as process 1 are known by their name. /sbin/init may be any of several, and
+ * its file is searched for a name, as Salt searches it. */
 static const char *
 from_command_line(const char *root, char **words)
 {
@@ -68,8 +48,25 @@ from_command_line(const char *root, char **words)
                            : words[0][0] == '/' ? (root_exists(root, words[0]) ? xstrdup(words[0]) : NULL)
                                                 : root_which(root, words[0]);
 
-    if (str_ends(init, "bin/init"))
-        return scan_program(root, init);
+    if (str_ends(init, "bin/init")) {
+        /* The first of the known names found in the program, block by block. */
+        static const char *const names[] = { "upstart", "sysvinit", "systemd" };
+        enum { BLOCK = 64 * 1024, EDGE = 7 };
+        AUTO_FREE char *full = root_path(root, init);
+        AUTO_FREE char *block = xcalloc(1, EDGE + BLOCK);
+        AUTO_FD fd = open(full, O_RDONLY | O_CLOEXEC);
+        ssize_t n;
+        for (size_t total = 0;
+             fd >= 0 && total < LIMIT_HOST_FILE && (n = read(fd, block + EDGE, BLOCK)) > 0;) {
+            for (size_t i = 0; i < NELEMS(names); i++) {
+                if (contains_folded(block, EDGE + (size_t) n, names[i]))
+                    return names[i];
+            }
+            total += (size_t) n;
+            memmove(block, block + n, EDGE); /* a name may lie across two blocks */
+        }
+        return "unknown";
+    }
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *path = root_which(root, rows[i].program);
         if (has_word(words, path))

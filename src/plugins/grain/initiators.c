@@ -20,18 +20,21 @@ initiators_lines_of(const char *root, const char *path, const char *prefix, bool
     return list;
 }
 
+/* Comments and other settings of the file don't begin so. */
 static json_t *
 iscsi_iqn(const char *root)
 {
     return initiators_lines_of(root, "/etc/iscsi/initiatorname.iscsi", "InitiatorName=", false);
 }
 
+/* The file has nothing but the name, of which the prefix is a part. */
 static json_t *
 nvme_nqn(const char *root)
 {
     return initiators_lines_of(root, "/etc/nvme/hostnqn", "nqn.", true);
 }
 
+/* Each adapter of the host has a port with its own name. */
 static json_t *
 fc_wwn(const char *root)
 {
@@ -51,6 +54,7 @@ fc_wwn(const char *root)
 static int
 initiators_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
+    /* Salt leaves the files of networks alone that most hosts don't have, unless told otherwise. */
     static const struct {
         const char *key, *option;
         json_t *(*read)(const char *root);

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* An address as it is on the wire, by which it is sorted. */
 typedef struct address {
     int family;
     uint8_t raw[16];
@@ -73,16 +74,12 @@ add_hardware(json_t *hardware, const char *name, const struct sockaddr_ll *link)
     size_t len = link->sll_halen < sizeof(link->sll_addr) ? link->sll_halen : sizeof(link->sll_addr);
     buf_auto_t colons = BUF_INIT;
 
-    if (len == 0)
-        return;
-    if (len == 4) {
-        inet_ntop(AF_INET, link->sll_addr, text, sizeof(text));
-        json_object_set_new(hardware, name, json_string(text));
-        return;
-    }
     for (size_t i = 0; i < len; i++)
         buf_printf(&colons, "%s%02x", i > 0 ? ":" : "", link->sll_addr[i]);
-    json_object_set_new(hardware, name, json_string(buf_str(&colons)));
+    if (len == 4)
+        inet_ntop(AF_INET, link->sll_addr, text, sizeof(text));
+    if (len > 0)
+        json_object_set_new(hardware, name, json_string(len == 4 ? text : buf_str(&colons)));
 }
 
 static uint32_t
@@ -111,31 +108,11 @@ is_secondary(const struct ifaddrs *all, const struct ifaddrs *one)
     return false;
 }
 
+/* What the grains are made of: objects {interface: [address]}, and the numbers of all addresses. */
 typedef struct found {
     json_t *all, *v4, *v6, *hardware;
     address_set_t set4, set6;
 } found_t;
-
-static void
-interfaces_add_address(found_t *found, const char *name, const struct sockaddr *addr)
-{
-    bool v4 = addr->sa_family == AF_INET;
-    const void *raw = v4 ? (const void *) &((const struct sockaddr_in *) (const void *) addr)->sin_addr
-                         : (const void *) &((const struct sockaddr_in6 *) (const void *) addr)->sin6_addr;
-    char text[INET6_ADDRSTRLEN];
-
-    inet_ntop(addr->sa_family, raw, text, sizeof(text));
-    json_array_append_new(interfaces_list_of(found->all, name), json_string(text));
-    json_array_append_new(interfaces_list_of(v4 ? found->v4 : found->v6, name), json_string(text));
-
-    /* Numbers are kept, as the lists are sorted by them. */
-    address_set_t *set = v4 ? &found->set4 : &found->set6;
-    int family = addr->sa_family;
-    set->items = xrealloc(set->items, (set->n + 1) * sizeof(*set->items));
-    memset(&set->items[set->n], 0, sizeof(*set->items));
-    set->items[set->n].family = family;
-    memcpy(set->items[set->n++].raw, raw, raw_len(family));
-}
 
 /* One kind of addresses of all interfaces. */
 static void
@@ -148,7 +125,23 @@ add_pass(found_t *found, const struct ifaddrs *all, int family, bool secondary)
             continue;
         AUTO_FREE char *name = xstrndup(i->ifa_name,
                                         strcspn(i->ifa_name, ":")); /* a label is not an interface */
-        interfaces_add_address(found, name, i->ifa_addr);
+
+        /* Lists the address under its interface. */
+        bool v4 = family == AF_INET;
+        const void *raw =
+            v4 ? (const void *) &((const struct sockaddr_in *) (const void *) i->ifa_addr)->sin_addr
+               : (const void *) &((const struct sockaddr_in6 *) (const void *) i->ifa_addr)->sin6_addr;
+        char text[INET6_ADDRSTRLEN];
+        inet_ntop(family, raw, text, sizeof(text));
+        json_array_append_new(interfaces_list_of(found->all, name), json_string(text));
+        json_array_append_new(interfaces_list_of(v4 ? found->v4 : found->v6, name), json_string(text));
+
+        /* Numbers are kept, as the lists are sorted by them. */
+        address_set_t *set = v4 ? &found->set4 : &found->set6;
+        set->items = xrealloc(set->items, (set->n + 1) * sizeof(*set->items));
+        memset(&set->items[set->n], 0, sizeof(*set->items));
+        set->items[set->n].family = family;
+        memcpy(set->items[set->n++].raw, raw, raw_len(family));
     }
 }
 

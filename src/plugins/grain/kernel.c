@@ -6,7 +6,8 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
-/* Next word of the kernel's command line, with shell quoting; NULL at the end. NEW. */
+/* Next word of the kernel's command line, with shell quoting; NULL at the end. Salt splits it with Python's
+ * shlex. NEW. */
 static char *
 kernel_next_word(const char **at)
 {

@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* A device is what stands before " : " in /proc/mdstat; two other lines look alike. */
 static int
 mdadm_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* The kernel counts in kibibytes. A host without swap space has a grain of 0. */
 static int
 grain_memory_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

@@ -12,6 +12,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* A row of a table. */
 typedef struct pair {
     const char *key, *value;
 } pair_t;
@@ -74,6 +75,7 @@ static const pair_t os_families[] = {
 #include "plugins/grain/os_names.def"
 };
 
+/* Value of a key in a table; NULL when it is not there. BORROWED. */
 static const char *
 os_find(const pair_t *rows, size_t n, const char *key)
 {
@@ -84,7 +86,8 @@ os_find(const pair_t *rows, size_t n, const char *key)
     return NULL;
 }
 
-/* NEW. `id` may be NULL. */
+/* What Salt calls the distribution: the full name without "Linux", unless the table of names knows its start.
+ * NEW. `id` may be NULL. */
 static char *
 derive_os(const char *full_name, const char *id)
 {
@@ -148,6 +151,7 @@ derive_family(const char *id, const char *like)
     return text;
 }
 
+/* An empty field of os-release counts as one that is not there. */
 static void
 os_set_unless_empty(json_t *out, const char *key, const char *text)
 {
@@ -167,6 +171,7 @@ in_parentheses(const char *text)
 
 /* ---- distributions whose old spelling is kept ------------------------------------------------ */
 
+/* Distributions whose os-release Salt has checked, so that it needs no older source. */
 static bool
 os_is_checked(const char *id)
 {
@@ -227,6 +232,7 @@ distro_codename(const json_t *release, const old_release_t *old)
     return from_version != NULL ? from_version : xstrdup(old->codename);
 }
 
+/* A version with more parts says more: CentOS's own file has 7.9.2009 where os-release has 7. */
 static size_t
 dots(const char *text)
 {
@@ -273,29 +279,25 @@ add_old_names(const json_t *release, const old_release_t *old, json_t *out)
     json_object_set_new(out, "os_family", json_string(family));
 }
 
-/* Salt knows these two keys even where the distribution has none, as Debian's unstable. */
+/* The end of a checked distribution. */
 static void
 os_add_missing(json_t *out)
 {
-    static const char *const names[] = { "oscodename", "osrelease" };
+    static const char *const always[] = { "oscodename", "osrelease" };
+    static const char *const lsb[][2] = { { "lsb_distrib_id", "os" },
+                                          { "lsb_distrib_release", "osrelease" },
+                                          { "lsb_distrib_codename", "oscodename" } };
 
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        if (value_get(out, names[i]) == NULL)
-            json_object_set_new(out, names[i], json_null());
+    /* Salt knows these two keys even where the distribution has none, as Debian's unstable. */
+    for (size_t i = 0; i < NELEMS(always); i++) {
+        if (value_get(out, always[i]) == NULL)
+            json_object_set_new(out, always[i], json_null());
     }
-}
 
-/* Names that lsb-release does not say are those of os-release. */
-static void
-add_missing_lsb(json_t *out)
-{
-    static const char *const names[][2] = { { "lsb_distrib_id", "os" },
-                                            { "lsb_distrib_release", "osrelease" },
-                                            { "lsb_distrib_codename", "oscodename" } };
-
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        if (value_get(out, names[i][0]) == NULL)
-            os_set_unless_empty(out, names[i][0], value_str(out, names[i][1], ""));
+    /* Names that lsb-release does not say are those of os-release. */
+    for (size_t i = 0; i < NELEMS(lsb); i++) {
+        if (value_get(out, lsb[i][0]) == NULL)
+            os_set_unless_empty(out, lsb[i][0], value_str(out, lsb[i][1], ""));
     }
 }
 
@@ -363,7 +365,6 @@ add_distribution(const char *root, json_t *out)
     }
     if (release != NULL && os_is_checked(value_str(release, "ID", ""))) {
         os_add_missing(out);
-        add_missing_lsb(out);
         return;
     }
     json_object_del(out, "osrelease");

@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* Salt runs the two tools; the kernel's file says what they print. */
 static int
 selinux_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

@@ -14,6 +14,7 @@
 
 #define DMI "/sys/class/dmi/id"
 
+/* A text that gives a machine away, and the grains that follow; NULL leaves a grain as it is. */
 typedef struct rule {
     const char *text, *virtual, *subtype;
 } rule_t;
@@ -162,6 +163,8 @@ is_chroot(const char *root)
 
 /* ---- Xen -------------------------------------------------------------------------------------- */
 
+/* Dom0 rules the host; a guest is either wholly virtual or paravirtual. NULL: Xen's folders are there, but
+ * nothing of a guest. */
 static const char *
 xen_subtype(const char *root)
 {
@@ -177,9 +180,11 @@ xen_subtype(const char *root)
     return root_is_dir(root, "/sys/bus/xen/drivers/xenconsole") ? "Xen PV DomU" : NULL;
 }
 
+/* What Xen tells of itself in /sys: its version, and the features it offers to guests. */
 static void
-add_xen_features(const char *root, json_t *out)
+add_xen(const char *root, json_t *out)
 {
+    /* By the number of their bit; the seventh has none. */
     static const char *const names[] = {
         "writable_page_tables",
         "writable_descriptor_tables",
@@ -197,8 +202,17 @@ add_xen_features(const char *root, json_t *out)
         "memory_op_vnode_supported",
         "ARM_SMCCC_supported",
     };
+    AUTO_FREE char *major = root_read_trimmed(root, "/sys/hypervisor/version/major");
+    AUTO_FREE char *minor = root_read_trimmed(root, "/sys/hypervisor/version/minor");
+    AUTO_FREE char *extra = root_read_trimmed(root, "/sys/hypervisor/version/extra");
     AUTO_FREE char *text = root_read_trimmed(root, "/sys/hypervisor/properties/features");
 
+    if (major != NULL && minor != NULL && extra != NULL) {
+        json_object_set_new(out, "virtual_hv_version", value_fmt("%s.%s%s", major, minor, extra));
+        json_object_set_new(out, "virtual_hv_version_info", json_pack("[s, s, s]", major, minor, extra));
+    }
+
+    /* A hexadecimal number, which is a grain of its own. */
     if (text == NULL)
         return;
     unsigned long bits = strtoul(text, NULL, 16);
@@ -211,21 +225,9 @@ add_xen_features(const char *root, json_t *out)
     json_object_set_new(out, "virtual_hv_features_list", list);
 }
 
-static void
-add_xen_version(const char *root, json_t *out)
-{
-    AUTO_FREE char *major = root_read_trimmed(root, "/sys/hypervisor/version/major");
-    AUTO_FREE char *minor = root_read_trimmed(root, "/sys/hypervisor/version/minor");
-    AUTO_FREE char *extra = root_read_trimmed(root, "/sys/hypervisor/version/extra");
-
-    if (major != NULL && minor != NULL && extra != NULL) {
-        json_object_set_new(out, "virtual_hv_version", value_fmt("%s.%s%s", major, minor, extra));
-        json_object_set_new(out, "virtual_hv_version_info", json_pack("[s, s, s]", major, minor, extra));
-    }
-}
-
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Names of products that Salt looks for itself, whatever the first part has found. */
 static void
 apply_product(const char *root, json_t *out)
 {
@@ -240,6 +242,8 @@ apply_product(const char *root, json_t *out)
     apply_file(root, out, "/sys/devices/virtual/dmi/id/product_name", products, NELEMS(products));
 }
 
+/* Amazon's machines are those of a known hypervisor, and say in their firmware whose they are. The newer
+ * ones, Nitro, are neither QEMU nor KVM to Salt. */
 static void
 apply_amazon(const char *root, json_t *out)
 {
@@ -264,6 +268,7 @@ apply_amazon(const char *root, json_t *out)
     }
 }
 
+/* The command that shows the host's own processes: on a host of OpenVZ only those outside the containers. */
 static const char *
 ps_command(const grain_ctx_t *ctx, const json_t *out)
 {
@@ -346,10 +351,8 @@ virtual_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     if (value_get(out, "virtual_subtype") != NULL && str_eq(value_str(out, "virtual", ""), "physical"))
         virtual_set(out, "virtual", NULL);
     apply_amazon(root, out);
-    if (str_eq(value_str(out, "virtual", ""), "xen")) {
-        add_xen_version(root, out);
-        add_xen_features(root, out);
-    }
+    if (str_eq(value_str(out, "virtual", ""), "xen"))
+        add_xen(root, out);
     json_object_set_new(out, "ps", json_string(ps_command(ctx, out)));
     return 0;
 }

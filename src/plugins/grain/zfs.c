@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
+/* Pools on disks that don't answer are not to hold up the minion. */
 enum { TIMEOUT_MS = 30000 };
 
 /* "10.9T" in bytes; what is not a size stays text. */
@@ -44,6 +45,8 @@ has_page(const char *root)
     return found;
 }
 
+/* zfs_feature_flags follows from the documentation, as Salt has it, and is no matter of the running
+ * system. */
 static int
 zfs_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

@@ -14,6 +14,7 @@ same_trimmed(const char *a, const char *b)
     return strcmp(str_trim(left), str_trim(right)) == 0;
 }
 
+/* Salt's text has no newline at its end; the file gets one. */
 static int
 apache_configfile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -3,12 +3,6 @@
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
-static const char *
-docker_container_name_of(const json_t *args)
-{
-    return value_str(args, "name", "");
-}
-
 /* ---- run --------------------------------------------------------------------------------------- */
 
 /* The error about arguments that run() does not take; NULL: none. */
@@ -40,21 +34,7 @@ take_remove(json_t *given, bool collisions)
     return remove;
 }
 
-static void
-tell_run(json_t *args, json_t *ret)
-{
-    json_t *code = value_path(ret, "changes:ExitCode", ":");
-
-    if (value_bool(args, "bg", false))
-        json_object_set_new(ret, "comment", json_string("Container was run in the background"));
-    else if (code != NULL) {
-        bool ok = !value_bool(args, "failhard", true) || json_integer_value(code) == 0;
-        state_ret_set(ret, ok ? STATE_TRUE : STATE_FALSE,
-                      "Container ran and exited with a return code of %lld",
-                      (long long) json_integer_value(code));
-    }
-}
-
+/* What the engine says is the state's comment, and no error of the function. */
 static int
 docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -100,7 +80,15 @@ docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
         return 0;
     }
     state_change_set(ret, changes);
-    tell_run(args, ret);
+    json_t *code = value_path(ret, "changes:ExitCode", ":");
+    if (value_bool(args, "bg", false))
+        json_object_set_new(ret, "comment", json_string("Container was run in the background"));
+    else if (code != NULL) {
+        bool ok = !value_bool(args, "failhard", true) || json_integer_value(code) == 0;
+        state_ret_set(ret, ok ? STATE_TRUE : STATE_FALSE,
+                      "Container ran and exited with a return code of %lld",
+                      (long long) json_integer_value(code));
+    }
     json_auto_t *gone = remove
                             ? sub_call(ctx, err, "docker.rm", "{s:s}", "name", value_str(changes, "Id", ""))
                             : NULL;
@@ -148,6 +136,7 @@ by_state(call_ctx_t *ctx, const json_t *targets, fail_t *err)
     return json_incref(out);
 }
 
+/* True with the comment: containers that are not as the options allow. */
 static int
 stop_errors(json_t *args, const json_t *found, json_t *ret)
 {
@@ -193,6 +182,7 @@ stop_each(call_ctx_t *ctx, json_t *args, const json_t *names, json_t *ret)
     return value_joined(errors, "; ");
 }
 
+/* All containers are looked at before the first one is stopped. */
 static int
 docker_container_state_stopped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -234,10 +224,11 @@ docker_container_is_there(call_ctx_t *ctx, const char *name, fail_t *err)
     return names != NULL ? value_lists(names, name) : err->code;
 }
 
+/* Success is that the container is gone afterwards, whatever the engine said. */
 static int
 docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name = docker_container_name_of(args);
+    const char *name = value_str(args, "name", "");
     bool force = value_bool(args, "force", false);
     json_t *ret = *ret_value = state_ret_args(args), *removed = NULL;
     int there = docker_container_is_there(ctx, name, err);
@@ -271,6 +262,7 @@ docker_container_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value,
 
 /* ---- watch ------------------------------------------------------------------------------------- */
 
+/* A change replaces a running container, or sends it a signal; the others just do their own again. */
 static int
 docker_container_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

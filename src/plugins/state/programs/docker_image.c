@@ -9,14 +9,6 @@ typedef struct wanted {
     const char *build, *load, *action; /* BORROWED */
 } wanted_t;
 
-static void
-wanted_free(wanted_t *self)
-{
-    free(self->name);
-    free(self->tag);
-    free(self->full);
-}
-
 /* False with the state's comment. */
 static bool
 wanted_read(wanted_t *self, const json_t *args, json_t *ret)
@@ -97,6 +89,7 @@ is_news(const wanted_t *self, const json_t *before, const json_t *done)
     return value_truthy(value_path(done, "Layers:Pulled", ":"));
 }
 
+/* 0 with the state's return made, or negative. */
 static int
 docker_image_present_in(call_ctx_t *ctx, const wanted_t *self, const json_t *args, json_t *ret, fail_t *err)
 {
@@ -136,7 +129,9 @@ docker_image_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     json_t *ret = *ret_value = state_ret_args(args);
     int rc = wanted_read(&wanted, args, ret) ? docker_image_present_in(ctx, &wanted, args, ret, err) : 0;
 
-    wanted_free(&wanted);
+    free(wanted.name);
+    free(wanted.tag);
+    free(wanted.full);
     return rc;
 }
 
@@ -158,40 +153,6 @@ tags_there(call_ctx_t *ctx, const json_t *targets, fail_t *err)
     return json_incref(out);
 }
 
-/* Removes them and tells what is left. */
-static int
-remove_tags(call_ctx_t *ctx, json_t *tags, bool force, json_t *ret, fail_t *err)
-{
-    json_auto_t *kwargs = json_pack("{s:b}", "force", force);
-    json_t *done = NULL, *one;
-    size_t i;
-
-    if (ctx_call(ctx, "docker.rmi", tags, kwargs, &done, err) < 0)
-        return state_ret_fail(ret, err);
-    json_auto_t *result = done;
-    json_auto_t *left = sub_call(ctx, err, "docker.list_tags", NULL);
-    if (left == NULL)
-        return state_ret_fail(ret, err);
-    json_auto_t *failed = json_array();
-    json_array_foreach (tags, i, one) {
-        if (value_has(left, one))
-            json_array_append(failed, one);
-    }
-    AUTO_FREE char *names = value_joined(json_array_size(failed) > 0 ? failed : tags, ", ");
-    AUTO_FREE char *errors = value_joined(value_get(result, "Errors"), "; ");
-    if (json_array_size(failed) == json_array_size(tags))
-        return state_ret_set(ret, STATE_FALSE, "None of the specified images were removed%s%s",
-                             value_get(result, "Errors") != NULL ? ". The following errors were encountered: "
-                                                                 : "",
-                             value_get(result, "Errors") != NULL ? errors : "");
-    state_change_set(ret, json_incref(result));
-    if (json_array_size(failed) > 0)
-        return state_ret_set(ret, STATE_FALSE, "The following image(s) failed to be removed: %s", names);
-    return json_array_size(tags) == 1
-               ? state_ret_set(ret, STATE_TRUE, "Image %s was removed", names)
-               : state_ret_set(ret, STATE_TRUE, "The following images were removed: %s", names);
-}
-
 static int
 docker_image_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -200,8 +161,8 @@ docker_image_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 
     if (!value_truthy(name) && !value_truthy(images))
         return state_ret_set(ret, STATE_FALSE, "One of 'name' and 'images' must be provided");
-    json_auto_t *one = json_pack("[O]", name);
-    json_auto_t *targets = docker_stringlist(value_truthy(images) ? images : one);
+    json_auto_t *alone = json_pack("[O]", name);
+    json_auto_t *targets = docker_stringlist(value_truthy(images) ? images : alone);
     json_auto_t *tags = tags_there(ctx, targets, err);
     if (tags == NULL)
         return state_ret_fail(ret, err);
@@ -215,9 +176,38 @@ docker_image_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
         return json_array_size(tags) == 1
                    ? state_ret_set(ret, STATE_NONE, "Image %s will be removed", names)
                    : state_ret_set(ret, STATE_NONE, "The following images will be removed: %s", names);
-    return remove_tags(ctx, tags, value_bool(args, "force", false), ret, err);
+
+    /* Removes them and tells what is left. */
+    json_auto_t *kwargs = json_pack("{s:b}", "force", value_bool(args, "force", false));
+    json_t *done = NULL, *one;
+    size_t i;
+    if (ctx_call(ctx, "docker.rmi", tags, kwargs, &done, err) < 0)
+        return state_ret_fail(ret, err);
+    json_auto_t *result = done;
+    json_auto_t *left = sub_call(ctx, err, "docker.list_tags", NULL);
+    if (left == NULL)
+        return state_ret_fail(ret, err);
+    json_auto_t *failed = json_array();
+    json_array_foreach (tags, i, one) {
+        if (value_has(left, one))
+            json_array_append(failed, one);
+    }
+    AUTO_FREE char *still = value_joined(failed, ", ");
+    AUTO_FREE char *errors = value_joined(value_get(result, "Errors"), "; ");
+    if (json_array_size(failed) == json_array_size(tags))
+        return state_ret_set(ret, STATE_FALSE, "None of the specified images were removed%s%s",
+                             value_get(result, "Errors") != NULL ? ". The following errors were encountered: "
+                                                                 : "",
+                             value_get(result, "Errors") != NULL ? errors : "");
+    state_change_set(ret, json_incref(result));
+    if (json_array_size(failed) > 0)
+        return state_ret_set(ret, STATE_FALSE, "The following image(s) failed to be removed: %s", still);
+    return json_array_size(tags) == 1
+               ? state_ret_set(ret, STATE_TRUE, "Image %s was removed", names)
+               : state_ret_set(ret, STATE_TRUE, "The following images were removed: %s", names);
 }
 
+/* Only an image that shall be there can be brought anew. */
 static int
 docker_image_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -3,6 +3,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/docker/dockerstate.h"
 
+/* The state's run; whoever makes it frees what it owns. */
 typedef struct netstate {
     call_ctx_t *ctx;
     json_t *args, *ret;
@@ -14,6 +15,7 @@ typedef struct netstate {
     bool replaced;
 } netstate_t;
 
+/* What the engine has of that name. NEW, or NULL with *err: -ENOENT for none. */
 static json_t *
 docker_network_now(netstate_t *self)
 {
@@ -160,26 +162,7 @@ remove_network(netstate_t *self, json_t *changes)
     return true;
 }
 
-/* Adds how the containers were connected, so that they can be again. */
-static void
-remember_connections(netstate_t *self)
-{
-    const char *id;
-    json_t *one;
-
-    self->before = json_deep_copy(value_get(self->network, "Containers"));
-    json_object_foreach (self->before, id, one) {
-        json_auto_t *container = sub_call(self->ctx, self->err, "docker.inspect_container", "{s:s}", "name",
-                                          id);
-        json_t *net = value_get(value_path(container, "NetworkSettings:Networks", ":"), self->name);
-        if (value_truthy(value_get(net, "Links")))
-            json_object_set(one, "Links", value_get(net, "Links"));
-        if (value_truthy(value_get(net, "Aliases")))
-            json_object_set(one, "Aliases", value_get(net, "Aliases"));
-        fail_clear(self->err);
-    }
-}
-
+/* Makes the network of the translated arguments. False with the comment. */
 static bool
 create_network(netstate_t *self)
 {
@@ -297,7 +280,21 @@ look_at_network(netstate_t *self, bool *ret_end)
         state_change(self->ret, "recreated", json_true());
         return state_ret_set(self->ret, STATE_NONE, "Network would be recreated with new config");
     }
-    remember_connections(self);
+
+    /* Adds how the containers were connected, so that they can be again. */
+    const char *id;
+    json_t *one;
+    self->before = json_deep_copy(value_get(self->network, "Containers"));
+    json_object_foreach (self->before, id, one) {
+        json_auto_t *container = sub_call(self->ctx, self->err, "docker.inspect_container", "{s:s}", "name",
+                                          id);
+        json_t *net = value_get(value_path(container, "NetworkSettings:Networks", ":"), self->name);
+        if (value_truthy(value_get(net, "Links")))
+            json_object_set(one, "Links", value_get(net, "Links"));
+        if (value_truthy(value_get(net, "Aliases")))
+            json_object_set(one, "Aliases", value_get(net, "Aliases"));
+        fail_clear(self->err);
+    }
     if (!remove_network(self, NULL)) {
         *ret_end = true;
         return 0;
@@ -306,6 +303,7 @@ look_at_network(netstate_t *self, bool *ret_end)
     return 1;
 }
 
+/* The arguments are checked before anything is done. 0, or negative with *err. */
 static int
 docker_network_present_in(netstate_t *self)
 {
@@ -352,6 +350,7 @@ docker_network_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return rc < 0 ? state_ret_fail(*ret_value, err) : 0;
 }
 
+/* Containers are disconnected first, as the engine keeps a network that is in use. */
 static int
 docker_network_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

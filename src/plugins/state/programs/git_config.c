@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/git/gitstate.h"
 
+/* One setting and where it is: in a repository, or the user's own. */
 typedef struct config {
     gitstate_t s;
     const char *key;
@@ -117,6 +118,7 @@ set_values(config_t *c, const json_t *values, json_t *before)
     bool single = json_array_size(values) == 1 && !value_truthy(value_get(s->args, "multivar"));
     AUTO_FREE char *shown = single ? xasprintf("'%s'", json_string_value(json_array_get(values, 0)))
                                    : value_repr(values);
+    /* A setting without a value is "added", one with another value is "set". */
     const char *word = json_is_null(before) ? "added as" : "set to";
 
     if (json_equal(values, before))
@@ -144,6 +146,7 @@ set_values(config_t *c, const json_t *values, json_t *before)
                          shown);
 }
 
+/* `value` is one text, `multivar` several; Salt wants exactly one of them. */
 static int
 git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -169,6 +172,7 @@ git_config_matches(config_t *c, json_t *value_regex)
 {
     size_t end = strlen(c->key), start = strspn(c->key, "^");
 
+    /* Anchors of the user's own are taken off, as the expression gets its own ones. */
     while (end > start && c->key[end - 1] == '$')
         end--;
     return git_config_ask(c, "git.config_get_regexp",
@@ -194,29 +198,6 @@ several(const json_t *found, size_t least)
         buf_putc(&out, ')');
     }
     return buf_steal(&out);
-}
-
-/* Adds removed values to the changes. */
-static void
-tell_unset(json_t *ret, const json_t *before, const json_t *after)
-{
-    const char *key;
-    json_t *values, *one;
-    size_t i, k;
-
-    json_object_foreach ((json_t *) before, key, values) {
-        json_t *left = value_get(after, key), *gone = json_array();
-        json_array_foreach (values, i, one) {
-            bool there = false;
-            for (k = 0; k < json_array_size(left); k++)
-                there |= json_equal(one, json_array_get(left, k));
-            if (!there)
-                json_array_append(gone, one);
-        }
-        if (json_array_size(gone) > 0)
-            state_change(ret, key, json_incref(gone));
-        json_decref(gone);
-    }
 }
 
 /* Unsets every matching key; keys that git refuses are listed, the others are unset all the same. */
@@ -252,7 +233,23 @@ unset(config_t *c, const json_t *found)
                 *left = after != NULL ? git_config_matches(c, regex) : NULL;
     if (left == NULL)
         return s->err->code;
-    tell_unset(s->ret, before, after);
+
+    /* What is gone is what was there before and is not any more. */
+    json_t *one;
+    size_t i, k;
+    json_object_foreach ((json_t *) before, key, values) {
+        json_t *kept = value_get(after, key), *gone = json_array();
+        json_array_foreach (values, i, one) {
+            bool there = false;
+            for (k = 0; k < json_array_size(kept); k++)
+                there |= json_equal(one, json_array_get(kept, k));
+            if (!there)
+                json_array_append(gone, one);
+        }
+        if (json_array_size(gone) > 0)
+            state_change(s->ret, key, json_incref(gone));
+        json_decref(gone);
+    }
     AUTO_FREE char *still = several(left, 0);
     return *still != '\0' ? state_ret_set(s->ret, STATE_FALSE, "Failed to unset value(s): %s", still)
                           : state_ret_set(s->ret, STATE_TRUE, "Value(s) successfully unset");

@@ -9,6 +9,7 @@
 
 enum { SHA_LEN = 40 };
 
+/* What the steps know of the checkout. */
 typedef struct detached {
     gitstate_t s;
     const char *name, *remote;
@@ -18,6 +19,7 @@ typedef struct detached {
     char *was, *to; /* owned: the commit that is checked out (NULL: none), and the one that shall be */
 } detached_t;
 
+/* An option that is off by default. */
 static bool
 git_detached_asked(const detached_t *d, const char *key)
 {
@@ -73,35 +75,6 @@ git_detached_check_args(detached_t *d)
 
 /* ---- a repository that is there --------------------------------------------------------------- */
 
-/* The remote's address is that of the SLS. 1: ret is the answer. */
-static int
-set_remote(detached_t *d)
-{
-    gitstate_t *s = &d->s;
-    json_auto_t *remotes = gitstate_call(s, "git.remotes", json_pack("{s:b}", "redact_auth", 0), s->err);
-
-    if (remotes == NULL)
-        return s->err->code;
-    const char *now = value_str(value_get(remotes, d->remote), "fetch", NULL);
-    git_login_auto_t wanted = GIT_LOGIN_INIT;
-    git_login_of(&wanted, d->name);
-    if (now != NULL && strstr(now, wanted.url) != NULL)
-        return 0;
-    if (ctx_test(s->ctx))
-        return git_detached_would(d, "Remote %s would be set to %s", d->remote, d->name);
-    json_t *kwargs = gitstate_access(s);
-    json_object_del(kwargs, "identity");
-    json_object_del(kwargs, "saltenv");
-    json_object_set_new(kwargs, "url", json_string(d->name));
-    json_object_set_new(kwargs, "remote", json_string(d->remote));
-    json_auto_t *done = gitstate_call(s, "git.remote_set", kwargs, s->err);
-    if (done == NULL)
-        return s->err->code;
-    AUTO_FREE char *before = str_redacted(now != NULL ? now : "None");
-    gitstate_note(s, "Remote %s updated from '%s' to '%s'", d->remote, before, d->name);
-    return 0;
-}
-
 /* Reads the present commit, and whether the checkout has the wanted hash already. */
 static int
 use_checkout(detached_t *d)
@@ -109,8 +82,30 @@ use_checkout(detached_t *d)
     json_auto_t *was = gitstate_soft(&d->s, "git.revision", NULL);
 
     d->was = json_is_string(was) ? xstrdup(json_string_value(was)) : NULL;
-    if (!d->hash)
-        return set_remote(d);
+    if (!d->hash) {
+        gitstate_t *s = &d->s;
+        json_auto_t *remotes = gitstate_call(s, "git.remotes", json_pack("{s:b}", "redact_auth", 0), s->err);
+        if (remotes == NULL)
+            return s->err->code;
+        const char *now = value_str(value_get(remotes, d->remote), "fetch", NULL);
+        git_login_auto_t wanted = GIT_LOGIN_INIT;
+        git_login_of(&wanted, d->name);
+        if (now != NULL && strstr(now, wanted.url) != NULL)
+            return 0;
+        if (ctx_test(s->ctx))
+            return git_detached_would(d, "Remote %s would be set to %s", d->remote, d->name);
+        json_t *kwargs = gitstate_access(s);
+        json_object_del(kwargs, "identity");
+        json_object_del(kwargs, "saltenv");
+        json_object_set_new(kwargs, "url", json_string(d->name));
+        json_object_set_new(kwargs, "remote", json_string(d->remote));
+        json_auto_t *done = gitstate_call(s, "git.remote_set", kwargs, s->err);
+        if (done == NULL)
+            return s->err->code;
+        AUTO_FREE char *before = str_redacted(now != NULL ? now : "None");
+        gitstate_note(s, "Remote %s updated from '%s' to '%s'", d->remote, before, d->name);
+        return 0;
+    }
     json_auto_t *described = gitstate_soft(&d->s, "git.describe", json_pack("{s:s}", "rev", d->rev));
     d->known = described != NULL;
     return 0;
@@ -212,24 +207,20 @@ git_detached_missing(detached_t *d)
     return 1;
 }
 
-/* A hash must exist in the checkout after the fetch. */
+/* A hash must exist in the checkout after the fetch; a name is looked up among the remote's branches, then among
+ * the tags. */
 static int
-find_hash(detached_t *d)
-{
-    json_auto_t *described = gitstate_call(&d->s, "git.describe", json_pack("{s:s}", "rev", d->rev),
-                                           d->s.err);
-
-    if (described == NULL)
-        return d->s.err->code;
-    d->to = xstrdup(d->rev);
-    return value_truthy(described) ? 0 : git_detached_missing(d);
-}
-
-/* Looks the name up among the remote's branches, then among the tags. */
-static int
-find_ref(detached_t *d)
+find_commit(detached_t *d)
 {
     gitstate_t *s = &d->s;
+
+    if (d->hash) {
+        json_auto_t *described = gitstate_call(s, "git.describe", json_pack("{s:s}", "rev", d->rev), s->err);
+        if (described == NULL)
+            return s->err->code;
+        d->to = xstrdup(d->rev);
+        return value_truthy(described) ? 0 : git_detached_missing(d);
+    }
     json_auto_t *kwargs = gitstate_access(s), *refs = NULL;
     AUTO_FREE char *branch = xasprintf("refs/remotes/%s/%s", d->remote, d->rev);
     AUTO_FREE char *tag = xasprintf("refs/tags/%s", d->rev);
@@ -248,27 +239,23 @@ find_ref(detached_t *d)
     return sha != NULL ? 0 : git_detached_missing(d);
 }
 
-static int
-git_detached_hard_reset(detached_t *d)
-{
-    gitstate_t *s = &d->s;
-
-    if (!git_detached_asked(d, "hard_reset"))
-        return 0;
-    if (ctx_test(s->ctx))
-        return git_detached_would(d, "Hard reset to HEAD would be performed on %s", s->target);
-    json_auto_t *done = gitstate_call(s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", "HEAD"),
-                                      s->err);
-    if (done == NULL)
-        return s->err->code;
-    gitstate_note(s, "Repository was reset to HEAD before checking out revision");
-    return 0;
-}
-
+/* Resets the checkout where that is asked for, then goes to the commit. 1: the return is made. */
 static int
 git_detached_checkout(detached_t *d)
 {
     gitstate_t *s = &d->s;
+    bool reset = git_detached_asked(d, "hard_reset");
+
+    /* Local changes would keep the commit from being checked out. */
+    if (reset && ctx_test(s->ctx))
+        return git_detached_would(d, "Hard reset to HEAD would be performed on %s", s->target);
+    json_auto_t *gone = reset ? gitstate_call(s, "git.reset",
+                                              json_pack("{s:[s, s]}", "opts", "--hard", "HEAD"), s->err)
+                              : NULL;
+    if (reset && gone == NULL)
+        return s->err->code;
+    if (reset)
+        gitstate_note(s, "Repository was reset to HEAD before checking out revision");
 
     if (str_eq(d->to, d->was))
         return 0;
@@ -288,6 +275,7 @@ git_detached_checkout(detached_t *d)
     return 0;
 }
 
+/* Checks out the submodules of the commit, and theirs. 1: the return is made. */
 static int
 submodules(detached_t *d)
 {
@@ -326,9 +314,7 @@ git_detached_run(detached_t *d)
     if (rc == 0)
         rc = git_detached_fetch(d);
     if (rc == 0)
-        rc = d->hash ? find_hash(d) : find_ref(d);
-    if (rc == 0)
-        rc = git_detached_hard_reset(d);
+        rc = find_commit(d);
     if (rc == 0)
         rc = git_detached_checkout(d);
     if (rc == 0)

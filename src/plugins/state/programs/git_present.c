@@ -111,6 +111,7 @@ git_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- cloned ---------------------------------------------------------------------------------- */
 
+/* A clone, and the branch that it shall be on. */
 typedef struct clone {
     gitstate_t s;
     const char *name, *branch; /* branch NULL: the remote's */
@@ -162,6 +163,7 @@ change_branch(clone_t *c, json_t *now)
                          fail_text(s->err));
 }
 
+/* A clone that is there: only its branch matters. */
 static int
 look_at_clone(clone_t *c)
 {

@@ -107,6 +107,7 @@ gpg_present_one(call_ctx_t *ctx, const json_t *args, const json_t *keys, const c
 static int
 gpg_finish(call_ctx_t *ctx, json_t *ret, bool good)
 {
+    /* A key that was there already leaves no change, and so no None. */
     bool pending = ctx_test(ctx) && state_changed(ret);
 
     json_object_set_new(ret, "result", !good ? json_false() : pending ? json_null() : json_true());

@@ -6,6 +6,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "salt/state.h"
 
+/* For the question to the repository in test mode, which may be far away. */
 enum { HG_ASK_TIMEOUT_S = 300 };
 
 /* A state's ret after a function of the module failed: its words as the comment. Other errors stay errors. */
@@ -57,24 +58,7 @@ remote_changeset(call_ctx_t *ctx, const json_t *args, const char *rev)
     return value_int(ran, "retcode", 1) == 0 ? json_incref(value_get(ran, "stdout")) : NULL;
 }
 
-/* Foretells an update. Where the repository doesn't say what it has there may be one, as Salt says. */
-static int
-foretell_update(call_ctx_t *ctx, const json_t *args, const json_t *before, json_t *ret)
-{
-    const char *target = value_str(args, "target", ""), *rev = value_str(args, "rev", "");
-    bool moves = !json_is_false(value_get(args, "update_head"));
-    json_auto_t *after = remote_changeset(ctx, args, *rev != '\0' ? rev : "tip");
-
-    if (!moves || (after != NULL && json_equal(before, after)))
-        return 0;
-    if (after != NULL)
-        state_change(ret, "revision",
-                     value_fmt("%s => %s", json_string_value(before), json_string_value(after)));
-    return state_ret_set(ret, STATE_NONE,
-                         "Repository %s update is probably required (current revision is %s)", target,
-                         json_string_value(before));
-}
-
+/* Pulls, then updates to the revision; with update_head=False only pulls. */
 static int
 update_clone(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
 {
@@ -85,8 +69,21 @@ update_clone(call_ctx_t *ctx, json_t *args, json_t *ret, fail_t *err)
         return hg_failed(ret, err);
     if (!value_truthy(before))
         return state_ret_set(ret, STATE_FALSE, "Seems that %s is not a valid hg repo", target);
-    if (ctx_test(ctx))
-        return foretell_update(ctx, args, before, ret);
+    if (ctx_test(ctx)) {
+        /* Foretells an update. Where the repository doesn't say what it has there may be one, as Salt
+         * says. */
+        const char *rev = value_str(args, "rev", "");
+        bool moves = !json_is_false(value_get(args, "update_head"));
+        json_auto_t *after = remote_changeset(ctx, args, *rev != '\0' ? rev : "tip");
+        if (!moves || (after != NULL && json_equal(before, after)))
+            return 0;
+        if (after != NULL)
+            state_change(ret, "revision",
+                         value_fmt("%s => %s", json_string_value(before), json_string_value(after)));
+        return state_ret_set(ret, STATE_NONE,
+                             "Repository %s update is probably required (current revision is %s)", target,
+                             json_string_value(before));
+    }
     json_auto_t *said = sub_call_text(ctx, err, "hg.pull", "{s:s, s:O, s:O, s:O, s:O}", "cwd", target, "user",
                                       value_get(args, "user"), "identity", value_get(args, "identity"),
                                       "opts", value_get(args, "opts"), "repository", value_get(args, "name"));

@@ -15,23 +15,7 @@ user_failed(json_t *ret, fail_t *err)
     return state_ret_set(ret, STATE_FALSE, "Error: %s", why);
 }
 
-/* One permission as the broker lists it. NEW. */
-static json_t *
-permission_of(const json_t *perm)
-{
-    return json_pack("{s:O, s:O, s:O}", "configure", json_array_get(perm, 0), "write",
-                     json_array_get(perm, 1), "read", json_array_get(perm, 2));
-}
-
-/* True when a permission is not as the broker has it. */
-static bool
-permission_differs(const json_t *existing, const char *vhost, const json_t *perm)
-{
-    json_auto_t *wanted = permission_of(perm);
-
-    return !value_equal(value_get(existing, vhost), wanted);
-}
-
+/* Permissions are a list of {VHOST: [CONFIGURE, WRITE, READ]}. */
 static bool
 are_permissions(const json_t *perms)
 {
@@ -50,25 +34,8 @@ are_permissions(const json_t *perms)
     return true;
 }
 
-/* Tells one permission in Salt's form. */
-static void
-tell_permission(json_t *changes, const json_t *existing, const char *vhost, const json_t *perm)
-{
-    json_t *had = value_get(existing, vhost), *now = permission_of(perm);
-
-    if (had == NULL)
-        json_object_set_new(changes, "perms", json_pack("{s:{s:o}}", "new", vhost, now));
-    if (had == NULL)
-        return;
-    if (value_get(changes, "perms") == NULL)
-        json_object_set_new(changes, "perms", json_pack("{s:{}, s:{}}", "old", "new"));
-    json_t *told = value_get(changes, "perms");
-    if (value_get(told, "old") == NULL)
-        json_object_set_new(told, "old", json_object());
-    json_object_update(value_get(told, "old"), had);
-    json_object_set_new(value_get(told, "new"), vhost, now);
-}
-
+/* Sets the permissions that the broker has not, or has otherwise. A user who is yet to be made in test mode has
+ * none. 0 or negative with *err. */
 static int
 set_permissions(call_ctx_t *ctx, const json_t *args, json_t *changes, bool there, fail_t *err)
 {
@@ -86,9 +53,25 @@ set_permissions(call_ctx_t *ctx, const json_t *args, json_t *changes, bool there
         return err->code;
     json_array_foreach (perms, i, one) {
         json_object_foreach (one, vhost, perm) {
-            if (!permission_differs(existing, vhost, perm))
+            /* As the broker lists it. */
+            json_auto_t *now = json_pack("{s:O, s:O, s:O}", "configure", json_array_get(perm, 0), "write",
+                                         json_array_get(perm, 1), "read", json_array_get(perm, 2));
+            json_t *had = value_get(existing, vhost), *told = value_get(changes, "perms");
+            if (value_equal(had, now))
                 continue;
-            tell_permission(changes, existing, vhost, perm);
+
+            /* Salt tells a new permission alone, in place of all before it; of another one the old side has
+             * what the host had, without its name. */
+            if (had == NULL || told == NULL) {
+                told = json_pack("{s:{}}", "new");
+                json_object_set_new(changes, "perms", told);
+            }
+            json_object_set(value_get(told, "new"), vhost, now);
+            if (had != NULL && value_get(told, "old") == NULL)
+                json_object_set_new(told, "old", json_object());
+            if (had != NULL)
+                json_object_update(value_get(told, "old"), had);
+
             json_auto_t *done = ctx_test(ctx)
                                     ? json_true()
                                     : sub_call(ctx, err, "rabbitmq.set_permissions",
@@ -120,6 +103,8 @@ tags_differ(const json_t *a, const json_t *b)
     return false;
 }
 
+/* Tags come as a list or as words. Without any the user's are taken away; one that is new has [""] before, as
+ * the broker lists it. */
 static int
 set_tags(call_ctx_t *ctx, const json_t *args, json_t *changes, bool there, fail_t *err)
 {

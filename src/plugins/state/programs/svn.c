@@ -71,31 +71,6 @@ above(call_ctx_t *ctx, const json_t *args, const char *command, const char *remo
     return svn_run(ctx, copy, command, words, err);
 }
 
-/* Foretells svn.latest; `now` is the working copy's revision, NULL where there is none. */
-static int
-foretell_latest(call_ctx_t *ctx, const json_t *args, const char *now, bool there, json_t *ret)
-{
-    const char *name = value_str(args, "name", ""), *target = value_str(args, "target", "");
-    AUTO_FREE char *rev = value_truthy(value_get(args, "rev")) ? value_pystr(value_get(args, "rev"))
-                                                               : xstrdup("HEAD");
-    AUTO_FREE char *then = revision_of(ctx, args, now != NULL ? target : name, rev);
-
-    if (now == NULL) {
-        state_change(ret, "new", json_string(name));
-        state_change(ret, "revision", then != NULL ? json_string(then) : json_null());
-        return state_ret_set(ret, STATE_NONE, "%s %s and is set to be checked out at revision %s.", target,
-                             there ? "is no working copy" : "doesn't exist", rev);
-    }
-    if (then != NULL && strcmp(now, then) == 0)
-        return 0;
-    json_auto_t *words = json_pack("[s, o, s]", "-r", value_fmt("%s:%s", now, rev), target), *diff = NULL;
-    fail_auto_t why = FAIL_INIT;
-    diff = svn_run(ctx, args, "diff", json_incref(words), &why);
-    if (then != NULL)
-        state_change(ret, "revision", value_fmt("%s => %s", now, then));
-    return state_ret_set(ret, STATE_NONE, "%s", diff != NULL ? json_string_value(diff) : why.text);
-}
-
 /* True when the state ends with what is wrong with its arguments; a name that svn would take for an option is
  * an error. */
 static bool
@@ -116,6 +91,7 @@ svn_refuses(const json_t *args, bool overwrites, json_t *ret, int *ret_rc, fail_
     return false;
 }
 
+/* A working copy is updated, anything else checked out. svn's own words are the comment. */
 static int
 svn_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -127,8 +103,27 @@ svn_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     int there = fop_exists(target, err);
     AUTO_FREE char *before = there > 0 ? revision_of(ctx, args, target, "") : NULL;
-    if (ctx_test(ctx))
-        return foretell_latest(ctx, args, before, there > 0, ret);
+    if (ctx_test(ctx)) {
+        /* Foretells svn.latest; `now` is the working copy's revision, NULL where there is none. */
+        AUTO_FREE char *rev = value_truthy(value_get(args, "rev")) ? value_pystr(value_get(args, "rev"))
+                                                                   : xstrdup("HEAD");
+        AUTO_FREE char *then = revision_of(ctx, args, before != NULL ? target : name, rev);
+        if (before == NULL) {
+            state_change(ret, "new", json_string(name));
+            state_change(ret, "revision", then != NULL ? json_string(then) : json_null());
+            return state_ret_set(ret, STATE_NONE, "%s %s and is set to be checked out at revision %s.",
+                                 target, (there > 0) ? "is no working copy" : "doesn't exist", rev);
+        }
+        if (then != NULL && strcmp(before, then) == 0)
+            return 0;
+        json_auto_t *words = json_pack("[s, o, s]", "-r", value_fmt("%s:%s", before, rev), target),
+                    *diff = NULL;
+        fail_auto_t why = FAIL_INIT;
+        diff = svn_run(ctx, args, "diff", json_incref(words), &why);
+        if (then != NULL)
+            state_change(ret, "revision", value_fmt("%s => %s", before, then));
+        return state_ret_set(ret, STATE_NONE, "%s", diff != NULL ? json_string_value(diff) : why.text);
+    }
     json_auto_t *said = above(ctx, args, before != NULL ? "update" : "checkout", before != NULL ? NULL : name,
                               err);
     if (said == NULL)
@@ -145,6 +140,7 @@ svn_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "%s", json_string_value(said));
 }
 
+/* An export has no revision to compare, so each run exports again. */
 static int
 svn_export(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
