@@ -66,7 +66,7 @@ sched_running(void *cookie, const char *name)
     return sched_count(self->asked, name) + sched_count(self->runs, name);
 }
 
-/* What the schedule says of its jobs goes to the log. */
+/* Messages of the schedule about its jobs go to the log. */
 static void
 sched_tell(void *cookie, int rc, const char *why)
 {

@@ -16,7 +16,7 @@
 /* A command that never ends its line must not fill the memory. */
 enum { LINE_MAX_BYTES = 1024 * 1024 };
 
-/* What is needed for each line. */
+/* The state of a run, for each of its lines. */
 typedef struct script {
     call_ctx_t *ctx;
     const char *output; /* "json" or "yaml" */
@@ -121,7 +121,7 @@ script_once(script_t *self, char *const *argv, fail_t *err)
     return pid > 0 ? 0 : fail_set(err, -EAGAIN, "fork: %s", strerror(errno));
 }
 
-/* What one run says is no reason to end: the next one may do better. */
+/* A run that fails is no reason to end: the next one may do better. */
 static int
 script_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -8,7 +8,7 @@
 
 #define US_PER_S 1000000
 
-/* What the last round wrote. NEW {id: seconds since the epoch}, empty before the first round; NULL with
+/* The times that the last round wrote. NEW {id: seconds since the epoch}, empty before the first round; NULL with
  * *err. */
 static json_t *
 stalekey_seen(const char *path, fail_t *err)
@@ -68,7 +68,7 @@ stalekey_delete(call_ctx_t *ctx, json_t *seen, json_int_t oldest_s)
         json_object_del(seen, json_string_value(id));
 }
 
-/* One look: who is there, whose key is too old, and what to remember. A failure leaves everything to the next
+/* A round: the minions that are there, whose key is too old, and what to remember. A failure leaves everything to the next
  * round. */
 static void
 stalekey_round(call_ctx_t *ctx, const char *path, double expire_s)
@@ -88,7 +88,7 @@ stalekey_round(call_ctx_t *ctx, const char *path, double expire_s)
         log_error("engine stalekey: %s", fail_text(&err));
 }
 
-/* Only the master has keys and sees who is connected. */
+/* Only the master has keys and sees its minions. */
 static int
 stalekey_start(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

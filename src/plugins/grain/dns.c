@@ -38,7 +38,7 @@ take_nameserver(json_t *dns, char **args)
     dns_add_once(dns_member(dns, family == AF_INET ? "ip4_nameservers" : "ip6_nameservers"), text);
 }
 
-/* Of several lines the last one counts, as it does for the resolver. */
+/* The last one of several lines counts, as it does for the resolver. */
 static void
 take_domain(json_t *dns, char **args)
 {
@@ -91,7 +91,7 @@ dns_take_options(json_t *dns, char **args)
     dns_add_once(dns_member(dns, "options"), args[0]);
 }
 
-/* What resolv.conf(5) describes; other lines are ignored. */
+/* Directives of resolv.conf(5); other lines are ignored. */
 static const struct {
     const char *directive;
     void (*take)(json_t *dns, char **args);

@@ -47,7 +47,7 @@ typedef struct lookups {
     atomic_size_t next;
 } lookups_t;
 
-/* A thread: takes the next address that nobody has taken yet, until there is none. */
+/* A thread: takes the next address that no thread has taken yet, until there is none. */
 static void *
 fqdn_look_up(void *cookie)
 {

@@ -108,7 +108,7 @@ is_secondary(const struct ifaddrs *all, const struct ifaddrs *one)
     return false;
 }
 
-/* What the grains are made of: objects {interface: [address]}, and the numbers of all addresses. */
+/* The material of the grains: objects {interface: [address]}, and the numbers of all addresses. */
 typedef struct found {
     json_t *all, *v4, *v6, *hardware;
     address_set_t set4, set6;

@@ -7,7 +7,7 @@
 
 enum { TIMEOUT_MS = 30000 };
 
-/* One question for the groups, and one for the volumes of each. A group without volumes has an empty list. */
+/* Asks for the groups, then for the volumes of each. A group without volumes has an empty list. */
 static int
 lvm_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

@@ -86,7 +86,7 @@ os_find(const pair_t *rows, size_t n, const char *key)
     return NULL;
 }
 
-/* What Salt calls the distribution: the full name without "Linux", unless the table of names knows its start.
+/* Salt's name of the distribution: the full name without "Linux", unless the table of names knows its start.
  * NEW. `id` may be NULL. */
 static char *
 derive_os(const char *full_name, const char *id)

@@ -8,7 +8,7 @@
 /* For the texts of one entry; members of a large group take most of it. */
 enum { ENTRY_SIZE = 16 * 1024 };
 
-/* Names that nobody knows are empty, as for a number without an entry in a container. */
+/* Names are empty where there is no entry, as in a container. */
 static int
 process_collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {

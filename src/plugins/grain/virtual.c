@@ -180,7 +180,7 @@ xen_subtype(const char *root)
     return root_is_dir(root, "/sys/bus/xen/drivers/xenconsole") ? "Xen PV DomU" : NULL;
 }
 
-/* What Xen tells of itself in /sys: its version, and the features it offers to guests. */
+/* Facts that Xen tells of itself in /sys: its version, and the features it offers to guests. */
 static void
 add_xen(const char *root, json_t *out)
 {

@@ -189,6 +189,7 @@ state_group_add_group(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *
                          name);
 }
 
+/* `members` is the whole list, addusers and delusers are changes of it, so they exclude each other. */
 static int
 group_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -70,6 +70,7 @@ known_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          value_str(first, "fingerprint", ""));
 }
 
+/* All entries of the host go, whatever their type. */
 static int
 known_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -139,6 +139,7 @@ mysql_database_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
     return dbstate_end(&s, rc);
 }
 
+/* False may be an answer or a failure: the module leaves an error in the context, which decides. */
 static int
 mysql_database_absent_in(dbstate_t *s)
 {

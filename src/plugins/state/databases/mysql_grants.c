@@ -60,6 +60,7 @@ revoke_all(grants_t *g)
     return 0;
 }
 
+/* With revoke_first all other grants of the user on the database go before the new one comes. */
 static int
 mysql_grants_present_in(grants_t *g)
 {
@@ -122,6 +123,7 @@ mysql_grants_absent_in(grants_t *g)
                                             g->grant, g->database, g->user, g->host);
 }
 
+/* Both states, with the arguments checked that Salt's own functions would fail without. */
 static int
 grants_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

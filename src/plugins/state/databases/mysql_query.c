@@ -228,6 +228,7 @@ query_file(query_t *q)
     return there > 0 ? xstrdup(path) : NULL;
 }
 
+/* A query runs only when its output, a grain or a file, is not there yet or may be overwritten. */
 static int
 query_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

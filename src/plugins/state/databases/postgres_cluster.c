@@ -51,6 +51,7 @@ postgres_cluster_present_in(dbstate_t *s)
                             : state_ret_set(s->ret, STATE_TRUE, "The cluster %s has been created", key);
 }
 
+/* A cluster of Debian's tools: version and name. It is stopped first. */
 static int
 postgres_cluster_absent_in(dbstate_t *s)
 {

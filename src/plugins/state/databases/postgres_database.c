@@ -13,6 +13,7 @@ is_so(const json_t *args, const char *arg, const json_t *db, const char *key)
     return str_empty(want) || strcmp(want, have) == 0;
 }
 
+/* Encoding and locale are fixed when a database is made; only tablespace and owner can be changed later. */
 static int
 postgres_database_present_in(dbstate_t *s)
 {

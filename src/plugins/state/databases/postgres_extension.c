@@ -4,6 +4,7 @@
 #include "plugins/lib/database/dbabsent.h"
 #include "plugins/lib/database/pgrows.h"
 
+/* The module says what there is to do as a list of words: not installed, another schema, another version. */
 static int
 postgres_extension_present_in(dbstate_t *s)
 {
@@ -47,6 +48,7 @@ postgres_extension_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_val
     return dbstate_end(&s, rc);
 }
 
+/* Objects that depend on the extension keep it, unless `cascade` is set. */
 static int
 postgres_extension_absent_in(dbstate_t *s)
 {

@@ -4,6 +4,7 @@
 #include "plugins/lib/database/pgrows.h"
 #include "salt/state.h"
 
+/* A folder with a PG_VERSION in it is a data directory; its options are not compared. */
 static int
 postgres_initdb_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

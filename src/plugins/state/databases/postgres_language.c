@@ -25,6 +25,7 @@ postgres_language_present_in(dbstate_t *s)
                             : state_ret_set(s->ret, STATE_TRUE, "Language %s has been installed", name);
 }
 
+/* Both states; the row's number says which. */
 static int
 language_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

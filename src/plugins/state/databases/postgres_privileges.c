@@ -20,6 +20,7 @@ privileges_call(const json_t *args)
     return call;
 }
 
+/* Membership in a group counts as a privilege here: the group is its object. */
 static int
 privileges_in(dbstate_t *s, bool present)
 {

@@ -13,6 +13,7 @@ schema_ret(const json_t *args)
     return ret;
 }
 
+/* A schema that is there is enough: its owner is not compared. */
 static int
 postgres_schema_present_in(dbstate_t *s)
 {

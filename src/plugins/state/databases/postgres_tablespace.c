@@ -32,6 +32,8 @@ other_options(json_t *options, const char *shown)
     return changed;
 }
 
+/* Owner and options alone can be changed. The comments have line breaks and blanks in them, as Salt's
+ * have. */
 static int
 alter(dbstate_t *s, const char *name, const json_t *space)
 {
@@ -66,6 +68,7 @@ alter(dbstate_t *s, const char *name, const json_t *space)
                          json_object_size(options) > 0 ? "opts" : "owner");
 }
 
+/* A tablespace stays where it was made. */
 static int
 postgres_tablespace_present_in(dbstate_t *s)
 {

@@ -136,7 +136,7 @@ blockreplace_body(fstate_t *s, fail_t *err)
 
 /* ---- keyvalue --------------------------------------------------------------------------------------- */
 
-/* One run of keyvalue. `left` of -1 is any number of lines: `count` is what it begins with. */
+/* A run of keyvalue. `left` of -1 is any number of lines: `count` is what it begins with. */
 typedef struct pairs {
     fstate_t *s;
     const partfile_t *file;          /* BORROWED */

@@ -17,7 +17,7 @@
 
 /* ---- copy ------------------------------------------------------------------------------------ */
 
-/* One run of file.copy. */
+/* A run of file.copy. */
 typedef struct copy {
     fstate_t *s;
     char *source;

@@ -25,7 +25,7 @@ typedef struct wanted {
     bool follow, files, dirs;   /* whether to look at files and folders below */
 } wanted_t;
 
-/* One run of file.directory. */
+/* A run of file.directory. */
 typedef struct work {
     fstate_t *s;
     wanted_t top, below; /* below: only what `recurse` names */

@@ -98,7 +98,7 @@ unanchored(const char *regex)
     return xstrndup(regex, n > 0 && regex[n - 1] == '$' ? n - 1 : n);
 }
 
-/* One run of comment or uncomment. */
+/* A run of comment or uncomment. */
 typedef struct mark {
     fstate_t *s;
     const char *regex, *mark;

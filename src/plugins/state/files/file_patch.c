@@ -14,7 +14,7 @@
 #include "plugins/lib/file/source.h"
 #include "plugins/lib/file/text.h"
 
-/* One run of file.patch. */
+/* A run of file.patch. */
 typedef struct work {
     fstate_t *s;
     json_t *options; /* list of the program's options, without -p */

@@ -16,7 +16,7 @@
 
 /* ---- doing it -------------------------------------------------------------------------------- */
 
-/* One run of file.recurse. */
+/* A run of file.recurse. */
 typedef struct work {
     fstate_t *s;
     recurse_plan_t plan;

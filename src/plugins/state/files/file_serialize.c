@@ -13,7 +13,7 @@
 #include "plugins/lib/file/manage.h"
 #include "plugins/lib/call/serializers.h"
 
-/* One run of file.serialize. */
+/* A run of file.serialize. */
 typedef struct work {
     fstate_t *s;
     const serializer_t *how;

@@ -21,7 +21,7 @@ enum { DAY = 86400 };
 /* How age and size decide together. */
 typedef enum judge { BY_EITHER, BY_BOTH, BY_AGE, BY_SIZE } judge_t;
 
-/* One run of file.tidied. `age` is in days, `size` in bytes. */
+/* A run of file.tidied. `age` is in days, `size` in bytes. */
 typedef struct tidy {
     fstate_t *s;
     int top;                   /* the folder, held open */

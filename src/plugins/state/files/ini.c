@@ -137,6 +137,7 @@ set_options(ini_state_t *s, json_t *section, const json_t *has, json_t *wanted, 
     return 0;
 }
 
+/* Members of `sections` that are no objects are options above the first section. */
 static int
 ini_options_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -184,6 +185,7 @@ take_option(ini_state_t *s, json_t *section, json_t *option, fail_t *err)
     return value;
 }
 
+/* A section without a list of keys is itself an option above the first section. */
 static int
 ini_options_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -236,6 +238,7 @@ names_of_sections(const json_t *args, fail_t *err)
     return names;
 }
 
+/* Sections are made empty; their options are the business of options_present. */
 static int
 ini_sections_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -266,6 +269,7 @@ ini_sections_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return set != NULL ? 0 : err->code;
 }
 
+/* A section goes with all its options, which are its change. */
 static int
 ini_sections_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -214,6 +214,7 @@ acl_names_of(const json_t *args, fail_t *err)
     return NULL;
 }
 
+/* A permission for several names: they are set together as soon as one of them differs. */
 static int
 acl_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

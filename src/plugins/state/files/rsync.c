@@ -65,6 +65,7 @@ rsync_call(call_ctx_t *ctx, const json_t *args, const char *dst, bool dry, fail_
     return ctx_call(ctx, "rsync.rsync", NULL, kwargs, &ran, err) == 0 ? ran : NULL;
 }
 
+/* Changes are read from rsync's own list of files, in a dry run as well. */
 static int
 rsync_synchronized(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -45,6 +45,7 @@ least_time(const json_t *args)
     return llround(fmax(-most, fmin(most, sum)) * US_PER_S);
 }
 
+/* Times are compared in microseconds, since Salt tells what is left with them. */
 static int
 tls_valid_certificate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

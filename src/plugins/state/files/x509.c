@@ -236,7 +236,7 @@ compare_cert(xstate_t *s, fail_t *err)
     if (issue_cert(final, s->doc, value_truthy(ca_server), &s->issue, err) != 0)
         return err->code;
 
-    /* What of the certificate is not as it would be issued now. */
+    /* Compares the certificate with one as it would be issued now. */
     const issue_t *want = &s->issue;
     AUTO(pkey) wanted = pkey_read_public(want->spki.data, want->spki.len);
     AUTO(pkey) has = xdoc_key(s->doc, err);

@@ -4,6 +4,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* An alias with another target is set anew. */
 static int
 alias_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

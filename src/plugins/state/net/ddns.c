@@ -17,6 +17,7 @@ asked(call_ctx_t *ctx, const char *fun, const json_t *args, const char *const *n
     return ctx_call(ctx, fun, NULL, kwargs, &status, err) < 0 ? NULL : status;
 }
 
+/* Test mode can't ask the server without changing it, so it foretells an update always, as Salt does. */
 static int
 ddns_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -41,6 +42,7 @@ ddns_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Updated %s record for \"%s\"", type, name);
 }
 
+/* The module says None where nothing matched. */
 static int
 ddns_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

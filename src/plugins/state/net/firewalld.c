@@ -281,6 +281,7 @@ reload_changed(want_t *w)
     return done != NULL ? 0 : w->err->code;
 }
 
+/* Changes are made in the permanent configuration, and take effect by a reload at the end. */
 static int
 firewalld_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -331,6 +332,7 @@ service_change(want_t *w, const zone_list_t *row, const char *fun, const json_t 
     return 0;
 }
 
+/* A service that firewalld does not know is made first, without a reload; test mode takes it as empty. */
 static int
 firewalld_service(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

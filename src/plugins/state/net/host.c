@@ -89,6 +89,8 @@ host_take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, cons
     return 0;
 }
 
+/* A name has one line for each address. Steps follow in Salt's order: names are added, comments set, names
+ * removed. */
 static int
 host_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -79,6 +79,7 @@ compare_one(const compare_t *c, const json_t *args, const json_t *data, buf_t *c
     return found;
 }
 
+/* A state that changes nothing: its result is whether the answer is as wanted. */
 static int
 http_state_query(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -271,6 +271,7 @@ chain_call(want_t *w, const char *fun)
                     w->family);
 }
 
+/* A module answers True, or the text of iptables. */
 static int
 ipt_state_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -307,6 +308,7 @@ ipt_state_chain(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          w.table, str_trim(text), w.family);
 }
 
+/* The kernel's policy is compared; the saved one only follows from it. */
 static int
 ipt_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

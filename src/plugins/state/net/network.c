@@ -253,6 +253,8 @@ network_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- routes and settings ------------------------------------------------------------------------- */
 
+/* The distribution's files are compared with those that the settings give; applying them restarts what the
+ * distribution restarts. */
 static int
 network_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -275,6 +277,7 @@ network_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The same for settings of the host itself: its name, its gateway. */
 static int
 network_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

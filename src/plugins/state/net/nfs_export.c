@@ -59,6 +59,7 @@ nfs_export_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return reload(ctx, ret, "", err);
 }
 
+/* The entry goes with all its clients. exportfs reads the file anew afterwards. */
 static int
 nfs_export_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -176,6 +176,8 @@ rule_is_there(const wish_t *w, const rule_say_t *say, const char *rule)
     return all != NULL ? 0 : w->err->code;
 }
 
+/* All states about one rule are this function; its row has the words and says whether the rule shall be
+ * there. A rule that is given by its position alone can be deleted, but not looked up. */
 static int
 nft_state_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -220,6 +222,7 @@ nft_state_rule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- tables and chains ----------------------------------------------------------------------- */
 
+/* A chain that is there is not compared: its hook and priority can't be changed anyway. */
 static int
 nft_chain_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -291,6 +294,7 @@ static const table_say_t unmaking = { false,
                                       "nftables table {n} successfully deleted from family {f}",
                                       "Failed to delete table {n} from family {f}" };
 
+/* Two states, one for each wish; the row says which. */
 static int
 nft_state_table(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -310,6 +314,7 @@ nft_state_table(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- policies, flush ------------------------------------------------------------------------- */
 
+/* A policy is a property of a base chain. */
 static int
 nft_state_policy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -39,6 +39,8 @@ give_answer(call_ctx_t *ctx, const json_t *args, const char *question, const jso
     return 0;
 }
 
+/* Answers are compared with their type. Unchanged ones are named in the comment only when others have
+ * changed. */
 static int
 debconf_answers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -63,6 +63,7 @@ gems_like(call_ctx_t *ctx, const json_t *args, fail_t *err)
                     value_get(args, "user"));
 }
 
+/* The version may be a range, as gem takes it; a gem of another version is installed beside it. */
 static int
 gem_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -92,6 +93,7 @@ gem_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_FALSE, "Could not install gem.");
 }
 
+/* All versions of the gem go. */
 static int
 gem_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

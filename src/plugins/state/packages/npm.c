@@ -97,6 +97,7 @@ npm_find(json_t *installed, const char *name, const char **ret_name)
     return NULL;
 }
 
+/* Every package is given to npm once anything is missing, as in Salt, and not just the missing ones. */
 static int
 npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -150,6 +151,7 @@ npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return npm_failed(ret, err, "installing", all);
 }
 
+/* Only the packages of the folder itself are looked at, not those below them. */
 static int
 npm_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -215,6 +217,7 @@ npm_bootstrap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return npm_failed(ret, err, "Bootstrapping", name);
 }
 
+/* An empty name stands for the whole cache. */
 static int
 npm_cache_cleaned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -463,6 +463,8 @@ tell_packages(pip_t *p)
     return 0;
 }
 
+/* Packages of a requirements file are not known before pip has read it, so these are told from its output,
+ * others from the list afterwards. */
 static int
 do_install(pip_t *p)
 {
@@ -480,6 +482,7 @@ do_install(pip_t *p)
     return 0;
 }
 
+/* Frees everything; after an error there is no return. */
 static int
 pip_end(pip_t *p, int rc, json_t **ret_value)
 {
@@ -495,6 +498,7 @@ pip_end(pip_t *p, int rc, json_t **ret_value)
     return rc;
 }
 
+/* The steps of the state; each answers 1 once the return is made. */
 static int
 pip_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -515,6 +519,7 @@ pip_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- removed and uptodate -------------------------------------------------------------------- */
 
+/* The list of pip decides, and a package that is not in it is no error. */
 static int
 pip_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -547,6 +552,7 @@ pip_removed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return pip_end(&p, rc, ret_value);
 }
 
+/* pip has no upgrade of everything; the module upgrades what pip lists as outdated. */
 static int
 pip_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -218,7 +218,7 @@ pkg_install(plan_t *p)
         json_decref(list);
         return 0;
     }
-    /* What is to be done and nothing else, though the keywords name more. */
+    /* Only what is to be done, though the keywords name more. */
     for (size_t i = 0; i < NELEMS(groups); i++) {
         json_object_foreach (groups[i], name, wish)
             json_array_append_new(list, json_pack("{s:O}", name, wish));
@@ -426,6 +426,8 @@ pkg_finish(plan_t *p)
     return 0;
 }
 
+/* Packages of dpkg that are marked to be purged are unmarked before they are installed, or the next run of
+ * dpkg would remove them. 0 or negative with *err. */
 static int
 unpurge(plan_t *p)
 {
@@ -466,6 +468,7 @@ run_plan(plan_t *p)
     return pkg_finish(p) < 0 ? p->err->code : pkg_hold(p, false);
 }
 
+/* The plan is made step by step; the first step that settles the return ends it. */
 static int
 pkg_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -630,6 +633,7 @@ static const arg_t watch_args[] = {
     ARGS_END,
 };
 
+/* With `beacon: True` in an SLS the packages are watched by a beacon afterwards. */
 static int
 pkg_mod_beacon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -28,7 +28,7 @@ in_cache(call_ctx_t *ctx, fail_t *err)
     return have;
 }
 
-/* One run of `downloaded`. */
+/* A run of `downloaded`. */
 typedef struct fetch {
     call_ctx_t *ctx;
     json_t *args, *ret;
@@ -137,6 +137,7 @@ find_targets(fetch_t *f)
     return 1;
 }
 
+/* The package manager may say success without having the files, so its list is read again. */
 static int
 pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

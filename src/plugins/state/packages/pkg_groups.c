@@ -84,6 +84,8 @@ install_group(call_ctx_t *ctx, json_t *args, const json_t *targets, bool partly,
     return state_ret_set(ret, STATE_TRUE, "Group '%s' was %s", name, partly ? "updated" : "installed");
 }
 
+/* Optional packages of a group are installed only where the SLS includes them. Mandatory ones can't be
+ * skipped. */
 static int
 pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -136,6 +138,7 @@ pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 /* ---- advisories ------------------------------------------------------------------------------- */
 
+/* Two states share this: the row of patch_downloaded has a number, and then only downloads. */
 static int
 pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -420,7 +420,7 @@ pkg_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *changes = NULL;
     json_object_set(kwargs, "refresh", value_get(args, "refresh"));
     json_object_set(kwargs, "pkgs", value_get(args, "pkgs"));
-    /* What is there before is needed only to tell what a failed upgrade has changed. */
+    /* The packages before are needed only to tell what a failed upgrade has changed. */
     json_auto_t *before = pkgwant_have(ctx, NULL, err);
     if (before == NULL)
         return state_ret_fail(ret, err);

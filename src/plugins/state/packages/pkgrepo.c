@@ -10,7 +10,7 @@
 #include "plugins/lib/packages/pkg_api.h"
 #include "salt/state.h"
 
-/* One run. `wanted` and `have` are compared; both lose their "file" by that. */
+/* A run. `wanted` and `have` are compared; both lose their "file" by that. */
 typedef struct repo {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -490,6 +490,7 @@ take_away(repo_t *r)
     return state_ret_set(r->ret, STATE_TRUE, "Removed repo %s, and keyid %s", r->name, shown);
 }
 
+/* A PPA or a COPR is named by its own keyword, with or without its prefix. */
 static int
 pkgrepo_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

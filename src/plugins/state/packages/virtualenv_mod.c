@@ -10,7 +10,7 @@
 #include "plugins/lib/transfer/fetch.h"
 #include "salt/state.h"
 
-/* One run. `clear` makes an environment that is there anew. */
+/* A run. `clear` makes an environment that is there anew. */
 typedef struct managed_venv {
     call_ctx_t *ctx;
     json_t *args, *ret; /* BORROWED */
@@ -199,6 +199,7 @@ venv_packages(managed_venv_t *m)
     return 0;
 }
 
+/* bin/python is the mark of an environment, as in Salt. A step that has made the return ends the others. */
 static int
 virtualenv_managed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

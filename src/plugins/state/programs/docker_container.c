@@ -34,7 +34,7 @@ take_remove(json_t *given, bool collisions)
     return remove;
 }
 
-/* What the engine says is the state's comment, and no error of the function. */
+/* Words of the engine are the state's comment, and no error of the function. */
 static int
 docker_container_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

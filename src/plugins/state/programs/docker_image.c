@@ -153,6 +153,8 @@ tags_there(call_ctx_t *ctx, const json_t *targets, fail_t *err)
     return json_incref(out);
 }
 
+/* Names become the tags that the engine has. An image is gone when its tag is, even where the engine keeps
+ * its layers. */
 static int
 docker_image_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

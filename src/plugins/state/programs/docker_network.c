@@ -15,7 +15,7 @@ typedef struct netstate {
     bool replaced;
 } netstate_t;
 
-/* What the engine has of that name. NEW, or NULL with *err: -ENOENT for none. */
+/* The engine's network of that name. NEW, or NULL with *err: -ENOENT for none. */
 static json_t *
 docker_network_now(netstate_t *self)
 {

@@ -34,6 +34,8 @@ change_by(call_ctx_t *ctx, json_t *ret, const char *key, json_t *done, const cha
     return 0;
 }
 
+/* A volume's driver can't be changed, so a volume of another one is replaced, if `force` allows that. Options
+ * are not compared. */
 static int
 docker_volume_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -71,6 +73,7 @@ docker_volume_state_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, f
                : state_ret_set(ret, STATE_TRUE, "%s", "");
 }
 
+/* The engine refuses a volume in use, which fails the state. */
 static int
 docker_volume_state_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

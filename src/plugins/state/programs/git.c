@@ -20,7 +20,7 @@ enum { SHORT_SHA = 7, SHA_LEN = 40 };
  * followed. */
 typedef enum rev_kind { REV_NONE, REV_SHA, REV_BRANCH, REV_TAG } rev_kind_t;
 
-/* One run. The remote's refs fill `remote_rev`, `kind`, `upstream`, `place` and `default_branch`; the checkout fills
+/* A run. The remote's refs fill `remote_rev`, `kind`, `upstream`, `place` and `default_branch`; the checkout fills
  * the local ones. In an update `local_*` is what is checked out, `base_*` what the wanted branch has, which is
  * another one when `branch` names a branch that is not checked out. */
 typedef struct git_latest {

@@ -3,7 +3,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/git/gitstate.h"
 
-/* One setting and where it is: in a repository, or the user's own. */
+/* A setting and where it is: in a repository, or the user's own. */
 typedef struct config {
     gitstate_t s;
     const char *key;
@@ -234,7 +234,7 @@ unset(config_t *c, const json_t *found)
     if (left == NULL)
         return s->err->code;
 
-    /* What is gone is what was there before and is not any more. */
+    /* Values are gone that were there before and are not any more. */
     json_t *one;
     size_t i, k;
     json_object_foreach ((json_t *) before, key, values) {

@@ -9,7 +9,7 @@
 
 enum { SHA_LEN = 40 };
 
-/* What the steps know of the checkout. */
+/* Facts about the checkout that the steps share. */
 typedef struct detached {
     gitstate_t s;
     const char *name, *remote;

@@ -86,6 +86,7 @@ git_present_init(gitstate_t *s, const char *bare)
     return state_ret_set(s->ret, STATE_TRUE, "%s", gitstate_notes(s));
 }
 
+/* A folder that is a repository is left as it is, whatever its options are. */
 static int
 git_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -187,6 +188,7 @@ look_at_clone(clone_t *c)
     return rc;
 }
 
+/* A clone that is there is not updated; its branch alone is looked after. */
 static int
 git_cloned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

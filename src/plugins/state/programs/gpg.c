@@ -114,6 +114,7 @@ gpg_finish(call_ctx_t *ctx, json_t *ret, bool good)
     return 0;
 }
 
+/* Failures of one key don't keep the others from being received. */
 static int
 gpg_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -130,6 +131,7 @@ gpg_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return err->code != 0 ? state_ret_fail(ret, err) : gpg_finish(ctx, ret, good);
 }
 
+/* gpg refuses to delete a public key whose secret key is there; the state says so before it asks. */
 static int
 gpg_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -127,6 +127,8 @@ hg_make_room(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     return ctx_test(ctx) || fop_remove(target, err) >= 0 ? 0 : err->code;
 }
 
+/* A folder with .hg in it is a clone and is updated; another one is in the way unless `force` lets it be
+ * removed. */
 static int
 hg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -146,6 +148,7 @@ hg_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0)
         return rc < 0 ? rc : 0;
     if (ctx_test(ctx)) {
+        /* The repository may not say it, and the test goes on without it. */
         json_auto_t *tip = remote_changeset(ctx, args, "tip");
         state_change(ret, "new", json_string(name));
         if (tip != NULL)

@@ -14,6 +14,8 @@ as_read(json_t *value)
                : json_incref(value);
 }
 
+/* Without a `setting` the key is one of the file itself, and `value` its value; with it the key is a block,
+ * `value` the command and `setting` the value. A key that logrotate.get does not find counts as False. */
 static int
 state_logrotate_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

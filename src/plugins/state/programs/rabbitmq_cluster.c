@@ -3,6 +3,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* rabbitmqctl's report of the cluster is searched for the node's name, as in Salt. */
 static int
 cluster_joined(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -46,6 +46,7 @@ policy_updates(const json_t *policy, const json_t *args, fail_t *err)
     return updates;
 }
 
+/* Differences are listed as texts, which are the new side of the changes. */
 static int
 policy_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -71,6 +72,7 @@ policy_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "%s", value_str(done, "Set", ""));
 }
 
+/* The module's functions take the state's own arguments. */
 static int
 policy_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -67,6 +67,7 @@ upstream_changes(json_t *current, json_t *wanted)
     return changes;
 }
 
+/* rabbitmqctl prints an upstream's definition as a text of JSON, which is parsed to be compared. */
 static int
 upstream_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -96,6 +97,7 @@ upstream_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Upstream \"%s\" %sd.", name, action);
 }
 
+/* The change is told after the deletion, or as None in test mode. */
 static int
 upstream_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -159,6 +159,8 @@ set_user(call_ctx_t *ctx, const json_t *args, json_t *changes, bool there, bool 
     return done != NULL ? 0 : err->code;
 }
 
+/* User and password, then tags, then permissions, since the broker has tags and permissions only of users it
+ * knows. `force` sets the password even if the broker takes it as right. */
 static int
 rabbitmq_user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -176,6 +178,7 @@ rabbitmq_user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
                               value_get(args, "runas"));
     if (there < 0)
         return user_failed(ret, err);
+    /* The broker keeps a hash, so it is asked to try the password. */
     if (there > 0 && !json_is_null(password)) {
         int same = sub_call_bool(ctx, err, "rabbitmq.check_password", "{s:s, s:O, s:O}", "name", name,
                                  "password", password, "runas", value_get(args, "runas"));
@@ -202,6 +205,7 @@ rabbitmq_user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return state_ret_set(ret, STATE_TRUE, "'%s' was configured.", name);
 }
 
+/* A refusal takes the change back, which test mode tells as well. */
 static int
 rabbitmq_user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -3,6 +3,7 @@
 #include "plugins/lib/vault/vault.h"
 #include "salt/state.h"
 
+/* Policies are compared as texts: a change of white space writes the policy again. */
 static int
 vault_policy_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

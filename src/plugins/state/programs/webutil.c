@@ -37,6 +37,7 @@ webutil_call(call_ctx_t *ctx, const char *fun, const json_t *args, fail_t *err)
                     value_get(args, "options"), "runas", value_get(args, "runas"));
 }
 
+/* A user who is there is enough, unless `update` wants the password compared or `force` wants it set. */
 static int
 webutil_user_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -60,6 +61,7 @@ webutil_user_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return ran != NULL ? webutil_tell(ret, name, ran) : err->code;
 }
 
+/* The file itself is read for the check; webutil.userdel runs htpasswd. */
 static int
 webutil_user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -107,6 +107,8 @@ beacon_state_end(call_ctx_t *ctx, const json_t *args, json_t *lines, json_t *ret
     return 0;
 }
 
+/* A beacon's data is a list of one-member objects, as in its configuration; the keywords are put into that
+ * form before they are compared. */
 static int
 beacon_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

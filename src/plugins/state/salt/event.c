@@ -3,6 +3,7 @@
  * nothing itself and is run as mod_watch by a requisite. */
 #include "salt/state.h"
 
+/* Each run of the state fires the event, and each is a change. */
 static int
 state_event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -199,6 +199,8 @@ state_grains_missing(call_ctx_t *ctx, const char *name, const json_t *have, cons
     return left;
 }
 
+/* Values that the grain lacks are appended, the others left out. A grain that is there and is no list fails
+ * the state. */
 static int
 grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

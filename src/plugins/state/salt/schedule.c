@@ -60,6 +60,8 @@ state_schedule_find(call_ctx_t *ctx, const json_t *args, json_t **ret_all, json_
     return *ret_all ? 0 : err->code;
 }
 
+/* Jobs are compared as the schedule has them: the keywords of the SLS go through the same function that
+ * schedule.add uses. */
 static int
 schedule_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -40,6 +40,7 @@ note_installed(const json_t *args, json_t *ret)
                                     value_get(args, "priority")));
 }
 
+/* Registering a path and making it the default are two things; each has its own comment. */
 static int
 state_alternatives_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -40,6 +40,7 @@ setting_change(const struct setting *s, const char *old, const char *new)
                      after != s->inverse ? "True" : "False");
 }
 
+/* Only settings that the SLS names are compared, each by the name that disk.dump has for it. */
 static int
 blockdev_tuned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -97,6 +98,7 @@ blockdev_type(call_ctx_t *ctx, const char *device, fail_t *err)
     return type != NULL ? value_pystr(type) : NULL;
 }
 
+/* Formats whatever is on the device when its type is another one; `force` is for mkfs, which else refuses. */
 static int
 blockdev_formatted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -162,6 +162,7 @@ state_cron_start(json_t *args, json_t **ret_value)
     return *ret_value = state_ret(name);
 }
 
+/* Jobs at times and jobs at events, @reboot and the like, are kept by different functions of the module. */
 static int
 cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -188,6 +189,7 @@ cron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return said != NULL ? state_cron_tell(ret, entry_word, user, said) : err->code;
 }
 
+/* An identifier, where one is given, finds the job even if its command has changed. */
 static int
 cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -216,6 +218,7 @@ cron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
+/* Values are compared as texts, as the crontab has nothing else. */
 static int
 cron_env_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -117,6 +117,8 @@ cron_file_replace(call_ctx_t *ctx, json_t *call, const char *path, json_t *ret, 
     return state_ret_set(ret, STATE_TRUE, "Crontab for user %s is in the correct state", user);
 }
 
+/* A crontab is made as a file in a temporary place by the machinery of file.managed, and then given to
+ * crontab. */
 static int
 cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -49,6 +49,8 @@ cryptdev_map_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     return 0;
 }
 
+/* The device first, then crypttab, each only if it is asked for; a device that failed to map still gets its
+ * line. */
 static int
 cryptdev_mapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -77,6 +79,7 @@ cryptdev_mapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* The device is closed first, then its line goes, each only where it is asked for. */
 static int
 cryptdev_unmapped(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

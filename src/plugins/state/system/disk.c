@@ -77,6 +77,8 @@ disk_per_cent(double part, double total)
     return strtod(text, NULL);
 }
 
+/* Name is a mount point, or any folder of a file system. Bounds are per cent unless absolute asks for
+ * kilobytes. */
 static int
 disk_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -30,6 +30,7 @@ change_of(const json_t *have, json_t *want, bool unsets, json_t *empty, json_t *
     return *json_string_value(have) == '\0' ? NULL : empty;
 }
 
+/* The changes of test mode are computed here; those of a run are what the module says it has set. */
 static int
 state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -49,6 +49,7 @@ change_job(call_ctx_t *ctx, const char *fun, json_t *job, fail_t *err)
     return ctx_call(ctx, fun, NULL, job, &said, err) == 0 ? said : NULL;
 }
 
+/* A mask with an unknown event is refused before the table is read. */
 static int
 incron_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -99,6 +100,7 @@ job_is_there(const json_t *tab, const json_t *job)
     return false;
 }
 
+/* Test mode compares the table itself; the function of the module answers only by acting. */
 static int
 incron_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

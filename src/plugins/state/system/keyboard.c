@@ -13,6 +13,7 @@ typedef struct keyboard_row {
 static const keyboard_row_t console = { "keyboard.get_sys", "keyboard.set_sys", "System", "system" };
 static const keyboard_row_t xorg = { "keyboard.get_x", "keyboard.set_x", "XOrg", "XOrg" };
 
+/* Both states are this function; its row says which layout it is about. */
 static int
 keyboard_layout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

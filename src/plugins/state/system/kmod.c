@@ -139,6 +139,7 @@ modules_now(call_ctx_t *ctx, const json_t *args, bool all, fail_t *err)
     return STEAL(loaded);
 }
 
+/* Modules that the kernel does not have are told, and the others loaded all the same. */
 static int
 kmod_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -169,6 +170,7 @@ kmod_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* Only modules that are there are removed; what the test mode says is about these, too. */
 static int
 kmod_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

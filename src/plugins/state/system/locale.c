@@ -17,6 +17,7 @@ locale_refused(json_t *ret, fail_t *err)
     return 0;
 }
 
+/* The change is foretold first and taken back when it fails, since test mode and a run tell the same one. */
 static int
 locale_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -40,6 +41,7 @@ locale_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_FALSE, "Failed to set system locale to %s", name);
 }
 
+/* Generating a locale may take long. The change is taken back when it fails. */
 static int
 locale_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

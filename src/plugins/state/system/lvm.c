@@ -159,6 +159,7 @@ devices_of(const json_t *args)
     return list;
 }
 
+/* A group that is there is extended by devices that it lacks; a device of another group fails. */
 static int
 lvm_vg_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -319,6 +320,7 @@ lvm_lv_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return lvm_change(ctx, &lv_makes, name, path, kwargs, ret, err);
 }
 
+/* Volumes are removed by their path, and named in the comment as the SLS names them. */
 static int
 lvm_lv_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -12,6 +12,8 @@ typedef struct raid_parts {
     json_t *missing, *fresh, *used, *uuids; /* owned lists */
 } raid_parts_t;
 
+/* Sorts the devices of the SLS: missing ones, those that belong to an array already, by whose UUID, and fresh
+ * ones. 0 or negative with *err. */
 static int
 raid_parts_of(call_ctx_t *ctx, const json_t *args, raid_parts_t *parts, fail_t *err)
 {
@@ -148,6 +150,8 @@ raid_carry_out(call_ctx_t *ctx, const json_t *args, const raid_parts_t *parts, b
     return 0;
 }
 
+/* Devices that belong to different arrays end the state before anything is done. Missing ones alone don't: an
+ * array may be made or assembled without them. */
 static int
 raid_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -175,6 +179,7 @@ raid_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* The change is told from the list as it was before. */
 static int
 raid_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

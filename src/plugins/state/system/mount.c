@@ -363,6 +363,7 @@ compare_mount(mounting_t *m, fail_t *err)
 
 /* ---- nothing is mounted there ----------------------------------------------------------------- */
 
+/* The folder may be made on the way, but only when mkmnt asks for it. */
 static int
 foretell_mount(mounting_t *m, bool there)
 {
@@ -378,6 +379,7 @@ foretell_mount(mounting_t *m, bool there)
                          name);
 }
 
+/* The table of mounts is read again, as a helper of mount may succeed without having mounted. */
 static int
 mount_now(mounting_t *m, bool there, fail_t *err)
 {
@@ -493,6 +495,8 @@ mounted_in_order(mounting_t *m, fail_t *err)
     return told;
 }
 
+/* The name is compared without slashes at its end and with links resolved, with blanks written as
+ * /proc/mounts has them. */
 static int
 mount_mounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -89,6 +89,8 @@ tell_present(call_ctx_t *ctx, const json_t *args, const char *did, json_t *ret, 
     return 0;
 }
 
+/* The comment of these states is a list of lines. Devices are written as mount_by says: by label, UUID or
+ * path. */
 static int
 mount_fstab_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -113,6 +115,7 @@ mount_fstab_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return did != NULL ? tell_present(ctx, args, json_string_value(did), ret, lines, err) : err->code;
 }
 
+/* The entry is looked up by its folder; the device goes along, as mount.rm_fstab compares both. */
 static int
 mount_fstab_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -28,6 +28,7 @@ umount_now(call_ctx_t *ctx, const json_t *args, json_t *ret, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Target was successfully unmounted");
 }
 
+/* The mount first, then fstab: a failed umount leaves the entry. */
 static int
 mount_unmounted(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -131,6 +132,8 @@ swap_listed(const json_t *fstab, const char *name)
     return false;
 }
 
+/* fstab has swaps under the name none, so that all of them share a key of the table; the device tells them
+ * apart. 0 or negative with *err. */
 static int
 keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err)
 {
@@ -167,6 +170,7 @@ keep_swap(call_ctx_t *ctx, const json_t *args, json_t *ret, bool on, fail_t *err
     return 0;
 }
 
+/* The kernel's list of swaps has devices by their own path, so the name is resolved first. */
 static int
 mount_swap(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

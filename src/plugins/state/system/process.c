@@ -3,6 +3,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* The change of a run is what pkill has killed, which may be less than was found. */
 static int
 process_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

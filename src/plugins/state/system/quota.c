@@ -4,6 +4,7 @@
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
+/* Quotas of a file system are on or off for each type, users and groups, but are switched for both. */
 static int
 quota_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

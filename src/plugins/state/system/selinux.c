@@ -170,6 +170,7 @@ se_module_install(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return se_install(ctx, *ret_value = state_ret_args(args), value_str(args, "name", ""), err);
 }
 
+/* A module that is not there fails the state, as in Salt. */
 static int
 se_module_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -271,6 +272,7 @@ se_finish(json_t *ret, const json_t *did, const char *failed)
     return state_ret_set(ret, STATE_FALSE, "%s: %s", failed, text);
 }
 
+/* Test mode has changes but an empty comment, as Salt has it. */
 static int
 se_fcontext_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -302,6 +304,7 @@ se_fcontext_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return did != NULL ? 0 : err->code;
 }
 
+/* A type in the SLS restricts the rules that are meant; without it any rule of the path is. */
 static int
 se_fcontext_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -327,6 +327,7 @@ service_life(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Test mode does not fail for a service that is not there yet: a package of the same run may bring it. */
 static int
 service_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -442,6 +443,8 @@ watched(const service_t *s, const char *fun, const char *verb, const char *parti
                 : state_ret_set(s->ret, STATE_FALSE, "Failed to %s the service", verb);
 }
 
+/* A watching state acts by its own function: a dead service is stopped, a running one restarted, reloaded or
+ * whatever its options say, and one that does not run is started. */
 static int
 service_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -12,6 +12,7 @@ status_number(const json_t *v)
     return strtod(text, NULL);
 }
 
+/* A bound of 0 counts as none, as in Salt. */
 static int
 state_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -38,6 +39,7 @@ state_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_ret_set(ret, STATE_TRUE, "Load avg in acceptable range");
 }
 
+/* The data of the state is what pgrep found, or an empty object. */
 static int
 status_process(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

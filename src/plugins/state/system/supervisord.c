@@ -182,6 +182,8 @@ all_processes(call_ctx_t *ctx, const json_t *args, fail_t *err)
                     "conf_file", value_get(args, "conf_file"), "bin_env", value_get(args, "bin_env"));
 }
 
+/* The configuration is read anew before a program is started, as it may be new there. Changes are told only
+ * when all steps succeeded. */
 static int
 supervisord_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -205,6 +207,7 @@ supervisord_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return rc;
 }
 
+/* A program that supervisord does not know counts as dead. */
 static int
 supervisord_dead(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -16,6 +16,8 @@ chosen_word(const json_t *current)
     return json_stringn(text, strcspn(text, "]"));
 }
 
+/* An attribute of choices reads as "a [b] c"; the one in brackets is compared. Texts and numbers are alike
+ * when they are written alike. */
 static int
 sysfs_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -47,6 +47,8 @@ set_both(call_ctx_t *ctx, const json_t *args, json_t *ret, bool zone, bool clock
     return state_ret_set(ret, test ? STATE_NONE : ok ? STATE_TRUE : STATE_FALSE, "%s", buf_str(&comment));
 }
 
+/* A timezone that can't be compared, as one without a file, fails the state; anything else is an error of the
+ * function. */
 static int
 timezone_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -13,6 +13,7 @@ tuned_changed(call_ctx_t *ctx, json_t *ret, const char *from, const char *to, co
                          : state_ret_set(ret, STATE_TRUE, "%s", comment);
 }
 
+/* An unknown profile is an error of the call and no failed state, as in Salt. */
 static int
 state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -37,6 +38,7 @@ state_tuned_profile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return tuned_changed(ctx, *ret_value, json_string_value(active), name, comment);
 }
 
+/* The module says none when no profile is active; to the state that is the same as off. */
 static int
 state_tuned_off(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
