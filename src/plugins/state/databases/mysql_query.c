@@ -89,24 +89,6 @@ foretell_query(query_t *q)
 
 /* ---- after the query --------------------------------------------------------------------------- */
 
-/* Makes each row a dict by its columns. */
-static void
-map_rows(json_t *result)
-{
-    json_t *mapped = json_array(), *row, *column;
-    size_t i, k;
-
-    json_array_foreach (value_get(result, "results"), i, row) {
-        json_t *line = json_object();
-        json_array_foreach (value_get(result, "columns"), k, column) {
-            AUTO_FREE char *name = value_pystr(column);
-            json_object_set(line, name, json_array_get(row, k));
-        }
-        json_array_append_new(mapped, line);
-    }
-    json_object_set_new(result, "results", mapped);
-}
-
 /* The result as Python prints it, with the columns of a query as the tuple that they are there. NEW. */
 static char *
 query_comment(const json_t *result)
@@ -155,8 +137,20 @@ execute(query_t *q, const char *fun, const char *arg, const char *what)
         return s->err->code;
     if (!json_is_object(result) || json_object_size(result) == 0)
         return dbstate_mysql_failed(s, NULL) ? 0 : state_ret_set(s->ret, STATE_FALSE, "The query failed");
-    if (value_get(result, "results") != NULL)
-        map_rows(result);
+    if (value_get(result, "results") != NULL) {
+        /* Makes each row a dict by its columns. */
+        json_t *mapped = json_array(), *row, *column;
+        size_t i, k;
+        json_array_foreach (value_get(result, "results"), i, row) {
+            json_t *line = json_object();
+            json_array_foreach (value_get(result, "columns"), k, column) {
+                AUTO_FREE char *name = value_pystr(column);
+                json_object_set(line, name, json_array_get(row, k));
+            }
+            json_array_append_new(mapped, line);
+        }
+        json_object_set_new(result, "results", mapped);
+    }
     AUTO_FREE char *comment = query_comment(result);
     state_ret_set(s->ret, STATE_TRUE, "%s", comment);
     tell_executed(q);

@@ -45,31 +45,6 @@ wanted(const user_t *u)
     return more;
 }
 
-/* Gives a user who is there another password, or none. */
-static int
-change(user_t *u)
-{
-    dbstate_t *s = &u->s;
-    const char *did = u->passwordless ? "cleared" : "changed";
-
-    if (!ctx_test(s->ctx)) {
-        json_auto_t *more = wanted(u);
-        int done = dbstate_ask_with(s, "mysql.user_chpass", more);
-        if (done < 0)
-            return done;
-        if (done == 0) {
-            AUTO_FREE char *text = xasprintf("Failed to %s password for user %s@%s",
-                                             u->passwordless ? "clear" : "change", u->name, u->host);
-            return dbstate_mysql_failed(s, "%s", text) ? 0 : state_ret_set(s->ret, STATE_FALSE, "%s", text);
-        }
-    }
-    state_change(s->ret, u->name, json_string("Updated"));
-    return ctx_test(s->ctx) ? state_ret_set(s->ret, STATE_NONE, "Password for user %s@%s is set to be %s",
-                                            u->name, u->host, did)
-                            : state_ret_set(s->ret, STATE_TRUE, "Password for user %s@%s has been %s",
-                                            u->name, u->host, did);
-}
-
 /* Asks twice: for the user with this password, then for the user alone. */
 static int
 mysql_user_present_in(user_t *u)
@@ -100,8 +75,27 @@ mysql_user_present_in(user_t *u)
     there = user_exists(u, false);
     if (there < 0 || (there == 0 && dbstate_mysql_failed(s, NULL)))
         return there;
-    if (there == 1)
-        return change(u);
+    if (there == 1) {
+        /* Gives a user who is there another password, or none. */
+        const char *did = u->passwordless ? "cleared" : "changed";
+        if (!ctx_test(s->ctx)) {
+            json_auto_t *more = wanted(u);
+            int done = dbstate_ask_with(s, "mysql.user_chpass", more);
+            if (done < 0)
+                return done;
+            if (done == 0) {
+                AUTO_FREE char *text = xasprintf("Failed to %s password for user %s@%s",
+                                                 u->passwordless ? "clear" : "change", u->name, u->host);
+                return dbstate_mysql_failed(s, "%s", text) ? 0
+                                                           : state_ret_set(s->ret, STATE_FALSE, "%s", text);
+            }
+        }
+        state_change(s->ret, u->name, json_string("Updated"));
+        return ctx_test(s->ctx) ? state_ret_set(s->ret, STATE_NONE, "Password for user %s@%s is set to be %s",
+                                                u->name, u->host, did)
+                                : state_ret_set(s->ret, STATE_TRUE, "Password for user %s@%s has been %s",
+                                                u->name, u->host, did);
+    }
     const char *less = u->allowed ? " with passwordless login" : "",
                *sock = u->by_socket ? " using unix_socket" : "";
     if (!ctx_test(s->ctx)) {

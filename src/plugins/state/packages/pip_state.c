@@ -407,29 +407,6 @@ says_change(const char *text)
     return change;
 }
 
-/* The comment of requirements files and checkouts. A checkout is always a change. */
-static void
-tell_files(pip_t *p, const json_t *ran)
-{
-    AUTO_FREE char *files = value_pystr(value_get(p->args, "requirements"));
-    AUTO_FREE char *from = value_pystr(value_get(p->args, "editable"));
-    bool reqs = pip_asked(p, "requirements"), edit = pip_asked(p, "editable");
-    bool change = reqs && says_change(value_str(ran, "stdout", ""));
-    buf_auto_t text = BUF_INIT;
-
-    if (change) {
-        state_change(p->ret, "requirements", json_true());
-        buf_printf(&text, "Successfully processed requirements file %s.", files);
-    } else if (reqs) {
-        buf_puts(&text, "Requirements were already installed.");
-    }
-    if (edit) {
-        buf_printf(&text, "%sPackage successfully installed from VCS checkout %s.", reqs ? " " : "", from);
-        state_change(p->ret, "editable", json_true());
-    }
-    state_ret_set(p->ret, STATE_TRUE, "%s", buf_str(&text));
-}
-
 /* The comment and changes of packages: pip is asked again, and a package that is not in its list is told as
  * lost. */
 static int
@@ -475,9 +452,26 @@ do_install(pip_t *p)
         return p->err->code;
     if (value_int(ran, "retcode", 1) != 0)
         tell_failed(p, ran);
-    else if (files)
-        tell_files(p, ran);
-    else
+    else if (files) {
+        /* The comment of requirements files and checkouts. A checkout is always a change. */
+        AUTO_FREE char *listed = value_pystr(value_get(p->args, "requirements"));
+        AUTO_FREE char *from = value_pystr(value_get(p->args, "editable"));
+        bool reqs = pip_asked(p, "requirements"), edit = pip_asked(p, "editable");
+        bool change = reqs && says_change(value_str(ran, "stdout", ""));
+        buf_auto_t text = BUF_INIT;
+        if (change) {
+            state_change(p->ret, "requirements", json_true());
+            buf_printf(&text, "Successfully processed requirements file %s.", listed);
+        } else if (reqs) {
+            buf_puts(&text, "Requirements were already installed.");
+        }
+        if (edit) {
+            buf_printf(&text, "%sPackage successfully installed from VCS checkout %s.", reqs ? " " : "",
+                       from);
+            state_change(p->ret, "editable", json_true());
+        }
+        state_ret_set(p->ret, STATE_TRUE, "%s", buf_str(&text));
+    } else
         return tell_packages(p);
     return 0;
 }

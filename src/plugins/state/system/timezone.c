@@ -12,41 +12,6 @@ also(buf_t *comment, const char *text, const char *value)
     buf_printf(comment, "%s%s%s", comment->len > 0 ? ", " : "", text, value);
 }
 
-/* Both changes, made or told. */
-static int
-set_both(call_ctx_t *ctx, const json_t *args, json_t *ret, bool zone, bool clock, fail_t *err)
-{
-    const char *name = value_str(args, "name", "");
-    buf_auto_t comment = BUF_INIT;
-    bool test = ctx_test(ctx), ok = true;
-
-    if (zone) {
-        json_auto_t *done = test ? json_true()
-                                 : sub_call(ctx, err, "timezone.set_zone", "{s:s}", "timezone", name);
-        if (done == NULL)
-            return err->code;
-        ok = json_is_true(done);
-        if (ok)
-            state_change(ret, "timezone", json_string(name));
-        also(&comment, test ? "Timezone " : ok ? "Set timezone " : "Failed to set timezone", ok ? name : "");
-        buf_puts(&comment, test ? " needs to be set" : "");
-    }
-    if (clock) {
-        int done = test ? 1 : sub_call_bool(ctx, err, "timezone.set_hwclock", "{s:s}", "clock", "UTC");
-        if (done < 0)
-            return done;
-        if (done > 0)
-            state_change(ret, "utc", json_incref(value_get(args, "utc")));
-        ok = ok && done > 0;
-        also(&comment,
-             test       ? "UTC needs to be set to "
-             : done > 0 ? "Set UTC to "
-                        : "Failed to set UTC to ",
-             "True");
-    }
-    return state_ret_set(ret, test ? STATE_NONE : ok ? STATE_TRUE : STATE_FALSE, "%s", buf_str(&comment));
-}
-
 /* A timezone that can't be compared, as one without a file, fails the state; anything else is an error of the
  * function. */
 static int
@@ -68,8 +33,40 @@ timezone_system(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (clock == NULL)
         return err->code;
     bool set_clock = utc && str_eq(json_string_value(clock), "localtime");
-    if (!json_is_true(same) || set_clock)
-        return set_both(ctx, args, ret, !json_is_true(same), set_clock, err);
+    if (!json_is_true(same) || set_clock) {
+        /* Both changes, made or told. */
+        buf_auto_t comment = BUF_INIT;
+        bool test = ctx_test(ctx), ok = true;
+        if (!json_is_true(same)) {
+            json_auto_t *done = test ? json_true()
+                                     : sub_call(ctx, err, "timezone.set_zone", "{s:s}", "timezone", name);
+            if (done == NULL)
+                return err->code;
+            ok = json_is_true(done);
+            if (ok)
+                state_change(ret, "timezone", json_string(name));
+            also(&comment,
+                 test ? "Timezone "
+                 : ok ? "Set timezone "
+                      : "Failed to set timezone",
+                 ok ? name : "");
+            buf_puts(&comment, test ? " needs to be set" : "");
+        }
+        if (set_clock) {
+            int done = test ? 1 : sub_call_bool(ctx, err, "timezone.set_hwclock", "{s:s}", "clock", "UTC");
+            if (done < 0)
+                return done;
+            if (done > 0)
+                state_change(ret, "utc", json_incref(value_get(args, "utc")));
+            ok = ok && done > 0;
+            also(&comment,
+                 test       ? "UTC needs to be set to "
+                 : done > 0 ? "Set UTC to "
+                            : "Failed to set UTC to ",
+                 "True");
+        }
+        return state_ret_set(ret, test ? STATE_NONE : ok ? STATE_TRUE : STATE_FALSE, "%s", buf_str(&comment));
+    }
     return state_ret_set(ret, STATE_TRUE,
                          utc ? "Timezone %s already set, UTC already set to %s" : "Timezone %s already set",
                          name, name);
