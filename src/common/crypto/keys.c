@@ -220,7 +220,7 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
         rc = renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ? 0 : -errno;
 
     /* A file system without RENAME_NOREPLACE: link() does not replace either, but there are two names for a
-* moment. */
+     * moment. */
     if (rc == -EINVAL || rc == -ENOSYS) {
         rc = link(tmp, path) == 0 ? 0 : -errno;
         if (rc == 0)

@@ -205,7 +205,7 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
             (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
 
         /* A name that the kernel cut is completed from the command line, if the program's name starts with it
- * (psutil does so). */
+         * (psutil does so). */
         json_auto_t *words = strlen(out->name) >= NAME_CUT ? procfs_cmdline(pid, &why) : NULL;
         const char *program = json_string_value(json_array_get(words, 0));
         const char *slash = program != NULL ? strrchr(program, '/') : NULL;

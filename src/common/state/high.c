@@ -367,7 +367,7 @@ high_include(void *cookie, const char *saltenv, const char *sls, fail_t *err)
         return 0;
 
     /* The errors of the included file become the includer's: they leave the run's list, and the call that
- * included fails with all of their texts. */
+     * included fails with all of their texts. */
     buf_auto_t text = BUF_INIT;
     while (json_array_size(run->errors) > from) {
         buf_printf(&text, "%s%s", text.len > 0 ? "\n" : "",

@@ -72,7 +72,7 @@ run_prepare(run_t *run, step_t *step)
     }
 
     /* mod_init runs before the module's first state, and before later ones until it returns True, as in Salt.
- * `inited` holds the modules that are done, whichever value they have there. */
+     * `inited` holds the modules that are done, whichever value they have there. */
     low = step->low;
     const char *module = value_str(low, "state", "");
     if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, value_str(low, "fun", "")))
