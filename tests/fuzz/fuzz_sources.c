@@ -5,8 +5,8 @@
  * antisymmetric.
  */
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptsources.h"
-#include "plugins/lib/packages/deb822.h"
+#include "plugins/lib/apt/aptsources.h"
+#include "plugins/lib/apt/deb822.h"
 #include "plugins/lib/packages/pkgver.h"
 #include "salt/limits.h"
 

@@ -8,7 +8,7 @@ die() { echo "new-$kind: $*" >&2 && exit 2; }
 [[ $name =~ ^[a-z][a-z0-9_]*$ ]] || die "NAME is a module's name of small letters, digits and _: make new-$kind NAME=greeting"
 
 theme=${IN:-system}
-[[ $theme =~ ^[a-z]+$ ]] || die "IN is a folder of its kind (salt, files, system, accounts, net, packages, programs), not '$theme'"
+[[ $theme =~ ^[a-z]+$ ]] || die "IN is a folder of its kind (salt, files, system, storage, accounts, net, packages, programs), not '$theme'"
 
 made=()
 write() { # FILE: standard input

@@ -2,6 +2,7 @@
 # manual.sh - man and, where it is installed, mandoc find nothing wrong with the manual pages.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+. tests/lib/environment.sh # man makes lines as narrow as the caller's terminal
 rc=0
 for page in "${BUILD:-build}"/man/*; do
     [ -e "$page" ] || { echo "no manual pages are built: make man"; exit 2; }

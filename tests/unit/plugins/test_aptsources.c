@@ -6,7 +6,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptsources.h"
+#include "plugins/lib/apt/aptsources.h"
 #include "salt/value.h"
 
 /* "type|uri|dist|comps|archs|signedby|others|disabled|comment" or "invalid". NEW. */

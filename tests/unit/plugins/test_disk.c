@@ -2,7 +2,7 @@
  * module. */
 #include "unit/unit.h"
 
-#include "plugins/exec/system/disk.c"
+#include "plugins/exec/storage/disk.c"
 
 static json_t *
 parse_df(const char *text, row_fn *row)

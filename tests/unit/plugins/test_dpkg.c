@@ -5,8 +5,8 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/deb822.h"
-#include "plugins/lib/packages/dpkg.h"
+#include "plugins/lib/apt/deb822.h"
+#include "plugins/lib/apt/dpkg.h"
 #include "salt/value.h"
 
 static char root[64];

@@ -1,5 +1,5 @@
 /* pkg_apt.c - execution module `pkg` on Debian and what descends from it: the table. The functions stand in
- * plugins/lib/packages/apt*.c, one theme per file. To add a function: write it there, add its row here, add
+ * plugins/lib/apt/apt*.c, one theme per file. To add a function: write it there, add its row here, add
  * tests/cases/exec/pkg.FUNCTION.json. Rows are in the order of their names. Where Salt's module takes
  * keywords of other package managers and ignores them, the row for kwargs says so.
  *
@@ -17,7 +17,7 @@
  *   aptkeys.c     keys that apt trusts: get_repo_keys, add_repo_key, del_repo_key
  */
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 #include "salt/plugin.h"
 
 static const arg_t add_repo_key_args[] = {

@@ -3,7 +3,7 @@
  * "purge"; after pkg.install the installed versions are compared with the wishes. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 #include "plugins/lib/packages/pkgwant.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/salt/modbeacon.h"

@@ -1,6 +1,6 @@
 /* aptrepo.c - pkg.list_repos, get_repo, del_repo, expand_repo_def: questions about sources, and their
  * removal. A repository given as a PPA is turned into its line first. */
-#include "plugins/lib/packages/aptrepo.h"
+#include "plugins/lib/apt/aptrepo.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include "common/base/str.h"
 #include "common/output/output.h"
 #include "plugins/lib/file/field.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 
 /* DPKG_ROOT, which tests set. BORROWED; "" for the host. */
 const char *

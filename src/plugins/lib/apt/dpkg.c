@@ -1,7 +1,7 @@
 /* dpkg.c - dpkg's database read straight from its files (status, updates/), without running dpkg-query:
  * packages and their states. Paragraphs stay in the texts that were read; packages point into them (start,
  * end) and are parsed again when a field is asked for. */
-#include "plugins/lib/packages/dpkg.h"
+#include "plugins/lib/apt/dpkg.h"
 
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include "common/base/map.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/deb822.h"
-#include "plugins/lib/packages/dpkg_int.h"
+#include "plugins/lib/apt/deb822.h"
+#include "plugins/lib/apt/dpkg_int.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptsources_int.h"
-#include "plugins/lib/packages/deb822.h"
+#include "plugins/lib/apt/aptsources_int.h"
+#include "plugins/lib/apt/deb822.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

@@ -2,7 +2,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/rootfs.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 
 /* The last word of the line " Name: value" of `dpkg -I`. NULL when there is no such line. NEW. */
 static char *

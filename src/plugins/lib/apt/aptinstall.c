@@ -2,7 +2,7 @@
  * reinstallations, each of which is one call of apt-get. Holds are lifted for the time of the installation.
  * Errors of apt-get are gathered and raised at the end together with the changes. */
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 #include "plugins/lib/packages/pkgver.h"
 #include "salt/log.h"
 

@@ -2,17 +2,17 @@
  *
  * The host's files are read below $DPKG_ROOT, which dpkg itself knows, so that tests bring their own host.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time
  * Ownership  json_t returns are NEW
  * Errors     Salt's texts
  * Tests      tests/unit/plugins/test_apt.c, tests/cases/exec/pkg.*.json
  */
-#ifndef PLUGINS_LIB_PACKAGES_APT_H
-#define PLUGINS_LIB_PACKAGES_APT_H
+#ifndef PLUGINS_LIB_APT_APT_H
+#define PLUGINS_LIB_APT_APT_H
 
 #include "common/host/prog.h"
-#include "plugins/lib/packages/dpkg.h"
+#include "plugins/lib/apt/dpkg.h"
 #include "plugins/lib/packages/pkg_api.h"
 
 const char *apt_root(void);

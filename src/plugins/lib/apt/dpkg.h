@@ -2,14 +2,14 @@
  *
  * Takes a few milliseconds where dpkg-query takes tens. Reads what an interrupted dpkg left in updates/ too.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time per dpkg_t
  * Ownership  everything BORROWED lives as long as the dpkg_t
  * Errors     negative errno: the status file can't be read
  * Tests      tests/unit/plugins/test_dpkg.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_DPKG_H
-#define PLUGINS_LIB_PACKAGES_DPKG_H
+#ifndef PLUGINS_LIB_APT_DPKG_H
+#define PLUGINS_LIB_APT_DPKG_H
 
 #include "salt/base.h"
 

@@ -1,6 +1,6 @@
 /* deb822.c - see deb822.h: paragraphs of "Name: value" as dpkg and apt write them. Fields point into the
  * text, so that nothing is copied; lines that begin with a blank continue the field above. */
-#include "plugins/lib/packages/deb822.h"
+#include "plugins/lib/apt/deb822.h"
 
 #include <strings.h>
 

@@ -5,7 +5,7 @@
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 
 #define CACHE_DIR "/var/cache/apt"
 

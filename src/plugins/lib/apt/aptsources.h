@@ -3,14 +3,14 @@
  * A paragraph is shown as one entry per type, address and suite. What is not changed is written back byte for
  * byte, and a file in which nothing changed is not written at all.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time per list
  * Ownership  entries belong to their list; texts of entries are owned by them
  * Errors     an entry that makes no sense is kept as `invalid`; negative errno when a file can't be written
  * Tests      tests/unit/plugins/test_aptsources.c; fuzz target tests/fuzz/fuzz_sources.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_APTSOURCES_H
-#define PLUGINS_LIB_PACKAGES_APTSOURCES_H
+#ifndef PLUGINS_LIB_APT_APTSOURCES_H
+#define PLUGINS_LIB_APT_APTSOURCES_H
 
 #include "salt/base.h"
 

@@ -1,16 +1,16 @@
 /* aptsources_int.h - what aptsources.c, aptsource.c and aptstanza.c share.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time per list
  * Ownership  as in aptsources.h
  * Errors     none
  * Tests      tests/unit/plugins/test_aptsources.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_APTSOURCES_INT_H
-#define PLUGINS_LIB_PACKAGES_APTSOURCES_INT_H
+#ifndef PLUGINS_LIB_APT_APTSOURCES_INT_H
+#define PLUGINS_LIB_APT_APTSOURCES_INT_H
 
 #include "common/base/buf.h"
-#include "plugins/lib/packages/aptsources.h"
+#include "plugins/lib/apt/aptsources.h"
 
 /* A file as it was read. */
 typedef struct apt_file {

@@ -4,7 +4,7 @@
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/dpkg_int.h"
+#include "plugins/lib/apt/dpkg_int.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

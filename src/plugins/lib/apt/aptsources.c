@@ -1,13 +1,13 @@
 /* aptsources.c - apt's lists of sources as one list, and the way back to their files. Each file keeps the
  * text that was read and a dirty flag; only dirty files are written, and in them only changed entries
  * differ. */
-#include "plugins/lib/packages/aptsources.h"
+#include "plugins/lib/apt/aptsources.h"
 
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/partfile.h"
-#include "plugins/lib/packages/aptsources_int.h"
+#include "plugins/lib/apt/aptsources_int.h"
 #include "salt/limits.h"
 
 #define PARTS_DIR "/etc/apt/sources.list.d"

@@ -1,7 +1,7 @@
 /* aptppa.c - "ppa:OWNER/NAME", Ubuntu's short form of a source: the line that it stands for, and what
  * Launchpad knows of it. */
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptrepo.h"
+#include "plugins/lib/apt/aptrepo.h"
 
 /* By the grain `os`. */
 bool

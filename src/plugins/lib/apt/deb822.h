@@ -1,14 +1,14 @@
 /* deb822.h - paragraphs of "Name: value" as dpkg and apt write them: status, available, *.sources. Pure.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    any
  * Ownership  a field's texts point into what was parsed, which is BORROWED and must live as long
  * Errors     a line that is neither field nor continuation is left out; more than LIMIT_DEB822_FIELDS fields
  *            in one paragraph: the rest is left out
  * Tests      tests/unit/plugins/test_dpkg.c; fuzz target tests/fuzz/fuzz_sources.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_DEB822_H
-#define PLUGINS_LIB_PACKAGES_DEB822_H
+#ifndef PLUGINS_LIB_APT_DEB822_H
+#define PLUGINS_LIB_APT_DEB822_H
 
 #include "salt/base.h"
 

@@ -8,7 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/file/field.h"
-#include "plugins/lib/packages/aptrepo.h"
+#include "plugins/lib/apt/aptrepo.h"
 
 typedef struct mod {
     call_ctx_t *ctx;

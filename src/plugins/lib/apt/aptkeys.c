@@ -8,7 +8,7 @@
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptrepo.h"
+#include "plugins/lib/apt/aptrepo.h"
 #include "salt/log.h"
 
 bool

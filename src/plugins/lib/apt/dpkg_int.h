@@ -1,16 +1,16 @@
 /* dpkg_int.h - what dpkg.c and dpkg_files.c share.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time per dpkg_t
  * Ownership  all fields are the dpkg_t's own
  * Errors     none
  * Tests      tests/unit/plugins/test_dpkg.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_DPKG_INT_H
-#define PLUGINS_LIB_PACKAGES_DPKG_INT_H
+#ifndef PLUGINS_LIB_APT_DPKG_INT_H
+#define PLUGINS_LIB_APT_DPKG_INT_H
 
 #include "common/base/buf.h"
-#include "plugins/lib/packages/dpkg.h"
+#include "plugins/lib/apt/dpkg.h"
 
 typedef struct diversion {
     char *from, *to, *owner; /* owner ":" is the administrator */

@@ -1,16 +1,16 @@
 /* aptrepo.h - what the functions about apt's sources and keys share.
  *
- * Layer      plugins/lib/packages
+ * Layer      plugins/lib/apt
  * Threads    one at a time
  * Ownership  said per function
  * Errors     Salt's texts
  * Tests      tests/unit/plugins/test_apt.c
  */
-#ifndef PLUGINS_LIB_PACKAGES_APTREPO_H
-#define PLUGINS_LIB_PACKAGES_APTREPO_H
+#ifndef PLUGINS_LIB_APT_APTREPO_H
+#define PLUGINS_LIB_APT_APTREPO_H
 
-#include "plugins/lib/packages/apt.h"
-#include "plugins/lib/packages/aptsources.h"
+#include "plugins/lib/apt/apt.h"
+#include "plugins/lib/apt/aptsources.h"
 
 #define APT_KEYRINGS "/etc/apt/keyrings"
 

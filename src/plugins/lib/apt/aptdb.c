@@ -7,7 +7,7 @@
 #include "common/base/fs.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 #include "plugins/lib/packages/pkgver.h"
 
 #define LISTS_DIR "/var/lib/apt/lists"

@@ -3,7 +3,7 @@
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 
 /* ---- picking installed packages ------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
-#include "plugins/lib/packages/apt.h"
+#include "plugins/lib/apt/apt.h"
 #include "plugins/lib/packages/pkgver.h"
 
 #define CONTEXT_KEY "pkg.list_pkgs"

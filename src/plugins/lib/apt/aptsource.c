@@ -1,7 +1,7 @@
 /* aptsource.c - one entry of a one-line list (sources.list(5)): "deb [options] address suite components #
  * comment". Parsing never fails: an unusable line becomes an invalid entry that is written back as it was. */
 #include "common/base/str.h"
-#include "plugins/lib/packages/aptsources_int.h"
+#include "plugins/lib/apt/aptsources_int.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
