@@ -142,16 +142,6 @@ has_hole(check_t *c)
     return c->hole < c->n_holes && c->holes[c->hole].at < c->ref.end;
 }
 
-/* True when a byte of the text is in a hole. Linear, as only the one error message needs it. */
-static bool
-in_hole(const check_t *c, size_t at)
-{
-    for (size_t i = 0; i < c->n_holes; i++)
-        if (at >= c->holes[i].from && at < c->holes[i].to)
-            return true;
-    return false;
-}
-
 /* A token that begins with a span may start later in the text, after blanks at the span's start. */
 static bool
 start_fits(check_t *c)
@@ -525,10 +515,14 @@ pair_fits(check_t *c)
 
     if (c->real.failed)
         return refuse_error(c);
-    if (c->ref.failed)
-        return yaml_span_refuse(c, c->real.start,
-                                in_hole(c, c->real.start) ? yaml_span_name_of(c->real.token.type)
-                                                          : "a part of a sign of YAML's");
+    if (c->ref.failed) {
+        /* Linear, as only this error needs it. */
+        bool inside = false;
+        for (size_t i = 0; i < c->n_holes; i++)
+            inside = inside || (c->real.start >= c->holes[i].from && c->real.start < c->holes[i].to);
+        return yaml_span_refuse(
+            c, c->real.start, inside ? yaml_span_name_of(c->real.token.type) : "a part of a sign of YAML's");
+    }
     if (c->real.token.type == c->ref.token.type)
         return yaml_span_token_fits(c);
     bool one = h != NULL && h->n == 1 && !(c->spans->v[h->first].flags & SPAN_TEXT);

@@ -69,23 +69,16 @@ yaml_writer_destroy(yaml_writer_t **self_p)
     *self_p = NULL;
 }
 
-static const char *
-tag_of(yaml_kind_t kind)
+/* PyYAML's represent_scalar with implicit=(plain, quoted): plain is allowed when the resolver gives the same
+ * kind back, untagged quotes for strings only. */
+void
+yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, const char *text, size_t len)
 {
     static const char *const tags[] = {
         [YAML_IS_STR] = YAML_STR_TAG,  [YAML_IS_NULL] = YAML_NULL_TAG,   [YAML_IS_BOOL] = YAML_BOOL_TAG,
         [YAML_IS_INT] = YAML_INT_TAG,  [YAML_IS_FLOAT] = YAML_FLOAT_TAG, [YAML_IS_BINARY] = BINARY_TAG,
         [YAML_IS_TIMESTAMP] = TIME_TAG
     };
-
-    return tags[kind];
-}
-
-/* PyYAML's represent_scalar with implicit=(plain, quoted): plain is allowed when the resolver gives the same
- * kind back, untagged quotes for strings only. */
-void
-yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, const char *text, size_t len)
-{
     yaml_event_t ev;
     buf_auto_t clean = BUF_INIT;
 
@@ -104,7 +97,7 @@ yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, con
     salt_assert(len <= INT_MAX);
     yaml_write_emit(self,
                     yaml_scalar_event_initialize(
-                        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind),
+                        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tags[kind],
                         (const yaml_char_t *) text, (int) len, yaml_resolve(text, len) == kind,
                         kind == YAML_IS_STR,
                         kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),

@@ -38,26 +38,11 @@ check_word(const char *what, const char *text, fail_t *err)
 
 /* ---- the key ------------------------------------------------------------------------------------------- */
 
-/* The name and secret of a keyring {name: secret}: the named one, or the first. */
-static int
-pick_key(json_t *ring, const char *name, const char *path, const char **ret_name, const char **ret_secret,
-         fail_t *err)
-{
-    void *first = json_object_iter(ring);
-    const char *key = name != NULL ? name : first != NULL ? json_object_iter_key(first) : "";
-
-    *ret_name = key;
-    *ret_secret = value_str(ring, key, NULL);
-    if (*ret_secret == NULL)
-        return fail_kind(err, FAIL_INVOCATION, -ENOENT, "keyfile %s has no key '%s'", path, key);
-    return check_word("keyname", key, err) < 0 || check_word("keyfile", *ret_secret, err) < 0 ? -EINVAL : 0;
-}
-
 /* Reads the JSON keyring and makes nsupdate's "key" line. Without a keyfile updates are not signed. */
 static int
 nsupdate_load_key(zone_t *self, const json_t *args, fail_t *err)
 {
-    const char *file = nsupdate_given(args, "keyfile"), *name, *secret;
+    const char *file = nsupdate_given(args, "keyfile"), *name = nsupdate_given(args, "keyname");
     const char *home = getenv("HOME"), *given = value_str(args, "keyalgorithm", "hmac-md5");
     buf_auto_t text = BUF_INIT;
 
@@ -73,7 +58,17 @@ nsupdate_load_key(zone_t *self, const json_t *args, fail_t *err)
     if (check_word("keyalgorithm", algorithm, err) < 0 || fs_read(path, LIMIT_KEY_FILE, &text, err) < 0)
         return -EINVAL;
     json_auto_t *ring = value_parse(buf_str(&text), text.len, LIMIT_KEY_FILE, path, err);
-    if (ring == NULL || pick_key(ring, nsupdate_given(args, "keyname"), path, &name, &secret, err) < 0)
+    if (ring == NULL)
+        return -EINVAL;
+
+    /* The keyring is {name: secret}; without a name the first one is taken. */
+    void *first = json_object_iter(ring);
+    if (name == NULL)
+        name = first != NULL ? json_object_iter_key(first) : "";
+    const char *secret = value_str(ring, name, NULL);
+    if (secret == NULL)
+        (void) fail_kind(err, FAIL_INVOCATION, -ENOENT, "keyfile %s has no key '%s'", path, name);
+    if (secret == NULL || check_word("keyname", name, err) < 0 || check_word("keyfile", secret, err) < 0)
         return -EINVAL;
     self->key = xasprintf("key %s:%s %s\n", algorithm, name, secret);
     return 0;

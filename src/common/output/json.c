@@ -35,20 +35,6 @@ json_dump_text(buf_t *out, const char *s, size_t len)
     buf_putc(out, '"');
 }
 
-/* Appends a float; Python's names for infinity and NaN are not JSON, but Salt prints them. */
-static void
-dump_float(buf_t *out, double d)
-{
-    if (isnan(d)) {
-        buf_puts(out, "NaN");
-    } else if (isinf(d)) {
-        buf_puts(out, d < 0 ? "-Infinity" : "Infinity");
-    } else {
-        AUTO_FREE char *text = value_float_repr(d);
-        buf_puts(out, text);
-    }
-}
-
 /* Start a new line at `level`; a negative indent keeps all on one line. */
 static void
 break_line(buf_t *out, int indent, int level)
@@ -118,9 +104,13 @@ json_dump(buf_t *out, json_t *v, int indent, int level)
     case JSON_INTEGER:
         buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
         break;
-    case JSON_REAL:
-        dump_float(out, json_real_value(v));
+    case JSON_REAL: {
+        /* Python's names for infinity and NaN are not JSON, but Salt prints them. */
+        double d = json_real_value(v);
+        AUTO_FREE char *text = value_float_repr(d);
+        buf_puts(out, isnan(d) ? "NaN" : isinf(d) ? (d < 0 ? "-Infinity" : "Infinity") : text);
         break;
+    }
     case JSON_TRUE:
         buf_puts(out, "true");
         break;

@@ -249,18 +249,6 @@ requisites(work_t *w, const json_t *chunks, json_t *list)
 
 /* ---- chunks to reactions ------------------------------------------------------------------------------- */
 
-/* Replace a name that is too long for a note by its digest, leaving room for a number behind it. TAKES it;
- * NEW. */
-static char *
-reaction_short(char *name)
-{
-    if (strlen(name) + sizeof("/1000") <= LIMIT_NOTE_LEN)
-        return name;
-    AUTO_FREE char *hex = digest_bytes("sha256", name, strlen(name), NULL);
-    free(name);
-    return xasprintf("#%s", hex);
-}
-
 /* Makes the file's chunks reactions, in their order, and appends them to the list with indexes of that
  * list. */
 static void
@@ -296,7 +284,10 @@ reactions(work_t *w)
          * restart. Repeated IDs are numbered. */
         const char *who = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
         json_int_t n = value_int(seen, who, 0) + 1;
-        AUTO_FREE char *part = reaction_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, who));
+        AUTO_FREE char *whole = xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, who);
+        bool fits = strlen(whole) + sizeof("/1000") <= LIMIT_NOTE_LEN; /* with room for a number behind it */
+        AUTO_FREE char *hex = fits ? NULL : digest_bytes("sha256", whole, strlen(whole), NULL);
+        AUTO_FREE char *part = fits ? xstrdup(whole) : xasprintf("#%s", hex);
         json_object_set_new(seen, who, json_integer(n));
         json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));
 

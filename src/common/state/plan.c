@@ -20,20 +20,6 @@ plan_fits(const char *pattern, const char *text)
     return str_eq(pattern, text) || match_glob(pattern, text);
 }
 
-/* True when a requisite {key: value} means this step: by SLS, by ID, or by the state's ID or name; globs
- * allowed. */
-static bool
-plan_is_meant(const json_t *chunk, const char *key, const char *value)
-{
-    const char *id = value_str(chunk, "__id__", "");
-
-    if (str_eq(key, "sls"))
-        return plan_fits(value, value_str(chunk, "__sls__", ""));
-    if (!str_eq(key, "id") && !str_eq(key, value_str(chunk, "state", "")))
-        return false;
-    return plan_fits(value, id) || plan_fits(value, value_str(chunk, "name", ""));
-}
-
 /* Adds an edge once; the first reason is kept. */
 static void
 add_edge(plan_node_t *node, size_t from, const char *why)
@@ -49,8 +35,17 @@ add_edge(plan_node_t *node, size_t from, const char *why)
 static void
 add_requisite(plan_t *self, size_t at, const char *why, const char *key, const char *value)
 {
+    /* A requisite {key: value} means steps by SLS, by ID, or by the state's ID or name; globs are allowed. */
     for (size_t i = 0; i < self->n; i++) {
-        if (i != at && plan_is_meant(self->nodes[i].chunk, key, value))
+        const json_t *chunk = self->nodes[i].chunk;
+        bool meant;
+        if (str_eq(key, "sls"))
+            meant = plan_fits(value, value_str(chunk, "__sls__", ""));
+        else
+            meant = (str_eq(key, "id") || str_eq(key, value_str(chunk, "state", ""))) &&
+                    (plan_fits(value, value_str(chunk, "__id__", "")) ||
+                     plan_fits(value, value_str(chunk, "name", "")));
+        if (i != at && meant)
             add_edge(&self->nodes[at], i, why);
     }
 }
