@@ -62,6 +62,13 @@ posted() { # NAME OPTS CALLS
     posted slack_webhook '{"slack_webhook": {"webhook": "'"$SERVER"'/T/B/x", "show_tasks": true}, "grains": {"id": "m1", "localhost": "m1.example"}}' posts.jsonl
 }
 
+@test "slack_webhook: a state that failed and changed something is in both counts, and the unchanged are those in none" {
+    one='"__id__": "a", "__sls__": "s", "comment": "", "name": "a"'
+    echo '["returner", {"id": "m1", "jid": "20261126100000000009", "fun": "state.apply", "fun_args": [], "retcode": 2, "success": false, "return": {"cmd_|-a_|-a_|-run": {'"$one"', "__run_num__": 70, "changes": {"pid": 1}, "result": false}, "cmd_|-b_|-b_|-run": {'"$one"', "__run_num__": 9, "changes": {}, "result": true}}}]' |
+        "$BUILD/tests/unit/plugins/test_returner_cases" slack_webhook '{"slack_webhook": {"webhook": "'"$SERVER"'/T/B/x"}}'
+    [ "$(grep -oE '(Unchanged|Changed|Failed): [0-9]+' "$FLEET/posts" | tr '\n' ' ')" = 'Unchanged: 1 Changed: 1 Failed: 1 ' ]
+}
+
 @test "mattermost: messages of returns and events" {
     posted mattermost '{"mattermost": {"hook": "abc", "api_url": "'"$SERVER"'", "channel": "#ops"}}' posts-events.jsonl
 }

@@ -159,11 +159,14 @@ static void
 pillar_reads_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
 {
     AUTO_FREE char *key = xasprintf("%c%zu:%s/%s", kind, strlen(saltenv), saltenv, path);
+    json_auto_t *print = value_utf8(what, strlen(what));
+    const json_t *had = json_object_get(self->seen, key);
 
-    if (json_object_size(self->seen) < LIMIT_PILLAR_READS)
-        json_object_set_new(self->seen, key, value_utf8(what, strlen(what)));
-    else
+    /* A file that has changed between two reads has left some of each in the pillar, which none may have again. */
+    if (json_object_size(self->seen) >= LIMIT_PILLAR_READS || (had != NULL && !json_equal(had, print)))
         self->world = true;
+    else
+        json_object_set(self->seen, key, print);
     free(what);
 }
 

@@ -11,8 +11,11 @@
 
 /* ---- what waits for what ------------------------------------------------------------------- */
 
-static const char *const kinds[] = { "require",       "require_any", "watch",      "watch_any",  "onchanges",
-                                     "onchanges_any", "onfail",      "onfail_any", "onfail_all", "prereq" };
+/* A step with `prereq` runs before those that it names: they have `prerequired`, its reverse. */
+static const char *const kinds[] = {
+    "require",       "require_any", "watch",      "watch_any",  "onchanges",
+    "onchanges_any", "onfail",      "onfail_any", "onfail_all", "prerequired"
+};
 
 static bool
 plan_fits(const char *pattern, const char *text)

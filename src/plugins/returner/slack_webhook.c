@@ -35,7 +35,7 @@ slack_sprinkle(call_ctx_t *ctx, const char *text)
 
 /* Counts of a state run. `seconds` sums the durations, which are milliseconds in a return. */
 typedef struct slack_states {
-    size_t total, changed, failed;
+    size_t total, unchanged, changed, failed;
     double seconds;
     json_t *changed_tasks, *failed_tasks; /* owned: fields of attachments */
 } slack_states_t;
@@ -67,13 +67,16 @@ static void
 slack_count(slack_states_t *self, const char *state, const json_t *data)
 {
     json_t *result = value_get(data, "result"), *duration = value_get(data, "duration");
+    bool failed = result != NULL && !value_truthy(result), changed = value_truthy(value_get(data, "changes"));
 
+    /* A state may have failed and have changed something: it counts in both. */
     self->total++;
-    if (result != NULL && !value_truthy(result)) {
+    self->unchanged += !failed && !changed;
+    if (failed) {
         self->failed++;
         json_array_append_new(self->failed_tasks, slack_field(state, data));
     }
-    if (value_truthy(value_get(data, "changes"))) {
+    if (changed) {
         self->changed++;
         json_array_append_new(self->changed_tasks, slack_field(state, data));
     }
@@ -83,23 +86,35 @@ slack_count(slack_states_t *self, const char *state, const json_t *data)
         self->seconds += strtod(json_string_value(duration), NULL) / 1000;
 }
 
+typedef struct ran {
+    const char *state;
+    const json_t *data;
+    json_int_t num;
+} ran_t;
+
+static int
+slack_by_num(const void *a, const void *b)
+{
+    const ran_t *x = a, *y = b;
+
+    return (x->num > y->num) - (x->num < y->num);
+}
+
 /* By the order in which the states ran. */
 static slack_states_t
 slack_states_of(const json_t *ret)
 {
     slack_states_t self = { .changed_tasks = json_array(), .failed_tasks = json_array() };
-    size_t n = json_object_size(ret);
+    AUTO_FREE ran_t *all = xcalloc(json_object_size(ret) + 1, sizeof(*all));
+    size_t n = 0;
     const char *state;
     json_t *data;
 
-    for (size_t run = 0, done = 0; done < n && run < 2 * n + 2; run++) {
-        json_object_foreach ((json_t *) ret, state, data) {
-            if (value_int(data, "__run_num__", 0) != (json_int_t) run)
-                continue;
-            slack_count(&self, state, data);
-            done++;
-        }
-    }
+    json_object_foreach ((json_t *) ret, state, data)
+        all[n++] = (ran_t){ state, data, value_int(data, "__run_num__", 0) };
+    qsort(all, n, sizeof(*all), slack_by_num);
+    for (size_t i = 0; i < n; i++)
+        slack_count(&self, all[i].state, all[i].data);
     return self;
 }
 
@@ -188,8 +203,7 @@ slack_attachments(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const 
                                              value_fmt("Return: %s", shown)));
         return all;
     }
-    json_array_append_new(
-        all, slack_counted("good", "Unchanged", states.total - states.failed - states.changed, NULL, false));
+    json_array_append_new(all, slack_counted("good", "Unchanged", states.unchanged, NULL, false));
     json_array_append_new(all,
                           slack_counted("warning", "Changed", states.changed, states.changed_tasks, show));
     json_array_append_new(all, slack_counted("danger", "Failed", states.failed, states.failed_tasks, show));

@@ -44,7 +44,7 @@ static const char body_template[] = "id: {{id}}\r\nfunction: {{fun}}\r\nfunction
 
 /* ---- templates ----------------------------------------------------------------------------------------- */
 
-/* Appends the rendered text. `path`: whose it is; NULL: no file's. */
+/* Appends the rendered text. `path`: whose it is; NULL: no file's. -ENOMSG: it can't be filled with these data. */
 static int
 smtp_render(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *path, const char *text,
             size_t len, buf_t *out, fail_t *err)
@@ -57,7 +57,7 @@ smtp_render(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const char *
                                    .saltenv = "base",
                                    .context = context };
 
-    return render_text(render_of(ctx), &what, out, err);
+    return render_text(render_of(ctx), &what, out, err) < 0 ? -ENOMSG : 0;
 }
 
 /* The subject: the rendered text, and behind it the values of `fields`, which no template sees. */
@@ -153,7 +153,8 @@ smtp_recipients(const char *text, fail_t *err)
     return to;
 }
 
-/* The message of a return, whole. -ENOMSG: the templates can't be filled with it. */
+/* The message of a return, whole. -ENOMSG: the templates can't be filled with it; another error, such as that of
+ * a template's file, may be mended, so that a repeat is worth it. */
 static int
 smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_t *to, buf_t *out,
              fail_t *err)
@@ -162,8 +163,10 @@ smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_
     const char *owner = value_str(opts, "gpgowner", NULL), *from = value_str(opts, "from", ""),
                *receivers = value_str(opts, "to", "");
 
-    if (smtp_subject(ctx, opts, ret, &subject, err) < 0 || smtp_content(ctx, opts, ret, &content, err) < 0)
-        return -ENOMSG;
+    int rc = smtp_subject(ctx, opts, ret, &subject, err);
+    rc = rc == 0 ? smtp_content(ctx, opts, ret, &content, err) : rc;
+    if (rc < 0)
+        return rc;
 
     /* The Message-ID is a digest of all that the mail says, so that a server may drop a repeat. */
     AUTO_FREE char *whole = ret_json(ret);
@@ -173,7 +176,7 @@ smtp_message(call_ctx_t *ctx, const json_t *opts, const json_t *ret, const json_
     const char *domain = sender != NULL ? strchr(sender, '@') : NULL;
     AUTO_FREE char *id = xasprintf("<%.40s%s>", hex, domain != NULL ? domain : "@salt");
 
-    int rc = owner != NULL ? smtp_encrypt(owner, to, &content, err) : 0;
+    rc = owner != NULL ? smtp_encrypt(owner, to, &content, err) : 0;
     mailtext_addresses(out, "From", from);
     mailtext_addresses(out, "To", receivers);
     mailtext_date(out, clock_wall_us() / 1000000);

@@ -49,6 +49,8 @@ test_critical_path(void **state)
     static const char *const row[] = { "a", "b", "c" };
     static const char *const fan[] = { "a parallel", "b parallel", "c require a require b" };
     static const char *const later[] = { "a require b", "b" };
+    /* As the compiler leaves "a: prereq: b": a runs before b. */
+    static const char *const before[] = { "b prerequired a", "a prereq b" };
     static const char *const circle[] = { "a require b", "b require a" };
     static const char *const mixed[] = { "a parallel", "b", "c", "d require a" };
     json_auto_t *times = json_pack("{s:{s:f}, s:{s:f}, s:{s:f}}", "salt_|-a_|-test.ping_|-function", "ms",
@@ -59,6 +61,7 @@ test_critical_path(void **state)
     EXPECT_CRITICAL(fan, NULL, "[0,2]");
     EXPECT_CRITICAL(fan, times, "[1,2]");
     EXPECT_CRITICAL(later, NULL, "[1,0]");
+    EXPECT_CRITICAL(before, NULL, "[1,0]");
     EXPECT_CRITICAL(circle, NULL, "[1,0]");
     EXPECT_CRITICAL(mixed, NULL, "[1,2,3]");
     expect_critical(NULL, 0, NULL, "[]");

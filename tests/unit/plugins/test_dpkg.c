@@ -95,6 +95,21 @@ test_paragraphs(void **state)
     assert_false(deb822_next(&para, &at, end));
 }
 
+/* A comment within a value is none of its words, and what continues a line that is no field is left out with it. */
+static void
+test_lines_left_out(void **state)
+{
+    static const char text[] = "Suites: stable\n# testing\n  updates\nno colon\n of no field\nA: 1\n#\n";
+    const char *at = text, *end = text + strlen(text);
+    deb822_auto_t para = DEB822_INIT;
+
+    assert_true(deb822_next(&para, &at, end));
+    AUTO_FREE char *suites = deb822_text(&para, "Suites"), *one = deb822_text(&para, "A");
+    assert_string_equal(suites, "stable\n  updates");
+    assert_string_equal(one, "1");
+    assert_int_equal(para.n, 2);
+}
+
 static void
 test_packages(void **state)
 {
@@ -216,6 +231,6 @@ test_missing(void **state)
 
 #define ON_HOST(test) cmocka_unit_test_setup_teardown(test, make_host, drop_host)
 
-UNIT_MAIN(cmocka_unit_test(test_paragraphs), ON_HOST(test_packages), ON_HOST(test_names), ON_HOST(test_files),
-          ON_HOST(test_owners), ON_HOST(test_updates), ON_HOST(test_unreadable_updates),
-          cmocka_unit_test(test_missing))
+UNIT_MAIN(cmocka_unit_test(test_paragraphs), cmocka_unit_test(test_lines_left_out), ON_HOST(test_packages),
+          ON_HOST(test_names), ON_HOST(test_files), ON_HOST(test_owners), ON_HOST(test_updates),
+          ON_HOST(test_unreadable_updates), cmocka_unit_test(test_missing))

@@ -52,11 +52,11 @@ quotas_of(call_ctx_t *ctx, const char *mount, const char *option, fail_t *err)
 {
     json_auto_t *ran = quota_ran(ctx, "repquota", "-vp", option, mount, TOOL_MERGE, err);
     const char *kind = strcmp(option, "-u") == 0 ? "Users" : "Groups";
-    bool table = false;
+    bool table = false, seen = false;
 
     if (ran == NULL)
         return NULL;
-    json_t *out = json_pack("{s:{}}", kind);
+    json_auto_t *out = json_pack("{s:{}}", kind);
     AUTO_FREE char *text = xstrdup(value_str(ran, "stdout", ""));
     for (char *at = text, *line; *text != '\0' && (line = line_next(&at)) != NULL;) {
         char *semicolon = strchr(line, ';');
@@ -70,10 +70,15 @@ quotas_of(call_ctx_t *ctx, const char *mount, const char *option, fail_t *err)
                                 json_pack("[s]", inode != NULL ? inode + 2 : semicolon + 1));
         } else {
             /* A line of hyphens ends the heading; the table goes on to the end. */
-            table = *line == '-';
+            seen = table = *line == '-';
         }
     }
-    return out;
+    /* Without a table nobody's limits are known: quota.set would take those that it is not given for none. */
+    if (!seen && value_int(ran, "retcode", 1) != 0) {
+        (void) fop_failed(err, "The quotas of %s can't be read: %s", mount, value_str(ran, "stdout", ""));
+        return NULL;
+    }
+    return STEAL(out);
 }
 
 static int
@@ -136,7 +141,7 @@ quota_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* quotaon, quotaoff and quotawarn: the row's text is the program; what it says is in the log only, as with
- * Salt, and so the answer is True in any case. */
+ * Salt, and so the answer is True in any case, or None for warn, which has no device. */
 static int
 quota_switch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

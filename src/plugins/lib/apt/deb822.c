@@ -36,7 +36,7 @@ deb822_line_end(const char *p, const char *end)
     return newline != NULL ? newline : end;
 }
 
-/* Takes one line that is neither empty nor a comment. */
+/* Takes one line that is neither empty nor a comment. What continues a line that was left out is left out. */
 static void
 deb822_take_line(deb822_t *self, const char *line, const char *end)
 {
@@ -44,10 +44,13 @@ deb822_take_line(deb822_t *self, const char *line, const char *end)
 
     if ((*line == ' ' || *line == '\t') && self->n > 0) {
         deb822_field_t *last = &self->fields[self->n - 1];
-        last->value_len = (size_t) (end - last->value);
+        if (!self->leaves_out)
+            last->value_len = (size_t) (end - last->value);
         return;
     }
-    if (colon == NULL || colon == line || deb822_is_blank(*line) || self->n >= LIMIT_DEB822_FIELDS)
+    self->leaves_out = colon == NULL || colon == line || deb822_is_blank(*line) ||
+                       self->n >= LIMIT_DEB822_FIELDS;
+    if (self->leaves_out)
         return;
     if (self->n == self->cap) {
         self->cap = self->cap != 0 ? self->cap * 2 : 32;
@@ -69,6 +72,7 @@ deb822_next(deb822_t *self, const char **at, const char *end)
     const char *p = *at;
 
     self->n = 0;
+    self->leaves_out = false;
     while (p < end && line_empty(p, deb822_line_end(p, end)))
         p = deb822_line_end(p, end) < end ? deb822_line_end(p, end) + 1 : end;
     self->start = p;
@@ -115,6 +119,20 @@ char *
 deb822_text(const deb822_t *self, const char *name)
 {
     const deb822_field_t *field = deb822_get(self, name);
+    if (field == NULL)
+        return NULL;
 
-    return field != NULL ? xstrndup(field->value, field->value_len) : NULL;
+    /* A value of several lines is a span of the text, in which comments stand as well. */
+    char *text = xstrndup(field->value, field->value_len), *to = text;
+    for (const char *line = text; *line != '\0';) {
+        size_t n = strcspn(line, "\n");
+        n += line[n] == '\n';
+        if (line == text || *line != '#') {
+            memmove(to, line, n);
+            to += n;
+        }
+        line += n;
+    }
+    *to = '\0';
+    return text;
 }

@@ -13,7 +13,8 @@
 #include "salt/base.h"
 
 typedef struct deb822_field {
-    const char *name, *value; /* the value with its continuation lines, without white space at its ends */
+    const char *name, *value; /* the value with its continuation lines and comments between them, without
+                               * white space at its ends */
     size_t name_len, value_len;
 } deb822_field_t;
 
@@ -21,9 +22,10 @@ typedef struct deb822 {
     const char *start, *end; /* the paragraph's lines, comments included; ends before the empty line */
     deb822_field_t *fields;  /* owned */
     size_t n, cap;
+    bool leaves_out; /* the line before was left out, and what continues it is, too */
 } deb822_t;
 
-#define DEB822_INIT   ROW(NULL, NULL, NULL, 0, 0)
+#define DEB822_INIT   ROW(NULL, NULL, NULL, 0, 0, false)
 #define deb822_auto_t __attribute__((cleanup(deb822_free))) deb822_t
 void deb822_free(deb822_t *self);
 
@@ -32,7 +34,7 @@ void deb822_free(deb822_t *self);
 bool deb822_next(deb822_t *self, const char **at, const char *end);
 /* BORROWED field by name, any case, or NULL. */
 const deb822_field_t *deb822_get(const deb822_t *self, const char *name);
-/* NEW value, NULL when there is none. */
+/* NEW value without the comments between its lines, NULL when there is none. */
 char *deb822_text(const deb822_t *self, const char *name);
 bool deb822_is(const deb822_field_t *field, const char *name);
 
