@@ -40,7 +40,6 @@ typedef struct beacons beacons_t;
 typedef struct beacons_env {
     /* BORROWED row of a built-in module; NULL: there is none. */
     const beacon_row_t *(*row)(void *cookie, const char *module);
-    /* True when a module that is not built in may be looked for. */
     void (*gone)(void *cookie,
                  beacon_t *beacon); /* it is about to be freed: its configuration has gone or changed */
     void *cookie;
@@ -76,7 +75,8 @@ beacon_t *beacons_due(beacons_t *self, int64_t now_ms);
 void beacon_readable(beacon_t *self, int64_t now_ms);
 
 /* NEW [{tag, data}] of what a look found (array of data, TAKEN): with the id, without what onchangeonly
- * leaves out, without repeats, and no more than LIMIT_BEACON_BURST at once; the rest is counted. */
+ * leaves out, and no more than LIMIT_BEACON_BURST at once; the rest is counted. Repeats are left out where the row
+ * waits on a descriptor (`open`). */
 json_t *beacon_events(beacon_t *self, const char *id, json_t *found, int64_t now_ms);
 /* NEW {tag, data} that tells how many events were merged, when it is time for it; NULL: nothing to tell. */
 json_t *beacon_merged(beacon_t *self, const char *id, int64_t now_ms);

@@ -1,6 +1,6 @@
 /* match.h - targets: parse once to a tree, evaluate per minion. Pure.
  *
- * Layer      common/match; the only user of PCRE2
+ * Layer      common/match; of its files regex.c alone uses PCRE2
  * Threads    a parsed target may be evaluated by one thread at a time
  * Errors     -EINVAL with the position and what was expected; limits LIMIT_TARGET_LEN, _DEPTH,
  *            LIMIT_REGEX_STEPS; -EDQUOT when a question's work is used up

@@ -1,6 +1,6 @@
 /* regex.h - Python's `re`, as far as Salt's functions show it: search, match, groups, replacement templates.
  *
- * Layer      common/match; with match.h the only user of PCRE2
+ * Layer      common/match; regex.c is the only user of PCRE2 (versions.c tells its version)
  * Threads    one at a time per compiled pattern (it remembers its last match)
  * Ownership  patterns and subjects are BORROWED for the call; texts that come back are NEW
  * Errors     -EINVAL for a bad pattern or template; -E2BIG when LIMIT_REGEX_STEPS is used up or a text

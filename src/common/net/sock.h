@@ -10,6 +10,12 @@
  *   MAXMSGSIZE              a huge frame ends its connection
  *   RCVHWM 16 on the ROUTER bound of one minion's queue there; more stays on its side of the wire
  *   routing ids by libzmq   ids that a client chooses are not bound to its key
+ *   SNDHWM 20000 (server)   beyond it XPUB drops without a word; the default of 1000 is a short burst
+ *   SNDHWM 0 on a client    a client's sends never fail for a full queue
+ *   PROBE_ROUTER            an empty message opens each connection: the minion answers with its hello
+ *   XPUB_VERBOSE            each minion's subscription is told, not the first alone: its SUB is up
+ *   REQ_RELAXED, CORRELATE  hello may be asked again without its answer; a late one is dropped
+ *   CONNECT_TIMEOUT 10 s    an address that does not answer is given up before the kernel does
  *
  * Layer      common/net
  * Threads    a socket belongs to one thread at a time

@@ -38,7 +38,7 @@ zap_request(table_t *table, zsock_t *handler)
         strcmp(mechanism, "CURVE") == 0 && key != NULL && zframe_size(key) == KEY_BYTES) {
         key_to_z85(zframe_data(key), z85);
 
-        /* Decides by the key and the address. */
+        /* Decides by the key, the domain and the door. */
         zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
         bool pub = strcmp(domain, "pub") == 0;
         if (v == ZAP_REJECTED || (pub && v != ZAP_ACCEPTED))

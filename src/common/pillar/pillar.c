@@ -295,7 +295,8 @@ merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
                : 0;
 }
 
-/* The SLS files that the top file chooses, over the override, so that templates and includes see it. */
+/* The SLS files that the top file chooses, merged over the override; templates see neither it nor each other's
+ * data. */
 static int
 pillar_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {

@@ -17,7 +17,7 @@ typedef struct compile {
     json_t *roots;  /* BORROWED: pillar_roots of opts, __env__ made real */
     const char *saltenv, *pillarenv; /* NULL: none chosen */
     const char *strategy, *renderer;
-    bool merge_lists, nested;  /* nested: of one git branch, with no external sources and no override */
+    bool merge_lists, nested;  /* nested: of one git branch or of master_tops: without ext_pillar, override */
     json_t *on_demand;         /* owned: [the source that the minion names], or empty */
     fileclient_t *files;       /* owned: the pillar's */
     fileclient_t *state_files; /* owned: what functions see as the file server */

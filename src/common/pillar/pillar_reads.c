@@ -2,7 +2,7 @@
  *
  * A watching file client notes each file looked for with its inode, size and times, and each listing with a
  * hash; pillar_reads_hold asks again and compares. Anything else that may change (a function that is not in
- * `pure`, an external source, too many reads) sets `world`, and the pillar is never reused. */
+ * `pure`, an external source, too many reads) sets `world`, and the pillar is reused only with pillar_cache. */
 #include "common/pillar/pillar_int.h"
 
 #include <sys/stat.h>
@@ -142,7 +142,8 @@ file_now(fileclient_t *inner, const char *path, const char *saltenv)
                      (long long) st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
-/* Hash of a listing; a listing that fails has the hash of an empty text. NEW. */
+/* Hash of a listing; a listing that fails has the hash of an empty text. The kind is not recorded: a compile
+ * lists nothing but files. NEW. */
 static char *
 list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
 {

@@ -168,7 +168,8 @@ pillar_sls_meant(compile_t *self, const mods_t *mods, const include_t *inc, cons
                  fail_t *err)
 {
     AUTO_FREE char *top = str_replace(inc->sls + strspn(inc->sls, "."), "/", ".");
-    /* ".x" and "..x" count from the including SLS, or from its folder. */
+    /* ".x" counts from the including SLS, or from its folder. More dots do not go up, as in Salt: one is taken
+     * off here, and all of them above. */
     const char *dot = is_init ? NULL : strrchr(sls, '.');
     size_t len = is_init ? strlen(sls) : dot != NULL ? (size_t) (dot - sls) : 0;
     AUTO_FREE char *name = inc->sls[0] != '.' ? xstrdup(inc->sls)

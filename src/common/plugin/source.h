@@ -1,7 +1,7 @@
 /* source.h - a source delivers plug-ins with their rows, and a registry asks its sources in order of
  * precedence.
  *
- * A source is a folder with one function, `plugin_source_t *source_NAME_new(const plugin_source_env_t *env)`,
+ * A source is one function, `plugin_source_t *source_NAME_new(const plugin_source_env_t *env)`,
  * and the row SOURCE(NAME) in sources.def. What it delivers looks like a built-in plug-in: its functions may
  * all be one C function that finds the real one by ctx_row(ctx)->data.ptr.
  *

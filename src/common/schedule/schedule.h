@@ -57,7 +57,8 @@ json_t *schedule_due(schedule_t *self, schedule_now_t now);
 /* Milliseconds until the next call of schedule_due(): a job may be due, or the wall clock was set; -1:
  * never. */
 int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
-/* Run a job out of turn: NEW {name, fun, item}; NULL when there is no such job or maxrunning is reached. */
+/* Run a job out of turn: NEW {name, fun, item}; NULL when there is no such job, it is invalid or has dry_run,
+ * or maxrunning is reached. */
 json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
 /* A job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and their like, times as text by
  * `format` (strftime). NEW; NULL: no such job. */

@@ -3,8 +3,8 @@
  *
  * Chunks run in their order. A chunk whose requisites have not run is put off until they have, on a stack of
  * our own; each chunk is looked at a bounded number of times, and requisites are found by hash, so that a run
- * is linear in the number of chunks and requisites. A chunk with `parallel` is handed to workers and waits
- * for its own requisites there, while the chunks behind it go on.
+ * is linear in the number of chunks and requisites. A chunk with `parallel` is put aside until its
+ * requisites have run, then handed to a worker; the chunks behind it go on.
  *
  * Layer      common/state; knows neither daemon
  * Threads    the context's

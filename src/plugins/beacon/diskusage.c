@@ -46,7 +46,8 @@ diskusage_look(beacon_look_t *look, fail_t *err)
     procfs_mount_t *mounts = procfs_mounts(&n, err);
     if (mounts == NULL)
         return err->code;
-    /* Each key is a regular expression that must match a whole mount point; a plain one matches itself. */
+    /* Each key is a regular expression that is matched from a mount point's start with "$" behind it, as in
+     * Salt: of alternatives (a|b) only the last is held to the end. A plain one matches itself. */
     json_array_foreach (look->list, i, item)
         json_object_foreach (item, mount, given) {
             double limit;

@@ -38,8 +38,8 @@ load_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
-/* True when an average is outside of its bounds; with `last`, which is NULL otherwise, only when it has left
- * them since. */
+/* True when an average is outside of its bounds; with `last`, which is NULL otherwise, only when it has
+ * crossed a bound since. As in Salt, leaving from exactly the bound is not told. */
 static bool
 load_is_out(const json_t *averages, const json_t *now, const json_t *last)
 {

@@ -82,8 +82,8 @@ network_settings_open(beacon_look_t *look, fail_t *err)
     return NULL;
 }
 
-/* Adds the event of an interface whose settings of interest are not as before, or have the value that is
- * waited for. */
+/* Adds the event of an interface whose settings of interest are not as before and, with `onvalue`,
+ * now have that value. */
 static void
 network_settings_compare(beacon_look_t *look, const char *name, const json_t *wanted, const json_t *before,
                          const json_t *now, json_t *changes)

@@ -21,8 +21,8 @@ info_line(const char *text, const char *name)
     return NULL;
 }
 
-/* {name, version, arch} of a package file, by dpkg -I. A foreign architecture becomes part of the name. NEW,
- * or NULL with *err. */
+/* {name, version, arch} of a package file, by dpkg -I. A foreign architecture becomes part of the name, on
+ * amd64 only, as in Salt. NEW, or NULL with *err. */
 json_t *
 apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err)
 {

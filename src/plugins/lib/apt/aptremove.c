@@ -1,5 +1,6 @@
 /* aptremove.c - pkg.remove, purge, autoremove, upgrade. Changes are the difference of the installed packages
- * before and after; a failed program is an error that carries the changes all the same. */
+ * before and after; a failed program is an error that carries the changes all the same, of remove and purge only
+ * where apt-get said why, as in Salt. */
 #include "common/base/buf.h"
 #include "common/host/rootfs.h"
 #include "common/base/str.h"
@@ -121,7 +122,16 @@ apt_autoremove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *now = apt_pkgs(ctx, 0, err);
     if (now == NULL)
         return err->code;
-    *ret_value = pkg_changes(old, now);
+    json_auto_t *ret = pkg_changes(old, now);
+    int code = (int) value_int(out, "retcode", 0);
+    if (code != 0) {
+        const char *said = value_str(out, "stderr", "");
+        json_t *why = *said != '\0' ? json_incref(value_get(out, "stderr"))
+                                    : value_fmt("apt-get ended with exit code %d", code);
+        json_auto_t *info = json_pack("{s:[o], s:O}", "errors", why, "changes", ret);
+        return pkg_fail_info(err, "Problem encountered removing package(s)", info);
+    }
+    *ret_value = STEAL(ret);
     return 0;
 }
 

@@ -23,7 +23,7 @@ typedef struct retopt {
     const char *dflt; /* JSON; NULL: absent unless it is set */
 } retopt_t;
 
-/* NEW object of the options of `rows`. `ret`: the return that is stored; NULL or an event: no return_config. */
+/* NEW object of the options of `rows`. `ret`: the return that is stored; NULL or an event: no ret_config. */
 json_t *retopts(call_ctx_t *ctx, const char *name, const json_t *ret, const retopt_t *rows, size_t n);
 /* A setting by its whole name, from the same places. BORROWED; NULL: it is not set. */
 json_t *retopts_setting(call_ctx_t *ctx, const char *name);

@@ -10,7 +10,8 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 
-/* Year, month, day, hour; and year, ISO week, day of the week: what "the first of" counts by. */
+/* Year, month, day, hour; and year, ISO week, day of the week: what "the first of" counts by. As in Salt the
+ * year is the calendar's in both, so that a week over the turn of the year counts as two. */
 enum { BY_DATE = 4, BY_WEEK = 3 };
 /* The first that has four digits. */
 enum { FIRST_YEAR = 1000 };
@@ -159,7 +160,8 @@ apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
         if (!str_eq(json_string_value(count), "all") && fop_int(count, must, &n, err) != 0)
             return -EINVAL;
 
-        /* The oldest of each of the last `count` groups. */
+        /* The oldest of each of the last `count` groups. Salt keeps one week more than is asked for, without a
+         * reason; fewer here would remove backups that it keeps. */
         double left = rules[i].depth < 0 ? n + 1 : n;
         for (size_t at = 0; at < f->n && left >= 1; left--) {
             size_t last = at;
@@ -205,7 +207,7 @@ retention_body(fstate_t *s, fail_t *err)
             err, -EINVAL,
             "retain of file.retention_schedule names no rule, so nothing would be kept; name one, "
             "such as most_recent: 5");
-    /* Holds the parent folder open: its owner may replace it by a link between the check and the removal. */
+    /* Holds the folder of the backups open: its owner may replace it by a link between the check and the removal. */
     AUTO_FD held = fop_hold_folder(s->name, &why);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
     if (held < 0)
