@@ -81,14 +81,6 @@ json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
 /* Since when the key of an id is in a state, by the file's time: seconds; 0 when there is none. */
 int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state);
 
-/* True when a line of an autosign or autoreject file (globs, regular expressions, comments) matches the id.
- * Rejects with *err a file that group or others may write; `permissive` allows the group (for root: one of
- * its own groups), as in Salt. A missing file matches no id. An invalid pattern is reported in *err, and the
- * other lines still count. */
-bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
-/* True when a grain of `claim`, {grain: text} of a peer, has the value of a line of the folder's file of that
- * name. The folder and its files are refused as above. Names come from the folder, never from the peer. */
-bool keystore_grains_listed(const char *folder, const json_t *claim, bool permissive, fail_t *err);
 /* Imports the accepted ids of a Salt master from its pki folder `from`. Ids without an accepted key here
  * become expected (minions_expected) until one of their keys is accepted; the key whose fingerprint the file
  * `fingers` ("": none) has in a line "ID: FINGERPRINT" is accepted at once. NEW {id: true when a fingerprint
@@ -100,8 +92,5 @@ bool keystore_is_expected(const char *pki_dir, const char *id);
 bool keystore_take_expected(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES]);
 /* A key of the id was accepted, whichever: none is expected any more. `id` is one. */
 void keystore_expected_over(const char *pki_dir, const char *id);
-/* True when the file minions_autosign/ID exists and is at most `minutes` old (0: any age). Removes the file:
- * it accepts one key once. */
-bool keystore_take_autosign(const char *pki_dir, const char *id, int minutes);
 
 #endif

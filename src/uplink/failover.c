@@ -20,7 +20,7 @@ failover_first(const failover_t *self)
 void
 failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms)
 {
-    salt_assert(conf->n > 0 && conf->n <= FAILOVER_MAX);
+    salt_assert(conf->n > 0 && conf->n <= LIMIT_MASTERS);
     *self = (failover_t){ .conf = *conf, .since = now_ms };
     for (int i = 0; i < conf->n; i++)
         self->order[i] = i;

@@ -13,11 +13,10 @@
 #define UPLINK_FAILOVER_H
 
 #include "salt/base.h"
-
-#define FAILOVER_MAX 16
+#include "salt/limits.h"
 
 typedef struct failover_conf {
-    int n;         /* masters, at most FAILOVER_MAX */
+    int n;         /* masters, at most LIMIT_MASTERS */
     int answer_ms; /* patience with a master that has never answered */
     int gone_ms;   /* patience with one that served and is lost */
     int back_ms;   /* between two probes of the first one; 0: never */
@@ -26,11 +25,11 @@ typedef struct failover_conf {
 
 typedef struct failover {
     failover_conf_t conf;
-    int order[FAILOVER_MAX]; /* indices of the list */
-    int at;                  /* index in `order`: the one that serves, or is tried */
-    bool served;             /* it has answered */
-    bool probing;            /* the first one is being probed beside it */
-    int64_t since, next;     /* monotonic. since: when it became bad, 0: it is good; next: step of failback */
+    int order[LIMIT_MASTERS]; /* indices of the list */
+    int at;                   /* index in `order`: the one that serves, or is tried */
+    bool served;              /* it has answered */
+    bool probing;             /* the first one is being probed beside it */
+    int64_t since, next; /* monotonic. since: when it became bad, 0: it is good; next: step of failback */
 } failover_t;
 
 typedef enum failover_act {
@@ -41,7 +40,7 @@ typedef enum failover_act {
     FAILOVER_BACK,      /* the probe answered: it serves from now on and is failover_now() */
 } failover_act_t;
 
-/* 1 to FAILOVER_MAX masters. Starts with the first of the (shuffled) order. */
+/* 1 to LIMIT_MASTERS masters. Starts with the first of the (shuffled) order. */
 void failover_init(failover_t *self, const failover_conf_t *conf, int64_t now_ms);
 /* Decides the next act. `good`: the serving master answers. `probe_good`: the probed one does. The caller
  * carries out the act before the next step. */

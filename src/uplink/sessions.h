@@ -7,11 +7,12 @@
  *         {"t": "state", master, host, state, reason?}
  *         {"t": "why", master, host, reason}: still not connected, and the cause
  *         {"t": "tell", tag, data}: an event to fire
- *   down  {"t": "ret", master, jid} and behind a NUL the return's message,  {"t": "event", n, tag, data, more?, oldest}  {"t": "grains", grains}
+ *   down  {"t": "ret", master, jid} and behind a NUL the return's message
+ *         {"t": "event", n, tag, data, more?, oldest}  {"t": "grains", grains}
  *         {"t": "started", master, jid, pid}  {"t": "revoke", master, preserve_minion_cache}
  *         {"t": "again", master}: the job server's answer to that master's state "ready"; events that were
  *         queued before it are dropped, as the outbox sends them again
- *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master} and behind a NUL the master's message
+ *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master} and behind a NUL the message
  *         {"t": "ask", id, master, ask} (download.h), answered by {"t": "answer", id, answer}
  *         {"t": "cancel", id}  {"t": "rekey"}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
  * `master` is an index; -1 means every master. `asker` and `by` are masters' names, which hold over restarts.

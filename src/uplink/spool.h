@@ -14,7 +14,7 @@
  *
  * Layer      uplink; files only
  * Threads    the job server's
- * Errors     negative errno with the path; a full disk keeps the return in memory (see jobserver.c)
+ * Errors     negative errno with the path; a full disk keeps the return in memory (see outbox.h)
  * Tests      tests/unit/uplink/test_spool.c
  */
 #ifndef UPLINK_SPOOL_H

@@ -1,8 +1,10 @@
 /* trust.c - trust on first use, narrowed by master_finger, and key changes by voucher.
  *
  * A claim is checked in this order: can the known key be read at all, is it the known key, does the
- * remembered signing key vouch for it, does master_finger allow it. Files are written atomically, the voucher
- * before the key, so that an interruption never re-enables a replaced key.
+ * remembered signing key vouch for it, does master_finger allow it. The last is not asked of a
+ * key that replaces a known one, as master_finger may still name the one before: the voucher decides alone.
+ * Files are written atomically, the voucher before the key, so that an interruption never re-enables a
+ * replaced key.
  */
 #include "uplink/trust.h"
 
@@ -245,8 +247,8 @@ not_vouched(const trust_t *self, const voucher_t *v)
     return NULL;
 }
 
-/* Decides about the first key, or one that replaces a key master_finger forbids. A voucher is mandatory once
- * a signing key is configured, known or unreadable; without any, the key is trusted on first use. */
+/* Decides about the first key, or the known one when master_finger does not allow it. A voucher is mandatory
+ * once a signing key is configured, known or unreadable; without any, the key is trusted on first use. */
 static trust_verdict_t
 first_claim(trust_t *self, const uint8_t key[KEY_BYTES], const voucher_t *v, char **ret_why)
 {

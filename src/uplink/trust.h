@@ -51,8 +51,10 @@ typedef enum trust_verdict {
 } trust_verdict_t;
 
 /* Judges a peer's unauthenticated claim {pub, ...} (see voucher.h) to be the master, and remembers the key
- * when it is trusted. A known key that master_finger does not allow counts as unknown. *ret_why NEW when
- * refused; a claim that can't be parsed is TRUST_REFUSED with -EINVAL in *err and no *ret_why. */
+ * when it is trusted. The known key, when master_finger does not allow it, is taken again only with a voucher
+ * of the signing key that master_finger names; another key is a change like any other, also when it fits
+ * master_finger. *ret_why NEW when refused; a claim that can't be parsed is TRUST_REFUSED with -EINVAL in
+ * *err and no *ret_why. */
 trust_verdict_t trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err);
 
 /* Judges the voucher that a master sent on a connection which proves the known key; NULL: it sent none.

@@ -9,6 +9,7 @@
  *   files_update.c fetching from remotes, in a thread of its own
  *   files_names.c  names for completion at a prompt
  *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
+ *   files_places.c places and bytes of each minion      files_say.c    messages about requests
  *
  * Layer      master
  * Threads    the front loop calls everything here; threads inside do the work. One lock guards what both use

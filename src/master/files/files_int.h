@@ -118,6 +118,11 @@ json_t *files_sls_names(const json_t *paths, const char *prefix);
 
 /* files_serve.c: do one step of a request; messages to send are appended at *out_tail in order. */
 void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);
+/* Lock held. True when a step would do something. */
+bool asking_can_step(const asking_t *self, const struct files *files);
+/* The request must be out of its bucket and ring. */
+void asking_free(asking_t *self);
+
 /* files_take.c */
 void take_begin(const json_t *opts); /* at the start: delete unfinished pushes of earlier processes */
 /* A push is written beside its place and renamed when its last byte has come, so that readers see the whole
@@ -125,10 +130,6 @@ void take_begin(const json_t *opts); /* at the start: delete unfinished pushes o
 void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
 void take_step(asking_t *self, files_out_t ***out_tail);
 void take_free(asking_t *self); /* deletes an unfinished push */
-/* Lock held. True when a step would do something. */
-bool asking_can_step(const asking_t *self, const struct files *files);
-/* The request must be out of its bucket and ring. */
-void asking_free(asking_t *self);
 
 /* files_say.c: build messages of a request. asking_message consumes `body`; asking_error ends a request, as
  * file_info before it was opened and as file_end after. */

@@ -94,7 +94,7 @@ static const struct {
               { "empty_dirs", FILES_EMPTYDIRS },
               { "links", FILES_SYMLINKS } };
 
-/* NEW, or NULL with *err. */
+/* NEW, or NULL with *err. files_open has refused unknown operations. */
 static json_t *
 files_serve_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
 {

@@ -70,7 +70,7 @@ files_take_open_part(asking_t *a, const char *cachedir)
     if (rc < 0)
         return rc;
     a->part = xasprintf("%s/%llx", parts, (unsigned long long) a->serial);
-    (void) unlink(a->part); /* left by a process with another cachedir */
+    (void) unlink(a->part); /* take_begin emptied the cachedir of the start alone */
     a->taken = open(a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     return a->taken < 0 ? -errno : 0;
 }

@@ -64,7 +64,7 @@ hook_forgotten(front_t *front, const char *id)
     TELL(front, forgotten, front, id);
 }
 
-/* Ends at the first failure: then nothing is committed, as the caller's transaction is given up. */
+/* Ends at the first failure: what was forgotten before it stays forgotten. */
 int
 hook_forget(front_t *front, minion_t *m, const char *what, fail_t *err)
 {

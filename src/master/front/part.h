@@ -33,7 +33,7 @@ typedef struct front_part {
     /* Called in reverse order, also when `start` failed halfway. False: a thread still uses the part's
      * data. */
     bool (*destroy)(front_t *front);
-    void (*reload)(front_t *front); /* conf has been replaced */
+    void (*reload)(front_t *front); /* conf has been replaced; pointers into the old one are gone */
 
     /* ---- time: `tick` runs in each turn of the timer, or every `every_ms`, or after `pause_ms` if that is
      * set. The first tick comes at once, and so does the next one after a reload. */

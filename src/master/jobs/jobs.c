@@ -157,7 +157,7 @@ job_find(const job_t *job, uint32_t slot)
     return bsearch(&slot, job->targets, job->n_targets, sizeof(job_target_t), jobs_compare);
 }
 
-/* Neither delivery nor anything later was reported: the target is one that s_resend looks at. */
+/* Neither delivery nor anything later was reported: the target is one that resend (publish.c) looks at. */
 static size_t
 unheard(verdict_t v)
 {

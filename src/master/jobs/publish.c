@@ -22,7 +22,6 @@
 #include "master/jobs/batchjob.h"
 #include "master/jobs/jid.h"
 #include "master/jobs/notes.h"
-#include "master/front/hooks.h"
 #include "master/front/part.h"
 #include "master/jobs/targets.h"
 #include "master/jobs/verdict.h"
@@ -525,7 +524,7 @@ is_elsewhere(front_t *self, const minion_t *m, const char *jid)
 
 /* Hook: correct each open job by the minion's hello. `pending` lists the jids that it has, the newest
  * LIMIT_HELLO_JIDS; `elsewhere` those that it returned to another master. A pending job is RUNNING. A missing
- * one that it had is LOST or sent, see publish_not_there, when the list is complete or the minion started
+ * one that it had is LOST or sent when the list is complete or the minion started
  * anew; one that never reached it is sent. `hello` NULL: the minion says nothing of its jobs. */
 static void
 publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)

@@ -17,6 +17,7 @@
 #include "master/events/bus.h"
 #include "master/minions/gate.h"
 #include "master/front/hooks.h"
+#include "master/keys/autosign.h"
 #include "master/keys/identity.h"
 #include "master/keys/keychange.h"
 #include "master/operators/lconn.h"

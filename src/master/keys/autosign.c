@@ -1,6 +1,7 @@
-/* autosign.c - files that list ids: autosign_file, autoreject_file and the folder minions_autosign. A file
- * that others could write is ignored, with the rules of Salt's AutoKey.check_permissions, as its writer could
- * accept keys. */
+/* autosign.c - see autosign.h. A file that others could write is ignored, with the rules of Salt's
+ * AutoKey.check_permissions, as its writer could accept keys. */
+#include "master/keys/autosign.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <sys/stat.h>
@@ -14,7 +15,6 @@
 #include "common/conf/conf.h"
 #include "common/crypto/keys.h"
 #include "common/match/match.h"
-#include "keyring/keystore.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"

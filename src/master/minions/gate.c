@@ -297,7 +297,7 @@ told_lately(gate_t *self, const char *address)
     return false;
 }
 
-/* A handshake failure that was reported just before belongs to this connection, see is_salt. */
+/* A handshake failure that was reported just before belongs to this connection. */
 void
 gate_disconnected(front_t *front, port_t port, int fd)
 {

@@ -17,7 +17,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define GUESS_MS 10 /* of the share of questions that a comparison with others' pillars costs */
+#define GUESS_MS 10 /* charged to the asker's rate for each comparison with another minion's pillar */
 
 #define ACL_ID   "__saltmine_acl__"
 #define ACL_DATA "__data__"
@@ -27,7 +27,7 @@
 /* A query under way. Minions of one kind often have equal restrictions, so the last answer is cached. */
 typedef struct look {
     front_t *front;
-    const char *id;     /* the minion that asks */
+    const char *id;     /* of the minion that asks; an operator's is the master's */
     match_work_t *work; /* budget of the query */
     bool all;           /* an operator asks: allow_tgt is for minions */
     json_t *tgt, *type;

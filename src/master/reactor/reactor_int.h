@@ -100,7 +100,7 @@ typedef struct rloop {
     zsock_t *pipe;
     size_t heard;          /* messages of the front loop read */
     json_t *opts, *option; /* owned */
-    bool leader;
+    bool leader;           /* false: no event is reacted to, but the cursor moves on (reactor.set_leader) */
     rules_t *rules;
     struct change
         *changes; /* rules and leadership that take force behind events not looked at yet, in order */

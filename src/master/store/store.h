@@ -91,7 +91,7 @@ uint64_t store_del_meta(store_t *self, const char *key);
 /* Retention. Jobs with their returns, and runs with their steps, expire together, oldest first. Jobs of a run
  * that has not ended are kept as long as the run is. */
 typedef struct store_keep {
-    int64_t now_us;   /* wall clock as the caller believes it; ages are relative to it */
+    int64_t now_us;   /* wall clock as the caller believes it; jobs_s is relative to it */
     int64_t jobs_s;   /* 0: no limit of age. Unfinished jobs stay for LIMIT_UNFINISHED_DAYS more */
     uint64_t bytes;   /* size on the disk of jobs and runs, finished or not; 0: no limit */
     uint64_t events;  /* number of events, within LIMIT_JOURNAL_BYTES */

@@ -487,7 +487,7 @@ store_forget_give_back(forgetter_t *self, fail_t *err)
 /* ---- a slice --------------------------------------------------------------------------------- */
 
 /* Work through the kinds of removal in order, one unit at a time, until the time is up. Pages are returned
- * first, see give_back. */
+ * first, see store_forget_give_back. */
 int
 forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bool *ret_more, fail_t *err)
 {
@@ -508,7 +508,8 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
             free(oldest.name);
         }
         if (n == 0) {
-            /* Delete the oldest job or run if all together are too large. */
+            /* Delete the oldest job or run if all together are too large. The size is also looked at between
+             * two wishes (EXPIRE_SIZE), up to a day apart, when now_us is too old to tell who is young. */
             oldest_t oldest = { 0 };
             n = keep->bytes > 0 ? find_oldest(self, keep, false, &oldest, err) : 0;
             if (n == 0 && oldest.name != NULL && oldest.start_us < clock_wall_us() - YOUNG_US)

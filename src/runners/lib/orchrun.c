@@ -1,6 +1,7 @@
 /* orchrun.c - see orchrun.h. The journal row of a step is written when it begins and when it ends; steps that
  * can't be followed after a crash wait for the write. Steps run in several threads: `lock` guards their
- * entries, while the journal itself is written through each thread's own connection to the master. */
+ * entries. The journal is written by the run's own thread; what steps tell meanwhile goes over each thread's
+ * own line to the master. */
 #include "runners/lib/orchrun.h"
 
 #include <pthread.h>

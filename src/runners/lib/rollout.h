@@ -14,7 +14,8 @@
 typedef struct rollout {
     size_t batch;    /* at one time; ROLLOUT_ALL: no batches */
     size_t canary;   /* before all others; 0: none */
-    size_t max_fail; /* more failures than these stop the rest; ROLLOUT_ALL: none does */
+    size_t max_fail; /* more failures than these stop the rest; ROLLOUT_ALL: none does, but canaries
+                      * then tolerate none */
 } rollout_t;
 
 /* "10", 10, "25%": how many of `of` (a part of one counts as one, else it is cut off, as in Salt). Null or

@@ -10,6 +10,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "keyring/keystore.h"
+#include "master/keys/autosign.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"

@@ -15,6 +15,7 @@
 #include "common/state/run.h"
 #include "master/files/files.h"
 #include "keyring/keystore.h"
+#include "master/keys/autosign.h"
 #include "plugins/wheel/lib/roots.h"
 #include "uplink/download.h"
 #include "minion/jobs/jobcache.h"
