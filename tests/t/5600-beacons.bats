@@ -330,6 +330,7 @@ PY
     [[ $output == *"Added beacon: counts."* ]]
     wait_event all 'salt/beacon/m1/counts/seen.*"n":1'
     wait_event all 'salt/beacon/m1/counts/seen.*"n":2'
+    [ "$(salt m1 saltutil.running --out=json --out-indent=-1)" = '{"m1": []}' ] # its interpreter is no job
     touch "$FLEET/raise"
     wait_event all 'salt/beacon/m1/counts/.*"error":".*as asked"'
     rm "$FLEET/raise"

@@ -9,6 +9,14 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
+/* True for what an asker sees as a running job: not itself, nor a child of a part's own work
+ * (jobserver_aside). */
+static bool
+jobops_counts(const job_proc_t *p, const job_proc_t *asker)
+{
+    return p != asker && !p->returned && !value_bool(p->job, "aside", false);
+}
+
 /* NEW array of the running jobs as saltutil.running shows them: the published fields and the child's pid. The
  * asking job is left out. */
 static json_t *
@@ -18,7 +26,7 @@ jobops_running(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     const jobserver_t *self = part;
     json_t *all = json_array(), *v;
     for (const job_proc_t *p = self->jobs; p; p = p->next) {
-        if (p == asker || p->returned)
+        if (!jobops_counts(p, asker))
             continue;
         json_t *shown = json_object();
         for (size_t i = 0; i < NELEMS(fields); i++)
@@ -38,7 +46,7 @@ jobops_signal(void *part, job_proc_t *asker, json_t *request, fail_t *err)
     const char *jid = value_str(request, "jid", "");
     int sig = (int) value_int(request, "signal", SIGTERM);
     for (const job_proc_t *p = self->jobs; p; p = p->next) {
-        if (p == asker || p->returned || !str_eq(value_str(p->job, "jid", ""), jid))
+        if (!jobops_counts(p, asker) || !str_eq(value_str(p->job, "jid", ""), jid))
             continue;
         int rc = sig > 0 && sig < NSIG ? job_signal(p, sig) : -EINVAL;
         if (rc == 0)

@@ -93,10 +93,10 @@ void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
  * "master". `master`: its index, -1: none. With "own": true it is internal: no mark in the spool, no
  * return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
-/* Starts a child for a part's own work beside the jobs: it is none of them for the limit of running ones, and
- * no hook but job_over and job_returned hears of it (its job has "aside"). At most JOBS_ASIDE at one time.
- * TAKES `job`, an object with jid and fun. `limit_ms`: it is killed after so long; 0: never. BORROWED until
- * job_over, or NULL with *err. */
+/* Starts a child for a part's own work beside the jobs: it is none of them for the limit of running ones and
+ * for jobops.c, and no hook but job_over and job_returned hears of it (its job has "aside"). At most
+ * JOBS_ASIDE at one time. TAKES `job`, an object with jid and fun. `limit_ms`: it is killed after so long; 0:
+ * never. BORROWED until job_over, or NULL with *err. */
 job_proc_t *jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err);
 
 /* Finds the row of a request and its part. BORROWED; NULL: no part has it. */
