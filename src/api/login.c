@@ -162,7 +162,7 @@ tokens_free(void *cookie)
 
 static void tokens_next(request_t *request, tokens_t *self);
 
-/* One token of several is made; the count of those made says whose turn is next. */
+/* Takes the answer for a token of several; the count of tokens made says whose turn is next. */
 static void
 tokens_answer(request_t *request, const json_t *reply, void *cookie)
 {

@@ -56,7 +56,7 @@ output_names(void)
     return names;
 }
 
-/* What the caller gave outweighs the configuration. */
+/* The caller's own option outweighs the configuration. */
 static bool
 output_flag(const json_t *given, const json_t *conf, const char *name, bool dflt)
 {

@@ -63,7 +63,7 @@ output_kind_str(buf_t *out, const json_t *v)
     return text != NULL;
 }
 
-/* What Salt's json outputter hands to json.dumps(default=repr): only values that no encoder knows become
+/* The values that Salt's json outputter hands to json.dumps(default=repr): only values that no encoder knows become
  * their repr(), tuples and dicts stay. */
 json_t *
 output_default_repr(json_t *v)

@@ -30,7 +30,7 @@ typedef struct call_env {
     /* Compile the pillar for `ask` (as ctx_compile_pillar's), or return the current one for NULL. NEW dict,
      * or NULL with *err. */
     struct py *(*pillar)(void *cookie, json_t *ask, fail_t *err);
-    /* What the option master_tops says of this minion: NEW {saltenv: [SLS]}, or NULL with *err. */
+    /* The answer of master_tops for this minion: NEW {saltenv: [SLS]}, or NULL with *err. */
     json_t *(*tops)(void *cookie, const char *saltenv, fail_t *err);
     struct fileclient *files;
     void (*called)(void *cookie,
@@ -109,7 +109,7 @@ int call_said(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, js
  * running state from its file; none when it has no such text. */
 void call_text_spans(call_ctx_t *ctx, const char *text, size_t len, spans_t *ret);
 
-/* What call_env's `tops` says, {} without such sources. NEW {saltenv: [SLS]}, or NULL with *err. */
+/* The answer of call_env's `tops`, {} without such sources. NEW {saltenv: [SLS]}, or NULL with *err. */
 json_t *call_tops(call_ctx_t *ctx, const char *saltenv, fail_t *err);
 
 /* call_env's `user`. BORROWED. */

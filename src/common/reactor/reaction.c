@@ -150,7 +150,7 @@ reaction_function(work_t *w, py_t *id, const char *word, py_t *body)
     json_array_extend(w->chunks, chunks);
 }
 
-/* One ID: "runner.state.orch" alone, or functions with their arguments below them. */
+/* Reads an ID: "runner.state.orch" alone, or functions with their arguments below them. */
 static void
 declaration(work_t *w, py_t *id, py_t *body)
 {
