@@ -157,16 +157,15 @@ program_serve(program_t *self, const conf_t *conf, fail_t *err)
         notify_stopping();
     }
     /* Streams end first, and the server has a turn to say so; then the tables that they used. */
-    api_t *ours = &self->api;
-    hubs_end(ours->hubs);
-    if (ours->http != NULL)
-        (void) http_turn(ours->http);
-    http_destroy(&ours->http);
+    hubs_end(api->hubs);
+    if (api->http != NULL)
+        (void) http_turn(api->http);
+    http_destroy(&api->http);
     http_destroy(&self->metrics.http);
-    hubs_destroy(&ours->hubs);
-    sessions_destroy(&ours->sessions);
-    guesses_destroy(&ours->guesses);
-    free(ours->stats);
+    hubs_destroy(&api->hubs);
+    sessions_destroy(&api->sessions);
+    guesses_destroy(&api->guesses);
+    free(api->stats);
     lines_end();
     if (signals.watch.fd >= 0)
         (void) close(signals.watch.fd);
