@@ -281,19 +281,6 @@ mount_fstab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Reads the whole file. 0, or negative with an error in Salt's words. */
-static int
-fstab_read(const char *config, buf_t *out, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    int rc = fs_read(config, LIMIT_FILE_READ, out, &why);
-
-    if (rc < 0)
-        return fop_failed(err, "Couldn't read from %s: [Errno %d] %s: '%s'", config, -rc, strerror(-rc),
-                          config);
-    return 0;
-}
-
 /* Removes the line of the mount point, and with `device` only that of both. True also when there is none:
  * the file is then left alone. */
 static int

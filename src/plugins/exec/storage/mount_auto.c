@@ -9,6 +9,7 @@
 #include "plugins/lib/file/field.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/partfile.h"
+#include "plugins/lib/system/fstab.h"
 #include "salt/plugin.h"
 
 #define MAP        "/etc/auto_salt"
@@ -73,19 +74,6 @@ mount_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Reads the whole file. 0, or negative with an error in Salt's words. */
-static int
-map_read(const char *config, buf_t *out, fail_t *err)
-{
-    fail_auto_t why = FAIL_INIT;
-    int rc = fs_read(config, LIMIT_FILE_READ, out, &why);
-
-    if (rc < 0)
-        return fop_failed(err, "Couldn't read from %s: [Errno %d] %s: '%s'", config, -rc, strerror(-rc),
-                          config);
-    return 0;
-}
-
 /* Copies what is not the entry of this point (and device, unless that is ""). True when there was such an
  * entry. */
 static bool
@@ -119,7 +107,7 @@ mount_rm_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     fail_auto_t why = FAIL_INIT;
     int code, there = fs_look_file(config, err);
 
-    if (there < 0 || (there > 0 && map_read(config, &before, err) < 0))
+    if (there < 0 || (there > 0 && fstab_read(config, &before, err) < 0))
         return err->code;
     *ret_value = json_true();
     if (!map_without(buf_str(&before), value_str(args, "name", ""), device, &after))
@@ -197,7 +185,7 @@ mount_set_automaster(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     int there = fs_look_file(config, err);
     if (there < 0 || (there == 0 && !test && map_announce(ctx, config, err) < 0))
         return err->code;
-    if ((there > 0 || !test) && map_read(config, &before, err) < 0)
+    if ((there > 0 || !test) && fstab_read(config, &before, err) < 0)
         return err->code;
     const char *did = map_edit(buf_str(&before), want, value_bool(args, "not_change", false), &after);
     if (strcmp(did, "present") != 0 && !test &&

@@ -1,7 +1,9 @@
 /* fstab.c - see fstab.h. */
 #include "plugins/lib/system/fstab.h"
 
+#include "common/base/fs.h"
 #include "common/base/str.h"
+#include "plugins/lib/file/fileops.h"
 
 static const char *const fields[] = { "device", "name", "fstype", "opts", "dump", "pass_num" };
 
@@ -102,4 +104,15 @@ fstab_edit(const char *text, const json_t *criteria, const json_t *entry, bool k
         line += whole;
     }
     return did;
+}
+
+int
+fstab_read(const char *path, buf_t *out, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_FILE_READ, out, &why);
+
+    return rc < 0
+               ? fop_failed(err, "Couldn't read from %s: [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path)
+               : 0;
 }

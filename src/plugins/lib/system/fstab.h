@@ -23,6 +23,9 @@ bool fstab_is(const json_t *entry, const json_t *want);
 /* A value as a field: blanks as \040 and \011, and "\ " as well. */
 char *fstab_field(const char *value);
 
+/* Appends the whole of such a file, or of a map of automount. 0, or negative with *err in Salt's words. */
+int fstab_read(const char *path, buf_t *out, fail_t *err);
+
 /* What is done with an entry that is `criteria`. */
 typedef enum fstab_edit { FSTAB_NONE, FSTAB_SAME, FSTAB_CHANGED } fstab_edit_t;
 /* Copies `text` to `out`. Entries that have the members of `criteria` are replaced by the one of `entry` unless
