@@ -198,7 +198,7 @@ static void
 env_put_marked(cmd_run_t *r, const buf_t *out, const char *mark)
 {
     size_t len = strlen(mark);
-    const char *begin = memmem(out->data, out->len, mark, len);
+    const char *begin = memmem(buf_str(out), out->len, mark, len);
     const char *end = NULL;
 
     if (begin != NULL) {

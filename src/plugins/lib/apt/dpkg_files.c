@@ -113,7 +113,7 @@ dpkg_owner(dpkg_t *self, const char *pattern)
     for (size_t i = 0; i < self->n; i++) {
         buf_auto_t text = BUF_INIT;
         if (read_list(self, self->pkgs[i], &text) && text.len > 0 &&
-            (!s.exact || memmem(text.data, text.len, wanted, strlen(wanted)) != NULL)) {
+            (!s.exact || memmem(buf_str(&text), text.len, wanted, strlen(wanted)) != NULL)) {
             /* Looks a package's list through; the first path found anywhere is the one that counts. */
             const dpkg_pkg_t *pkg = self->pkgs[i];
             for (char *at = text.data, *line; (line = line_next(&at)) != NULL;) {

@@ -239,7 +239,7 @@ file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     while (!found && more > 0) {
         more = pieces_next(&p);
-        found = more >= 0 && memmem(p.held.data, p.held.len, needle, n) != NULL;
+        found = more >= 0 && memmem(buf_str(&p.held), p.held.len, needle, n) != NULL;
         if (p.held.len >= n && n > 0)
             buf_consume(&p.held, p.held.len - (n - 1));
     }
