@@ -842,7 +842,8 @@ clone_target(git_latest_t *l)
     }
     if (!json_is_null(depth)) {
         AUTO_FREE char *text = value_pystr(depth);
-        json_array_extend(opts, json_pack("[s, s, s, s]", "--depth", text, "--branch", l->rev));
+        json_auto_t *more_words = json_pack("[s, s, s, s]", "--depth", text, "--branch", l->rev);
+        json_array_extend(opts, more_words);
     }
     json_auto_t *done = gitstate_call(&l->s, "git.clone", more, l->s.err);
     if (done == NULL)

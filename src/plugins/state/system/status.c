@@ -49,7 +49,7 @@ status_process(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (pids == NULL)
         return err->code;
-    json_object_set(ret, "data", value_truthy(pids) ? pids : json_object());
+    json_object_set_new(ret, "data", value_truthy(pids) ? json_incref(pids) : json_object());
     return state_ret_set(ret, value_truthy(pids) ? STATE_TRUE : STATE_FALSE,
                          "Process signature \"%s\" %sfound ", name, value_truthy(pids) ? "was " : "not ");
 }
