@@ -135,6 +135,18 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(
     [ "$(call hosts.list_hosts --out=json | json '"127.0.0.1" in d')" = True ]
 }
 
+@test "options that only a file of a real Salt's reads reach it, without a word of having no effect" {
+    [ -n "${HALITE_SALT:-}" ] || skip "HALITE_SALT names no folder with Salt's package"
+    mkdir "$ROOT/bin" "$ROOT/../srv"
+    printf '#!/bin/sh\necho "$* of $PASSWORD_STORE_DIR"\n' >"$ROOT/bin/pass"
+    chmod +x "$ROOT/bin/pass"
+    config "python_salt: $HALITE_SALT" "python: ${HALITE_SALT_PYTHON:-/usr/bin/python3}" 'pass_variable_prefix: "pass:"' "pass_dir: $ROOT/store"
+    printf '%s\n' '#!yaml|pass' 'a:' '  test.configurable_test_state:' '    - comment: "pass:web/db"' '    - result: True' '    - changes: False' >"$ROOT/../srv/secret.sls"
+    PATH=$ROOT/bin:$PATH run call state.apply secret --out=json -l info
+    [[ $output == *"show web/db of $ROOT/store"* ]]
+    [[ $output != *"no effect"* ]]
+}
+
 @test "calls of a real Salt's modules, and their names, are those of its own loader" {
     [ -n "${HALITE_SALT:-}" ] || skip "HALITE_SALT names no folder with Salt's package"
     python3 "$BATS_TEST_DIRNAME/../oracle/python_calls.py" >&2

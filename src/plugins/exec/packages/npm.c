@@ -1,6 +1,8 @@
 /* npm.c - execution module `npm`: packages of Node.js, in a folder or for the whole machine. Since npm 7
  * answers on stdout may stand between lines of scripts, so that JSON is looked for in them. A folder `dir` is
  * where packages go; without one they are the machine's (--global). */
+#include <math.h>
+
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/host/passwd.h"
@@ -182,7 +184,7 @@ npm_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Error: depth %s must be a number", shown);
     if (!json_is_null(depth))
         json_array_append_new(
-            line, value_fmt("--depth=%d", json_is_true(depth) ? 1 : (int) json_number_value(depth)));
+            line, value_fmt("--depth=%.0f", json_is_true(depth) ? 1 : trunc(json_number_value(depth))));
     if (add_packages(args, line, err) < 0)
         return err->code;
     json_auto_t *ran = run_npm(ctx, args, line, dir, true, err);

@@ -1,6 +1,8 @@
 /* disk.c - state module `disk`: used and free space of a file system, watched. It changes nothing: the state
  * fails outside its bounds. The name is a mount point of df, or any folder, whose file system is asked for
  * then. */
+#include <math.h>
+
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -25,8 +27,7 @@ take_bound(const json_t *args, const char *name, bool absolute, buf_t *comment)
 {
     json_t *v = value_get(args, name);
     bound_t bound = { .given = !json_is_null(v) };
-    AUTO_FREE char *text = json_is_real(v) ? xasprintf("%.0f", (double) (long long) json_real_value(v))
-                                           : value_pystr(v);
+    AUTO_FREE char *text = json_is_real(v) ? xasprintf("%.0f", trunc(json_real_value(v))) : value_pystr(v);
     char *from = text + strspn(text, absolute ? " KB" : " %");
 
     for (size_t n = strlen(from); n > 0 && strchr(absolute ? " KB" : " %", from[n - 1]) != NULL; n--)
