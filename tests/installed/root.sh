@@ -31,13 +31,17 @@ die() { echo "root.sh: $*" >&2; exit 1; }
 
 # ---- making ----------------------------------------------------------------------------------------------------
 
-# Where this machine's apt gets a suite of Debian or Ubuntu from, and how: settings stay outside of the repository.
+# Where this machine's apt gets a suite of Debian or Ubuntu from, and how, else the system's own archive: settings stay outside of
+# the repository.
 mirror() { # SUITE
     local site
     site=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 'Created-By: Packages' 2>/dev/null |
         awk -v want="$(origin_of "$1")" '$2 == want { print $1; exit }')
-    [ -n "$site" ] || [ "$(origin_of "$1")" != Debian ] || site=http://deb.debian.org/debian
-    [ -n "$site" ] && echo "$site"
+    [ -n "$site" ] || case $(origin_of "$1") in
+    Ubuntu) site=http://archive.ubuntu.com/ubuntu ;;
+    Debian) site=http://deb.debian.org/debian ;;
+    esac
+    echo "$site"
 }
 origin_of() { # SUITE
     case $1 in jammy | noble | plucky | questing) echo Ubuntu ;; *) echo Debian ;; esac
@@ -50,7 +54,7 @@ apt_settings() { apt-config dump | grep -E '^Acquire::((https?|ftp)::|Check-(Val
 # Whether a suite can be made here, and its packages be had; says why not.
 reach() { # SUITE
     local site seen rc=0
-    site=$(mirror "$1") || { echo "no archive of $1 is known to this machine's apt"; return 1; }
+    site=$(mirror "$1")
     command -v debootstrap >/dev/null || { echo "debootstrap is not installed"; return 1; }
     [ -e "/usr/share/debootstrap/scripts/$1" ] || { echo "this machine's debootstrap does not know $1"; return 1; }
     [ -e "$(keyring_of "$1")" ] || { echo "there is no key to trust $1 by, $(keyring_of "$1")"; return 1; }
