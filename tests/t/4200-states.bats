@@ -128,7 +128,8 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     salt web1 state.soft_kill "$JID" after
     touch "$MARK/go"
     until_true 10 returned gate
-    run ! returned after
+    returned "\"$(id -un) ended the run before this step by state.soft_kill, at 20"
+    run ! returned last
     until_true 10 idle
 }
 

@@ -23,7 +23,7 @@ typedef struct call_env {
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */
-    const char *user;                      /* on whose behalf a runner runs; NULL: "" */
+    const char *user;                      /* on whose behalf a runner or a job runs; NULL: "" */
     const char *renders;                   /* call_renders() */
     json_t *(*grains)(void *cookie);       /* BORROWED object; asked once, on first use */
     json_t *(*grains_again)(void *cookie); /* NEW object, gathered now; NULL: they stay as they are */

@@ -50,7 +50,8 @@ typedef struct state_run_env {
      * return. */
     json_t *(*begins)(void *cookie, const json_t *chunk);
     void (*ended)(void *cookie, const json_t *chunk, const json_t *ret);
-    /* Called when state.soft_kill ends the run before a step; `said` is its entry (below). May be NULL. */
+    /* Called when state.soft_kill ends the run before a step; `said` is its entry (below). NULL: the step gets
+     * a failed return that says so. */
     void (*stopped)(void *cookie, const json_t *chunk, const json_t *said);
     void *watch_cookie;
     const char *only_id; /* only this ID and what it needs, without `listen`: state.sls_id. NULL: all */
@@ -81,7 +82,7 @@ void state_fork_destroy(state_fork_t **self_p);
 extern const state_workers_t state_fork_workers;
 
 /* ---- Salt's state.pause: {ID or "__all__": {"duration": seconds, "kill": true}} in a file by jid --
- * Beside "kill" the runner's soft_kill says by whom and when: "user", and "time" as a stamp. */
+ * Beside "kill" soft_kill says by whom and when: "user", and "time" as a stamp. */
 
 /* NEW object, empty when there is none; NULL with *err when the file can't be read. */
 json_t *state_pauses(const char *cachedir, const char *jid, fail_t *err);

@@ -8,6 +8,7 @@
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
+#include "salt/state.h"
 
 #define PAUSE_DIR "state_pause"
 
@@ -82,6 +83,20 @@ state_paused_jids(const char *cachedir, fail_t *err)
     return out;
 }
 
+/* The step's return says who ended the run, which without it would look done. */
+static void
+add_stop(run_t *run, const json_t *low, const json_t *said)
+{
+    AUTO_FREE char *tag = state_tag(low);
+    AUTO_FREE char *text = xasprintf("%s ended the run before this step by state.soft_kill, at %s",
+                                     value_str(said, "user", "Somebody"),
+                                     value_str(said, "time", "an unknown time"));
+
+    log_warning("State %s.%s '%s': %s", value_str(low, "state", ""), value_str(low, "fun", ""),
+                value_str(low, "__id__", ""), text);
+    json_object_set_new(run->running, tag, state_not_called(low, false, text, false, run->caller.run_num++));
+}
+
 /* Poll every POLL_MS until the entry goes, its `duration` (seconds) is over, or it says "kill". */
 bool
 run_may_go_on(run_t *run, const step_t *step)
@@ -110,6 +125,8 @@ run_may_go_on(run_t *run, const step_t *step)
         if (value_bool(entry, "kill", false)) {
             if (run->env->stopped != NULL)
                 run->env->stopped(run->env->watch_cookie, step->low, entry);
+            else
+                add_stop(run, step->low, entry);
             return false;
         }
         double seconds = value_num(entry, "duration", 0);

@@ -314,6 +314,7 @@ child_env(child_t *self, const json_t *job, fileclient_t *files)
                          .opts = self->env->opts,
                          .id = self->env->id,
                          .jid = value_str(job, "jid", ""),
+                         .user = value_str(job, "user", NULL),
                          .grains = child_grains,
                          .grains_again = child_grains_again,
                          .pillar = child_pillar,

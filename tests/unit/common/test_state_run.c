@@ -751,14 +751,16 @@ test_creates_in_doubt(void **state)
     assert_int_equal(fs_remove_tree(dir, NULL), 0);
 }
 
-/* A file says that the run is to end, or to wait for so long. */
+/* A file says that the run is to wait for so long, or to end, which the next step's return tells; the steps behind it
+ * have none. */
 static void
 test_pause_and_kill(void **state)
 {
     char dir[] = "/tmp/halite-run-XXXXXX";
     fail_auto_t err = FAIL_INIT;
     json_auto_t *opts = json_pack("{s:s}", "cachedir", mkdtemp(dir)), *chunks = json_array(),
-                *pauses = json_pack("{s:{s:f}, s:{s:b}}", "a", "duration", 0.05, "c", "kill", 1);
+                *pauses = json_pack("{s:{s:f}, s:{s:b, s:s, s:s}}", "a", "duration", 0.05, "c", "kill", 1,
+                                    "user", "ann", "time", "2026-11-20T09:41:09");
 
     assert_int_equal(state_pauses_set(dir, "20261120094109743473", pauses, &err), 0);
     json_auto_t *jids = state_paused_jids(dir, NULL);
@@ -766,8 +768,14 @@ test_pause_and_kill(void **state)
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "b", "script.ok", "{}");
     add_chunk(chunks, "c", "script.ok", "{}");
+    add_chunk(chunks, "d", "script.ok", "{}");
     json_auto_t *running = run_script(chunks, false, opts, NULL);
-    assert_int_equal(json_object_size(running), 2);
+    assert_int_equal(json_object_size(running), 3);
+    const json_t *ended = value_get(running, "script_|-c_|-c_|-ok");
+    assert_false(value_bool(ended, "result", true));
+    assert_int_equal(value_int(ended, "__run_num__", -1), 2);
+    assert_string_equal(value_str(ended, "comment", ""),
+                        "ann ended the run before this step by state.soft_kill, at 2026-11-20T09:41:09");
     json_auto_t *left = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(left), 0);
     assert_int_equal(state_pauses_set(dir, "../x", pauses, NULL), -EINVAL);
@@ -815,7 +823,8 @@ test_pause_that_cannot_be_read(void **state)
         int64_t took = clock_mono_ms() - begin;
         assert_int_equal(pthread_join(later.thread, NULL), 0);
         assert_int_equal(later.rc, 0);
-        assert_int_equal(json_object_size(running), killed ? 1 : 2);
+        assert_int_equal(json_object_size(running), 2);
+        assert_int_equal(value_bool(value_get(running, "script_|-b_|-b_|-ok"), "result", true), !killed);
         assert_true(took >= 200);
     }
     assert_int_equal(fs_remove_tree(dir, &err), 0);

@@ -4,8 +4,11 @@
  * Functions that change it answer None. */
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/host/passwd.h"
+#include "common/plugin/call.h"
 #include "common/state/run.h"
 #include "plugins/lib/salt/statejob.h"
 #include "plugins/lib/salt/stateopts.h"
@@ -46,25 +49,23 @@ check_run(call_ctx_t *ctx, const char *jid)
                    jid);
 }
 
-/* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. Other states of
+/* Add `more` (object, TAKES) to what is said about the state, which is paused by an empty one. Other states of
  * the run that are paused stay so. */
 static int
-change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
+change_pause(call_ctx_t *ctx, const json_t *args, json_t *more, fail_t *err)
 {
+    json_auto_t *said = more;
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
     json_auto_t *pauses = state_pauses(state_control_cachedir(ctx), jid, err);
     json_t *entry = value_get(pauses, id);
 
-    if (pauses == NULL) {
-        json_decref(value);
+    if (pauses == NULL)
         return -EIO;
-    }
     if (!json_is_object(entry)) {
         entry = json_object();
         json_object_set_new(pauses, id, entry);
     }
-    if (key != NULL)
-        json_object_set_new(entry, key, value);
+    json_object_update(entry, said);
     check_run(ctx, jid);
     return state_pauses_set(state_control_cachedir(ctx), jid, pauses, err);
 }
@@ -75,16 +76,27 @@ state_control_state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 {
     json_t *duration = value_get(args, "duration");
 
-    if (value_truthy(duration))
-        return change_pause(ctx, args, "duration", json_incref(duration), err);
-    return change_pause(ctx, args, NULL, NULL, err);
+    return change_pause(ctx, args, json_pack("{s:O*}", "duration", value_truthy(duration) ? duration : NULL),
+                        err);
 }
 
-/* The run ends before the state. What has run stays done, and the rest is told as not run. */
+/* The run ends before the state, whose return says who asked for it. What has run stays done; the states
+ * behind it have no return, as in Salt. */
 static int
 state_control_state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return change_pause(ctx, args, "kill", json_true(), err);
+    char now[CLOCK_STAMP_LEN];
+    passwd_space_auto_t space = { 0 };
+    const char *user = call_user(ctx);
+
+    /* A job says whose it is; salt-call is run by its own user. */
+    const struct passwd *self = *user == '\0' ? passwd_uid(&space, getuid()) : NULL;
+    if (self != NULL)
+        user = self->pw_name;
+    clock_stamp(now, clock_wall_us());
+    return change_pause(
+        ctx, args,
+        json_pack("{s:b, s:s*, s:s}", "kill", true, "user", *user != '\0' ? user : NULL, "time", now), err);
 }
 
 /* One state, or all of the run. */
