@@ -1,5 +1,5 @@
-/* cursor.c - the follower's file: {"seq", "at", "failed"?}: how far it has come, for itself and for who asks
- * the master. */
+/* cursor.c - the follower's file: {"seq", "seen"?, "at", "failed"?}: how far it has come, for itself and for
+ * who asks the master. */
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -32,7 +32,7 @@ cursor_lock(const char *dir, const char *name, fail_t *err)
 }
 
 int
-cursor_read(const char *dir, const char *name, uint64_t *ret_seq, fail_t *err)
+cursor_read(const char *dir, const char *name, cursor_t *ret, fail_t *err)
 {
     AUTO_FREE char *path = cursor_path(dir, name, "json");
     buf_auto_t text = BUF_INIT;
@@ -43,15 +43,17 @@ cursor_read(const char *dir, const char *name, uint64_t *ret_seq, fail_t *err)
     json_auto_t *kept = value_parse(buf_str(&text), text.len, CURSOR_FILE_MAX, path, err);
     if (kept == NULL)
         return -EBADMSG;
-    *ret_seq = (uint64_t) value_int(kept, "seq", 0);
+    *ret = (cursor_t){ (uint64_t) value_int(kept, "seq", 0), (uint64_t) value_int(kept, "seen", 0) };
     return 1;
 }
 
 int
-cursor_write(const char *dir, const char *name, uint64_t seq, const char *failed, bool durable, fail_t *err)
+cursor_write(const char *dir, const char *name, const cursor_t *at, const char *failed, bool durable,
+             fail_t *err)
 {
     AUTO_FREE char *path = cursor_path(dir, name, "json");
-    json_auto_t *kept = json_pack("{s:I, s:I, s:s*}", "seq", (json_int_t) seq, "at",
+    json_t *seen = at->seen > at->seq ? json_integer((json_int_t) at->seen) : NULL;
+    json_auto_t *kept = json_pack("{s:I, s:o*, s:I, s:s*}", "seq", (json_int_t) at->seq, "seen", seen, "at",
                                   (json_int_t) (clock_wall_us() / 1000000), "failed", failed);
     AUTO_FREE char *text = value_dump(kept);
 

@@ -14,7 +14,8 @@
 
 #define BATCH_MAX  500               /* events in one batch, unless event_return_queue wants more, */
 #define BATCH_SIZE (8 * 1024 * 1024) /* and bytes: servers bound a request, and each batch has one deadline */
-#define IDLE_MS    1000  /* between looks at the time while nothing comes; the file follows as fast */
+#define IDLE_MS    1000              /* the file follows as fast, */
+#define QUIET_MS   60000 /* and nothing is looked at for so long when it says all and nothing comes */
 #define FAILED_MS  500   /* before a batch is given again: doubled each time, */
 #define FAILED_MAX 30000 /* up to this */
 #define CONNECT_MS 1000
@@ -117,9 +118,12 @@ follow_tell(follow_t *self, const char *failed, bool durable)
 {
     fail_auto_t err = FAIL_INIT;
 
-    if (cursor_write(self->dir, self->spec->name, self->after, failed, durable, &err) < 0)
+    /* Where something waits, `reached` is behind it. */
+    bool all = json_array_size(self->writes) == 0;
+    const cursor_t at = { self->after, all ? self->reached : 0 };
+    if (cursor_write(self->dir, self->spec->name, &at, failed, durable, &err) < 0)
         log_error("follower %s: %s", self->spec->name, fail_text(&err));
-    self->told = failed == NULL ? self->after : 0;
+    self->told = failed == NULL ? at.seen : 0;
     self->told_ms = clock_mono_ms();
 }
 
@@ -221,9 +225,7 @@ static int
 begin(follow_t *self, fail_t *err)
 {
     json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:[s], s:I}", "op", "events", "tags",
-                                str_eq(self->spec->kind, "event_return") ? "*" : "salt/job/*", "since_seq",
-                                (json_int_t) self->reached);
+    json_t *request = writes_request(self->spec, self->reached);
 
     self->line = local_connect(value_str(self->spec->opts, "sock_dir", ""), err);
     if (self->line == NULL) {
@@ -240,6 +242,7 @@ begin(follow_t *self, fail_t *err)
         "follower %s: the master's newest event is %llu, and %llu was stored already: it goes on from there",
         self->spec->name, (unsigned long long) newest, (unsigned long long) self->reached);
     self->reached = newest;
+    self->told = 0;
     return -EAGAIN;
 }
 
@@ -250,24 +253,27 @@ follow_line(follow_t *self, fail_t *err)
     for (;;) {
         fail_auto_t why = FAIL_INIT;
         json_auto_t *push = NULL;
-        int rc = local_next(self->line, IDLE_MS, &push, &why);
+        bool quiet = json_array_size(self->writes) == 0 && self->reached <= self->told;
+        int rc = local_next(self->line, quiet ? QUIET_MS : IDLE_MS, &push, &why);
         if (rc < 0 && rc != -EINTR) {
             log_info("follower %s: %s", self->spec->name, fail_text(&why));
             return 0;
         }
         if (str_eq(value_str(push, "push", ""), "event"))
             take_event(self, push);
+        else if (str_eq(value_str(push, "push", ""), "mark"))
+            self->reached = (uint64_t) value_int(push, "seq", (json_int_t) self->reached);
         else if (str_eq(value_str(push, "push", ""), "missed"))
             log_error("follower %s: events %lld to %lld are no longer in the journal", self->spec->name,
                       (long long) value_int(push, "from", 0), (long long) value_int(push, "to", 0));
         if (is_due(self) && flush(self, err) < 0)
             return err->code;
-        /* What is not wanted moves the cursor too, when nothing else does. */
+        /* What is not wanted moves the cursor too: marks come seldom, so the file is seldom written. */
         if (json_array_size(self->writes) == 0 && self->reached > self->told &&
             clock_mono_ms() - self->told_ms >= IDLE_MS) {
             if (!self->keeps)
                 self->after = self->reached;
-            follow_tell(self, NULL, false);
+            follow_tell(self, NULL, !self->keeps);
         }
     }
 }
@@ -279,7 +285,8 @@ find_cursor(follow_t *self, fail_t *err)
     json_auto_t *args = json_pack("[s]", self->spec->name), *kept = NULL;
     int64_t pause_ms = FAILED_MS;
     fail_auto_t damage = FAIL_INIT;
-    int rc = cursor_read(self->dir, self->spec->name, &self->after, &damage);
+    cursor_t file = { 0 };
+    int rc = cursor_read(self->dir, self->spec->name, &file, &damage);
 
     self->batch = returning_is_native(self->ctx, self->spec->returner, "batch");
     self->keeps = returning_is_native(self->ctx, self->spec->returner, "cursor");
@@ -290,8 +297,7 @@ find_cursor(follow_t *self, fail_t *err)
         log_warning("follower %s: %s: the database's own position is taken", self->spec->name,
                     fail_text(&damage));
     self->none = rc <= 0;
-    if (self->none)
-        self->after = self->spec->since;
+    self->after = self->none ? self->spec->since : file.seq;
     for (; self->keeps; pause_ms = pause_ms * 2 < FAILED_MAX ? pause_ms * 2 : FAILED_MAX) {
         fail_auto_t why = FAIL_INIT;
         if (follow_call(self, "cursor", args, &kept, &why) == 0)
@@ -305,9 +311,12 @@ find_cursor(follow_t *self, fail_t *err)
         self->after = (uint64_t) json_integer_value(kept);
     if (self->keeps)
         self->none = !json_is_integer(kept);
-    self->reached = self->after;
-    if (pause_ms != FAILED_MS) /* else the file says so until the next event */
-        follow_tell(self, NULL, false);
+    /* A database that was restored has an older number than the file: all since then comes again. */
+    self->reached = rc > 0 && file.seq == self->after && file.seen > file.seq ? file.seen : self->after;
+    /* A new follower that is killed now begins here again, though the master has had more events by then. */
+    if (pause_ms != FAILED_MS || rc == 0)
+        follow_tell(self, NULL, !self->keeps);
+    self->told = 0; /* what the file says of a failure before the start is over in a moment */
     return 0;
 }
 

@@ -30,6 +30,8 @@ int follow_run(call_ctx_t *ctx, const follow_spec_t *spec, fail_t *err);
 
 /* True when `event_return_whitelist` and `event_return_blacklist` let the tag through. */
 bool writes_wanted(const json_t *opts, const char *tag);
+/* The request `events` of a follower: what it may want after the event `after`. NEW. */
+json_t *writes_request(const follow_spec_t *spec, uint64_t after);
 /* About how many bytes a write takes where it is stored. */
 size_t writes_weight(const json_t *write);
 /* The write of one event for a follower of the kind, as `batch` takes it. NEW; NULL: nothing of this event.
@@ -43,10 +45,15 @@ json_t *writes_load(const json_t *data);
 /* Opens and locks the follower's file in `dir`, so that it has no second process. A descriptor, or negative
  * with *err. */
 int cursor_lock(const char *dir, const char *name, fail_t *err);
-/* 1 and *ret_seq, 0 when there is none yet, or negative with *err. */
-int cursor_read(const char *dir, const char *name, uint64_t *ret_seq, fail_t *err);
+/* The follower's file. `seq`: the last event that is stored; `seen`: nothing is wanted between it and this one,
+ * 0 or less than `seq`: as that. */
+typedef struct cursor {
+    uint64_t seq, seen;
+} cursor_t;
+/* 1 and *ret, 0 when there is none yet, or negative with *err. */
+int cursor_read(const char *dir, const char *name, cursor_t *ret, fail_t *err);
 /* `failed` NULL: all is well. `durable`: the file is the cursor, and is on the disk afterwards. */
-int cursor_write(const char *dir, const char *name, uint64_t seq, const char *failed, bool durable,
+int cursor_write(const char *dir, const char *name, const cursor_t *at, const char *failed, bool durable,
                  fail_t *err);
 
 #endif

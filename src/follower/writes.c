@@ -2,6 +2,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "follower/follow.h"
+#include "salt/limits.h"
 
 /* True when one of the globs fits. */
 static bool
@@ -24,6 +25,47 @@ writes_wanted(const json_t *opts, const char *tag)
                  *black = value_get(opts, "event_return_blacklist");
 
     return (json_array_size(white) == 0 || writes_listed(white, tag)) && !writes_listed(black, tag);
+}
+
+/* Adds the texts of a list that the master takes as patterns; false: it would refuse them. */
+static bool
+writes_patterns(const json_t *globs, json_t *out)
+{
+    json_t *glob;
+    size_t i;
+
+    json_array_foreach ((json_t *) globs, i, glob) {
+        if (json_is_string(glob))
+            json_array_append(out, glob);
+        if (json_string_length(glob) > LIMIT_TAG_LEN)
+            return false;
+    }
+    return json_array_size(out) <= LIMIT_LISTEN_TAGS;
+}
+
+/* The master compares the tags, so that what is not wanted wakes nobody; writes_wanted and writes_of look again. */
+json_t *
+writes_request(const follow_spec_t *spec, uint64_t after)
+{
+    enum { MARKS = 10000 }; /* a follower that is started again looks at no more of what it does not want */
+    json_auto_t *tags = json_array(), *except = json_array();
+    const json_t *white = value_get(spec->opts, "event_return_whitelist");
+
+    if (str_eq(spec->kind, "event_return")) {
+        if (!writes_patterns(value_get(spec->opts, "event_return_blacklist"), except))
+            json_array_clear(except);
+        if (json_array_size(white) == 0 || !writes_patterns(white, tags)) {
+            json_array_clear(tags);
+            json_array_append_new(tags, json_string("*"));
+        }
+    } else {
+        json_array_append_new(tags, json_string("salt/job/*/new"));
+        if (!str_eq(spec->kind, "ext_job_cache"))
+            json_array_append_new(tags, json_string("salt/job/*/ret/*"));
+    }
+    return json_pack("{s:s, s:O, s:O*, s:I, s:i, s:s}", "op", "events", "tags", tags, "except",
+                     json_array_size(except) > 0 ? except : NULL, "since_seq", (json_int_t) after, "marks",
+                     MARKS, "follower", spec->name);
 }
 
 size_t

@@ -16,8 +16,8 @@ follower_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 static const func_t funcs[] = {
     { "status", follower_status, NULL, FN_ACCESS_READ | FN_READONLY | FN_HISTORY,
-      "Show the processes that store events and returns elsewhere, by name: the last event that is stored (``seq``), how many "
-      "events have come since (``behind``), its process (``pid``), how often it was started, why it fails, if it "
+      "Show the processes that store events and returns elsewhere, by name: the event up to which all that it wants is stored (``seq``), "
+      "how many events have come since, which it has to look at or to store (``behind``; 0 when it wants none of them), its process (``pid``), how often it was started, why it fails, if it "
       "does, and what an event has said of it (``told``) until another says that it is over." CLI_EXAMPLE(
           "salt-run follower.status") },
 };

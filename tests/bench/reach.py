@@ -2,6 +2,7 @@
 """reach.py - what comes in and what goes out, for long or fast.
 
   reach.py --build DIR soak  [--minutes 60]     beacons, followers, engines and jobs at once: is memory flat?
+  reach.py --build DIR quiet [--minutes 2]      what followers cost for which nothing comes, beside ten events a second
   reach.py --build DIR rates [--returns 12000]  returns a second of followers into PostgreSQL and Redis, beside bare loops
 
 soak: a master with followers (a file, and Redis where redis-server is installed), engines and a schedule, two minions with beacons,
@@ -27,6 +28,7 @@ from fleet import BenchError
 from soak import Load, Samples, judge
 
 RATIO_MAX = 1.5
+QUIET_WRITES_MAX = 0.1  # a second, of a follower for which nothing comes
 PG_BIN = "/usr/lib/postgresql/15/bin"
 TABLES = """CREATE TABLE jids (jid varchar(255) NOT NULL PRIMARY KEY, load jsonb NOT NULL);
 CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return jsonb NOT NULL, id varchar(255) NOT NULL,
@@ -220,6 +222,48 @@ class ReachSoak:
         return {**found, "good": all(found[one.what]["flat"] for one in samples)}
 
 
+# ---- quiet ------------------------------------------------------------------------------------------------------------
+
+
+class Quiet:
+    """Two followers: one wants none of the events that come, the other none of their kind."""
+
+    def __init__(self, site, args):
+        self.args, self.load, self.seconds = args, Load(), args.minutes * 60
+        kept = os.path.join(site.folder(), "events")
+        self.master = site.master(event_return="rawfile_json", event_return_whitelist=["wanted/*"], ext_job_cache="syslog", **{"rawfile_json.filename": kept})
+
+    def _events(self):
+        with self.master.client() as client:
+            client.call("fire", events=[{"tag": f"other/{i}", "data": {"number": i, "text": "x" * 200}} for i in range(5)])
+
+    def _figures(self, pid):
+        with open(f"/proc/{pid}/io") as f:
+            io = dict(line.split(": ") for line in f.read().splitlines())
+        return {"cpu_ns": fleet.cpu_ns(pid), "writes": int(io["syscw"]), "written": int(io["write_bytes"])}
+
+    def run(self):
+        self.master.start()
+        status = lambda: self.master.client().call("status")["followers"]  # noqa: E731
+        fleet.wait_for("both followers", 20, lambda: all(f["pid"] for f in status().values()))
+        self.load.begin(self._events, 0.5)
+        time.sleep(5)
+        pids = {name: f["pid"] for name, f in status().items()}
+        first, start = {name: self._figures(pid) for name, pid in pids.items()}, time.monotonic()
+        highest = dict.fromkeys(pids, 0)
+        while time.monotonic() < start + self.seconds:
+            time.sleep(min(1.0, self.seconds / 10))
+            for name, f in status().items():
+                highest[name] = max(highest[name], f["behind"])
+        took, found = time.monotonic() - start, {}
+        for name, pid in pids.items():
+            now = {key: value - first[name][key] for key, value in self._figures(pid).items()}
+            found[name] = {"cpu_percent": round(now["cpu_ns"] / took / 1e7, 3), "writes_a_second": round(now["writes"] / took, 3),
+                           "bytes_a_second": round(now["written"] / took), "highest_behind": highest[name]}
+        self.load.stop()
+        return {**found, "good": all(one["writes_a_second"] <= QUIET_WRITES_MAX and one["highest_behind"] == 0 for one in found.values())}
+
+
 # ---- rates ------------------------------------------------------------------------------------------------------------
 
 
@@ -292,14 +336,14 @@ class Rates:
 def main():
     parser = argparse.ArgumentParser(description="What comes in and what goes out, for long or fast.")
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
-    parser.add_argument("what", choices=("soak", "rates"))
-    parser.add_argument("--minutes", type=float, default=60, help="of the soak")
+    parser.add_argument("what", choices=("soak", "quiet", "rates"))
+    parser.add_argument("--minutes", type=float, default=60, help="of the soak, and of the quiet")
     parser.add_argument("--returns", type=int, default=12000, help="of the rates")
     args = parser.parse_args()
     build = os.path.abspath(args.build)
     with fleet.Site(os.path.join(build, "bin"), os.path.join(build, "tests/bench")) as site:
         try:
-            found = with_servers(ReachSoak if args.what == "soak" else Rates, site, args)
+            found = with_servers({"soak": ReachSoak, "quiet": Quiet, "rates": Rates}[args.what], site, args)
         except (BenchError, OSError, subprocess.CalledProcessError) as why:
             print(json.dumps({"what": args.what, "failed": str(why)}))
             return 1

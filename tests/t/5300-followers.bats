@@ -68,6 +68,33 @@ status_is() { [ "$(status "$1")" = "$2" ]; }
     [ "$(numbers | sort -nu | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 9 10 11 ' ]
 }
 
+# unwanted N: so many events that no follower wants, in one request.
+unwanted() {
+    python3 -c 'import json, sys; print(json.dumps({"op": "fire", "events": [{"tag": f"other/{i}", "data": {}} for i in range(int(sys.argv[1]))]}))' "$1" >"$FLEET/unwanted"
+    ask "$(<"$FLEET/unwanted")"
+}
+@test "for what it does not want a follower neither writes nor is behind, and one that is killed goes on at its last mark" {
+    file=$FLEET/master/var/cache/salt/master/followers/event_return.rawfile_json.json
+    fire 12 12
+    until_true 10 has 12
+    until_true 10 status_is 'd["behind"]' 0
+    kept=$(cat "$file")
+    unwanted 300
+    salt-run event.send test/secret/b >/dev/null
+    status_is 'd["behind"]' 0
+    seq=$(status 'd["seq"]')
+    [ "$(cat "$file")" = "$kept" ]
+    for _ in 1 2 3 4 5; do unwanted 1000; done
+    for _ in 1 2 3 4 5; do unwanted 1000; done
+    until_true 10 eval '[ "$(cat "$file")" != "$kept" ]'
+    until_true 10 eval '[ "$(python3 -c "import json, sys; print(json.load(open(sys.argv[1]))[\"seq\"])" "$file")" -ge $((seq + 9000)) ]'
+    status_is 'd["behind"]' 0
+    kill_by status 'd["pid"]'
+    fire 13 13
+    until_true 10 has 13
+    [ "$(numbers | sort -nu | tail -3 | tr '\n' ' ')" = '11 12 13 ' ]
+}
+
 @test "a follower in Python: master_job_cache of a user's file" {
     cat >"$FLEET/srv/_returners/book.py" <<PY
 import json

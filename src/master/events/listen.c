@@ -22,11 +22,14 @@
 struct listener {
     front_t *front;
     listener_t *prev, *next;
-    globs_t *tags;
-    ring_at_t at;                     /* nowhere: it reads the journal, */
-    uint64_t after;                   /* after this number */
-    bool keeps;                       /* behind the ring it continues in the journal */
-    char since[CLOCK_STAMP_LEN];      /* skip events before this time; "": no longer */
+    globs_t *tags, *except;      /* except: NULL: none */
+    char *name;                  /* owned: of the follower that listens; NULL: none */
+    uint64_t marks;              /* it is told where it is after so many that it doesn't want; 0: never */
+    uint64_t wanted, told;       /* the last event that it wants, and the last mark */
+    ring_at_t at;                /* nowhere: it reads the journal, */
+    uint64_t after;              /* after this number */
+    bool keeps;                  /* behind the ring it continues in the journal */
+    char since[CLOCK_STAMP_LEN]; /* skip events before this time; "": no longer */
     uint64_t missed, m_first, m_last; /* number of missed events, first and last of them */
     size_t end;                       /* where listener_next stopped in its block */
     int64_t until;                    /* monotonic: end of its turn */
@@ -39,17 +42,17 @@ struct listener {
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* NEW list of patterns; ["*"] when the request has none. */
+/* NEW list of patterns under the key "tags" or "except"; ["*"] when the request has neither tags nor tag. */
 static json_t *
-listen_patterns(const json_t *request, fail_t *err)
+listen_patterns(const json_t *request, const char *key, fail_t *err)
 {
     json_t *tag = value_get(request, "tag"), *one;
-    json_auto_t *tags = json_incref(value_get(request, "tags"));
+    json_auto_t *tags = json_incref(value_get(request, key));
     size_t i;
     if (tags == NULL)
         tags = tag != NULL ? json_pack("[O]", tag) : json_pack("[s]", "*");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS) {
-        (void) fail_set(err, -EINVAL, "'tags' is a list of at most %d patterns", LIMIT_LISTEN_TAGS);
+        (void) fail_set(err, -EINVAL, "'%s' is a list of at most %d patterns", key, LIMIT_LISTEN_TAGS);
         return NULL;
     }
     json_array_foreach (tags, i, one) {
@@ -62,9 +65,9 @@ listen_patterns(const json_t *request, fail_t *err)
 }
 
 static globs_t *
-globs(const json_t *request, fail_t *err)
+globs(const json_t *request, const char *key, fail_t *err)
 {
-    json_auto_t *patterns = listen_patterns(request, err);
+    json_auto_t *patterns = listen_patterns(request, key, err);
     return patterns != NULL ? globs_new(patterns) : NULL;
 }
 
@@ -94,7 +97,7 @@ begin_at(listener_t *self, const json_t *request, fail_t *err)
     }
     if (seq != NULL && (!json_is_integer(seq) || json_integer_value(seq) < 0))
         return fail_set(err, -EINVAL, "'since_seq' is the number of an event");
-    self->after = (uint64_t) json_integer_value(seq);
+    self->after = self->wanted = (uint64_t) json_integer_value(seq);
     if (since == NULL)
         return 0;
     int rc = since_us(since, &us, err);
@@ -104,11 +107,27 @@ begin_at(listener_t *self, const json_t *request, fail_t *err)
     return store_event_since(self->front->reader, us, &self->after, err);
 }
 
+/* What only followers ask for. */
+static int
+begin_follower(listener_t *self, const json_t *request, fail_t *err)
+{
+    const char *name = value_str(request, "follower", NULL);
+    json_int_t marks = value_int(request, "marks", 0);
+    bool excepts = value_get(request, "except") != NULL;
+    if (self->brief && (name != NULL || excepts || marks != 0))
+        return fail_set(err, -EPERM,
+                        "only root and the master's user may ask for 'except', 'marks' or 'follower'");
+    self->marks = marks > 0 ? (uint64_t) marks : 0;
+    self->name = name != NULL ? xstrdup(name) : NULL;
+    self->except = excepts ? globs(request, "except", err) : NULL;
+    return excepts && self->except == NULL ? -EINVAL : 0;
+}
+
 /* Listeners are in a list of the bus, since the ring must find those in a block that it drops. */
 listener_t *
 listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
 {
-    globs_t *tags = globs(request, err);
+    globs_t *tags = globs(request, "tags", err);
     if (tags == NULL)
         return NULL;
     listener_t *self = xcalloc(1, sizeof(*self));
@@ -119,7 +138,7 @@ listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
     if (self->next != NULL)
         self->next->prev = self;
     front->bus->listeners = self;
-    if (begin_at(self, request, err) < 0)
+    if (begin_follower(self, request, err) < 0 || begin_at(self, request, err) < 0)
         listener_destroy(&self);
     return self;
 }
@@ -138,6 +157,8 @@ listener_destroy(listener_t **self_p)
         self->next->prev = self->prev;
     ring_leave(&self->at);
     globs_destroy(&self->tags);
+    globs_destroy(&self->except);
+    free(self->name);
     free(self);
 }
 
@@ -154,7 +175,7 @@ listener_again(listener_t **self_p, const json_t *request, fail_t *err)
         *self_p = fresh;
         return true;
     }
-    globs_t *tags = globs(request, err);
+    globs_t *tags = globs(request, "tags", err);
     if (tags == NULL)
         return false;
     globs_destroy(&(*self_p)->tags);
@@ -194,6 +215,13 @@ listener_is_live(const listener_t *self)
     return self->at.block != NULL;
 }
 
+/* True when it wants each event, without a look. */
+static bool
+wants_all(const listener_t *self)
+{
+    return globs_all(self->tags) && self->except == NULL && !self->since[0] && self->may == NULL;
+}
+
 /* Stamps compare as text. The first event after `since` ends that test, as stamps grow. */
 static bool
 wants(listener_t *self, const eframe_t *frame)
@@ -205,8 +233,47 @@ wants(listener_t *self, const eframe_t *frame)
         self->since[0] = '\0';
     }
     size_t len = eframe_tag(frame, tag);
-    return (globs_all(self->tags) || globs_match(self->tags, tag, len)) &&
-           (self->may == NULL || self->may(self->front, self->cookie, frame, tag));
+    bool wanted = (globs_all(self->tags) || globs_match(self->tags, tag, len)) &&
+                  !(self->except != NULL && globs_match(self->except, tag, len)) &&
+                  (self->may == NULL || self->may(self->front, self->cookie, frame, tag));
+    if (wanted)
+        self->wanted = frame->seq;
+    return wanted;
+}
+
+/* Number of the event before its place in the ring. Only the newest block may be empty. */
+static uint64_t
+before(const listener_t *self)
+{
+    const ring_block_t *block = self->at.block;
+    eframe_t frame;
+    size_t left = block->len - self->at.offset;
+    if (left > 0 && eframe_read(block->bytes + self->at.offset, left, &frame))
+        return frame.seq - 1;
+    if (block->len > 0)
+        return block->last;
+    return block->next != NULL ? block->next->first - 1 : self->front->seq;
+}
+
+listener_t *
+listener_of(const front_t *front, const char *name)
+{
+    listener_t *self = front->bus->listeners;
+    while (self != NULL && !str_eq(self->name, name))
+        self = self->next;
+    return self;
+}
+
+uint64_t
+listener_looked(const listener_t *self)
+{
+    return self->at.block != NULL ? before(self) : self->after;
+}
+
+uint64_t
+listener_wanted(const listener_t *self)
+{
+    return self->wanted;
 }
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
@@ -221,7 +288,8 @@ listener_next(listener_t *self, struct iovec *iov, size_t max)
         ring_block_t *block = self->at.block;
         size_t count = 0, at = self->at.offset;
         eframe_t frame;
-        if (globs_all(self->tags) && !self->since[0] && self->may == NULL && at < block->len) {
+        if (wants_all(self) && at < block->len) {
+            self->wanted = block->last;
             iov[0] = (struct iovec){ block->bytes + at, block->len - at };
             self->end = block->len;
             return 1;
@@ -302,6 +370,18 @@ listen_tell_missed(listener_t *self, buf_t *out)
     frame_add(out, msg);
 }
 
+/* Adds where it is, when it has not heard so for long. */
+static void
+tell_mark(listener_t *self, buf_t *out)
+{
+    uint64_t heard = self->told > self->wanted ? self->told : self->wanted, looked;
+    if (self->marks == 0 || (looked = listener_looked(self)) < heard + self->marks)
+        return;
+    json_auto_t *msg = json_pack("{s:s, s:I}", "push", "mark", "seq", (json_int_t) looked);
+    self->told = looked;
+    frame_add(out, msg);
+}
+
 /* Add one block of the journal. False when nothing can be read now: the next event is not committed yet, or a
  * read failed. */
 static bool
@@ -345,6 +425,7 @@ listener_fill(listener_t *self, buf_t *out)
     ring_t *ring = self->front->bus->ring;
     size_t budget = JOURNAL_PIECE;
     listen_tell_missed(self, out);
+    tell_mark(self, out);
     while (self->at.block == NULL) {
         if (self->after >= self->front->seq)
             ring_to_end(ring, &self->at);
@@ -360,19 +441,6 @@ listener_fill(listener_t *self, buf_t *out)
 
 /* ---- behind the ring ------------------------------------------------------------------------- */
 
-/* Number of the event before a place. Only the newest block may be empty, and a dropped block is not the
- * newest. */
-static uint64_t
-before(const ring_at_t *at)
-{
-    const ring_block_t *block = at->block;
-    eframe_t frame;
-    size_t left = block->len - at->offset;
-    if (left > 0 && eframe_read(block->bytes + at->offset, left, &frame))
-        return frame.seq - 1;
-    return block->len > 0 ? block->last : block->next->first - 1;
-}
-
 /* Count what the listener misses in its block. For brief ones, tags are no longer compared after `until`:
  * every event counts as wanted. */
 static void
@@ -382,8 +450,8 @@ count_rest(listener_t *self, int64_t until)
     eframe_t frame;
     if (block->len == 0)
         return;
-    if (globs_all(self->tags) && !self->since[0] && self->may == NULL) {
-        uint64_t first = before(&self->at) + 1;
+    if (wants_all(self)) {
+        uint64_t first = before(self) + 1;
         miss(self, first, block->last, block->last + 1 - first);
         return;
     }
@@ -401,7 +469,7 @@ listen_dropped(void *front, ring_block_t *block)
         if (l->at.block != block)
             continue;
         if (l->keeps) {
-            l->after = before(&l->at);
+            l->after = before(l);
             ring_leave(&l->at);
         } else {
             count_rest(l, until);
@@ -435,7 +503,7 @@ listen_journal(front_t *self, const json_t *request, bool brief, listen_may_fn *
     json_int_t last = (json_int_t) numbers_last(self), from = value_int(request, "from", 1),
                to = value_int(request, "to", last);
     uint64_t after = from > 1 ? (uint64_t) from - 1 : 0, end = (uint64_t) (to < last ? to : last);
-    globs_t *tags = to >= 0 ? globs(request, err) : NULL;
+    globs_t *tags = to >= 0 ? globs(request, "tags", err) : NULL;
     json_auto_t *events = json_array();
     int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;
     size_t bytes = 0;

@@ -17,8 +17,8 @@
 #include "master/events/bus.h"
 #include "master/events/eframe.h"
 
-/* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?}. `brief`: bound the time spent
- * on its patterns. NEW, or NULL with *err. */
+/* Make a listener from the request `events`: {tags?, tag?, since_seq?, since?, except?, marks?, follower?}.
+ * `brief`: bound the time spent on its patterns; the last three are refused then. NEW, or NULL with *err. */
 listener_t *listener_new(front_t *front, const json_t *request, bool brief, fail_t *err);
 void listener_destroy(listener_t **self_p);
 /* Apply the request again: new patterns from the present place, or, with since_seq or since, a new start.
@@ -29,6 +29,11 @@ bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
 typedef bool listen_may_fn(front_t *front, void *cookie, const eframe_t *frame, const char *tag);
 void listener_filter(listener_t *self, listen_may_fn *may, void *cookie);
 size_t listener_patterns(const listener_t *self); /* number of its patterns */
+/* The listener of the follower of the name; NULL: it does not listen. BORROWED. */
+listener_t *listener_of(const front_t *front, const char *name);
+/* The last event that it has looked at, and the last that it wants of those; since_seq before the first. */
+uint64_t listener_looked(const listener_t *self);
+uint64_t listener_wanted(const listener_t *self);
 /* True when it reads from the ring. */
 bool listener_is_live(const listener_t *self);
 

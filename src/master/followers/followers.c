@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "common/host/keeper.h"
 #include "master/events/bus.h"
+#include "master/events/listen.h"
 #include "master/front/part.h"
 #include "salt/log.h"
 
@@ -111,6 +112,23 @@ followers_destroy(front_t *front)
 
 /* ---- how they fare ------------------------------------------------------------------------------------- */
 
+/* Up to which event a follower has stored what it wants. The file says that of what came to it; nothing else
+ * has come to it when its listener has found nothing since. */
+static uint64_t
+followers_seq(const front_t *front, const char *name, const json_t *kept)
+{
+    const followers_t *self = front->own[PART_followers];
+    const listener_t *listener = listener_of(front, name);
+    uint64_t seq = (uint64_t) value_int(kept, "seq", (json_int_t) self->since),
+             seen = (uint64_t) value_int(kept, "seen", 0);
+
+    if (seen > seq)
+        seq = seen;
+    if (listener != NULL && listener_wanted(listener) <= seq && listener_looked(listener) > seq)
+        seq = listener_looked(listener);
+    return seq;
+}
+
 /* NEW {"kind", "returner", "seq", "behind", "at", "failed"?} of one. */
 static json_t *
 followers_look(const front_t *front, const char *name, const json_t *wanted)
@@ -122,7 +140,7 @@ followers_look(const front_t *front, const char *name, const json_t *wanted)
     json_auto_t *kept = fs_read_any(path, FILE_MAX, &text, &err) > 0
                             ? value_parse(buf_str(&text), text.len, FILE_MAX, path, &err)
                             : NULL;
-    uint64_t seq = (uint64_t) value_int(kept, "seq", (json_int_t) self->since);
+    uint64_t seq = followers_seq(front, name, kept);
 
     if (err.code < 0)
         log_debug("followers: %s", fail_text(&err));

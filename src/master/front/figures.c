@@ -428,8 +428,8 @@ figures_add_programs(buf_t *out, const json_t *status)
     static const struct {
         const char *name, *type, *help, *of, *key;
     } rows[] = {
-        { "halite_follower_behind", "gauge", "Events that a follower has not stored yet.", "followers",
-          "behind" },
+        { "halite_follower_behind", "gauge", "Events that a follower has still to look at or to store.",
+          "followers", "behind" },
         { "halite_follower_failed", "gauge", "1: what it stores into takes nothing now.", "followers",
           "failed" },
         { "halite_follower_starts_total", "counter", "Starts of a follower's process.", "followers",

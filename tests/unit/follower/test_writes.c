@@ -98,6 +98,43 @@ lists_choose_tags(void **state)
     assert_false(writes_wanted(black, "c"));
 }
 
+/* What a follower of the kind, with these options, asks the master for. */
+static void
+check_request(const char *kind, json_t *opts, const char *wanted)
+{
+    const follow_spec_t spec = { .kind = kind, .returner = "r", .name = "kind.r", .opts = opts };
+    json_auto_t *found = writes_request(&spec, 7);
+
+    assert_int_equal(value_int(found, "since_seq", 0), 7);
+    assert_int_equal(value_int(found, "marks", 0), 10000);
+    assert_string_equal(value_str(found, "follower", ""), "kind.r");
+    json_auto_t *lists = json_pack("{s:O, s:O*}", "tags", value_get(found, "tags"), "except",
+                                   value_get(found, "except"));
+    AUTO_FREE char *text = json_dumps(lists, JSON_SORT_KEYS | JSON_COMPACT);
+    assert_string_equal(text, wanted);
+    json_decref(opts);
+}
+
+/* Lists that the master would refuse are looked at by the follower. */
+static void
+the_master_compares_tags(void **state)
+{
+    char longer[LIMIT_TAG_LEN + 2] = "";
+
+    memset(longer, 'x', sizeof(longer) - 1);
+    check_request("event_return", json_object(), "{\"tags\":[\"*\"]}");
+    check_request("event_return",
+                  json_pack("{s:[s, i, s], s:[s]}", "event_return_whitelist", "a/*", 1, "b",
+                            "event_return_blacklist", "a/x*"),
+                  "{\"except\":[\"a/x*\"],\"tags\":[\"a/*\",\"b\"]}");
+    check_request("event_return",
+                  json_pack("{s:[s, s], s:[s]}", "event_return_whitelist", "a/*", longer,
+                            "event_return_blacklist", longer),
+                  "{\"tags\":[\"*\"]}");
+    check_request("master_job_cache", json_object(), "{\"tags\":[\"salt/job/*/new\",\"salt/job/*/ret/*\"]}");
+    check_request("ext_job_cache", json_object(), "{\"tags\":[\"salt/job/*/new\"]}");
+}
+
 static void
 names_in_the_log_have_no_values(void **state)
 {
@@ -118,26 +155,34 @@ names_in_the_log_have_no_values(void **state)
 static void
 file_keeps_the_cursor(void **state)
 {
+    static const struct {
+        cursor_t at;
+        const char *failed;
+        uint64_t kept;
+    } cases[] = { { { 17, 0 }, NULL, 0 },
+                  { { 18, 0 }, "away", 0 },
+                  { { 18, 10018 }, NULL, 10018 },
+                  { { 19, 19 }, NULL, 0 } };
     char dir[] = "/tmp/halite-cursor-XXXXXX";
     fail_auto_t err = FAIL_INIT, other = FAIL_INIT;
-    uint64_t seq = 0;
+    cursor_t at = { 0 };
 
     assert_non_null(mkdtemp(dir));
     AUTO_FD lock = cursor_lock(dir, "a.b", &err);
     assert_true(lock >= 0);
     assert_true(cursor_lock(dir, "a.b", &other) < 0);
     assert_non_null(strstr(fail_text(&other), "another process follows"));
-    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 0);
-    assert_int_equal(cursor_write(dir, "a.b", 17, NULL, true, &err), 0);
-    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 1);
-    assert_int_equal(seq, 17);
-    assert_int_equal(cursor_write(dir, "a.b", 18, "away", false, &err), 0);
-    assert_int_equal(cursor_read(dir, "a.b", &seq, &err), 1);
-    assert_int_equal(seq, 18);
+    assert_int_equal(cursor_read(dir, "a.b", &at, &err), 0);
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        assert_int_equal(cursor_write(dir, "a.b", &cases[i].at, cases[i].failed, i == 0, &err), 0);
+        assert_int_equal(cursor_read(dir, "a.b", &at, &err), 1);
+        assert_int_equal(at.seq, cases[i].at.seq);
+        assert_int_equal(at.seen, cases[i].kept);
+    }
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
 UNIT_MAIN(cmocka_unit_test(events_are_whole), cmocka_unit_test(jobs_are_loads),
           cmocka_unit_test(returns_have_a_load), cmocka_unit_test(returns_of_a_job_share_a_load),
-          cmocka_unit_test(lists_choose_tags), cmocka_unit_test(names_in_the_log_have_no_values),
-          cmocka_unit_test(file_keeps_the_cursor))
+          cmocka_unit_test(lists_choose_tags), cmocka_unit_test(the_master_compares_tags),
+          cmocka_unit_test(names_in_the_log_have_no_values), cmocka_unit_test(file_keeps_the_cursor))

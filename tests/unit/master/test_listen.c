@@ -242,8 +242,75 @@ test_missed_in_an_empty_block(void **state)
     assert_in_range(value_int(msg, "count", 0), 1, n);
 }
 
+/* Takes a follower's listener through what was fired: the mark that it is told, 0: none. */
+static uint64_t
+follow_on(fixture_t *f, size_t wanted)
+{
+    buf_auto_t out = BUF_INIT;
+    json_auto_t *msg = NULL;
+
+    listener_turn(f->listener);
+    (void) listener_fill(f->listener, &out);
+    assert_int_equal(take(f), wanted);
+    (void) listener_fill(f->listener, &out);
+    if (frame_take(&out, LIMIT_LOCAL_MSG, &msg, NULL) != 1)
+        return 0;
+    assert_string_equal(value_str(msg, "push", ""), "mark");
+    assert_int_equal(out.len, 0);
+    return (uint64_t) value_int(msg, "seq", 0);
+}
+
+/* A follower is told where it is after so many events that it does not want, and the master knows it at once. */
+static void
+test_marks_of_a_follower(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *request = json_pack("{s:[s], s:[s], s:i, s:i, s:s}", "tags", "some/*", "except", "*/tag",
+                                     "since_seq", 0, "marks", 100, "follower", "kind.name");
+
+    f->listener = listener_new(&f->front, request, false, NULL);
+    assert_non_null(f->listener);
+    assert_ptr_equal(listener_of(&f->front, "kind.name"), f->listener);
+    assert_null(listener_of(&f->front, "other"));
+    assert_int_equal(follow_on(f, 0), 0);
+    fire(f, 99);
+    assert_int_equal(follow_on(f, 0), 0);
+    assert_int_equal(listener_looked(f->listener), 99);
+    fire(f, 1);
+    assert_int_equal(follow_on(f, 0), 100);
+    assert_int_equal(listener_wanted(f->listener), 0);
+    (void) bus_fire_text(&f->front, "some/other", "{}", 2);
+    assert_int_equal(follow_on(f, 1), 0);
+    assert_int_equal(listener_wanted(f->listener), 101);
+    fire(f, 99);
+    assert_int_equal(follow_on(f, 0), 0);
+    fire(f, 150);
+    assert_int_equal(follow_on(f, 0), 350);
+    assert_int_equal(listener_looked(f->listener), 350);
+}
+
+/* Users have no patterns that are not counted, and are no followers. */
+static void
+test_users_are_no_followers(void **state)
+{
+    static const char *const asked[] = { "{\"except\": [\"*\"]}", "{\"marks\": 1}", "{\"follower\": \"x\"}" };
+    fixture_t *f = *state;
+
+    for (size_t i = 0; i < NELEMS(asked); i++) {
+        json_auto_t *request = json_loads(asked[i], 0, NULL);
+        fail_auto_t err = FAIL_INIT;
+        assert_null(listener_new(&f->front, request, true, &err));
+        assert_int_equal(err.code, -EPERM);
+    }
+    json_auto_t *odd = json_pack("{s:[i]}", "except", 1);
+    fail_auto_t err = FAIL_INIT;
+    assert_null(listener_new(&f->front, odd, false, &err));
+    assert_string_equal(fail_text(&err), "a pattern for tags is a text of at most 1024 bytes");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns),
           TEST(test_odd_since), TEST(test_journal_of_numbers_that_may_be_told),
-          TEST(test_place_in_an_empty_block), TEST(test_missed_in_an_empty_block))
+          TEST(test_place_in_an_empty_block), TEST(test_missed_in_an_empty_block),
+          TEST(test_marks_of_a_follower), TEST(test_users_are_no_followers))
