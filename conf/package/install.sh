@@ -128,7 +128,7 @@ install_all() {
     done
     for f in docs/*.md; do put 0644 "$f" "$PREFIX/share/doc/halite/$f"; done
     while read -r f; do put 0644 "$f" "$PREFIX/share/doc/halite/examples/${f#srv/}"; done < <(find srv -type f ! -name demo.sh | sort)
-    for f in conf/metrics/*; do put 0644 "$f" "$PREFIX/share/doc/halite/examples/metrics/${f##*/}"; done
+    for f in conf/metrics/* conf/schemas/*; do put 0644 "$f" "$PREFIX/share/doc/halite/examples/${f#conf/}"; done
     for page in "$BUILD"/man/*.[1-9]; do
         [ ! -e "$page" ] || gzip -9nc "$page" | put 0644 - "$PREFIX/share/man/man${page##*.}/${page##*/}.gz"
     done

@@ -100,7 +100,9 @@ post() { it curl -sk https://localhost:8000/ -H 'Accept: application/json' -H "X
 @test "browsers get the page, and the examples of metrics are there" {
     it curl -sk https://localhost:8000/ -H 'Accept: text/html' | grep -qF 'page/app.js'
     [ "$(it curl -sk -o /dev/null -w '%{http_code}' https://localhost:8000/page/app.js)" = 200 ]
-    for name in alerts.yml dashboard.json prometheus.yml; do it test -s /usr/share/doc/halite/examples/metrics/$name; done
+    for name in metrics/{alerts.yml,dashboard.json,prometheus.yml} schemas/{pgjsonb,postgres,postgres_local_cache,mysql}.sql; do
+        it test -s /usr/share/doc/halite/examples/$name
+    done
 }
 
 @test "a new certificate is served after a reload" {

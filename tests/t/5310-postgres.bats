@@ -18,7 +18,6 @@ setup_file() {
     as_nobody "$PGBIN/initdb" -D "$PG/data" -U salt -A trust -E UTF8 --locale=C -N >"$FLEET/log/initdb"
     pg_up
     as_nobody "$PGBIN/createdb" -h "$PG" -U salt salt
-    schema
     start_master 'event_return: pgjsonb' 'master_job_cache: pgjsonb' "returner.pgjsonb: {host: $PG, sslmode: disable}" \
         'event_return_whitelist: ["test/*"]'
     start_minion m1 "returner.pgjsonb.host: $PG"
@@ -38,15 +37,7 @@ pg_up() {
 pg_down() { as_nobody "$PGBIN/pg_ctl" -D "$PG/data" -m immediate stop >/dev/null; }
 sql() { "$PGBIN/psql" -h "$PG" -U salt -d salt -qAtc "$1"; }
 sql_is() { [ "$(sql "$1" 2>/dev/null)" = "$2" ]; }
-# The tables as Salt's documentation has them.
-schema() {
-    sql "CREATE TABLE jids (jid varchar(255) NOT NULL primary key, load jsonb NOT NULL);
-         CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return jsonb NOT NULL, id varchar(255) NOT NULL,
-             success varchar(10) NOT NULL, full_ret jsonb NOT NULL, alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW());
-         CREATE SEQUENCE seq_salt_events_id;
-         CREATE TABLE salt_events (id BIGINT NOT NULL UNIQUE DEFAULT nextval('seq_salt_events_id'), tag varchar(255) NOT NULL,
-             data jsonb NOT NULL, alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW(), master_id varchar(255) NOT NULL);"
-}
+schema() { "$PGBIN/psql" -h "$PG" -U salt -d "$1" -qf "$HALITE_SRC/conf/schemas/$2.sql"; }
 # fire FROM TO: so many events, of which each is on the disk when this returns; asked again while there is no master.
 fire() {
     python3 - "$1" "$2" >"$FLEET/events" <<'PY'
@@ -57,6 +48,17 @@ PY
     until_true 20 ask "$(<"$FLEET/events")"
 }
 follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["pid"])' "$1"; }
+
+@test "a follower that lacks Salt's tables says which file has them, and goes on when they are there; nothing else is said" {
+    until_log "$FLEET/log/master" 'follower event_return.pgjsonb: returner.pgjsonb: the database lacks the table salt_events, .*examples/schemas/pgjsonb.sql'
+    until_log "$FLEET/log/master" 'follower master_job_cache.pgjsonb: returner.pgjsonb: the database lacks the table jids and salt_returns, '
+    fire 1 1
+    schema salt pgjsonb
+    until_true 60 sql_is 'SELECT count(*) FROM salt_events' 1
+    grep -q halite_followers "$FLEET/log/master" && false
+    grep ERROR "$PG/log" && false # of the server
+    sql 'DELETE FROM salt_events'
+}
 
 @test "events are rows as Salt's returner writes them" {
     fire 1 100
@@ -130,10 +132,10 @@ follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, 
 }
 
 # Salt 3006.0's own returners were called with calls.jsonl: NAME.rows are the rows that they wrote, NAME.returns what they read.
-recorded() { # NAME OPTS TABLES
+recorded() { # NAME OPTS
     local name=$1 db=cmp_$1 cases=$HALITE_SRC/tests/cases/returner
     "$PGBIN/createdb" -h "$PG" -U salt "$db"
-    "$PGBIN/psql" -h "$PG" -U salt -d "$db" -qc "$3"
+    schema "$db" "$name"
     "$BUILD/tests/unit/plugins/test_returner_cases" "$name" "$2" <"$cases/calls.jsonl" >"$FLEET/said"
     diff "$cases/$name.returns" <(tail -n +5 "$FLEET/said")
     local columns='fun, jid, return, id, success, full_ret'
@@ -147,18 +149,8 @@ recorded() { # NAME OPTS TABLES
 }
 
 @test "rows and what is read are those of Salt's own returners" {
-    events="CREATE SEQUENCE seq_salt_events_id; CREATE TABLE salt_events (id BIGINT DEFAULT nextval('seq_salt_events_id'), tag varchar(255), data JSON,
-        alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW(), master_id varchar(255));"
-    returns='CREATE TABLE salt_returns (fun varchar(50), jid varchar(255), return JSON, full_ret JSON, id varchar(255), success varchar(10),
-        alter_time TIMESTAMP WITH TIME ZONE DEFAULT NOW());'
     opts='"id": "host_master", "keep_jobs_seconds": 86400'
-    recorded pgjsonb "{$opts, \"returner.pgjsonb\": {\"host\": \"$PG\", \"db\": \"cmp_pgjsonb\"}}" \
-        "CREATE TABLE jids (jid varchar(255) primary key, load jsonb); ${returns//JSON/jsonb} ${events//JSON/jsonb}"
-    recorded postgres "{$opts, \"returner.postgres\": {\"host\": \"$PG\", \"db\": \"cmp_postgres\"}}" \
-        "CREATE TABLE jids (jid varchar(20) primary key, load text); ${returns//JSON/text} ${events//JSON/text}"
-    recorded postgres_local_cache "{$opts, \"master_job_cache.postgres\": {\"host\": \"$PG\", \"user\": \"salt\", \"db\": \"cmp_postgres_local_cache\"}}" \
-        "CREATE TABLE jids (jid varchar(20) PRIMARY KEY, started TIMESTAMP WITH TIME ZONE, tgt_type text, cmd text, tgt text, kwargs text, ret text,
-             username text, arg text, fun text);
-         CREATE TABLE salt_returns (added TIMESTAMP WITH TIME ZONE DEFAULT now(), fun text, jid varchar(20), return text, id text, success boolean);
-         CREATE TABLE salt_events (id SERIAL, tag text, data text, alter_time TIMESTAMP WITH TIME ZONE DEFAULT now(), master_id text);"
+    recorded pgjsonb "{$opts, \"returner.pgjsonb\": {\"host\": \"$PG\", \"db\": \"cmp_pgjsonb\"}}"
+    recorded postgres "{$opts, \"returner.postgres\": {\"host\": \"$PG\", \"db\": \"cmp_postgres\"}}"
+    recorded postgres_local_cache "{$opts, \"master_job_cache.postgres\": {\"host\": \"$PG\", \"user\": \"salt\", \"db\": \"cmp_postgres_local_cache\"}}"
 }

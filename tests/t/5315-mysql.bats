@@ -17,7 +17,6 @@ setup_file() {
     as_nobody mariadb-install-db --no-defaults --datadir="$DB/data" --auth-root-authentication-method=normal --skip-test-db >"$FLEET/log/install" 2>&1
     db_up
     sql '' "CREATE DATABASE salt DEFAULT CHARACTER SET utf8; CREATE USER salt IDENTIFIED BY 'hidden'; GRANT ALL ON salt.* TO salt"
-    schema salt
     start_master 'event_return: mysql' 'master_job_cache: mysql' \
         "mysql: {host: localhost, unix_socket: $DB/sock, pass: hidden}" 'event_return_whitelist: ["test/*"]'
     start_minion m1 "mysql: {host: localhost, unix_socket: $DB/sock, pass: hidden}"
@@ -45,16 +44,7 @@ db_down() {
 }
 sql() { mariadb --no-defaults -S "$DB/sock" -u root --default-character-set=utf8 -rNe "$2" $1; }
 sql_is() { [ "$(sql salt "$1" 2>/dev/null)" = "$2" ]; }
-# The tables as Salt's documentation has them.
-schema() {
-    sql "$1" 'CREATE TABLE `jids` (`jid` varchar(255) NOT NULL, `load` mediumtext NOT NULL, UNIQUE KEY `jid` (`jid`)) ENGINE=InnoDB DEFAULT CHARSET=utf8;
-        CREATE TABLE `salt_returns` (`fun` varchar(50) NOT NULL, `jid` varchar(255) NOT NULL, `return` mediumtext NOT NULL, `id` varchar(255) NOT NULL,
-            `success` varchar(10) NOT NULL, `full_ret` mediumtext NOT NULL, `alter_time` TIMESTAMP DEFAULT CURRENT_TIMESTAMP, KEY `id` (`id`),
-            KEY `jid` (`jid`), KEY `fun` (`fun`)) ENGINE=InnoDB DEFAULT CHARSET=utf8;
-        CREATE TABLE `salt_events` (`id` BIGINT NOT NULL AUTO_INCREMENT, `tag` varchar(255) NOT NULL, `data` mediumtext NOT NULL,
-            `alter_time` TIMESTAMP DEFAULT CURRENT_TIMESTAMP, `master_id` varchar(255) NOT NULL, PRIMARY KEY (`id`), KEY `tag` (`tag`))
-            ENGINE=InnoDB DEFAULT CHARSET=utf8;'
-}
+schema() { mariadb --no-defaults -S "$DB/sock" -u root "$1" <"$HALITE_SRC/conf/schemas/mysql.sql"; }
 fire() { # FROM TO: each is on the disk when this returns
     python3 - "$1" "$2" >"$FLEET/events" <<'PY'
 import json, sys
@@ -64,6 +54,16 @@ PY
     until_true 20 ask "$(<"$FLEET/events")"
 }
 follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]]["pid"])' "$1"; }
+
+@test "a follower that lacks Salt's tables says which file has them, and goes on when they are there; nothing else is said" {
+    until_log "$FLEET/log/master" 'follower event_return.mysql: mysql: the database lacks the table salt_events, .*examples/schemas/mysql.sql'
+    until_log "$FLEET/log/master" 'follower master_job_cache.mysql: mysql: the database lacks the table jids and salt_returns, '
+    fire 1 1
+    schema salt
+    until_true 60 sql_is 'SELECT count(*) FROM salt_events' 1
+    grep -E '1146|halite_followers' "$FLEET/log/master" && false
+    sql salt 'DELETE FROM salt_events'
+}
 
 # Salt 3006.0's own returner was called with calls.jsonl: mysql.rows are the rows that it wrote, mysql.returns what it read.
 @test "rows and what is read are those of Salt's own returner" {

@@ -14,6 +14,7 @@ static const retopt_t options[] = {
  * nothing. `clean` deletes by the time of the row and not of the job; jids first, as their age is that of
  * their returns. */
 static const sqlshape_t mysql_shape = {
+    .name = "mysql",
     .prefix = "mysql",
     .options = options,
     .n_options = NELEMS(options),

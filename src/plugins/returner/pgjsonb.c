@@ -12,6 +12,7 @@ static const retopt_t options[] = {
 /* The time of a row is given, as Salt's returner does, and not left to the column's default. Jobs go first in
  * `clean`: their age is that of their returns. */
 static const sqlshape_t pgjsonb_shape = {
+    .name = "pgjsonb",
     .prefix = "returner.pgjsonb",
     .options = options,
     .n_options = NELEMS(options),

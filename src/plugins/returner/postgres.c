@@ -9,6 +9,7 @@ static const retopt_t options[] = {
 
 /* Salt's returner has no way to clean these tables, and so there is none here. */
 static const sqlshape_t postgres_shape = {
+    .name = "postgres",
     .prefix = "returner.postgres",
     .options = options,
     .n_options = NELEMS(options),

@@ -15,6 +15,7 @@ static const char *const columns[] = { "jid", "tgt_type", "cmd", "tgt", "kwargs"
     "VALUES (:jid, :started, :tgt_type, :cmd, :tgt, :kwargs, :ret, :user, :arg, :fun) ON CONFLICT (jid) DO NOTHING"
 
 static const sqlshape_t local_shape = {
+    .name = "postgres_local_cache",
     .prefix = "master_job_cache.postgres",
     .options = options,
     .n_options = NELEMS(options),

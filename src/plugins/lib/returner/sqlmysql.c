@@ -138,6 +138,8 @@ const sqldriver_t sqldriver_mysql = {
     .await = mysql_await,
     .yes = "1",
     .no = "0",
+    .has_table =
+        "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :table",
     .make_followers =
         "CREATE TABLE IF NOT EXISTS halite_followers (name varchar(255) NOT NULL PRIMARY KEY, seq bigint NOT NULL) "
         "ENGINE=InnoDB",

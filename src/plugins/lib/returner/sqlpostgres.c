@@ -90,6 +90,7 @@ const sqldriver_t sqldriver_postgres = {
     .await = postgres_await,
     .yes = "true",
     .no = "false",
+    .has_table = "SELECT 1 WHERE to_regclass(CAST(:table AS text)) IS NOT NULL",
     .make_followers =
         "CREATE TABLE IF NOT EXISTS halite_followers (name varchar(255) PRIMARY KEY, seq bigint NOT NULL)",
     .begin = "BEGIN",

@@ -301,28 +301,62 @@ sql_stored(const sqlshape_t *shape, void *conn, const json_t *values, json_t **r
     return 0;
 }
 
-/* Where a follower goes on. The table of cursors is made by the first that needs it. */
+/* 1: the table is there, or one that may be used by its name; 0, or negative with *err. */
+static int
+sql_has(const sqlshape_t *shape, void *conn, const char *table, fail_t *err)
+{
+    json_auto_t *values = json_pack("{s:s}", "table", table), *rows = NULL;
+    int rc = shape->driver->run(conn, shape->driver->has_table, values, &rows, NULL, err);
+
+    return rc < 0 ? rc : json_array_size(rows) > 0;
+}
+
+/* Looks for Salt's tables that a follower of the name fills. */
+static int
+sql_look_for_tables(const sqlshape_t *shape, void *conn, const char *follower, fail_t *err)
+{
+    static const char *const events[] = { "salt_events", NULL }, *const jobs[] = { "jids", "salt_returns",
+                                                                                   NULL };
+    buf_auto_t lacks = BUF_INIT;
+
+    for (const char *const *one = str_starts(follower, "event_return.") ? events : jobs; *one != NULL;
+         one++) {
+        int rc = sql_has(shape, conn, *one, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
+            buf_printf(&lacks, "%s%s", lacks.len > 0 ? " and " : "", *one);
+    }
+    if (lacks.len == 0)
+        return 0;
+    return fail_kind(err, FAIL_COMMAND, -ENOENT,
+                     "%s: the database lacks the table %s, which its administrator has to make: "
+                     "examples/schemas/%s.sql in the documentation's folder has Salt's tables",
+                     shape->prefix, buf_str(&lacks), shape->name);
+}
+
+/* Where a follower goes on. The table of cursors is made by the first that needs it; who may not make tables
+ * uses one that somebody else has made. */
 int
 sql_cursor(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const sqlshape_t *shape = sql_shape(ctx);
     json_auto_t *values = follower_values(ctx, args);
-    fail_auto_t why = FAIL_INIT;
+    fail_auto_t why = FAIL_INIT, made = FAIL_INIT;
     void *conn = sql_connect(ctx, NULL, err);
 
     if (conn == NULL)
         return err->code;
-    /* Who may not make tables may use one that somebody else has made. */
+    int rc = sql_look_for_tables(shape, conn, value_str(args, "follower", ""), err);
+    if (rc < 0)
+        return rc;
+    if ((rc = sql_has(shape, conn, "halite_followers", err)) < 0)
+        return rc;
+    /* Two followers may make the table at once: one of them fails, and has it all the same. */
+    rc = rc == 0 ? sql_plain(shape, conn, shape->driver->make_followers, &made) : 0;
     if (sql_stored(shape, conn, values, ret_value, &why) == 0)
         return 0;
-    /* Two followers may make the table at once: one of them fails, and has it all the same. */
-    int rc = sql_plain(shape, conn, shape->driver->make_followers, err);
-    fail_clear(&why);
-    if (sql_stored(shape, conn, values, ret_value, &why) == 0) {
-        fail_clear(err);
-        return 0;
-    }
-    return rc < 0 ? rc : fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
+    return fail_kind(err, FAIL_COMMAND, rc < 0 ? rc : why.code, "%s", fail_text(rc < 0 ? &made : &why));
 }
 
 /* Moves the cursor inside the transaction. 1: the batch is stored already. "AND seq = :after" moves it only

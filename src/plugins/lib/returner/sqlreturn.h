@@ -6,8 +6,9 @@
  * a follower: follower after next. Of clean_old_jobs: before, a time in seconds.
  *
  * A batch is one transaction, in which the number of its last event goes into the table halite_followers:
- * what is stored, and how far, is one fact, and each event is stored once. Salt's own tables stay as they
- * are.
+ * what is stored, and how far, is one fact, and each event is stored once. That table a follower makes where it
+ * lacks. Salt's own are an administrator's: they stay as they are, and a follower that lacks one says which
+ * file (conf/schemas) has it, and waits.
  *
  * Layer      plugins/lib/returner
  * Threads    one per context, which keeps the connection
@@ -30,11 +31,13 @@ typedef struct sqldriver {
     int (*queue)(void *conn, const char *sql, const json_t *values,
                  fail_t *err); /* as run, answered by await */
     int (*await)(void *conn, fail_t *err);
-    const char *yes, *no; /* how Python's drivers write True and False */
+    const char *yes, *no;  /* how Python's drivers write True and False */
+    const char *has_table; /* a row where the table `table` is there */
     const char *make_followers, *begin, *add_follower;
 } sqldriver_t;
 
 typedef struct sqlshape {
+    const char *name;   /* the returner's; conf/schemas has NAME.sql */
     const char *prefix; /* of the options: "returner.pgjsonb" */
     const retopt_t *options;
     size_t n_options;
