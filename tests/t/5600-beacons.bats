@@ -342,6 +342,27 @@ PY
     ping_ok m1
 }
 
+@test "looks that take long keep neither Python nor one another out" {
+    type -P python3 >/dev/null || skip "python3 is not there"
+    printf 'def validate(config):\n    return True, ""\n\n\ndef beacon(config):\n    return [{"tag": "seen"}]\n' >"$SRV/_beacons/quick.py"
+    start_master "auto_accept: True" "file_roots: {base: [$SRV]}"
+    listen all 'salt/beacon/*'
+    slow='{salt_fun: [{test.sleep: {args: [1]}}]}, {beacon_module: salt_monitor}, {interval: 1}'
+    minion_conf m1 "beacons: {$(for i in 1 2 3 4 5 6; do printf 's%s: [%s], ' "$i" "$slow"; done)}"
+    start_minion m1
+    wait_connected m1
+    for i in 1 2 3 4 5 6; do wait_event all "salt/beacon/m1/s$i/"; done
+    run -0 salt m1 saltutil.sync_beacons
+    run -0 salt m1 beacons.add quick '[{interval: 1}]'
+    wait_event all 'salt/beacon/m1/quick/seen'
+    for i in 1 2 3 4 5 6; do
+        n=$(heard all "salt/beacon/m1/s$i/")
+        until_true 20 eval '[ "$(heard all "salt/beacon/m1/s$i/")" -gt "$((n + 1))" ]'
+    done
+    grep 'children beside the jobs' "$FLEET/log/m1" && false
+    true
+}
+
 # doc_part N: the Nth indented part of the manual's example.
 doc_part() { awk -v n="$1" '/^## Example/ {on = 1} on && /^    / {if (!in_it) k++; in_it = 1; if (k == n) print substr($0, 5)} on && !/^    / && !/^$/ {in_it = 0}' "$ROOT_DIR/docs/beacons.md"; }
 

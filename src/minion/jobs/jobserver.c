@@ -174,15 +174,28 @@ start_job(jobserver_t *self, json_t *job)
     jobserver_down(self, &frame);
 }
 
+/* Which count the job is in. */
+static size_t *
+job_count(jobserver_t *self, const json_t *job)
+{
+    if (!value_bool(job, "aside", false))
+        return &self->n_jobs;
+    return value_bool(job, "stays", false) ? &self->n_stay : &self->n_aside;
+}
+
 job_proc_t *
 jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err)
 {
-    if (self->n_aside >= JOBS_ASIDE || self->stop) {
+    bool stays = limit_ms == 0;
+    if (self->stop || (stays ? self->n_stay >= JOBS_STAY : self->n_aside >= JOBS_ASIDE)) {
         json_decref(job);
-        return (void) fail_set(err, -EAGAIN, "%d children beside the jobs are at work", JOBS_ASIDE), NULL;
+        return (void) fail_set(err, -EAGAIN, "%d children beside the jobs are at work",
+                               stays ? JOBS_STAY : JOBS_ASIDE),
+               NULL;
     }
     json_object_set_new(job, "own", json_true());
     json_object_set_new(job, "aside", json_true());
+    json_object_set_new(job, "stays", json_boolean(stays));
     json_object_set_new(job, "master", json_integer(-1));
     self->env.grains = self->grains;
     self->env.pillar = self->pillar;
@@ -192,7 +205,7 @@ jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err)
     proc->deadline_ms = limit_ms > 0 ? clock_mono_ms() + limit_ms : 0;
     proc->next = self->jobs;
     self->jobs = proc;
-    self->n_aside++;
+    (*job_count(self, proc->job))++;
     return proc;
 }
 
@@ -251,7 +264,7 @@ end_job(jobserver_t *self, job_proc_t **at)
 {
     job_proc_t *proc = *at;
     *at = proc->next;
-    *(value_bool(proc->job, "aside", false) ? &self->n_aside : &self->n_jobs) -= 1;
+    (*job_count(self, proc->job))--;
     jobserver_return(self, proc);
     EACH_PART(self, job_over, proc->job, proc);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
@@ -437,8 +450,8 @@ parts_ready(jobserver_t *self, const struct pollfd *fds)
 static void
 jobserver_turn(jobserver_t *self)
 {
-    struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING + JOBS_ASIDE];
-    job_proc_t *who[LIMIT_JOBS_RUNNING + JOBS_ASIDE];
+    struct pollfd fds[1 + PARTS_MAX + LIMIT_JOBS_RUNNING + JOBS_ASIDE + JOBS_STAY];
+    job_proc_t *who[LIMIT_JOBS_RUNNING + JOBS_ASIDE + JOBS_STAY];
     size_t first_job = 1 + self->n_parts, n = 0;
     fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
     parts_ask(self, fds + 1, false);

@@ -24,7 +24,8 @@
 typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTART } jobserver_ending_t;
 
 #define PARTS_MAX  64
-#define JOBS_ASIDE 4
+#define JOBS_ASIDE 4 /* children beside the jobs that end, */
+#define JOBS_STAY  2 /* and that stay: one may be there while the one of before still ends */
 
 /* The built-in plug-ins and parts. BORROWED. */
 typedef struct jobserver_tables {
@@ -53,9 +54,9 @@ typedef struct jobserver {
     outbox_t *outbox; /* owned: queue to the masters; the part "link" sends it */
     job_env_t env;
     job_proc_t *jobs;
-    size_t n_jobs, n_aside; /* counted apart; both are in `jobs` */
-    json_t *waiting;        /* owned array: jobs over the limit of running ones, oldest first */
-    int64_t busy_ms;        /* monotonic: the last turn with anything to do */
+    size_t n_jobs, n_aside, n_stay; /* counted apart; all are in `jobs` */
+    json_t *waiting;                /* owned array: jobs over the limit of running ones, oldest first */
+    int64_t busy_ms;                /* monotonic: the last turn with anything to do */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job; happens when `ending_job` has ended */
     pid_t ending_job;
@@ -94,9 +95,10 @@ void jobserver_heed(jobserver_t *self, const char *tag, json_t *data);
  * return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
 /* Starts a child for a part's own work beside the jobs: it is none of them for the limit of running ones and
- * for jobops.c, and no hook but job_over and job_returned hears of it (its job has "aside"). At most
- * JOBS_ASIDE at one time. TAKES `job`, an object with jid and fun. `limit_ms`: it is killed after so long; 0:
- * never. BORROWED until job_over, or NULL with *err. */
+ * for jobops.c, and no hook but job_over and job_returned hears of it (its job has "aside"). TAKES
+ * `job`, an object with jid and fun. `limit_ms`: it is killed after so long, and at most JOBS_ASIDE of those are
+ * there at one time; 0: it stays, and takes none of their places. BORROWED until job_over, or NULL with *err, -EAGAIN
+ * when there is no place. */
 job_proc_t *jobserver_aside(jobserver_t *self, json_t *job, int limit_ms, fail_t *err);
 
 /* Finds the row of a request and its part. BORROWED; NULL: no part has it. */

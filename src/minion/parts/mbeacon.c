@@ -33,6 +33,7 @@ typedef struct work {
     void *own;        /* of row->open(); NULL: not open */
     json_t *job;      /* BORROWED from the child that looks; NULL: none does */
     pid_t pid;        /* of that child */
+    int64_t waits_ms; /* monotonic: since when it finds no place beside the others; 0: it does not wait */
     bool in_python;   /* its look waits for the interpreter, or is there */
     bool validated, closed;
     char *error; /* owned: the last failure, so that it is told once; NULL: none */
@@ -189,22 +190,40 @@ mbeacon_job(const mbeacon_t *self, const char *fun, json_t *look)
                      "beacon", "look", look, "peer", self->said);
 }
 
+/* True when those that wait longer take all the places: one that looks often, or long, keeps none of them out. */
+static bool
+mbeacon_must_wait(const mbeacon_t *self, const work_t *work)
+{
+    size_t taken = self->js->n_aside;
+    for (size_t i = 0; i < beacons_count(self->engine); i++) {
+        const beacon_t *beacon = beacons_at(self->engine, i);
+        const work_t *other = beacon->valid ? beacon->work : NULL;
+        taken += other != NULL && other != work && other->waits_ms != 0 &&
+                 (work->waits_ms == 0 || other->waits_ms < work->waits_ms);
+    }
+    return taken >= JOBS_ASIDE;
+}
+
 /* Starts a child that looks for a beacon. */
 static void
 mbeacon_child(mbeacon_t *self, beacon_t *beacon, int64_t now_ms)
 {
     fail_auto_t err = FAIL_INIT;
     work_t *work = mbeacon_work(beacon);
+    if (mbeacon_must_wait(self, work)) {
+        work->waits_ms = work->waits_ms != 0 ? work->waits_ms : now_ms;
+        beacon->due_ms = now_ms + BUSY_MS;
+        return;
+    }
+    work->waits_ms = 0;
     json_t *look = json_pack("{s:s, s:s, s:O, s:O, s:O}", "name", beacon->name, "module", beacon->module,
                              "list", beacon->list, "config", beacon->config, "context", beacon->context);
     job_proc_t *proc = jobserver_aside(self->js, mbeacon_job(self, beacon->name, look), LIMIT_BEACON_MS,
                                        &err);
-    if (proc == NULL && err.code == -EAGAIN)
-        beacon->due_ms = now_ms + BUSY_MS;
-    else if (proc == NULL)
+    if (proc == NULL) {
         mbeacon_failed(self, beacon, fail_text(&err));
-    if (proc == NULL)
         return;
+    }
     work->job = proc->job;
     work->pid = proc->pid;
 }
@@ -286,8 +305,10 @@ mbeacon_python(mbeacon_t *self, int64_t now_ms)
         fail_auto_t err = FAIL_INIT;
         json_t *look = json_pack("{s:s}", "module", "");
         job_proc_t *proc = jobserver_aside(self->js, mbeacon_job(self, "python", look), 0, &err);
-        self->python_ms = now_ms + RETRY_MS;
-        if (proc == NULL)
+        self->python_ms = now_ms + (err.code == -EAGAIN ? BUSY_MS : RETRY_MS);
+        if (proc == NULL && err.code == -EAGAIN) /* the one of before has not ended yet */
+            beacon->due_ms = now_ms + BUSY_MS;
+        else if (proc == NULL)
             log_error("beacons in Python: %s", fail_text(&err));
         else
             self->python = proc->job;
@@ -436,6 +457,7 @@ mbeacon_tick(void *part, int64_t now_ms)
             work_t *work = mbeacon_work(beacon);
             if (beacon->quiet_in_states && mbeacon_in_states(self)) {
                 mbeacon_close(self, beacon);
+                work->waits_ms = 0;
                 work->closed = beacon->row == NULL && work->validated;
                 work->in_python |= work->closed;
                 beacon->due_ms = now_ms + STATE_MS;
