@@ -213,3 +213,18 @@ until_asking() {
     [[ $output == *"With master_type failover"* ]]
     [ "$(cat "$(minion_pki web minion.)"*)" = "$keys" ]
 }
+
+@test "several at a time: what a beacon saw goes to each master once, and to the other while one is away" {
+    mkdir "$FLEET/seen"
+    seen() { salt-run state.event "salt/beacon/web/watchdog/*" since=10m count=9 timeout=1 | grep -c '"change"'; }
+    boss 1
+    boss 2
+    start_minion web 'master: [127.0.0.1, 127.0.0.2]' "beacons: {watchdog: [directories: {$FLEET/seen: {mask: [create]}}]}"
+    for n in 1 2; do on $n && wait_connected web; done
+    touch "$FLEET/seen/both"
+    for n in 1 2; do on $n && until_true 20 eval '[ "$(seen)" = 1 ]'; done
+    stop master2
+    touch "$FLEET/seen/one"
+    on 1
+    until_true 20 eval '[ "$(seen)" = 2 ]'
+}
