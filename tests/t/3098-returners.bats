@@ -21,8 +21,8 @@ line() { # FILE EXPRESSION: of `d`, the file's last line, which may be still to 
 
 @test "rawfile_json has a line for each return, where the options say" {
     [ "$(salt m1 test.arg a 'ü' k=1 --return=rawfile_json --out=txt)" != "" ]
-    [ "$(line "$FLEET/lines" '[d["id"], d["fun"], d["fun_args"][:2], d["retcode"], d["success"]]')" = \
-        "['m1', 'test.arg', ['a', 'ü'], 0, True]" ]
+    [ "$(line "$FLEET/lines" '[d["id"], d["fun"], d["fun_args"][:2], d["retcode"], d["success"], d["user"] != ""]')" = \
+        "['m1', 'test.arg', ['a', 'ü'], 0, True, True]" ]
     grep -q '"fun": "test.arg"' "$FLEET/lines"
     grep -q 'ü' "$FLEET/lines"
     salt m1 test.ping --return=rawfile_json --return_config=other >/dev/null

@@ -59,7 +59,7 @@ returners_call(call_ctx_t *ctx, const char *names, const json_t *job, const json
     char **list = str_split(names, ",", true);
 
     /* A returner gets the return with the members that Salt's minion adds. */
-    static const char *const more[] = { "ret_config", "ret_kwargs" };
+    static const char *const more[] = { "user", "ret_config", "ret_kwargs" };
     json_t *whole = json_copy((json_t *) ret);
     json_object_set_new(whole, "id", json_string(ctx_id(ctx)));
     for (size_t i = 0; i < NELEMS(more); i++)
