@@ -267,6 +267,8 @@ boot() { # in namespaces of its own
     mount -t tmpfs -o mode=1777 tmpfs tmp
     own_dev dev
     : >etc/machine-id
+    # debootstrap makes none, and servers listen at this name; empty where something was mounted over it.
+    [ -s etc/hosts ] || printf '%s\n' '127.0.0.1 localhost halite' '::1 localhost' >etc/hosts
     pivot_root . mnt
     umount -l /mnt
     exec setpriv --bounding-set -sys_module,-sys_time,-sys_rawio,-syslog,-mknod,-wake_alarm,-mac_admin,-mac_override \

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# stores.bats - the packages' daemons beside Debian's PostgreSQL, MariaDB and Redis, in a booted Debian: followers and minions' returners
+# while servers, followers and master are killed under load, the seeds' beacons and reaction: `make test-installed`.
+
+bats_require_minimum_version 1.5.0
+
+load booted
+
+setup_file() {
+    local folder new=${HALITE_DEBS:?the folder of the packages} seed=$HALITE_SRC/tests/t/seeds/deepdive/salt
+    export HANDLE='' WHY=''
+    WHY=$("$ROOT_SH" can) || return 0
+    folder=$(named_root stores $(needs_of "$new") postgresql mariadb-server redis-server libmariadb3 python3-requests)
+    HANDLE=$("$ROOT_SH" up "$folder") || return 1
+    "$ROOT_SH" in "$HANDLE" "$new"/halite-{common,master,minion}_*.deb /pkg
+    "$ROOT_SH" in "$HANDLE" "$HALITE_SRC"/tests/chaos/*.py "$HALITE_SRC/tests/lib/halite.py" "$BATS_TEST_DIRNAME/stores.py" /audit
+    put /etc/salt/minion.d/here.conf <<'END'
+id: web1
+master: 127.0.0.1
+mysql.host: 127.0.0.1
+redis.host: localhost
+beacons:
+  diskusage: [{/: 0%}, {interval: 1}]
+  inotify: [{files: {/srv/watched: {mask: [create]}}}]
+END
+    # Of PostgreSQL host, user, password and database are what Salt's returner takes without options.
+    put /etc/salt/master.d/here.conf <<'END'
+auto_accept: True
+event_return: [pgjsonb, mysql]
+master_job_cache: redis
+mysql: {host: 127.0.0.1, pass: salt}
+redis: {host: localhost, port: 6379}
+reactor: ['salt/beacon/*/diskusage/*': [/srv/reactor/disk_alert.sls]]
+END
+    put /srv/reactor/disk_alert.sls <<'END'
+disk_alert:
+  local.cmd.run:
+    - tgt: {{ data['id'] }}
+    - arg: ['echo disk {{ data["diskusage"] }} {{ data["mount"] }} >/srv/told']
+END
+    put /srv/salt/_beacons/app_latency.py <"$seed/_beacons/app_latency.py"
+    it sh -ec 'mkdir -p /srv/watched
+        cd /
+        runuser -u postgres -- psql -qc "CREATE USER salt PASSWORD '\''salt'\''"
+        runuser -u postgres -- createdb -O salt salt
+        mariadb -e "CREATE DATABASE salt DEFAULT CHARACTER SET utf8mb4; CREATE USER salt@127.0.0.1 IDENTIFIED BY '\''salt'\''; GRANT ALL ON salt.* TO salt@127.0.0.1"
+        printf "appendonly yes\nappendfsync always\n" >>/etc/redis/redis.conf
+        systemctl restart redis-server
+        apt-get install -y --no-install-recommends /pkg/*.deb
+        python3 /audit/stores.py tables pgjsonb | runuser -u salt -- psql -q -d salt
+        python3 /audit/stores.py tables mysql | mariadb salt' >&2
+    unit salt-master
+    unit salt-minion
+    until_it 60 salt web1 test.ping
+}
+teardown_file() {
+    [ ! -e "$HANDLE/group" ] || "$ROOT_SH" down "$HANDLE"
+}
+setup() {
+    [ -z "$WHY" ] || skip "$WHY"
+}
+
+postgres() { it sh -c 'cd / && runuser -u salt -- psql -d salt -Atc "$1"' sh "$1"; }
+mariadb_() { it mariadb salt -rNe "$1"; }
+# until_says SECONDS WANTED COMMAND...: until it prints this
+until_says() {
+    local end=$((SECONDS + $1)) wanted=$2
+    shift 2
+    until [ "$("$@" 2>/dev/null)" = "$wanted" ]; do
+        [ "$SECONDS" -lt "$end" ] || { echo "$*: '$("$@")', not '$wanted'" >&2 && return 1; }
+        read -rt 0.2 <> <(:) || :
+    done
+}
+
+@test "the seed's reaction to diskusage; an event of a watched folder is in both databases" {
+    until_it 60 grep -qE '^disk [0-9.]+ /$' /srv/told
+    it touch /srv/watched/one
+    until_says 30 1 postgres "SELECT count(*) FROM salt_events WHERE tag LIKE 'salt/beacon/web1/inotify/%' AND data->>'path' = '/srv/watched/one'"
+    until_says 30 1 mariadb_ "SELECT count(*) FROM salt_events WHERE tag LIKE 'salt/beacon/web1/inotify/%' AND JSON_VALUE(data, '$.path') = '/srv/watched/one'"
+}
+
+@test "the seed's beacon in Python, from the file server" {
+    it salt web1 saltutil.sync_beacons | grep -q app_latency
+    it salt web1 beacons.add app_latency '[{url: "http://localhost:9/"}, {interval: 1}]' | grep -q 'Added beacon: app_latency.'
+    it salt-run state.event 'salt/beacon/web1/app_latency/unreachable*' count=1 since=1m timeout=30 | grep -q 'http://localhost:9/'
+    it salt web1 beacons.delete app_latency
+}
+
+@test "a minion's returners, as the command line asks: a row in each of the three" {
+    it salt web1 test.echo direct --return=pgjsonb,mysql,redis >&2
+    until_says 30 'web1|"direct"' postgres "SELECT id, return FROM salt_returns WHERE fun = 'test.echo'"
+    until_says 30 $'web1\t"direct"' mariadb_ 'SELECT id, `return` FROM salt_returns WHERE fun = "test.echo"'
+    until_it 30 sh -c 'redis-cli hget "ret:$(redis-cli get web1:test.echo)" web1 | grep -q direct'
+    jid=$(it redis-cli get web1:test.echo)
+    until_it 30 redis-cli exists "load:$jid"
+    for ask in 'lookup_jid '"$jid" 'print_job '"$jid"; do it salt-run jobs.$ask --out=json | grep -q '"direct"'; done
+    it salt-run jobs.list_jobs search_function=test.echo --out=json | grep -q "\"$jid\""
+}
+
+@test "servers, followers and master are killed under load: the chaos program's audit finds nothing lost, nothing doubled" {
+    local round victim
+    sh_ 'systemd-run -q --unit=load -p StandardOutput=file:/run/load.said python3 /audit/stores.py load /run/load.stop'
+    for round in 1 2; do
+        for victim in 'postgresql@*' mariadb redis-server; do
+            at=$(postgres 'SELECT max(id) FROM salt_events')
+            until_it 60 sh -c 'cd / && [ "$(runuser -u salt -- psql -d salt -Atc "SELECT max(id) FROM salt_events")" -gt '$((at + 300))' ]'
+            sh_ "systemctl kill -s KILL '$victim'"
+            [ "$round" = 1 ] || sh_ 'pkill -KILL salt-follower'
+            sh_ 'systemctl reset-failed; systemctl start "postgresql@$(ls /usr/lib/postgresql)-main" mariadb redis-server'
+        done
+        sh_ 'systemctl kill -s KILL salt-master'
+        unit salt-master
+    done
+    until_it 60 salt web1 test.ping
+    sh_ 'touch /run/load.stop'
+    unit load inactive
+    it cat /run/load.said >&3
+    run it python3 /audit/stores.py audit
+    echo "# $output" >&3
+    [ "$status" -eq 0 ]
+    run it journalctl -u salt-master -u salt-minion -p err -q --no-pager
+    [[ $output != *Traceback* && $output != *'not permitted'* && $output != *denied* ]]
+}
