@@ -28,7 +28,9 @@ with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, f
     }
     json_auto_t *shape = jobshape_instance(jid, value_get(found, "job"), false);
     json_object_update(out, shape);
-    json_object_set_new(out, "Result", jobshape_result(value_get(found, "returns")));
+    /* Another store's returns are shown as that keeps them. */
+    json_t *returns = value_get(found, "returns");
+    json_object_set_new(out, "Result", cache != NULL ? json_incref(returns) : jobshape_result(returns));
     return out;
 }
 
@@ -129,11 +131,29 @@ note_success(void *cookie, const char *id, const char *text, size_t len)
     return true;
 }
 
+/* The same of a job in the store of a returner, which knows those that have returned. */
+static int
+stored_success(call_ctx_t *ctx, const char *cache, const char *jid, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *found = extcache_job(ctx, cache, jid, NULL, err);
+    const char *id;
+    json_t *ret;
+
+    if (found == NULL)
+        return -EIO;
+    *ret_value = json_object();
+    json_object_foreach (value_get(found, "returns"), id, ret)
+        json_object_set_new(*ret_value, id, json_boolean(value_truthy(value_get(ret, "return"))));
+    return 0;
+}
+
 /* {id: bool} for all targets; silent ones are false. */
 static int
 jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *jid = value_str(args, "jid", "");
+    const char *jid = value_str(args, "jid", ""), *cache = extcache_name(ctx, args);
+    if (cache != NULL)
+        return stored_success(ctx, cache, jid, ret_value, err);
     json_auto_t *row = api_job_row(api_of(ctx), jid, err), *out = json_object();
     size_t i;
     json_t *minion;
@@ -265,14 +285,18 @@ jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = runners_jobs_add_metadata(filter, metadata, err);
     if (rc == 0)
         rc = runners_jobs_announce(ctx, args, "Querying the job cache for jobs.", err);
-    json_auto_t *jobs = rc == 0 ? api_jobs(api_of(ctx), filter, err) : NULL;
+    const char *cache = extcache_name(ctx, args);
+    json_auto_t *jobs = rc < 0          ? NULL
+                        : cache != NULL ? extcache_jobs(ctx, cache, filter, err)
+                                        : api_jobs(api_of(ctx), filter, err);
     if (jobs == NULL)
         return rc < 0 ? rc : -EIO;
-    if (json_array_size(jobs) == 0) {
+    const char *jid = cache != NULL ? extcache_newest(jobs) : value_str(json_array_get(jobs, 0), "jid", NULL);
+    if (jid == NULL) {
         *ret_value = json_false();
         return 0;
     }
-    json_t *job = printed_job(ctx, value_str(json_array_get(jobs, 0), "jid", ""), NULL, err);
+    json_t *job = printed_job(ctx, jid, args, err);
     if (job == NULL)
         return -EIO;
     *ret_value = jobshape_with_outputter(value_get(args, "outputter"), job);

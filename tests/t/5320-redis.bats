@@ -70,6 +70,22 @@ shown() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys
     [ "$(salt-run jobs.lookup_jid 20200101000000000001 --out=json | shown d)" = "{'web': 7}" ]
 }
 
+# As Salt's runner answers of the same keys; a return that is false is told as such, which Salt leaves out.
+@test "the runner jobs tells all that the store has of a job" {
+    redis hset ret:20200101000000000002 web '{"id": "web", "return": 7, "fun": "x.z", "fun_args": [1], "jid": "20200101000000000002", "user": "jo"}' \
+        db '{"id": "db", "return": false, "fun": "x.z", "jid": "20200101000000000002"}' >/dev/null
+    redis set load:20200101000000000002 '{"fun": "x.z", "arg": [1], "tgt": ["web", "db"], "tgt_type": "list", "jid": "20200101000000000002"}' >/dev/null
+    for fun in 'list_job' 'print_job'; do
+        [ "$(salt-run jobs.$fun 20200101000000000002 --out=json | shown 'sorted((d if "Result" in d else d["20200101000000000002"])["Result"]["web"].items())')" = \
+            "[('fun', 'x.z'), ('fun_args', [1]), ('id', 'web'), ('jid', '20200101000000000002'), ('return', 7), ('user', 'jo')]" ]
+    done
+    [ "$(salt-run jobs.exit_success 20200101000000000002 --out=json | shown 'sorted(d.items())')" = "[('db', False), ('web', True)]" ]
+    [ "$(salt-run jobs.list_jobs search_target='w*' --out=json | shown 'list(d)')" = "['20200101000000000002']" ]
+    [ "$(salt-run jobs.last_run function='x.*' --out=json | shown '[list(d), d["20200101000000000002"]["Target"]]')" = \
+        "[['20200101000000000002'], ['web', 'db']]" ]
+    [ "$(salt-run jobs.last_run function=nosuch.fun --out=newline_values_only)" = False ]
+}
+
 @test "the server is away and comes back: no job is missing" {
     redis_down
     rm -f "$FLEET/redis/sock"

@@ -50,6 +50,21 @@ extcache_fits(const json_t *globs, const char *text)
     return globs == NULL;
 }
 
+/* A job's target is a text or a list of texts, any of which may fit. */
+static bool
+extcache_targets(const json_t *globs, const json_t *target)
+{
+    AUTO_FREE char *text = value_pystr(target != NULL ? target : json_null());
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) target, i, one) {
+        if (json_is_string(one) && extcache_fits(globs, json_string_value(one)))
+            return true;
+    }
+    return extcache_fits(globs, text);
+}
+
 json_t *
 extcache_job(call_ctx_t *ctx, const char *name, const char *jid, const json_t *globs, fail_t *err)
 {
@@ -95,14 +110,25 @@ extcache_jobs(call_ctx_t *ctx, const char *name, const json_t *filter, fail_t *e
         return NULL;
     found = json_object();
     json_object_foreach (all, jid, job) {
-        json_t *target = value_get(job, "Target");
-        AUTO_FREE char *text = value_pystr(target != NULL ? target : json_null());
         int64_t us = 0;
         if (clock_jid_us(jid, &us) && us >= start_us && us <= end_us &&
             extcache_fits(value_get(filter, "function"), value_str(job, "Function", "")) &&
-            extcache_fits(value_get(filter, "target"), text) &&
+            extcache_targets(value_get(filter, "target"), value_get(job, "Target")) &&
             extcache_shares(value_get(filter, "metadata"), value_get(job, "Metadata")))
             json_object_set(found, jid, job);
     }
     return found;
+}
+
+const char *
+extcache_newest(json_t *jobs)
+{
+    const char *newest = NULL, *jid;
+    json_t *job;
+
+    json_object_foreach (jobs, jid, job) {
+        if (newest == NULL || strcmp(jid, newest) > 0)
+            newest = jid;
+    }
+    return newest;
 }

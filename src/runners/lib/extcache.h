@@ -5,7 +5,7 @@
  * Threads    the worker's that runs the runner
  * Ownership  results are NEW
  * Errors     NULL with *err: the returner's
- * Tests      tests/t/5310-postgres.bats, tests/t/5320-redis.bats
+ * Tests      tests/t/5310-postgres.bats, tests/t/5318-returners-salt.bats, tests/t/5320-redis.bats
  */
 #ifndef RUNNERS_LIB_EXTCACHE_H
 #define RUNNERS_LIB_EXTCACHE_H
@@ -19,5 +19,7 @@ json_t *extcache_job(call_ctx_t *ctx, const char *name, const char *jid, const j
 /* {jid: {"Function", ...}} of jobs that fit: `filter` as of api_jobs: function, target, metadata, start_us,
  * end_us. */
 json_t *extcache_jobs(call_ctx_t *ctx, const char *name, const json_t *filter, fail_t *err);
+/* The jid of the newest of such jobs, BORROWED from them; NULL: there is none. */
+const char *extcache_newest(json_t *jobs);
 
 #endif

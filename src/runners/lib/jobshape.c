@@ -118,7 +118,7 @@ jobshape_outputter(const json_t *job)
 
     if (own != NULL || json_object_size(result) != 1)
         return own;
-    return value_str(json_object_iter_value(json_object_iter(result)), "out", NULL);
+    return output_claimed(value_str(json_object_iter_value(json_object_iter(result)), "out", NULL));
 }
 
 json_t *
