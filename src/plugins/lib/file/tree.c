@@ -101,6 +101,27 @@ file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* -EEXIST with *err when what is no folder has the name of one to be made: the topmost such path is named, as
+ * that one is made first. */
+static int
+in_the_way(const char *folder, fail_t *err)
+{
+    AUTO_FREE char *top = xstrdup(folder);
+
+    for (;;) {
+        AUTO_FREE char *above = fop_dirname(top);
+        int is = fop_exists_as(above, S_IFDIR, err);
+        if (is < 0)
+            return is;
+        if (is > 0 || str_eq(above, top))
+            break;
+        free(top);
+        top = STEAL(above);
+    }
+    int there = fop_lexists(top, err);
+    return there > 0 ? fop_oserror(err, EEXIST, top) : there;
+}
+
 /* Creates the parent folders of args["path"]. Salt answers an existing folder with a text, not with an error,
  * and rejects a relative path, on which its recursion would not end. */
 int
@@ -125,7 +146,9 @@ file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                            "Recursive creation for path '%s' would result in an infinite loop. Please use an "
                            "absolute path.",
                            folder);
-    int rc = make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err);
+    int rc = in_the_way(folder, err);
+    if (rc == 0)
+        rc = make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err);
     if (rc == 0)
         *ret_value = json_null();
     return rc;

@@ -178,10 +178,15 @@ copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
     if (rc != 0)
         return rc;
 
-    /* Changes of owner and mode are told against the copy as the minion's own. */
+    /* Changes of owner and mode are told against the copy as the minion's own, or of the folder's group where
+     * that is set for new files. */
+    AUTO_FREE char *above = fop_dirname(c->s->name);
+    struct stat folder;
+    bool inherits = stat(above, &folder) == 0 && (folder.st_mode & S_ISGID) != 0;
+    gid_t gid = inherits ? folder.st_gid : getegid();
     json_auto_t *own = json_pack("{s:I, s:I, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid",
-                                 (json_int_t) getegid(), "user", fop_user_name(geteuid()), "group",
-                                 fop_group_name(getegid()));
+                                 (json_int_t) gid, "user", fop_user_name(geteuid()), "group",
+                                 fop_group_name(gid));
     json_t *st = fop_stats(path, NULL, true, err);
     if (st != NULL)
         json_object_update(st, own);
