@@ -319,7 +319,7 @@ static const func_t funcs[] = {
 static const char *
 git_config_unavailable(call_ctx_t *ctx)
 {
-    return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
+    return ctx_has(ctx, "git.version") ? NULL : "git module could not be loaded";
 }
 
 PLUGIN(state, git_config, .provides = "git", .doc = "Checkouts of git repositories", FUNCS(funcs),

@@ -249,7 +249,7 @@ static const func_t funcs[] = {
 static const char *
 git_present_unavailable(call_ctx_t *ctx)
 {
-    return ctx_has(ctx, "git.version") ? NULL : "git is not installed";
+    return ctx_has(ctx, "git.version") ? NULL : "git module could not be loaded";
 }
 
 PLUGIN(state, git_present, .provides = "git", .doc = "Checkouts of git repositories", FUNCS(funcs),

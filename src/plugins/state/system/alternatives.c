@@ -176,7 +176,7 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static const char *
 state_alternatives_unavailable(call_ctx_t *ctx)
 {
-    return ctx_has(ctx, "alternatives.auto") ? NULL : "alternatives are not managed on this host";
+    return ctx_has(ctx, "alternatives.auto") ? NULL : "alernatives module could not be loaded";
 }
 
 /* ---- table ------------------------------------------------------------------------------------ */
