@@ -661,6 +661,38 @@ test_clean_file(void **state)
                 "Types: deb\nURIs: http://e\nSuites: s\nComponents: main\nSigned-By: /k\n");
 }
 
+/* Options that Salt has no argument for: the wish's are written and then found, others stay and don't count. */
+static void
+test_source_options(void **state)
+{
+    static const struct {
+        const char *name, *comment, *file;
+    } rows[] = {
+        { "deb [signed-by=/k trusted=yes] http://b ./", "Package repo 'deb [signed-by=/k trusted=yes] http://b ./' already configured",
+          "deb [signed-by=/k trusted=yes] http://b ./\n" },
+        { "deb [signed-by=/k] http://b ./", "Package repo 'deb [signed-by=/k] http://b ./' already configured",
+          "deb [signed-by=/k trusted=yes] http://b ./\n" },
+        { "deb [by-hash=no signed-by=/k] http://b ./", "Configured package repo 'deb [by-hash=no signed-by=/k] http://b ./'",
+          "deb [signed-by=/k trusted=yes by-hash=no] http://b ./\n" },
+        { "deb [by-hash=force signed-by=/k] http://b ./", "Configured package repo 'deb [by-hash=force signed-by=/k] http://b ./'",
+          "deb [signed-by=/k trusted=yes by-hash=force] http://b ./\n" },
+        { "deb [by-hash=force arch=amd64 signed-by=/k] http://b ./",
+          "Configured package repo 'deb [by-hash=force arch=amd64 signed-by=/k] http://b ./'",
+          "deb [arch=amd64 signed-by=/k trusted=yes by-hash=force] http://b ./\n" },
+        { "deb [by-hash=force arch=amd64 signed-by=/k] http://b ./",
+          "Package repo 'deb [by-hash=force arch=amd64 signed-by=/k] http://b ./' already configured",
+          "deb [arch=amd64 signed-by=/k trusted=yes by-hash=force] http://b ./\n" },
+    };
+
+    put(LISTS "b.list", "deb [signed-by=/k trusted=yes] http://b ./\n");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *ret =
+            manage_repo(rows[i].name, json_pack("{s:s, s:b}", "file", LISTS "b.list", "refresh", 0));
+        assert_ret(ret, STATE_TRUE, rows[i].comment);
+        assert_file(LISTS "b.list", rows[i].file);
+    }
+}
+
 static void
 test_disabled_source(void **state)
 {
@@ -942,6 +974,7 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_upgrade), ON_HOST(test_refresh), ON_HOST(test_latest), ON_HOST(test_hold),
           ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file),
           ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties), ON_HOST(test_armored_key),
-          ON_HOST(test_keys), ON_HOST(test_disabled_source), ON_HOST(test_absent_source),
+          ON_HOST(test_keys), ON_HOST(test_disabled_source), ON_HOST(test_source_options),
+          ON_HOST(test_absent_source),
           ON_HOST(test_key_folder), ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa),
           ON_HOST(test_foreign))

@@ -295,6 +295,28 @@ aptmod_set_text(apt_source_t *entry, char **slot, const char *value)
     entry->changed = true;
 }
 
+/* Gives the entry the further options of the wish; those it has beyond them stay. */
+static void
+merge_options(apt_source_t *entry, const json_t *wanted)
+{
+    json_t *option;
+    size_t i;
+
+    json_array_foreach (wanted, i, option) {
+        const char *text = json_string_value(option);
+        size_t name = strcspn(text, "=") + 1, n = json_array_size(entry->others), k = 0;
+        while (k < n && strncmp(json_string_value(json_array_get(entry->others, k)), text, name) != 0)
+            k++;
+        if (json_equal(json_array_get(entry->others, k), option))
+            continue;
+        if (k < n)
+            json_array_set(entry->others, k, option);
+        else
+            json_array_append(entry->others, option);
+        entry->changed = true;
+    }
+}
+
 /* Duplicates become one entry, all of them in the main list. */
 static void
 consolidate(apt_sources_t *sources)
@@ -383,6 +405,7 @@ aptmod_change(mod_t *m, json_t **ret_value, fail_t *err)
 
     set_list(entry, &entry->comps, comps);
     set_list(entry, &entry->archs, archs);
+    merge_options(entry, m->wanted->others);
     aptmod_set_text(entry, &entry->dist, value_str(m->kwargs, "dist", NULL));
     aptmod_set_text(entry, &entry->uri, uri);
     aptmod_set_text(entry, &entry->signedby, m->wanted->signedby);

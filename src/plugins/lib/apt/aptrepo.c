@@ -288,7 +288,6 @@ apt_expand_repo_def(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     if (value_get(kwargs, "disabled") != NULL)
         entry->disabled = value_truthy(value_get(kwargs, "disabled"));
     apt_source_set(&entry->comment, "");
-    json_array_clear(entry->others);
     if (entry->invalid)
         apt_source_set(&entry->line, "");
     else

@@ -177,29 +177,57 @@ pkgrepo_same_members(const json_t *a, const json_t *b)
     return true;
 }
 
-/* The words of a line without its comment; those behind the distribution in order. NEW: strv_free. */
-static char **
-pkgrepo_words_of(const char *line)
+/* A source line without its comment, taken apart. Both lists are NEW: strv_free. */
+typedef struct line_parts {
+    char **words;   /* without the options; those behind the distribution in order */
+    char **options; /* NAME=VALUE, between the brackets */
+} line_parts_t;
+
+static line_parts_t
+line_parts(const char *line)
 {
-    AUTO_FREE char *text = xstrndup(line, strcspn(line, "#"));
-    char **words = str_split(text, " \t", true);
+    AUTO_FREE char *text = xstrndup(line, strcspn(line, "#")), *options = NULL;
+    char *open = strchr(text, '['), *close = open != NULL ? strchr(open, ']') : NULL;
     size_t n = 0;
 
-    while (words[n] != NULL)
+    if (close != NULL) {
+        options = xstrndup(open + 1, (size_t) (close - open - 1));
+        memset(open, ' ', (size_t) (close - open + 1));
+    }
+    line_parts_t ret = { str_split(text, " \t", true), str_split(options != NULL ? options : "", " \t", true) };
+    while (ret.words[n] != NULL)
         n++;
     if (n > 3)
-        qsort(words + 3, n - 3, sizeof(*words), str_by_text);
-    return words;
+        qsort(ret.words + 3, n - 3, sizeof(*ret.words), str_by_text);
+    return ret;
 }
 
+/* True when `b` has the options of `a`; `told`: only those that Salt tells as members of their own. */
 static bool
-pkgrepo_same_words(const char *a, const char *b)
+has_options(char **a, char **b, bool told)
 {
-    char **x = pkgrepo_words_of(a), **y = pkgrepo_words_of(b);
-    bool same = strv_equal(x, y);
+    for (size_t i = 0; a[i] != NULL; i++) {
+        bool found = told && !str_starts(a[i], "arch=") && !str_starts(a[i], "signed-by=");
+        for (size_t k = 0; !found && b[k] != NULL; k++)
+            found = strcmp(a[i], b[k]) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
 
-    strv_free(x);
-    strv_free(y);
+/* True when the wish adds nothing to the line that is there, which may have options beyond it. */
+static bool
+pkgrepo_same_words(const char *wanted, const char *have)
+{
+    line_parts_t x = line_parts(wanted), y = line_parts(have);
+    bool same = strv_equal(x.words, y.words) && has_options(x.options, y.options, false) &&
+                has_options(y.options, x.options, true);
+
+    strv_free(x.words);
+    strv_free(x.options);
+    strv_free(y.words);
+    strv_free(y.options);
     return same;
 }
 
