@@ -301,6 +301,17 @@ registry_next_name(void *cookie)
     return *at != NULL && **at != NULL ? *(*at)++ : NULL;
 }
 
+/* True when both are functions of one module, or of two whose names are near: a function of the same name in
+ * another module does something else. */
+static bool
+near_modules(const char *a, const char *b)
+{
+    AUTO_FREE char *module = xstrndup(a, strcspn(a, ".")), *other = xstrndup(b, strcspn(b, "."));
+    char *names[] = { other, NULL }, **at = names;
+
+    return str_eq(module, other) || str_suggest(module, registry_next_name, &at) != NULL;
+}
+
 char *
 registry_suggest(const registry_t *self, call_ctx_t *ctx, const char *name)
 {
@@ -310,7 +321,7 @@ registry_suggest(const registry_t *self, call_ctx_t *ctx, const char *name)
                      &known);
     char **at = known.v;
     const char *near = str_suggest(name, registry_next_name, &at);
-    char *found = near != NULL ? xstrdup(near) : NULL;
+    char *found = near != NULL && near_modules(name, near) ? xstrdup(near) : NULL;
     strv_free(known.v);
     return found;
 }

@@ -264,6 +264,7 @@ test_suggestions(void **state)
     fixture_t *f = *state;
 
     expect_missing(f, "test.pnog", "'test.pnog' is not available. Did you mean 'test.pong'?");
+    expect_missing(f, "elsewhere.pong", "'elsewhere.pong' is not available.");
     expect_missing(f, "test.rset", "'test.rset' is not available. Did you mean 'test.rest'?");
     expect_missing(f, "test.ehco", "'test.ehco' is not available. Did you mean 'test.echo'?");
     expect_missing(f, "gaem", "There is no module 'gaem'.");

@@ -668,13 +668,17 @@ test_source_options(void **state)
     static const struct {
         const char *name, *comment, *file;
     } rows[] = {
-        { "deb [signed-by=/k trusted=yes] http://b ./", "Package repo 'deb [signed-by=/k trusted=yes] http://b ./' already configured",
+        { "deb [signed-by=/k trusted=yes] http://b ./",
+          "Package repo 'deb [signed-by=/k trusted=yes] http://b ./' already configured",
           "deb [signed-by=/k trusted=yes] http://b ./\n" },
-        { "deb [signed-by=/k] http://b ./", "Package repo 'deb [signed-by=/k] http://b ./' already configured",
+        { "deb [signed-by=/k] http://b ./",
+          "Package repo 'deb [signed-by=/k] http://b ./' already configured",
           "deb [signed-by=/k trusted=yes] http://b ./\n" },
-        { "deb [by-hash=no signed-by=/k] http://b ./", "Configured package repo 'deb [by-hash=no signed-by=/k] http://b ./'",
+        { "deb [by-hash=no signed-by=/k] http://b ./",
+          "Configured package repo 'deb [by-hash=no signed-by=/k] http://b ./'",
           "deb [signed-by=/k trusted=yes by-hash=no] http://b ./\n" },
-        { "deb [by-hash=force signed-by=/k] http://b ./", "Configured package repo 'deb [by-hash=force signed-by=/k] http://b ./'",
+        { "deb [by-hash=force signed-by=/k] http://b ./",
+          "Configured package repo 'deb [by-hash=force signed-by=/k] http://b ./'",
           "deb [signed-by=/k trusted=yes by-hash=force] http://b ./\n" },
         { "deb [by-hash=force arch=amd64 signed-by=/k] http://b ./",
           "Configured package repo 'deb [by-hash=force arch=amd64 signed-by=/k] http://b ./'",
@@ -686,8 +690,8 @@ test_source_options(void **state)
 
     put(LISTS "b.list", "deb [signed-by=/k trusted=yes] http://b ./\n");
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        json_auto_t *ret =
-            manage_repo(rows[i].name, json_pack("{s:s, s:b}", "file", LISTS "b.list", "refresh", 0));
+        json_auto_t *ret = manage_repo(rows[i].name,
+                                       json_pack("{s:s, s:b}", "file", LISTS "b.list", "refresh", 0));
         assert_ret(ret, STATE_TRUE, rows[i].comment);
         assert_file(LISTS "b.list", rows[i].file);
     }
@@ -975,6 +979,5 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file),
           ON_HOST(test_clean_file_of_configured), ON_HOST(test_changed_properties), ON_HOST(test_armored_key),
           ON_HOST(test_keys), ON_HOST(test_disabled_source), ON_HOST(test_source_options),
-          ON_HOST(test_absent_source),
-          ON_HOST(test_key_folder), ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa),
-          ON_HOST(test_foreign))
+          ON_HOST(test_absent_source), ON_HOST(test_key_folder), ON_HOST(test_apt_key),
+          ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))

@@ -9,7 +9,7 @@
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* The state fails under the source's name, as in Salt. */
+/* The state fails under the name of a source that is not there, as in Salt. */
 static bool
 no_template(fstate_t *s, const char *source, char *comment)
 {
@@ -32,8 +32,10 @@ add_rendered(fstate_t *s, const char *source, json_t *texts)
     json_object_set_new(args, "saltenv", json_string(ctx_saltenv(s->ctx)));
     json_object_del(args, "name");
     if (path != NULL && template_known(value_str(args, "template", "jinja")) &&
-        template_render(s->ctx, args, path, NULL, 0, &text, &why) != 0)
-        return no_template(s, source, xstrdup(fail_text(&why)));
+        template_render(s->ctx, args, path, NULL, 0, &text, &why) != 0) {
+        fstate_error(s, "%s", fail_text(&why));
+        return false;
+    }
     if (path == NULL && why.code != 0)
         return no_template(s, source,
                            xasprintf("Failed to load template file %s: %s", source, fail_text(&why)));

@@ -205,6 +205,9 @@ commit_change(job_t *j, const char *dst, const content_t *what)
 
     if (j->before == NULL)
         j->before = fop_stats(there(j), NULL, true, NULL);
+    /* A link that leads nowhere tells of itself; its mode, which is that of every link, is no file's. */
+    if (str_eq(value_str(j->before, "type", ""), "link"))
+        json_object_set_new(j->before, "mode", fop_mode_text(0600));
     if (lib_manage_commit(j, dst, what, &why) != 0)
         return lib_manage_refuse(j, xasprintf("Failed to commit change: %s", fail_text(&why)));
     return 0;

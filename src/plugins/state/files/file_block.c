@@ -85,15 +85,15 @@ blockreplace_body(fstate_t *s, fail_t *err)
 {
     buf_auto_t content = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *texts = fstate_template_texts(s);
     json_t *given = fstate_arg(s, "content"), *one;
     size_t i;
 
-    if (texts == NULL)
-        return 0;
     AUTO_FREE char *fault = fstate_check_file(s);
     if (fault != NULL)
         return fstate_error(s, "%s", fault);
+    json_auto_t *texts = fstate_template_texts(s);
+    if (texts == NULL)
+        return 0;
     if (given != NULL) {
         AUTO_FREE char *text = value_pystr(given);
         buf_puts(&content, text);

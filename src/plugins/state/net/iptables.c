@@ -428,6 +428,12 @@ static const arg_t aggregate_args[] = { { "low", ARG_ANY, ARG_REQUIRED, "This ch
                                         { "running", ARG_ANY, ARG_REQUIRED, "What has run" },
                                         ARGS_END };
 
+static const char *
+state_iptables_unavailable(call_ctx_t *ctx)
+{
+    return ctx_has(ctx, "iptables.version") ? NULL : "iptables module could not be loaded";
+}
+
 static const func_t funcs[] = {
     { "append", ipt_rules, rule_args, 0, "Ensure that a chain has a rule; a new one comes to its end.",
       .data.ptr = &appends },
@@ -444,4 +450,4 @@ static const func_t funcs[] = {
     { "set_policy", ipt_state_policy, policy_args, 0, "Ensure that a chain has a policy." },
 };
 
-PLUGIN(state, iptables, .doc = "The packet filter", FUNCS(funcs));
+PLUGIN(state, iptables, .doc = "The packet filter", FUNCS(funcs), .unavailable = state_iptables_unavailable);

@@ -419,6 +419,12 @@ static const arg_t flush_args[] = {
     ARGS_END
 };
 
+static const char *
+state_nftables_unavailable(call_ctx_t *ctx)
+{
+    return ctx_has(ctx, "nftables.version") ? NULL : "nftables module could not be loaded";
+}
+
 static const func_t funcs[] = {
     { "append", nft_state_rule, rule_args, 0, "Ensure that a chain has a rule; a new one comes to its end.",
       .data.ptr = &appending },
@@ -436,4 +442,5 @@ static const func_t funcs[] = {
     { "table_present", nft_state_table, table_args, 0, "Ensure that there is a table.", .data.ptr = &making },
 };
 
-PLUGIN(state, nftables, .doc = "The packet filter nftables", FUNCS(funcs));
+PLUGIN(state, nftables, .doc = "The packet filter nftables", FUNCS(funcs),
+       .unavailable = state_nftables_unavailable);

@@ -194,7 +194,8 @@ line_parts(const char *line)
         options = xstrndup(open + 1, (size_t) (close - open - 1));
         memset(open, ' ', (size_t) (close - open + 1));
     }
-    line_parts_t ret = { str_split(text, " \t", true), str_split(options != NULL ? options : "", " \t", true) };
+    line_parts_t ret = { str_split(text, " \t", true),
+                         str_split(options != NULL ? options : "", " \t", true) };
     while (ret.words[n] != NULL)
         n++;
     if (n > 3)

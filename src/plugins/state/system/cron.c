@@ -292,6 +292,12 @@ static const arg_t env_absent_args[] = { { "name", ARG_STR, ARG_REQUIRED, "The v
                                          USER_ROW,
                                          ARGS_END };
 
+static const char *
+state_cron_unavailable(call_ctx_t *ctx)
+{
+    return ctx_has(ctx, "cron.list_tab") ? NULL : "cron module could not be loaded";
+}
+
 static const func_t funcs[] = {
     { "absent", cron_absent, absent_args, 0, "Ensure that a user's crontab has no such entry." },
     { "env_absent", cron_env_absent, env_absent_args, 0,
@@ -300,4 +306,4 @@ static const func_t funcs[] = {
     { "present", cron_present, present_args, 0, "Ensure that a user's crontab has this entry." },
 };
 
-PLUGIN(state, cron, .doc = "Crontabs of users", FUNCS(funcs));
+PLUGIN(state, cron, .doc = "Crontabs of users", FUNCS(funcs), .unavailable = state_cron_unavailable);
