@@ -184,6 +184,59 @@ virtualenv_tell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* "virtualenv 20.17.1+ds from /usr/lib/..." as [20, 17, 1]. NEW; NULL: no number is in it. */
+static json_t *
+version_numbers(const char *said)
+{
+    char **words = str_split(said, " \n", true);
+    json_t *numbers = json_array();
+
+    for (size_t i = 0; words[i] != NULL; i++) {
+        const char *p = words[i];
+        if (!isdigit((unsigned char) *p) || json_array_size(numbers) > 0)
+            continue;
+        /* A suffix (rc1, +ds) ends the numbers. */
+        while (isdigit((unsigned char) *p)) {
+            char *end;
+            json_array_append_new(numbers, json_integer(strtoll(p, &end, 10)));
+            p = *end == '.' ? end + 1 : end;
+        }
+    }
+    strv_free(words);
+    if (json_array_size(numbers) == 0)
+        json_decref(STEAL(numbers));
+    return numbers;
+}
+
+/* Python's own virtualenv is asked first, whatever program is named, as in Salt; then that program. */
+static int
+virtualenv_ver(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    venv_t v = { .ctx = ctx, .args = args };
+    json_auto_t *module = json_pack("[s, s, s]", "python3", "-c",
+                                    "import virtualenv; print(virtualenv.__version__)");
+    json_auto_t *program = json_pack("[s, s]", value_str(args, "venv_bin", ""), "--version");
+    const json_t *const lines[] = { module, program };
+    json_t *ran = NULL;
+
+    for (size_t i = 0; *ret_value == NULL && i < NELEMS(lines); i++) {
+        json_decref(ran);
+        ran = venv_run(&v, lines[i], err);
+        if (ran == NULL)
+            return err->code;
+        if (value_int(ran, "retcode", 1) == 0)
+            *ret_value = version_numbers(value_str(ran, "stdout", ""));
+    }
+    AUTO_FREE char *line = value_joined(program, " ");
+    int rc = *ret_value != NULL
+                 ? 0
+                 : fail_kind(err, FAIL_COMMAND, -ENOENT,
+                             "Unable to get the virtualenv version output using '%s'. Returned data: %s%s",
+                             line, value_str(ran, "stdout", ""), value_str(ran, "stderr", ""));
+    json_decref(ran);
+    return rc;
+}
+
 /* ---- table ------------------------------------------------------------------------------------ */
 
 #define VENV_ROW ROW("venv", ARG_STR, ARG_REQUIRED, "Folder of the environment")
@@ -204,6 +257,12 @@ static const arg_t create_args[] = {
     { "user", ARG_STR, "null", "User to run as" },
     { "use_vt", ARG_ANY, "false", "Accepted for Salt's sake; output is collected either way" },
     { "saltenv", ARG_STR, "\"base\"", "Accepted for Salt's sake" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
+    ARGS_END,
+};
+static const arg_t ver_args[] = {
+    { "venv_bin", ARG_STR, ARG_REQUIRED, "The program that is asked where Python has no virtualenv" },
+    { "user", ARG_STR, "null", "User to run as" },
     { "kwargs", ARG_ANY, ARG_STARSTAR, "Accepted for Salt's sake", TAKES_NONE },
     ARGS_END,
 };
@@ -237,6 +296,9 @@ static const func_t funcs[] = {
       "Return the folder of an environment's packages." CLI_EXAMPLE(
           "salt '*' virtualenv.get_site_packages /path/to/my/venv"),
       .data.text = "import sysconfig; print(sysconfig.get_path('purelib'))" },
+    { "virtualenv_ver", virtualenv_ver, ver_args, FN_READONLY,
+      "Return virtualenv's version as a list of numbers." CLI_EXAMPLE(
+          "salt '*' virtualenv.virtualenv_ver virtualenv") },
 };
 
 PLUGIN(exec, virtualenv_mod, .provides = "virtualenv", .doc = "Environments of Python", FUNCS(funcs));

@@ -103,6 +103,8 @@ npm_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = *ret_value = state_ret_args(args), *pkgs = value_get(args, "pkgs");
     const char *name = value_str(args, "name", "");
+    if (!value_truthy(pkgs) && *name == '\0')
+        return state_ret_set(ret, STATE_FALSE, "no package is named: write `name` or `pkgs`");
     json_auto_t *wanted = value_truthy(pkgs) ? json_incref(pkgs) : json_pack("[s]", name);
     json_auto_t *there = json_array(), *missing = json_array();
     json_auto_t *installed = sub_call(ctx, err, "npm.list", "{s:O, s:O, s:O, s:i}", "dir",
@@ -263,7 +265,7 @@ state_npm_unavailable(call_ctx_t *ctx)
 #define NPM_USER_ROW ROW("user", ARG_STR, "null", "User to run npm as")
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, ARG_REQUIRED, "The package: NAME, NAME@VERSION, a URL, a folder" },
+    { "name", ARG_STR, "null", "The package: NAME, NAME@VERSION, a URL, a folder; or any name beside `pkgs`" },
     { "pkgs", ARG_LIST, "null", "Packages, instead of the name" },
     DIR_ROW,
     NPM_USER_ROW,

@@ -139,6 +139,10 @@ read_packages(pip_t *p)
         state_ret_set(p->ret, STATE_FALSE, "pkgs argument must be formatted as a list");
         return 1;
     }
+    if (!value_truthy(pkgs) && value_str(p->args, "name", NULL) == NULL) {
+        state_ret_set(p->ret, STATE_FALSE, "no package is named: write `name` or `pkgs`");
+        return 1;
+    }
     if (!value_truthy(pkgs))
         json_array_append(texts, value_get(p->args, "name"));
     json_array_foreach (value_truthy(pkgs) ? pkgs : NULL, i, one) {
@@ -580,7 +584,7 @@ pip_uptodate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     ROW("name", ARG_STR, ARG_REQUIRED, "The package, with a version where one is wanted: foo==1.2")
 
 static const arg_t installed_args[] = {
-    NAME_ROW,
+    { "name", ARG_STR, "null", "The package, or any name beside `pkgs`; foo==1.2 asks for a version" },
     PIP_ROWS_INSTALL_FIRST,
     PIP_ROW_LINKS,
     PIP_ROWS_INSTALL,
