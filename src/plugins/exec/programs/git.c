@@ -8,6 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/git/gitlogin.h"
+#include "plugins/lib/git/gitrows.h"
 
 /* ---- one command, its output ----------------------------------------------------------------- */
 
@@ -72,19 +73,23 @@ run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *
     }
 
 GIT_COMMAND(add, "add", 0, WORD("--verbose"), OPTS, WORD("--"), PLACED("filename"))
-GIT_COMMAND(checkout, "checkout", GIT_MERGE, WORD_IF("--force", "force"), OPTS, OPERAND("rev"))
+GIT_COMMAND(checkout_text, "checkout", GIT_MERGE, WORD_IF("--force", "force"), OPTS, OPERAND("rev"))
 GIT_COMMAND(cherry_pick, "cherry-pick", 0, OPTS, OPERAND("commit"))
 GIT_COMMAND(commit, "commit", 0, WORD("-m"), PLACED("message"), OPTS, WORD_IF("--", "filename"),
             PLACED("filename"))
 GIT_COMMAND(current_branch, "rev-parse", 0, WORD("--abbrev-ref"), WORD("HEAD"))
 GIT_COMMAND(describe, "describe", 0, WORD("--always"), OPTS, OPERAND("rev"))
-GIT_COMMAND(diff, "diff", GIT_MERGE, OPTS, WORD_IF("--cached", "cached"), OPERAND("item1"), OPERAND("item2"),
-            WORD_IF("--", "paths"), PLACED("paths"))
+GIT_COMMAND(diff_text, "diff", GIT_MERGE, OPTS, WORD_IF("--cached", "cached"), OPERAND("item1"),
+            OPERAND("item2"), WORD_IF("--", "paths"), PLACED("paths"))
+/* git tells by exit code 1 that files differ. */
+GIT_COMMAND(diff_files, "diff", GIT_MERGE | GIT_SOFT, OPTS, WORD("--no-index"), WORD_IF("--", "paths"),
+            PLACED("paths"))
 GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, WORD("--"), PLACED("path"))
-GIT_COMMAND(init_text, "init", 0, WORD_IF("--bare", "bare"), OPTS, WORD("--"), PLACED("path"))
+GIT_COMMAND(init_text, "init", 0, WORD_IF("--bare", "bare"), PLACED("given"), OPTS, WORD("--"),
+            PLACED("path"))
 GIT_COMMAND(merge, "merge", 0, OPTS, OPERAND("rev"))
 GIT_COMMAND(pull, "pull", 0, OPTS)
-GIT_COMMAND(rebase, "rebase", 0, OPTS, OPERAND("rev"))
+GIT_COMMAND(rebase_text, "rebase", 0, OPTS, OPERAND("rev"))
 GIT_COMMAND(reset, "reset", 0, OPTS)
 GIT_COMMAND(rev_parse, "rev-parse", 0, OPTS, OPERAND("rev"))
 GIT_COMMAND(revision, "rev-parse", 0, WORD_IF("--short", "short"), OPERAND("rev"))
@@ -94,6 +99,67 @@ GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, OPERAND("ref"), OPERAND("valu
 GIT_COMMAND(tag_text, "tag", 0, OPTS, WORD_IF("-m", "message"), PLACED("message"), OPERAND("name"),
             OPERAND("ref"))
 GIT_COMMAND(branch_text, "branch", 0, OPTS, OPERAND("name"))
+
+/* True when one of the two words is among the options of the call. */
+static bool
+has_option(const json_t *args, const char *one, const char *other)
+{
+    prog_auto_t words = PROG_INIT;
+    fail_auto_t why = FAIL_INIT; /* the command itself tells it again */
+    bool found = false;
+
+    (void) git_add_opts(&words, value_get(args, "opts"), &why);
+    for (size_t i = 0; i < words.n; i++)
+        found = found || str_eq(words.argv[i], one) || str_eq(words.argv[i], other);
+    return found;
+}
+
+/* Without a revision git would only print what has changed. */
+static int
+git_checkout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    if (value_str(args, "rev", NULL) == NULL && !has_option(args, "-b", "-B"))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'rev' argument is required unless -b or -B in opts");
+    return git_checkout_text(ctx, args, ret_value, err);
+}
+
+/* `rev` may be several words: UPSTREAM BRANCH. */
+static int
+git_rebase(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    if (has_option(args, "-i", "--interactive"))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Interactive rebases are not supported");
+    char **words = prog_split(value_str(args, "rev", ""), err);
+    if (words == NULL)
+        return err->code;
+    json_t *list = json_array();
+    for (size_t i = 0; words[i] != NULL; i++)
+        json_array_append_new(list, json_string(words[i]));
+    strv_free(words);
+    json_object_set_new(args, "rev", list);
+    return git_rebase_text(ctx, args, ret_value, err);
+}
+
+/* Two files, or folders, or what differs in the checkout. */
+static int
+git_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *paths = value_get(args, "paths");
+    bool files = value_truthy(value_get(args, "no_index"));
+
+    if (files && value_truthy(value_get(args, "cached")))
+        return fail_kind(err, FAIL_COMMAND, -EINVAL,
+                         "The 'no_index' and 'cached' options cannot be used together");
+    if (json_is_string(paths)) {
+        char **parts = str_split(json_string_value(paths), ",", true);
+        json_t *list = json_array();
+        for (size_t i = 0; parts[i] != NULL; i++)
+            json_array_append_new(list, json_string(parts[i]));
+        strv_free(parts);
+        json_object_set_new(args, "paths", list);
+    }
+    return files ? git_diff_files(ctx, args, ret_value, err) : git_diff_text(ctx, args, ret_value, err);
+}
 
 /* ---- commands that succeed or fail ----------------------------------------------------------- */
 
@@ -122,6 +188,22 @@ git_branch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    static const char *const given[][2] = { { "template", "--template" },
+                                            { "separate_git_dir", "--separate-git-dir" },
+                                            { "shared", "--shared" } };
+    json_t *options = json_array();
+
+    for (size_t i = 0; i < NELEMS(given); i++) {
+        json_t *v = value_get(args, given[i][0]);
+        AUTO_FREE char *text = v != NULL && !json_is_null(v) ? value_pystr(v) : NULL;
+        /* A mode is octal for git, and a truth is written small. */
+        if (text != NULL)
+            json_array_append_new(options, value_fmt("%s=%s%s", given[i][1], json_is_integer(v) ? "0" : "",
+                                                     json_is_true(v)    ? "true"
+                                                     : json_is_false(v) ? "false"
+                                                                        : text));
+    }
+    json_object_set_new(args, "given", options);
     json_object_set(args, "path", value_get(args, "cwd"));
     json_object_del(args, "cwd");
     return git_init_text(ctx, args, ret_value, err);
@@ -192,20 +274,6 @@ git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* NEW array of the lines of a command's output. TAKES. Empty lines are left out. */
-static json_t *
-exec_git_lines_of(json_t *text)
-{
-    json_t *list = json_array();
-    char **lines = str_split(json_string_value(text), "\n", true);
-
-    for (char **line = lines; *line != NULL; line++)
-        json_array_append_new(list, value_utf8(*line, strlen(*line)));
-    strv_free(lines);
-    json_decref(text);
-    return list;
-}
-
 /* Short names of all refs below a prefix, one per line. */
 static int
 list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, fail_t *err)
@@ -216,7 +284,7 @@ list_refs(call_ctx_t *ctx, json_t *args, const char *below, json_t **ret_value, 
         return err->code;
     prog_adds(&prog, "--format", "%(refname:short)", below, NULL);
     json_t *text = git_text(ctx, args, &prog, 0, err);
-    *ret_value = text != NULL ? exec_git_lines_of(text) : NULL;
+    *ret_value = text != NULL ? git_lines(text) : NULL;
     return text != NULL ? 0 : err->code;
 }
 
@@ -259,7 +327,7 @@ remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, 
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = exec_git_lines_of(text);
+    json_auto_t *lines = git_lines(text);
     json_t *refs = json_object();
     json_array_foreach (lines, i, line) {
         const char *sha = json_string_value(line), *tab = strchr(sha, '\t');
@@ -303,7 +371,7 @@ remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return NULL;
-    json_auto_t *lines = exec_git_lines_of(text);
+    json_auto_t *lines = git_lines(text);
     json_t *remotes = json_object();
     json_array_foreach (lines, i, line) {
         AUTO_FREE char *copy = xstrdup(json_string_value(line));
@@ -429,15 +497,6 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- fetch ----------------------------------------------------------------------------------- */
 
-/* Member `key`, a list that is made when it is missing. BORROWED. */
-static json_t *
-exec_git_list_in(json_t *found, const char *key)
-{
-    if (value_get(found, key) == NULL)
-        json_object_set_new(found, key, json_array());
-    return value_get(found, key);
-}
-
 /* Parses one line of fetch's output: " * [new branch] name -> origin/name", " 0ab12..3cd45 name ->
  * origin/name". Other lines (deleted, forced, rejected) are not told, as by Salt. */
 static void
@@ -461,7 +520,7 @@ take_update(json_t *found, const char *line)
             continue;
         const char *name = text + strlen(marks[i].mark);
         AUTO_FREE char *copy = xstrndup(name, (size_t) (arrow - name));
-        json_array_append_new(exec_git_list_in(found, marks[i].key), json_string(str_trim(copy)));
+        json_array_append_new(git_list_in(found, marks[i].key), json_string(str_trim(copy)));
         return;
     }
     if (sscanf(text, "%64[0-9a-f]..%64[0-9a-f]%n", old, new, &at) != 2)
@@ -514,7 +573,7 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, GIT_MERGE, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = exec_git_lines_of(text);
+    json_auto_t *lines = git_lines(text);
     *ret_value = json_object();
     json_array_foreach (lines, i, line)
         take_update(*ret_value, json_string_value(line));
@@ -619,7 +678,7 @@ git_merge_base(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     /* One line for each base; git ends with 1 where there is none, which is an error of the call. */
-    json_auto_t *bases = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
+    json_auto_t *bases = git_lines(json_incref(value_get(answer, "stdout")));
     *ret_value = json_incref(value_bool(args, "all", false) ? bases : json_array_get(bases, 0));
     return 0;
 }
@@ -642,7 +701,7 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return err->code;
-    json_auto_t *lines = exec_git_lines_of(text);
+    json_auto_t *lines = git_lines(text);
     *ret_value = json_object();
     json_array_foreach (lines, i, line) {
         AUTO_FREE char *copy = xstrdup(json_string_value(line));
@@ -654,128 +713,13 @@ git_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const char *key = state;
         for (size_t k = 0; k < NELEMS(marks); k++)
             key = strcmp(marks[k].mark, state) == 0 ? marks[k].key : key;
-        json_array_append_new(exec_git_list_in(*ret_value, key), json_string(name + strspn(name, " ")));
+        json_array_append_new(git_list_in(*ret_value, key), json_string(name + strspn(name, " ")));
     }
     return 0;
-}
-
-/* ---- configuration --------------------------------------------------------------------------- */
-
-/* git config --global or --local, `option` (NULL: none) and the key. What follows the key is not an option.
- * --global is the user's file, so that `user` decides whose. */
-static int
-begin_config(call_ctx_t *ctx, const json_t *args, const char *option, prog_t *prog, fail_t *err)
-{
-    if (git_begin(ctx, args, "config", prog, err) < 0)
-        return err->code;
-    prog_adds(prog, value_bool(args, "global", false) ? "--global" : "--local", option, NULL);
-    return prog_operand(prog, "key", value_str(args, "key", ""), err);
-}
-
-/* A missing key (exit code 1) is None, not an error. The last value wins, as in git, unless `all`. "" for a
- * key whose value is empty. */
-static int
-git_config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-
-    if (begin_config(ctx, args, "--get-all", &prog, err) < 0)
-        return err->code;
-    json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
-    if (answer == NULL)
-        return err->code;
-    if (value_int(answer, "retcode", 1) != 0) {
-        *ret_value = json_null();
-        return 0;
-    }
-    json_auto_t *values = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
-    size_t n = json_array_size(values);
-    *ret_value = value_bool(args, "all", false) ? json_incref(values)
-                 : n > 0                        ? json_incref(json_array_get(values, n - 1))
-                                                : json_string("");
-    return 0;
-}
-
-/* {key: [value]} for keys that match; {} when none does, which git tells by exit code 1. */
-static int
-git_config_get_regexp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-    json_t *line;
-    size_t i;
-
-    if (begin_config(ctx, args, "--get-regexp", &prog, err) < 0)
-        return err->code;
-    prog_adds(&prog, value_str(args, "value_regex", NULL), NULL);
-    json_auto_t *answer = git_run(ctx, args, &prog, GIT_SOFT, err);
-    if (answer == NULL)
-        return err->code;
-    json_auto_t *lines = exec_git_lines_of(json_incref(value_get(answer, "stdout")));
-    *ret_value = json_object();
-    json_array_foreach (lines, i, line) {
-        const char *key = json_string_value(line);
-        size_t n = strcspn(key, " ");
-        AUTO_FREE char *name = xstrndup(key, n);
-        json_array_append_new(exec_git_list_in(*ret_value, name), json_string(key + n + (key[n] != '\0')));
-    }
-    return 0;
-}
-
-/* The answer is the list of all values that the key has now. --add keeps the others. */
-static int
-git_config_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-
-    if (begin_config(ctx, args, value_bool(args, "add", false) ? "--add" : NULL, &prog, err) < 0)
-        return err->code;
-    AUTO_FREE char *value = value_pystr(value_get(args, "value"));
-    prog_add(&prog, value);
-    json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
-    if (answer == NULL)
-        return err->code;
-    json_object_set_new(args, "all", json_true());
-    return git_config_get(ctx, args, ret_value, err);
-}
-
-/* A key that is not there is an error: git's exit code 5. */
-static int
-git_config_unset(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    prog_auto_t prog = PROG_INIT;
-
-    if (begin_config(ctx, args, value_bool(args, "all", false) ? "--unset-all" : "--unset", &prog, err) < 0)
-        return err->code;
-    prog_adds(&prog, value_str(args, "value_regex", NULL), NULL);
-    json_auto_t *answer = git_run(ctx, args, &prog, 0, err);
-    if (answer == NULL)
-        return err->code;
-    *ret_value = json_true();
-    return 0;
-}
-
-static const char *
-exec_git_unavailable(call_ctx_t *ctx)
-{
-    AUTO_FREE char *path = fs_which("git");
-
-    return path != NULL ? NULL : "The git execution module is not loaded: the git binary is not in the path.";
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-#define CWD_ROW ROW("cwd", ARG_STR, ARG_REQUIRED, "The checkout's folder")
-#define OPTS_ROWS                                                                                            \
-    { "opts", ARG_ANY, "\"\"", "More options of the command: a line, or a list" },                           \
-    {                                                                                                        \
-        "git_opts", ARG_ANY, "\"\"", "Options of git itself"                                                 \
-    }
-#define USER_ROWS                                                                                            \
-    { "user", ARG_STR, "null", "Run git as this user" }, { "password", ARG_STR, "null", "Of Windows only" }, \
-        { "ignore_retcode", ARG_BOOL, "false", "A failure is not logged" },                                  \
-    {                                                                                                        \
-        "output_encoding", ARG_STR, "null", "Accepted; output is UTF-8"                                      \
-    }
 #define REMOTE_ROWS                                                                                          \
     { "identity", ARG_ANY, "null", "A private key for ssh; salt:// paths too" },                             \
     {                                                                                                        \
@@ -787,101 +731,118 @@ exec_git_unavailable(call_ctx_t *ctx)
         "https_pass", ARG_STR, "null", "His password"                                                        \
     }
 
-static const arg_t cwd_args[] = { CWD_ROW, USER_ROWS, ARGS_END };
+static const arg_t cwd_args[] = { GIT_ROW_CWD, GIT_ROWS_USER, ARGS_END };
 static const arg_t file_args[] = {
-    CWD_ROW, { "filename", ARG_STR, ARG_REQUIRED, "The file" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "filename", ARG_STR, ARG_REQUIRED, "The file" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
 };
-static const arg_t checkout_args[] = { CWD_ROW,
+static const arg_t checkout_args[] = { GIT_ROW_CWD,
                                        { "rev", ARG_STR, "null", "A branch, tag or commit" },
                                        { "force", ARG_BOOL, "false", "Discard local changes" },
-                                       OPTS_ROWS,
-                                       USER_ROWS,
+                                       GIT_ROWS_OPTS,
+                                       GIT_ROWS_USER,
                                        ARGS_END };
 static const arg_t pick_args[] = {
-    CWD_ROW, { "commit", ARG_STR, ARG_REQUIRED, "The commit" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "commit", ARG_STR, ARG_REQUIRED, "The commit" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
 };
-static const arg_t commit_args[] = { CWD_ROW,
+static const arg_t commit_args[] = { GIT_ROW_CWD,
                                      { "message", ARG_STR, ARG_REQUIRED, "The commit's message" },
-                                     OPTS_ROWS,
-                                     USER_ROWS,
+                                     GIT_ROWS_OPTS,
+                                     GIT_ROWS_USER,
                                      { "filename", ARG_STR, "null", "Only this file" },
                                      ARGS_END };
 static const arg_t describe_args[] = {
-    CWD_ROW, { "rev", ARG_STR, "\"HEAD\"", "The commit" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "rev", ARG_STR, "\"HEAD\"", "The commit" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
 };
-static const arg_t diff_args[] = { CWD_ROW,
+static const arg_t diff_args[] = { GIT_ROW_CWD,
                                    { "item1", ARG_STR, "null", "A revision" },
                                    { "item2", ARG_STR, "null", "Another" },
-                                   OPTS_ROWS,
-                                   USER_ROWS,
+                                   GIT_ROWS_OPTS,
+                                   GIT_ROWS_USER,
                                    { "cached", ARG_BOOL, "false", "What is staged" },
-                                   { "paths", ARG_LIST, "null", "Only these" },
+                                   { "paths", ARG_ANY, "null", "Only these: a list, or a text with commas" },
+                                   { "no_index", ARG_BOOL, "false", "Compare the two `paths`" },
                                    ARGS_END };
 static const arg_t discard_args[] = {
-    CWD_ROW, { "path", ARG_STR, "\".\"", "Only this path" }, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "path", ARG_STR, "\".\"", "Only this path" }, GIT_ROWS_USER, ARGS_END
 };
 static const arg_t init_args[] = {
-    CWD_ROW, { "bare", ARG_BOOL, "false", "Make a bare repository" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD,
+    { "bare", ARG_BOOL, "false", "Make a bare repository" },
+    { "template", ARG_STR, "null", "Folder whose files the repository begins with" },
+    { "separate_git_dir", ARG_STR, "null", "Folder of the repository itself" },
+    { "shared", ARG_ANY, "null", "Who else may write: group, all, a mode" },
+    GIT_ROWS_OPTS,
+    GIT_ROWS_USER,
+    ARGS_END,
 };
 static const arg_t merge_args[] = {
-    CWD_ROW,     { "rev", ARG_STR, "null", "What to merge; None: the tracked branch" },
-    OPTS_ROWS,   USER_ROWS,
-    REMOTE_ROWS, ARGS_END
+    GIT_ROW_CWD,   { "rev", ARG_STR, "null", "What to merge; None: the tracked branch" },
+    GIT_ROWS_OPTS, GIT_ROWS_USER,
+    REMOTE_ROWS,   ARGS_END
 };
-static const arg_t pull_args[] = { CWD_ROW, OPTS_ROWS, USER_ROWS, REMOTE_ROWS, ARGS_END };
-static const arg_t push_args[] = { CWD_ROW,
+static const arg_t rebase_args[] = {
+    GIT_ROW_CWD,   { "rev", ARG_STR, "\"master\"", "Onto what; None: the tracked branch" },
+    GIT_ROWS_OPTS, GIT_ROWS_USER,
+    REMOTE_ROWS,   ARGS_END
+};
+static const arg_t pull_args[] = { GIT_ROW_CWD, GIT_ROWS_OPTS, GIT_ROWS_USER, REMOTE_ROWS, ARGS_END };
+static const arg_t push_args[] = { GIT_ROW_CWD,
                                    { "remote", ARG_STR, "null", "The remote's name" },
                                    { "ref", ARG_STR, "null", "What to push" },
-                                   OPTS_ROWS,
-                                   USER_ROWS,
+                                   GIT_ROWS_OPTS,
+                                   GIT_ROWS_USER,
                                    REMOTE_ROWS,
                                    ARGS_END };
-static const arg_t reset_args[] = { CWD_ROW, OPTS_ROWS, USER_ROWS, REMOTE_ROWS, ARGS_END };
+static const arg_t reset_args[] = { GIT_ROW_CWD, GIT_ROWS_OPTS, GIT_ROWS_USER, REMOTE_ROWS, ARGS_END };
 static const arg_t parse_args[] = {
-    CWD_ROW, { "rev", ARG_STR, "null", "A revision" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "rev", ARG_STR, "null", "A revision" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
 };
-static const arg_t revision_args[] = { CWD_ROW,
+static const arg_t revision_args[] = { GIT_ROW_CWD,
                                        { "rev", ARG_STR, "\"HEAD\"", "A revision" },
                                        { "short", ARG_BOOL, "false", "A short SHA1" },
-                                       USER_ROWS,
+                                       GIT_ROWS_USER,
                                        ARGS_END };
-static const arg_t stash_args[] = {
-    CWD_ROW, { "action", ARG_STR, "\"save\"", "save, pop, list, ..." }, OPTS_ROWS, USER_ROWS, ARGS_END
+static const arg_t stash_args[] = { GIT_ROW_CWD,
+                                    { "action", ARG_STR, "\"save\"", "save, pop, list, ..." },
+                                    GIT_ROWS_OPTS,
+                                    GIT_ROWS_USER,
+                                    ARGS_END };
+static const arg_t submodule_args[] = {
+    GIT_ROW_CWD,   { "command", ARG_STR, ARG_REQUIRED, "update, add, ..." },
+    GIT_ROWS_OPTS, GIT_ROWS_USER,
+    REMOTE_ROWS,   ARGS_END
 };
-static const arg_t submodule_args[] = { CWD_ROW,     { "command", ARG_STR, ARG_REQUIRED, "update, add, ..." },
-                                        OPTS_ROWS,   USER_ROWS,
-                                        REMOTE_ROWS, ARGS_END };
-static const arg_t symbolic_args[] = { CWD_ROW,
+static const arg_t symbolic_args[] = { GIT_ROW_CWD,
                                        { "ref", ARG_STR, ARG_REQUIRED, "The reference" },
                                        { "value", ARG_STR, "null", "What it shall point to" },
-                                       OPTS_ROWS,
-                                       USER_ROWS,
+                                       GIT_ROWS_OPTS,
+                                       GIT_ROWS_USER,
                                        ARGS_END };
-static const arg_t tag_args[] = { CWD_ROW,
+static const arg_t tag_args[] = { GIT_ROW_CWD,
                                   { "name", ARG_STR, ARG_REQUIRED, "The tag" },
                                   { "ref", ARG_STR, "null", "What it names" },
                                   { "message", ARG_STR, "null", "Makes an annotated tag with this message" },
-                                  OPTS_ROWS,
-                                  USER_ROWS,
+                                  GIT_ROWS_OPTS,
+                                  GIT_ROWS_USER,
                                   ARGS_END };
 static const arg_t branch_args[] = {
-    CWD_ROW, { "name", ARG_STR, "null", "The branch" }, OPTS_ROWS, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "name", ARG_STR, "null", "The branch" }, GIT_ROWS_OPTS, GIT_ROWS_USER, ARGS_END
 };
-static const arg_t clone_args[] = { CWD_ROW,
+static const arg_t clone_args[] = { GIT_ROW_CWD,
                                     { "url", ARG_STR, "null", "Where from" },
                                     { "name", ARG_STR, "null", "Folder below cwd; None: cwd itself is made" },
-                                    OPTS_ROWS,
-                                    USER_ROWS,
+                                    GIT_ROWS_OPTS,
+                                    GIT_ROWS_USER,
                                     REMOTE_ROWS,
                                     HTTPS_ROWS,
                                     ARGS_END };
 static const arg_t branches_args[] = {
-    CWD_ROW, { "remote", ARG_BOOL, "false", "Those of remotes" }, USER_ROWS, ARGS_END
+    GIT_ROW_CWD, { "remote", ARG_BOOL, "false", "Those of remotes" }, GIT_ROWS_USER, ARGS_END
 };
 static const arg_t refs_args[] = { { "url", ARG_STR, ARG_REQUIRED, "The repository" },
                                    { "heads", ARG_BOOL, "false", "Only branches" },
                                    { "tags", ARG_BOOL, "false", "Only tags" },
-                                   USER_ROWS,
+                                   GIT_ROWS_USER,
                                    REMOTE_ROWS,
                                    HTTPS_ROWS,
                                    { "filter", ARG_STR, "null", "A glob" },
@@ -889,75 +850,49 @@ static const arg_t refs_args[] = { { "url", ARG_STR, ARG_REQUIRED, "The reposito
 static const arg_t ls_args[] = { { "cwd", ARG_STR, "null", "The checkout's folder" },
                                  { "remote", ARG_STR, "\"origin\"", "A remote's name, or an URL" },
                                  { "ref", ARG_STR, "null", "Only this reference" },
-                                 OPTS_ROWS,
-                                 USER_ROWS,
+                                 GIT_ROWS_OPTS,
+                                 GIT_ROWS_USER,
                                  REMOTE_ROWS,
                                  HTTPS_ROWS,
                                  ARGS_END };
 static const arg_t remotes_args[] = {
-    CWD_ROW, USER_ROWS, { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" }, ARGS_END
+    GIT_ROW_CWD, GIT_ROWS_USER, { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" }, ARGS_END
 };
-static const arg_t remote_args[] = { CWD_ROW,
+static const arg_t remote_args[] = { GIT_ROW_CWD,
                                      { "remote", ARG_STR, "\"origin\"", "The remote's name" },
-                                     USER_ROWS,
+                                     GIT_ROWS_USER,
                                      { "redact_auth", ARG_BOOL, "true", "Leave users and passwords out" },
                                      ARGS_END };
-static const arg_t remote_set_args[] = { CWD_ROW,
+static const arg_t remote_set_args[] = { GIT_ROW_CWD,
                                          { "url", ARG_STR, ARG_REQUIRED, "The URL" },
                                          { "remote", ARG_STR, "\"origin\"", "The remote's name" },
-                                         USER_ROWS,
+                                         GIT_ROWS_USER,
                                          HTTPS_ROWS,
                                          { "push_url", ARG_STR, "null", "Another URL to push to" },
                                          { "push_https_user", ARG_STR, "null", "User of a https push_url" },
                                          { "push_https_pass", ARG_STR, "null", "His password" },
                                          ARGS_END };
-static const arg_t fetch_args[] = { CWD_ROW,
+static const arg_t fetch_args[] = { GIT_ROW_CWD,
                                     { "remote", ARG_STR, "null", "The remote's name" },
                                     { "force", ARG_BOOL, "false", "Also what is not a fast-forward" },
                                     { "refspecs", ARG_ANY, "null",
                                       "What to fetch: a list, or a text with commas" },
-                                    OPTS_ROWS,
-                                    USER_ROWS,
+                                    GIT_ROWS_OPTS,
+                                    GIT_ROWS_USER,
                                     REMOTE_ROWS,
                                     ARGS_END };
 static const arg_t version_args[] = { { "versioninfo", ARG_BOOL, "false", "As a list" }, ARGS_END };
-static const arg_t base_args[] = { CWD_ROW,
+static const arg_t base_args[] = { GIT_ROW_CWD,
                                    { "refs", ARG_LIST, "null", "The commits" },
                                    { "octopus", ARG_BOOL, "false", "Of all of them" },
                                    { "is_ancestor", ARG_BOOL, "false",
                                      "Whether the first is an ancestor of the second" },
                                    { "independent", ARG_BOOL, "false", "Those that no other one reaches" },
                                    { "fork_point", ARG_STR, "null", "Where a branch forked off" },
-                                   OPTS_ROWS,
-                                   USER_ROWS,
+                                   GIT_ROWS_OPTS,
+                                   GIT_ROWS_USER,
                                    { "all", ARG_BOOL, "false", "All of them, as a list" },
                                    ARGS_END };
-#define CONFIG_ROWS                                                                                          \
-    { "cwd", ARG_STR, "null", "The checkout's folder" }, USER_ROWS,                                          \
-    {                                                                                                        \
-        "global", ARG_BOOL, "false", "The user's settings"                                                   \
-    }
-static const arg_t config_get_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                         CONFIG_ROWS,
-                                         { "all", ARG_BOOL, "false", "All its values, as a list" },
-                                         ARGS_END };
-static const arg_t config_regexp_args[] = { { "key", ARG_STR, ARG_REQUIRED, "A pattern of settings" },
-                                            { "value_regex", ARG_STR, "null", "A pattern of values" },
-                                            CONFIG_ROWS,
-                                            ARGS_END };
-static const arg_t config_set_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                         { "value", ARG_ANY, ARG_REQUIRED, "Its value" },
-                                         CONFIG_ROWS,
-                                         { "add", ARG_BOOL, "false", "As one more value" },
-                                         ARGS_END };
-static const arg_t config_unset_args[] = { { "key", ARG_STR, ARG_REQUIRED, "The setting" },
-                                           { "value_regex", ARG_STR, "null", "A pattern of values" },
-                                           CONFIG_ROWS,
-                                           { "all", ARG_BOOL, "false", "All its values" },
-                                           ARGS_END };
-
-#define GIT_ROW(name, args, flags, doc, example)                                                             \
-    ROW(#name, git_##name, args, flags, doc CLI_EXAMPLE("salt '*' git." example))
 static const func_t funcs[] = {
     GIT_ROW(add, file_args, 0, "Stage a file.", "add /path/to/repo foo/bar.py"),
     GIT_ROW(branch, branch_args, 0, "Make, change or remove a branch.", "branch /path/to/repo foo opts='-D'"),
@@ -968,14 +903,6 @@ static const func_t funcs[] = {
     GIT_ROW(clone, clone_args, 0, "Clone a repository.",
             "clone /path/to/checkout git://example.com/repo.git"),
     GIT_ROW(commit, commit_args, 0, "Commit what is staged.", "commit /path/to/repo 'The message'"),
-    GIT_ROW(config_get, config_get_args, FN_READONLY, "Return a setting; None when it has no value.",
-            "config_get user.name cwd=/path/to/repo"),
-    GIT_ROW(config_get_regexp, config_regexp_args, FN_READONLY, "Return the settings that match.",
-            "config_get_regexp 'user.*' cwd=/path/to/repo"),
-    GIT_ROW(config_set, config_set_args, 0, "Change a setting.",
-            "config_set user.email me@example.com cwd=/path/to/repo"),
-    GIT_ROW(config_unset, config_unset_args, 0, "Remove a setting.",
-            "config_unset user.email cwd=/path/to/repo"),
     GIT_ROW(current_branch, cwd_args, FN_READONLY, "Return the branch that is checked out.",
             "current_branch /path/to/repo"),
     GIT_ROW(describe, describe_args, FN_READONLY, "Return a commit's name after the nearest tag.",
@@ -999,7 +926,7 @@ static const func_t funcs[] = {
             "merge_base /path/to/repo HEAD upstream/main"),
     GIT_ROW(pull, pull_args, 0, "Fetch and merge.", "pull /path/to/repo opts='--rebase origin main'"),
     GIT_ROW(push, push_args, 0, "Push to a remote.", "push /path/to/repo origin main"),
-    GIT_ROW(rebase, merge_args, 0, "Rebase the current branch.", "rebase /path/to/repo main"),
+    GIT_ROW(rebase, rebase_args, 0, "Rebase the current branch.", "rebase /path/to/repo main"),
     GIT_ROW(remote_get, remote_args, FN_READONLY, "Return a remote's URLs.",
             "remote_get /path/to/repo upstream"),
     GIT_ROW(remote_refs, refs_args, FN_READONLY, "Return the references of a repository that is elsewhere.",
@@ -1025,4 +952,4 @@ static const func_t funcs[] = {
     GIT_ROW(version, version_args, FN_READONLY, "Return git's version.", "version"),
 };
 
-PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = exec_git_unavailable);
+PLUGIN(exec, git, .doc = "Git repositories", FUNCS(funcs), .unavailable = git_missing);

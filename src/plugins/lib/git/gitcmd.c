@@ -111,3 +111,32 @@ git_text(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail
 
     return answer != NULL ? json_incref(value_get(answer, "stdout")) : NULL;
 }
+
+json_t *
+git_lines(json_t *text)
+{
+    json_t *list = json_array();
+    char **lines = str_split(json_string_value(text), "\n", true);
+
+    for (char **line = lines; *line != NULL; line++)
+        json_array_append_new(list, value_utf8(*line, strlen(*line)));
+    strv_free(lines);
+    json_decref(text);
+    return list;
+}
+
+json_t *
+git_list_in(json_t *found, const char *key)
+{
+    if (value_get(found, key) == NULL)
+        json_object_set_new(found, key, json_array());
+    return value_get(found, key);
+}
+
+const char *
+git_missing(call_ctx_t *ctx)
+{
+    AUTO_FREE char *path = fs_which("git");
+
+    return path != NULL ? NULL : "The git execution module is not loaded: the git binary is not in the path.";
+}

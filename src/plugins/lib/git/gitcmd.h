@@ -28,5 +28,11 @@ int git_add_opts(prog_t *prog, const json_t *opts, fail_t *err);
 json_t *git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err);
 /* The same for its output alone. NEW string value. */
 json_t *git_text(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err);
+/* The lines of a command's output, without empty ones. TAKES `text`. NEW list. */
+json_t *git_lines(json_t *text);
+/* Member `key`, a list that is made when it is missing. BORROWED. */
+json_t *git_list_in(json_t *found, const char *key);
+/* Why the module is not there; NULL when it is. BORROWED. */
+const char *git_missing(call_ctx_t *ctx);
 
 #endif

@@ -265,7 +265,8 @@ state_npm_unavailable(call_ctx_t *ctx)
 #define NPM_USER_ROW ROW("user", ARG_STR, "null", "User to run npm as")
 
 static const arg_t installed_args[] = {
-    { "name", ARG_STR, "null", "The package: NAME, NAME@VERSION, a URL, a folder; or any name beside `pkgs`" },
+    { "name", ARG_STR, "null",
+      "The package: NAME, NAME@VERSION, a URL, a folder; or any name beside `pkgs`" },
     { "pkgs", ARG_LIST, "null", "Packages, instead of the name" },
     DIR_ROW,
     NPM_USER_ROW,
