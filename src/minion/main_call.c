@@ -129,6 +129,7 @@ host_minion(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     static const struct {
         const char *op, *none; /* what to say where no minion runs */
     } rows[] = {
+        { "beacons", "no minion runs here whose beacons those could be" },
         { "event", "no minion with a reactor runs here that would hear an event" },
         { "schedule", "no minion runs here whose schedule that could be; offline=True changes what its next "
                       "start reads" },
@@ -170,6 +171,7 @@ main_call_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
         int (*fn)(caller_t *self, json_t *request, json_t **ret_value, fail_t *err);
         bool local; /* it may need no master */
     } rows[] = { { "ask", host_ask, false },
+                 { "beacons", host_minion, true },
                  { "event", host_event, true },
                  { "refresh_grains", host_minion, true },
                  { "refresh_pillar", host_minion, true },

@@ -123,9 +123,17 @@ SLS
     [[ $output == *"Job beat in correct state"* ]]
     run -0 call schedule.is_enabled beat --out=json
     grep -q '"function": "test.echo"' <<<"$output"
+    # Beacons are the running minion's, too.
+    run -0 call beacons.add ps '[{processes: {nosuch: stopped}}, {interval: 600}]'
+    [[ $output == *"Added beacon: ps."* ]]
+    run -0 call beacons.list --out=json
+    [[ $output == *'ps:'* ]]
+    run -0 call beacons.reset
     stop web
     run call schedule.list
     [[ $output == *"no minion runs here whose schedule that could be"* ]]
+    run call beacons.list
+    [[ $output == *"no minion runs here whose beacons those could be"* ]]
 }
 
 @test "the pillar's schedule runs too, and is not to be changed; what can't be understood is told" {
