@@ -20,6 +20,7 @@ enum { RESP_DEPTH = 8, RESP_LINE = 64 * 1024, RESP_CHUNK = 64 * 1024 };
 struct resp {
     int fd;
     bool bad;
+    int answer_s;
     buf_t out, in;
     size_t waiting; /* commands in `out`, */
     size_t sent;    /* of which so many bytes are on their way */
@@ -206,6 +207,7 @@ resp_open(const char *host, int port, const char *path, fail_t *err)
         return NULL;
     resp_t *self = xcalloc(1, sizeof(*self));
     self->fd = fd;
+    self->answer_s = LIMIT_SQL_STORE_S;
     return self;
 }
 
@@ -229,6 +231,12 @@ resp_is_bad(const resp_t *self)
     return self->bad;
 }
 
+void
+resp_patience(resp_t *self, int seconds)
+{
+    self->answer_s = seconds;
+}
+
 /* ---- commands ------------------------------------------------------------------------------------------ */
 
 /* "*3\r\n": a hundred thousand a second, which printf has no time for. Written from its end, backwards. */
@@ -246,6 +254,27 @@ resp_count(buf_t *out, char type, size_t n)
     buf_add(out, at, (size_t) (text + sizeof(text) - at));
 }
 
+static void
+resp_word(buf_t *out, const char *word, size_t len)
+{
+    resp_count(out, '$', len);
+    buf_add(out, word, len);
+    buf_add(out, "\r\n", 2);
+}
+
+/* Counts the command whose words are there. The server begins while the rest is still being written. What goes
+ * wrong, goes wrong again in resp_run(). */
+static void
+resp_queued(resp_t *self)
+{
+    self->waiting++;
+    if (self->out.len - self->sent < RESP_CHUNK)
+        return;
+    ssize_t said = send(self->fd, self->out.data + self->sent, self->out.len - self->sent,
+                        MSG_NOSIGNAL | MSG_DONTWAIT);
+    self->sent += said > 0 ? (size_t) said : 0;
+}
+
 /* Words up to NULL are one command. It is only queued; resp_run() awaits the replies of all. */
 void
 resp_add(resp_t *self, const char *word, ...)
@@ -259,22 +288,22 @@ resp_add(resp_t *self, const char *word, ...)
         n++;
     va_end(ap);
     resp_count(&self->out, '*', n);
-    for (const char *one = word; one != NULL; one = va_arg(again, const char *)) {
-        size_t len = strlen(one);
-        resp_count(&self->out, '$', len);
-        buf_add(&self->out, one, len);
-        buf_add(&self->out, "\r\n", 2);
-    }
+    for (const char *one = word; one != NULL; one = va_arg(again, const char *))
+        resp_word(&self->out, one, strlen(one));
     va_end(again);
-    self->waiting++;
+    resp_queued(self);
+}
 
-    /* The server begins while the rest is still being written. What goes wrong, goes wrong again in
-     * resp_run(). */
-    if (self->out.len - self->sent < RESP_CHUNK)
-        return;
-    ssize_t said = send(self->fd, self->out.data + self->sent, self->out.len - self->sent,
-                        MSG_NOSIGNAL | MSG_DONTWAIT);
-    self->sent += said > 0 ? (size_t) said : 0;
+void
+resp_add_list(resp_t *self, const json_t *words)
+{
+    json_t *word;
+    size_t i;
+
+    resp_count(&self->out, '*', json_array_size(words));
+    json_array_foreach (words, i, word)
+        resp_word(&self->out, json_string_value(word), json_string_length(word));
+    resp_queued(self);
 }
 
 /* Sends some of what waits, and reads what is there. 0 or a negative errno. Both ways in one turn: a server
@@ -309,7 +338,7 @@ resp_turn(resp_t *self, int64_t until_ms)
 json_t *
 resp_run(resp_t *self, fail_t *err)
 {
-    int64_t until_ms = clock_mono_ms() + LIMIT_SQL_STORE_S * 1000;
+    int64_t until_ms = clock_mono_ms() + self->answer_s * INT64_C(1000);
     json_auto_t *replies = json_array();
     size_t at = 0;
     int rc = 0;

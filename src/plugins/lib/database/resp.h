@@ -6,7 +6,8 @@
  *            reply over LIMIT_CMD_OUTPUT, -ETIMEDOUT, or what a call on the socket said. After any but
  *            -EREMOTEIO the connection is of no use any more
  * Source     https://redis.io/docs/latest/develop/reference/protocol-spec/
- * Tests      tests/unit/plugins/test_resp.c, tests/fuzz/fuzz_resp.c, tests/t/5320-redis.bats
+ * Tests      tests/unit/plugins/test_resp.c, tests/fuzz/fuzz_resp.c, tests/t/5320-redis.bats,
+ *            tests/cases/exec/redis.*.json
  */
 #ifndef PLUGINS_LIB_DATABASE_RESP_H
 #define PLUGINS_LIB_DATABASE_RESP_H
@@ -20,9 +21,14 @@ typedef struct resp resp_t;
 resp_t *resp_open(const char *host, int port, const char *path, fail_t *err);
 void resp_close(resp_t **self_p);
 bool resp_is_bad(const resp_t *self);
+#define resp_auto_t __attribute__((cleanup(resp_close))) resp_t
+/* Wait so long for the replies of a run, instead of LIMIT_SQL_STORE_S. */
+void resp_patience(resp_t *self, int seconds);
 
 /* Append a command to those that wait: its words, up to NULL. */
 void resp_add(resp_t *self, const char *word, ...) __attribute__((sentinel));
+/* The same of an array of texts, which may hold any bytes. */
+void resp_add_list(resp_t *self, const json_t *words);
 /* Sends all that wait, and reads a reply of each: array of texts, integers, nulls and arrays; NEW, or NULL
  * with *err: the first that the server refused, once all are read. */
 json_t *resp_run(resp_t *self, fail_t *err);
