@@ -58,8 +58,9 @@
 #define PG_ROW_PREPEND ROW("prepend", ARG_STR, "\"public\"", "Schema that the object is in")
 
 #define PG_ROWS_CLUSTER                                                                                      \
-    ROW("port", ARG_ANY, "null", "Port of its server"), ROW("encoding", ARG_STR, "null", "Its encoding"),    \
-        ROW("locale", ARG_STR, "null", "Its locale"), ROW("datadir", ARG_STR, "null", "Folder of its data"), \
+    ROW("port", ARG_ANY, "null", "Port of its server"), ROW("locale", ARG_STR, "null", "Its locale"),        \
+        ROW("encoding", ARG_STR, "null", "Its encoding"),                                                    \
+        ROW("datadir", ARG_STR, "null", "Folder of its data"),                                               \
         ROW("allow_group_access", ARG_ANY, "null", "The owner's group may read the files"),                  \
         ROW("data_checksums", ARG_ANY, "null", "With checksums of the pages"),                               \
         ROW("wal_segsize", ARG_ANY, "null", "Size of a segment of the log, in megabytes")
