@@ -125,6 +125,8 @@ void place_add(const high_env_t *env, json_t *errors, const char *saltenv, const
 void place_note(json_t *errors, const char *text);
 /* Append "\n    Did you mean 'x'?" to the last error. */
 void suggest_id(json_t *errors, const py_t *high, const char *id);
+/* The same for an ID that may be meant as a declaration: include, extend, exclude. */
+void suggest_declaration(json_t *errors, const char *id);
 void suggest_sls(json_t *errors, const avail_t *avail, const char *sls);
 
 #endif

@@ -203,6 +203,7 @@ decl_states(const decl_t *self, py_t *state)
         }
         if (!py_is(body, PY_DICT)) {
             add_error(self->errors, "ID %s in SLS %s is not a dictionary", id, self->sls);
+            suggest_declaration(self->errors, id);
             continue;
         }
         AUTO(py) seen = py_set(false);

@@ -156,6 +156,23 @@ next_id(void *cookie)
     return NULL;
 }
 
+static const char *
+next_declaration(void *cookie)
+{
+    const char *const **at = cookie;
+
+    return **at != NULL ? *(*at)++ : NULL;
+}
+
+void
+suggest_declaration(json_t *errors, const char *id)
+{
+    static const char *const declarations[] = { "include", "extend", "exclude", NULL };
+    const char *const *at = declarations;
+
+    suggest(errors, id, next_declaration, &at);
+}
+
 void
 suggest_id(json_t *errors, const py_t *high, const char *id)
 {

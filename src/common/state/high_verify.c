@@ -183,15 +183,28 @@ verify_id(verify_t *v)
             if (!py_is(run, PY_LIST)) {
                 SAY(v, "State '%s' in SLS '%s' is not formed as a list", v->name, v->sls);
                 place_note(v->errors, "Each argument is an item of its own: \"- name: value\".");
+                suggest_declaration(v->errors, v->name);
                 continue;
             }
             int functions = strchr(word, '.') != NULL;
-            for (size_t i = 0; i < py_seq_len(run); i++)
-                functions += verify_arg(v, state, py_seq_at(run, i));
+            const char *glued = NULL;
+            for (size_t i = 0; i < py_seq_len(run); i++) {
+                py_t *arg = py_seq_at(run, i);
+                functions += verify_arg(v, state, arg);
+                if (glued == NULL && py_is(arg, PY_STR) && strchr(py_cstr(arg), ':') != NULL)
+                    glued = py_cstr(arg);
+            }
             if (functions == 0 && strcmp(word, "require") != 0 && strcmp(word, "watch") != 0)
                 SAY(v, "No function declared in state '%s' in SLS '%s'", word, v->sls);
-            else if (functions > 1)
+            else if (functions > 1) {
                 SAY(v, "Too many functions declared in state '%s' in SLS '%s'", word, v->sls);
+                AUTO_FREE char *space = glued == NULL ? NULL
+                                                      : xasprintf("'%s' is no argument: YAML wants a space "
+                                                                  "behind the colon.",
+                                                                  glued);
+                if (space != NULL)
+                    place_note(v->errors, space);
+            }
         }
 }
 

@@ -46,6 +46,32 @@ differs_in_underscores(const char *a, const char *b)
     }
 }
 
+static const char *
+next_retry_key(void *cookie)
+{
+    static const char *const keys[] = { "attempts", "interval", "splay", "until" };
+    size_t *at = cookie;
+
+    return *at < NELEMS(keys) ? keys[(*at)++] : NULL;
+}
+
+/* Refuses a key of `retry` that is nearly one that there is: the state would be tried as often as without. */
+static int
+check_retry(const json_t *retry, const char *full, fail_t *err)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) retry, key, v) {
+        size_t at = 0;
+        const char *near = str_typo_of(key, next_retry_key, &at);
+        if (near != NULL && strcmp(near, key) != 0)
+            return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
+                             "'%s' is an invalid key of 'retry' for '%s'; is '%s' meant?", key, full, near);
+    }
+    return 0;
+}
+
 /* `*ret_idle`: keys that the function ignores, as Salt's do that take any keyword, each with the near name
  * that was perhaps meant. A key near to a declared one is refused even then: it is a typing error. */
 json_t *
@@ -87,7 +113,7 @@ state_arguments(call_ctx_t *ctx, const func_t *f, json_t *low, json_t *ret_idle,
     }
     size_t i, n = json_array_size(extra);
     if (n == 0)
-        return json_incref(kwargs);
+        return check_retry(value_get(low, "retry"), full, err) == 0 ? json_incref(kwargs) : NULL;
 
     /* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
     buf_auto_t text = BUF_INIT;

@@ -70,7 +70,10 @@ state_verify(call_ctx_t *ctx, json_t *chunk)
             AUTO_FREE char *why = call_missing_state(ctx, full);
             json_array_append_new(errors, value_fmt("Reason: %s", why));
         } else if (f == NULL) {
-            json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
+            AUTO_FREE char *why = call_missing_state(ctx, full);
+            const char *near = strstr(why, " Did you mean");
+            json_array_append_new(errors, value_fmt("Specified state '%s' was not found%s%s", full,
+                                                    near != NULL ? "\n   " : "", near != NULL ? near : ""));
         }
         for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
             if (row->dflt == ARG_REQUIRED && value_get(chunk, row->name) == NULL)

@@ -375,6 +375,17 @@ test_suggestions(void **state)
         json_pack("{s:s}", "base/a.sls",
                   "nginx_service: test.nop\ny:\n  test.nop:\n    - watch_in: [{test: ngnix_service}]\n"),
         "\n    Did you mean 'nginx_service'?\n    at salt://a.sls");
+    /* A declaration is no ID; a state's argument has a space behind its colon. */
+    assert_error(json_pack("{s:s}", "base/a.sls", "inculde: [b]\n"),
+                 "ID inculde in SLS a is not a dictionary\n    Did you mean 'include'?");
+    assert_error(
+        json_pack("{s:s}", "base/a.sls", "exted:\n  x:\n    test: [{name: y}]\n"),
+        "is not formed as a list\n    at salt://a.sls, line 1\n    Each argument is an item of its own: "
+        "\"- name: value\".\n    Did you mean 'extend'?");
+    assert_error(
+        json_pack("{s:s}", "base/a.sls", "x:\n  test.nop:\n    - name:y\n"),
+        "Too many functions declared in state 'test' in SLS 'a'\n    at salt://a.sls, line 1\n    'name:y' is "
+        "no argument: YAML wants a space behind the colon.");
 }
 
 static void

@@ -281,8 +281,12 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
     fail_auto_t unknown = FAIL_INIT;
     const func_t *f = ctx_find(ctx, name, &unknown);
 
-    if (f == NULL)
-        return state_ret_set(ret, STATE_FALSE, "Module function %s is not available", name);
+    if (f == NULL) {
+        AUTO_FREE char *why = call_missing(ctx, name);
+        const char *near = strstr(why, " Did you mean");
+        return state_ret_set(ret, STATE_FALSE, "Module function %s is not available%s%s", name,
+                             near != NULL ? "." : "", near != NULL ? near : "");
+    }
     if (ctx_test(ctx))
         return state_ret_set(ret, STATE_NONE, "Module function %s is set to execute", name);
     if (old_arguments(f, given, args, kwargs, ret) != 0)
