@@ -37,7 +37,7 @@ NO_OPTIONS = {"base", "os"}
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    ours = matches(HERE / "include/salt/options.def", r"^[A-Z]+\(([a-z][a-z0-9_]*),")
+    ours = matches(HERE / "include/salt/options.def", r"^[A-Z_]+\(([a-z][a-z0-9_]*),")
     missing = {}
     for name, options in of_salt(Path(sys.argv[1])).items():
         for option in options - ours - NO_OPTIONS:
