@@ -162,7 +162,7 @@ const char *ctx_jid(call_ctx_t *ctx); /* "" when there is none */
 /* Salt's __context__["retcode"]: the job's exit code. */
 void ctx_set_retcode(call_ctx_t *ctx, int retcode);
 /* Says that a thing that the caller names is not there, beside a return that stays what programs expect: the
- * exit code is 1, and a command line shows the text on stderr. */
+ * exit code is 1, and a command line shows the text on stderr. Nothing for a function inside another one. */
 void ctx_absent(call_ctx_t *ctx, const char *fmt, ...) PRINTF(2, 3);
 int ctx_retcode(const call_ctx_t *ctx);
 

@@ -59,6 +59,7 @@ batch_take_return(batch_t *self, const news_t *news)
         json_object_set(data, news->id, value_get(news->push, "return"));
         show_data(&self->cmd->show, data, cmd_outputter(self->cmd, news->push), 0);
     }
+    cmd_show_absent(self->cmd, news->id, news->push);
     if (!self->failhard || retcode <= 0)
         return;
     log_error("Minion %s returned with non-zero exit code. Batch run stopped due to failhard", news->id);

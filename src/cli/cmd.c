@@ -169,6 +169,15 @@ cmd_retcode(const json_t *push)
     return max == (int) max ? (int) max : EXIT_FAILURE;
 }
 
+void
+cmd_show_absent(cmd_t *self, const char *id, const json_t *push)
+{
+    const char *absent = value_str(push, "absent", "");
+
+    if (*absent != '\0')
+        show_error(&self->show, "%s: %s\n", id, absent);
+}
+
 const char *
 cmd_outputter(const cmd_t *self, const json_t *push)
 {

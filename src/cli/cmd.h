@@ -65,6 +65,8 @@ int cmd_finish(cmd_t *self);
 
 /* Salt's retcode of a return: a number, or the highest of several functions'. */
 int cmd_retcode(const json_t *push);
+/* Says on stderr which thing that the call names a minion did not find, if its return tells. */
+void cmd_show_absent(cmd_t *self, const char *id, const json_t *push);
 /* The outputter that suits a return; NULL for none. BORROWED. */
 const char *cmd_outputter(const cmd_t *self, const json_t *push);
 /* True when a minion that did not return is to be printed and makes the run fail. */

@@ -7,6 +7,7 @@
 typedef struct docs {
     json_t *by_fun;  /* object: the first text of each function */
     json_t *silent;  /* object: id to why it did not return */
+    char *absent;    /* owned: what a minion says about a name that it does not know; NULL: none said so */
     bool any_return; /* a minion answered with documentation */
 } docs_t;
 
@@ -25,6 +26,8 @@ doc_return(cmd_t *self, const char *id, json_t *push, void *state)
         return;
     }
     docs->any_return = true;
+    if (docs->absent == NULL && value_get(push, "absent") != NULL)
+        docs->absent = xstrdup(value_str(push, "absent", ""));
     json_object_foreach (data, fun, text)
         if (value_truthy(text) && value_get(docs->by_fun, fun) == NULL)
             json_object_set(docs->by_fun, fun, text);
@@ -57,6 +60,7 @@ doc_run(cmd_t *self)
     docs_t docs = { .by_fun = by_fun, .silent = silent };
     int rc = cmd_follow(self, &self->request, &sink, &docs);
 
+    AUTO_FREE char *absent = docs.absent;
     if (rc != 0)
         return rc;
 
@@ -70,6 +74,12 @@ doc_run(cmd_t *self)
     qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++)
         print_doc(self, names[i], value_get(by_fun, names[i]));
+
+    /* No minion knows the name. */
+    if (n == 0 && absent != NULL) {
+        show_error(&self->show, "%s\n", absent);
+        return EXIT_FAILURE;
+    }
 
     /* Any minion's text will do; that others are away matters only when there is none. */
     if (!docs.any_return && json_object_size(silent) > 0) {

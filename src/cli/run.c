@@ -213,7 +213,7 @@ cli_run_async(salt_run_t *self, json_t *arg)
 
 /* ---- documentation ---------------------------------------------------------------------------- */
 
-/* *ret NEW: {fun: text} of what self->fun names. 0, or the exit code. */
+/* *ret NEW: {fun: text} of all functions. 0, or the exit code. */
 static int
 fetch_docs(salt_run_t *self, json_t **ret)
 {
@@ -224,7 +224,7 @@ fetch_docs(salt_run_t *self, json_t **ret)
     if (rc == 0)
         rc = cli_run_await(self, &push);
     if (rc == 0)
-        *ret = run_docs_of(value_get(push, "return"), self->fun);
+        *ret = run_docs_of(value_get(push, "return"), "");
     return rc;
 }
 
@@ -232,13 +232,18 @@ fetch_docs(salt_run_t *self, json_t **ret)
 static int
 cli_run_print_docs(salt_run_t *self)
 {
-    json_auto_t *docs = NULL, *sorted = NULL;
-    int rc = fetch_docs(self, &docs);
+    json_auto_t *all = NULL, *docs = NULL, *sorted = NULL;
+    int rc = fetch_docs(self, &all);
     json_t *text;
     const char *fun;
 
     if (rc != 0)
         return rc;
+    docs = run_docs_of(all, self->fun);
+    if (json_object_size(docs) == 0) {
+        show_error(&self->show, "No runner is called '%s'; 'salt-run -d' lists what there is\n", self->fun);
+        return EXIT_FAILURE;
+    }
     AUTO_FREE char *flat = json_dumps(docs, JSON_SORT_KEYS);
     sorted = json_loads(flat, 0, NULL);
     json_object_foreach (sorted, fun, text) {
@@ -253,16 +258,26 @@ cli_run_print_docs(salt_run_t *self)
 static int
 show_docs(salt_run_t *self)
 {
-    json_auto_t *docs = NULL;
-    int rc = fetch_docs(self, &docs);
+    json_auto_t *all = NULL;
+    int rc = fetch_docs(self, &all);
 
     if (rc != 0)
         return rc;
+    json_auto_t *docs = run_docs_of(all, self->fun);
     if (json_object_size(docs) > 0) {
         show_data(&self->show, docs, "nested", 0);
         return 0;
     }
-    AUTO_FREE char *text = xasprintf("'%s' is not available.", self->fun);
+    /* The functions of that name in all runners. */
+    AUTO_FREE char *ending = xasprintf(".%s", self->fun);
+    buf_auto_t near = BUF_INIT;
+    const char *fun;
+    json_t *one;
+    json_object_foreach (all, fun, one)
+        if (str_ends(fun, ending))
+            buf_printf(&near, "%s'%s'", near.len > 0 ? " or " : " Did you mean ", fun);
+    AUTO_FREE char *text = xasprintf("'%s' is not available.%s%s", self->fun, buf_str(&near),
+                                     near.len > 0 ? "?" : "");
     show_text(&self->show, text);
     return EXIT_FAILURE;
 }

@@ -35,6 +35,7 @@ plain_return(cmd_t *self, const char *id, json_t *push, void *state)
     int retcode = cmd_retcode(push);
 
     show_one(self, id, value_get(push, "return"), cmd_outputter(self, push), retcode);
+    cmd_show_absent(self, id, push);
     summary_return(state, id, retcode);
 }
 
@@ -90,6 +91,7 @@ static void
 group_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
     json_object_set(state, id, value_get(push, "return"));
+    cmd_show_absent(self, id, push);
     self->failed = self->failed || cmd_retcode(push) != 0;
 }
 

@@ -95,9 +95,40 @@ RUNS
     [[ $stderr == *"Nothing is called nosuch, other.*; 'sys.list_functions' lists what there is"* ]]
     run -1 --separate-stderr salt_call web1 --local ps.kill_pid 0
     [[ $stderr == *'There is no process 0'* ]]
-    run salt web1 saltutil.kill_job 123
-    [ "$status" -eq 1 ]
-    grep -q 'saltutil.kill_job: No job 123 runs here' "$FLEET"/log/*
+    run -1 salt web1 saltutil.kill_job 123
+    until_log "$FLEET/log/web1" 'saltutil.kill_job: No job 123 runs here'
+}
+
+@test "a thing that a minion does not have: the operator reads which" {
+    local words want how
+    while IFS='|' read -r words want; do
+        for how in '' --static -b1; do
+            run -1 --separate-stderr salt $how --out=json web1 $words
+            [[ $stderr == *"web1: $want"* ]] || { echo "salt $how web1 $words: $stderr" >&2; return 1; }
+        done
+    done <<'CALLS'
+saltutil.kill_job 123|No job 123 runs here; 'saltutil.running' lists the jobs that do
+cp.get_file salt://nosuch /nosuch|salt://nosuch was not fetched; 'cp.list_master' lists the file server's files
+mine.send nosuch.fun|Nothing was put into the mine: 'nosuch.fun' is not available.
+mine.send tets.ping|Nothing was put into the mine: 'tets.ping' is not available. Did you mean 'test.ping'?
+publish.publish web1 test.ping|The master refuses: minion:web1 may not publish 'test.ping' on 'web1': no rule of peer allows it
+publish.full_data web1 test.ping|The master refuses: minion:web1 may not publish 'test.ping' on 'web1': no rule of peer allows it
+publish.runner manage.up|The master refuses: minion web1 may not run the runner 'manage.up': no rule of peer_run allows it
+CALLS
+    run -1 --separate-stderr salt web1 saltutil.kill_job,cp.get_file 123 , salt://nosuch /nosuch
+    [[ $stderr == *"web1: saltutil.kill_job: No job 123 runs here"*"cp.get_file: salt://nosuch was not fetched"* ]]
+}
+
+@test "documentation of nothing: said, exit code 1" {
+    run -1 --separate-stderr salt web1 sys.doc tets.ping
+    [ -z "$output" ]
+    [ "$stderr" = "Nothing is called tets.ping; 'sys.list_functions' lists what there is" ]
+    run -1 --separate-stderr salt -d web1 tets.ping
+    [[ $stderr == "Nothing is called tets.ping"* ]]
+    run -1 --separate-stderr salt-run -d nosuch
+    [ "$stderr" = "No runner is called 'nosuch'; 'salt-run -d' lists what there is" ]
+    run -0 salt-run -d jobs.active
+    run -0 salt web1 sys.doc test.ping
 }
 
 @test "Salt's other options: taken with the reason why they do nothing, or refused with what to do" {

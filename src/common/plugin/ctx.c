@@ -272,12 +272,15 @@ ctx_set_retcode(call_ctx_t *ctx, int retcode)
     ctx->retcode = retcode;
 }
 
-/* The last text counts. The exit code tells a script that nothing was found. */
+/* The last text counts. The exit code tells a script that nothing was found. A function that another one, a
+ * state or a template calls has its return for that. */
 void
 ctx_absent(call_ctx_t *ctx, const char *fmt, ...)
 {
     va_list ap;
 
+    if (ctx->depth > 1)
+        return;
     va_start(ap, fmt);
     free(ctx->absent);
     ctx->absent = xvasprintf(fmt, ap);

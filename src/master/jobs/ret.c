@@ -30,6 +30,7 @@ static const struct row {
     [RET_METADATA] = RET_ROW("metadata", false),
     [RET_SCHEDULE] = RET_ROW("schedule", false),
     [RET_OUT] = RET_ROW("out", true),
+    [RET_ABSENT] = RET_ROW("absent", true),
 };
 #undef RET_ROW
 

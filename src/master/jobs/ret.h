@@ -29,6 +29,7 @@ typedef enum ret_field {
     RET_METADATA,
     RET_SCHEDULE,
     RET_OUT,
+    RET_ABSENT,
     RET_FIELDS
 } ret_field_t;
 

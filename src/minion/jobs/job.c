@@ -244,12 +244,14 @@ child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call
         log_warning("%s: %s", fun, call_absent(ctx));
 }
 
-/* Runs several functions in order; each of return, retcode and success is an object by function name. */
+/* Runs several functions in order; each of return, retcode and success is an object by function name. What
+ * they did not find is one text, a line for each. */
 static json_t *
 child_many(const call_env_t *env, const json_t *job, json_t *funs)
 {
     json_t *returns = json_object(), *codes = json_object(), *oks = json_object(), *fun,
            *args = value_get(job, "arg");
+    buf_auto_t absent = BUF_INIT;
     size_t i;
     json_array_foreach (funs, i, fun) {
         AUTO(call_ctx) ctx = call_ctx_new(env);
@@ -258,9 +260,13 @@ child_many(const call_env_t *env, const json_t *job, json_t *funs)
         json_object_set(returns, json_string_value(fun), res.value);
         json_object_set_new(codes, json_string_value(fun), json_integer(res.retcode));
         json_object_set_new(oks, json_string_value(fun), json_boolean(res.success));
+        if (call_absent(ctx) != NULL)
+            buf_printf(&absent, "%s%s: %s", absent.len > 0 ? "\n" : "", json_string_value(fun),
+                       call_absent(ctx));
         call_result_free(&res);
     }
-    return json_pack("{s:o, s:o, s:o}", "return", returns, "retcode", codes, "success", oks);
+    return json_pack("{s:o, s:o, s:o, s:s*}", "return", returns, "retcode", codes, "success", oks, "absent",
+                     absent.len > 0 ? buf_str(&absent) : NULL);
 }
 
 /* Runs the minion's reactor (reactor_run.h) in place of a function. */
@@ -344,8 +350,8 @@ job_child_run(child_t *self, const json_t *job)
         return child_look(self, ctx, job);
     call_result_t res = { 0 };
     child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
-    json_t *result = json_pack("{s:O, s:i, s:b, s:s*}", "return", res.value, "retcode", res.retcode,
-                               "success", res.success, "out", res.out);
+    json_t *result = json_pack("{s:O, s:i, s:b, s:s*, s:s*}", "return", res.value, "retcode", res.retcode,
+                               "success", res.success, "out", res.out, "absent", call_absent(ctx));
     call_result_free(&res);
     return result;
 }
@@ -372,6 +378,8 @@ child_return(const child_t *self, const json_t *job, const json_t *result)
         return NULL;
     if (out != NULL)
         json_object_set_new(ret, "out", json_string(out));
+    if (value_get(result, "absent") != NULL)
+        json_object_set(ret, "absent", value_get(result, "absent"));
     if (self->offline) {
         /* The return's metadata says that it is based on cached pillar or files. */
         json_t *metadata = value_get(ret, "metadata");

@@ -24,6 +24,14 @@ static const struct {
       "{\"push\":\"ret\",\"jid\":\"" JID "\",\"id\":\"web1\",\"success\":true,\"return\":true,\"retcode\":0,"
       "\"fun\":\"test.ping\"}",
       0, true },
+    /* Of a thing that was not found those who asked are told, too. */
+    { "{\"m\":\"ret\",\"jid\":\"" JID
+      "\",\"fun\":\"a.b\",\"return\":null,\"retcode\":1,\"success\":true,\"absent\":\"No x\"}",
+      "{\"cmd\":\"_return\",\"id\":\"web1\",\"success\":true,\"return\":null,\"retcode\":1,\"jid\":\"" JID
+      "\",\"fun\":\"a.b\",\"absent\":\"No x\",\"user\":\"root\"}",
+      "{\"push\":\"ret\",\"jid\":\"" JID "\",\"id\":\"web1\",\"success\":true,\"return\":null,\"retcode\":1,"
+      "\"fun\":\"a.b\",\"absent\":\"No x\"}",
+      1, true },
     /* Several functions: the worst code, and all of them well. */
     { "{\"m\":\"ret\",\"jid\":\"" JID
       "_77\",\"fun\":[\"a.b\",\"c.d\"],\"return\":{},\"retcode\":{\"a.b\":2,\"c.d\":1},"

@@ -4,6 +4,7 @@
  * Salt's rules, with each form of their definitions. */
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
+#include "common/plugin/call.h"
 #include "plugins/lib/salt/datastore.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -141,17 +142,17 @@ exec_mine_is_available(call_ctx_t *ctx, const char *fun)
     return false;
 }
 
-/* Calls it and puts the value into `mine`; false when it failed. With allow_tgt the value goes in an envelope
- * that the master opens for those targets alone. */
+/* Calls it and puts the value into `mine`; false with *err when it failed. With allow_tgt the value goes in an
+ * envelope that the master opens for those targets alone. */
 static bool
-exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who)
+exec_mine_gather(call_ctx_t *ctx, const char *alias, const definition_t *d, json_t *mine, const char *who,
+                 fail_t *err)
 {
-    fail_auto_t err = FAIL_INIT;
     json_t *value = NULL;
 
-    if (ctx_find_named(ctx, d->fun, &err) == NULL ||
-        ctx_call(ctx, d->fun, d->args, d->kwargs, &value, &err) < 0) {
-        log_error("Function %s in %s failed to execute: %s", d->fun, who, fail_text(&err));
+    if (ctx_find_named(ctx, d->fun, err) == NULL ||
+        ctx_call(ctx, d->fun, d->args, d->kwargs, &value, err) < 0) {
+        log_error("Function %s in %s failed to execute: %s", d->fun, who, fail_text(err));
         return false;
     }
     if (d->allow != NULL) {
@@ -216,10 +217,11 @@ exec_mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     json_object_foreach (functions, alias, spec) {
+        fail_auto_t why = FAIL_INIT;
         definition_t d;
         definition_init(&d, alias, spec);
         if (exec_mine_is_available(ctx, d.fun))
-            (void) exec_mine_gather(ctx, alias, &d, mine, "mine.update");
+            (void) exec_mine_gather(ctx, alias, &d, mine, "mine.update", &why);
         definition_free(&d);
     }
     return mine_add(ctx, mine, value_bool(args, "clear", false), ret_value, err);
@@ -235,10 +237,13 @@ mine_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     definition_init(&d, name, value_get(args, "kwargs"));
     json_array_extend(d.args, value_get(args, "args"));
-    bool done = exec_mine_gather(ctx, name, &d, mine, "mine.send");
+    fail_auto_t why = FAIL_INIT;
+    bool done = exec_mine_gather(ctx, name, &d, mine, "mine.send", &why);
+    AUTO_FREE char *unknown = done || why.kind != FAIL_UNAVAILABLE ? NULL : call_unknown(ctx, d.fun, &why);
     definition_free(&d);
     if (done)
         return mine_add(ctx, mine, false, ret_value, err);
+    ctx_absent(ctx, "Nothing was put into the mine: %s", unknown != NULL ? unknown : fail_text(&why));
     *ret_value = json_false();
     return 0;
 }

@@ -115,8 +115,11 @@ publish_ask(call_ctx_t *ctx, json_t *ask, const char *late, json_t **ret_value, 
     }
     if (rc < 0)
         return fail_kind(err, FAIL_COMMAND, rc, "The master: %s", fail_text(&why));
-    if (value_get(answer, "refused") != NULL)
-        log_error("The master refuses: %s", value_str(answer, "refused", ""));
+    const char *refused = value_str(answer, "refused", "");
+    if (*refused != '\0') {
+        log_error("The master refuses: %s", refused);
+        ctx_absent(ctx, "The master refuses: %s", refused);
+    }
     json_t *value = value_get(answer, "value");
     *ret_value = value != NULL ? json_incref(value) : json_object();
     return 0;
@@ -130,10 +133,12 @@ publish_publish(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     bool several = strchr(fun, ',') != NULL;
     /* A published publish could go round in circles among minions. */
     if (publish_is_local(ctx) || str_starts(fun, "publish.")) {
-        if (publish_is_local(ctx))
-            log_error("Publishing needs a connection to a master, and there is none: nothing was sent");
-        else
-            log_info("Functions of the module publish can't be published: nothing was sent");
+        const char *why =
+            publish_is_local(ctx)
+                ? "Publishing needs a connection to a master, and there is none: nothing was sent"
+                : "Functions of the module publish can't be published: nothing was sent";
+        log_error("%s", why);
+        ctx_absent(ctx, "%s", why);
         *ret_value = json_object();
         return 0;
     }
