@@ -112,6 +112,31 @@ cli_cmd_suggest_id(cmd_t *self, const char *tgt)
         show_error(&self->show, "No minion of the id '%s' is accepted; is '%s' meant?\n", tgt, near);
 }
 
+/* Hints at a function and a minion that stand in each other's place. */
+static void
+cli_cmd_suggest_order(cmd_t *self, const char *tgt)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = json_pack("{s:s, s:s, s:s}", "op", "match", "tgt", self->fun, "tgt_type", "glob");
+    json_auto_t *reply = NULL;
+
+    if (jobline_call(self->line, &request, &reply, &err) == 0 &&
+        json_array_size(value_get(reply, "minions")) > 0)
+        show_error(&self->show, "The target comes first: salt '%s' %s\n", self->fun, tgt);
+}
+
+/* Hints at a kind of target in small letters, g@os:Debian, which is taken for an id. */
+static void
+cli_cmd_suggest_kind(cmd_t *self, const char *tgt)
+{
+    static const char kinds[] = "gpijlnser";
+    for (const char *at = tgt; *at != '\0'; at++)
+        if ((at == tgt || strchr(" (", at[-1]) != NULL) && strchr(kinds, *at) != NULL && at[1] == '@') {
+            show_error(&self->show, "'%c@' begins an id here; is '%c@' meant?\n", *at, *at - 'a' + 'A');
+            return;
+        }
+}
+
 /* Salt's words for an empty target; sys.doc has words of its own. */
 int
 cmd_no_match(cmd_t *self)
@@ -136,9 +161,13 @@ cmd_no_match(cmd_t *self)
                 &self->show,
                 "'%s' is a file of this folder: if the shell expanded the target's `*`, write '*' in quotes\n",
                 tgt);
+        else if (strchr(tgt, '.') != NULL && self->fun[strcspn(self->fun, ".")] == '\0')
+            cli_cmd_suggest_order(self, tgt);
         else
             cli_cmd_suggest_id(self, tgt);
     }
+    if (str_eq(value_str(asked, "tgt_type", ""), "compound"))
+        cli_cmd_suggest_kind(self, tgt);
 
     show_error(&self->show, "ERROR: No return received\n");
     return EXIT_NO_MASTER;

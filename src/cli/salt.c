@@ -265,6 +265,13 @@ salt_build(cmd_t *self)
         (void) optparse_run(&opts_salt, 2, argv, &parsed);
         opt_result_free(&parsed);
         (void) fflush(stdout);
+        if (res->n_args == 1)
+            show_error(
+                &self->show,
+                strchr(res->args[0], '.') != NULL
+                    ? "\nsalt: error: one word is given: salt '*' %s runs that function on all minions\n"
+                    : "\nsalt: error: no function is given; for example: salt '%s' test.ping\n",
+                res->args[0]);
     }
     /* A target and a function that are both names of files here are a `*` that the shell has expanded. */
     char *const *args = self->start.res.args;

@@ -19,6 +19,30 @@ teardown_file() { fleet_down; }
     [ "$output" = "'jbos.active' is not available. Did you mean 'jobs.active'?" ]
 }
 
+@test "a function without its module, with its arguments, or in the target's place: how to write it" {
+    local words want
+    while IFS='|' read -r words want; do
+        run $words
+        [ "$status" -ne 0 ]
+        [[ $output == *"$want"* ]] || { echo "$words: $output" >&2; return 1; }
+    done <<'CALLS'
+salt web1 ping|'ping' is not available. Did you mean 'network.ping' or 'test.ping'?
+salt-run list_jobs|'list_jobs' is not available. Did you mean 'jobs.list_jobs'?
+salt-run nosuch|'nosuch' is not available.
+salt test.ping web1|The target comes first: salt 'web1' test.ping
+salt test.ping|salt: error: one word is given: salt '*' test.ping runs that function on all minions
+salt web1|salt: error: no function is given; for example: salt 'web1' test.ping
+salt -C g@os:Debian test.ping|'g@' begins an id here; is 'G@' meant?
+salt --timeot=3 web1 test.ping|no such option: --timeot; is '--timeout' meant?
+salt web1 state.single file.manged /nosuch|Did you mean 'file.managed'?
+salt web1 state.single module.run name=test.pign|Module function test.pign is not available. Did you mean 'test.ping'?
+CALLS
+    run -1 salt web1 'cmd.run echo a'
+    [[ $output == *"'cmd.run echo a' is not available. The function is one word, its arguments are the next ones: cmd.run ARGUMENT"* ]]
+    run -1 salt web1 state.single test.fail_without_changes x 'retry={attemps: 2, interval: 0}'
+    [[ $output == *"'attemps' is an invalid key of 'retry' for 'test.fail_without_changes'; is 'attempts' meant?"* ]]
+}
+
 @test "a state, or a minion's function, in the place of a function: how to run it" {
     run salt web1 pkg.installed vim
     [ "$status" -eq 1 ]

@@ -309,6 +309,39 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
     return setters[row->kind](p, key, text);
 }
 
+static const char *
+next_word(void *cookie)
+{
+    char ***at = cookie;
+
+    return *at != NULL && **at != NULL ? *(*at)++ : NULL;
+}
+
+/* The error for a long name that no row has, with the nearest one that there is. */
+static int
+no_such_option(const parser_t *p, const char *word)
+{
+    size_t n = 0, len;
+    char **names = NULL;
+    const opt_row_t *row;
+    const char *name;
+
+    for (size_t t = 0, r = 0; (row = optrow_next(p->spec, &t, &r)) != NULL;)
+        for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;)
+            if (optrow_is_long(name)) {
+                names = xrealloc(names, (n + 2) * sizeof(*names));
+                /* Without the dashes, which would make short names alike. */
+                names[n++] = xstrndup(name + 2, len - 2);
+                names[n] = NULL;
+            }
+    char **at = names;
+    const char *near = str_suggest(word + 2, next_word, &at);
+    int rc = near != NULL ? optparse_error(p->spec, "no such option: %s; is '--%s' meant?", word, near)
+                          : optparse_error(p->spec, "no such option: %s", word);
+    strv_free(names);
+    return rc;
+}
+
 /* Finds the row of a long name, or of a prefix that only one name has. *ret_name is the whole name, NEW. */
 static int
 match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_name)
@@ -332,7 +365,7 @@ match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_
         }
     }
     if (n == 0)
-        rc = optparse_error(p->spec, "no such option: %s", word);
+        rc = no_such_option(p, word);
     else if (n > 1 && !exact) {
         /* "ambiguous option: --out (--out-file, --out-indent?)" */
         buf_auto_t list = BUF_INIT;

@@ -34,6 +34,25 @@ is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
     return i < n;
 }
 
+/* "'network.ping' or 'test.ping'" for the name without its module; NULL when no module, or too many, have it.
+ * NEW. */
+static char *
+of_that_name(const registry_t *registry, const char *fun)
+{
+    enum { MEANT_MAX = 3 };
+    json_auto_t *names = registry_names(registry, "");
+    buf_auto_t out = BUF_INIT;
+    size_t i, n = 0;
+    json_t *one;
+
+    json_array_foreach (names, i, one) {
+        const char *dot = strchr(json_string_value(one), '.');
+        if (dot != NULL && str_eq(dot + 1, fun))
+            buf_printf(&out, "%s'%s'", n++ > 0 ? " or " : "", json_string_value(one));
+    }
+    return n > 0 && n <= MEANT_MAX ? buf_steal(&out) : NULL;
+}
+
 /* `text`, and what would bring the function, or " Did you mean 'test.ping'?". NEW. */
 static char *
 missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const char *text)
@@ -45,9 +64,10 @@ missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const
             "see the option python_salt.",
             text, (int) strcspn(fun, "."), fun);
     AUTO_FREE char *near = registry_suggest(registry, ctx, fun);
-    if (near == NULL || str_eq(near, fun))
-        return xstrdup(text);
-    return xasprintf("%s Did you mean '%s'?", text, near);
+    if (near != NULL && !str_eq(near, fun))
+        return xasprintf("%s Did you mean '%s'?", text, near);
+    AUTO_FREE char *whole = strchr(fun, '.') == NULL ? of_that_name(registry, fun) : NULL;
+    return whole != NULL ? xasprintf("%s Did you mean %s?", text, whole) : xstrdup(text);
 }
 
 /* The reason and a suggestion. NEW. */
@@ -97,5 +117,9 @@ call_unknown(call_ctx_t *ctx, const char *fun, const fail_t *err)
                          fail_text(err), fun);
     if (has_function(ctx, ctx->env.modules, fun))
         return xasprintf("%s It is a function of minions: salt TARGET %s", fail_text(err), fun);
+    AUTO_FREE char *first = xstrndup(fun, strcspn(fun, " "));
+    if (!str_eq(first, fun) && has_function(ctx, ctx->env.registry, first))
+        return xasprintf("%s The function is one word, its arguments are the next ones: %s ARGUMENT",
+                         fail_text(err), first);
     return missing_text(ctx, ctx->env.registry, fun, fail_text(err));
 }
