@@ -259,7 +259,12 @@ file_serialize_store(work_t *w, fail_t *err)
     rc = s->test                            ? file_serialize_tell(w)
          : fstate_on(s, "check_cmd", false) ? file_serialize_checked(w, err)
                                             : manage_file(s->ctx, s->args, &none, s->ret, err);
-    if (rc == 0 && w->difference != NULL && !json_is_false(value_get(s->ret, "result")))
+
+    /* The difference of the data stands for that of the text: a number that the file has as text is none, and
+     * show_changes hides both. */
+    bool written = value_get(value_get(s->ret, "changes"), "diff") != NULL;
+    if (rc == 0 && w->difference != NULL && written && fstate_on(s, "show_changes", true) &&
+        !json_is_false(value_get(s->ret, "result")))
         state_change(s->ret, "diff", json_incref(w->difference));
     return rc;
 }
