@@ -3,6 +3,7 @@
 #include "common/reactor/reaction_int.h"
 
 #include "common/base/str.h"
+#include "common/plugin/registry.h"
 #include "salt/value.h"
 
 typedef struct layout {
@@ -79,6 +80,26 @@ param(const func_t *row, const char *name)
     return NULL;
 }
 
+static const char *
+next_key(void *cookie)
+{
+    const char *const **at = cookie;
+
+    return **at != NULL ? *(*at)++ : NULL;
+}
+
+/* The key of a reaction that a typing error is near to: `arsg` left the function without its arguments, and
+ * `tgt_tpye` the target a glob. NULL: none. */
+static const char *
+meant_key(const char *key)
+{
+    static const char *const keys[] = { "args",    "kwarg",    "tgt_type", "expr_form",
+                                        "timeout", "metadata", "subset",   NULL };
+    const char *const *at = keys;
+
+    return str_typo_of(key, next_key, &at);
+}
+
 /* Take keywords directly from the body, the layout before `args`. Only keys that the function accepts. */
 static int
 take_direct(layout_t *self, fail_t *err)
@@ -96,9 +117,12 @@ take_direct(layout_t *self, fail_t *err)
             json_object_set(self->kwarg, key, v);
         else if (str_eq(key, "queue")) /* an option of old Salt that serialised runners */
             json_array_append_new(self->ignored, json_string(key));
-        else
-            return fail_set(err, -EINVAL, "'%s' is an invalid keyword argument for '%s'", key,
-                            value_str(self->chunk, "fun", ""));
+        else {
+            const char *near = meant_key(key);
+            return fail_set(err, -EINVAL, "'%s' is an invalid keyword argument for '%s'%s%s%s", key,
+                            value_str(self->chunk, "fun", ""), near != NULL ? "; is '" : "",
+                            near != NULL ? near : "", near != NULL ? "' meant?" : "");
+        }
     }
     /* A function's `name` argument defaults to the declaration's name. */
     if (json_array_size(self->arg) == 0 && param(self->row, "name") != NULL &&
@@ -138,9 +162,12 @@ reaction_args_find(layout_t *self, const registry_t *registry, const char *clien
     const char *fun = value_str(self->chunk, "fun", "");
 
     self->row = registry_find(registry, self->env->ctx, fun, &why);
-    return self->row != NULL
-               ? 0
-               : fail_set(err, -ENOENT, "%s '%s': function not available (%s)", client, fun, fail_text(&why));
+    if (self->row != NULL)
+        return 0;
+    AUTO_FREE char *near = registry_suggest(registry, self->env->ctx, fun);
+    bool meant = near != NULL && !str_eq(near, fun);
+    return fail_set(err, -ENOENT, "%s '%s': function not available (%s)%s%s%s", client, fun, fail_text(&why),
+                    meant ? "; is '" : "", meant ? near : "", meant ? "' meant?" : "");
 }
 
 static int
@@ -182,8 +209,13 @@ reaction_args_local(layout_t *self, json_t *reaction, fail_t *err)
     json_object_foreach ((json_t *) self->chunk, key, v) {
         if (reaction_args_is_one_of(key, known))
             json_object_set(reaction, key, v);
-        else if (!reaction_args_is_internal(key) && !is_layout(key) && !reaction_args_is_one_of(key, used))
+        else if (!reaction_args_is_internal(key) && !is_layout(key) && !reaction_args_is_one_of(key, used)) {
+            const char *near = meant_key(key);
+            if (near != NULL)
+                return fail_set(err, -EINVAL, "local '%s': there is no key '%s'; is '%s' meant?",
+                                value_str(self->chunk, "fun", ""), key, near);
             json_array_append_new(self->ignored, json_string(key));
+        }
     }
     return 0;
 }
