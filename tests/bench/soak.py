@@ -64,10 +64,10 @@ def line_of(points):
     return slope, (rest / (n - 2) / sxx) ** 0.5, my
 
 
-def judge(samples):
+def judge(samples, warm_up=WARM_UP):
     """Of (seconds, kB): what is to be printed, with `flat`."""
     start, end = samples[0][0], samples[-1][0]
-    kept = [s for s in samples if s[0] >= start + (end - start) * WARM_UP]
+    kept = [s for s in samples if s[0] >= start + (end - start) * warm_up]
     if len(kept) < 5 * PIECES:
         raise BenchError(f"{len(kept)} samples are too few to judge")
     size = len(kept) / PIECES
