@@ -3,6 +3,7 @@
 
   reach.py --build DIR soak  [--minutes 60]     beacons, followers, engines and jobs at once: is memory flat?
   reach.py --build DIR live  [--minutes 6]      the same as fast as it goes: does a process hold more the more was done?
+  reach.py --build DIR idle  [--minutes 5]      what eleven beacons cost at their default intervals while nothing happens
   reach.py --build DIR quiet [--minutes 2]      what followers cost for which nothing comes, beside ten events a second
   reach.py --build DIR rates [--returns 12000]  returns a second of followers into PostgreSQL and Redis, beside bare loops
 
@@ -34,9 +35,10 @@ import time
 import fleet
 import live
 from fleet import BenchError
-from soak import Load, Samples, judge
+from soak import STAYS_S, Load, Samples, judge
 
 RATIO_MAX = 1.5
+IDLE_PERCENT_MAX, IDLE_KB_MAX = 0.1, 512  # of a processor, and beside a minion without beacons
 SOAK_WARM_UP = 1 / 2
 QUIET_WRITES_MAX = 0.1  # a second, of a follower for which nothing comes
 PG_BIN = "/usr/lib/postgresql/15/bin"
@@ -369,6 +371,47 @@ class Quiet:
         return {**found, "good": all(one["writes_a_second"] <= QUIET_WRITES_MAX and one["highest_behind"] == 0 for one in found.values())}
 
 
+# ---- idle -------------------------------------------------------------------------------------------------------------
+
+
+class Idle:
+    """Two minions for which nothing happens: one has beacons at their default intervals."""
+
+    def __init__(self, site, args):
+        self.site, self.seconds, self.folder = site, args.minutes * 60, site.folder()
+
+    def _beacons(self):
+        files, cert = {}, os.path.join(self.folder, "cert.pem")
+        for i in range(10):
+            files[os.path.join(self.folder, f"f{i}")] = {"mask": ["modify"]}
+            open(os.path.join(self.folder, f"f{i}"), "w").close()
+        words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x", "-days", "400", "-keyout", "/dev/null", "-out", cert]
+        subprocess.run(words, check=True, capture_output=True)
+        return {"inotify": [{"files": files}], "diskusage": [{"/": "99%"}], "load": [{"averages": {"1m": [0.0, 9999.0]}}], "memusage": [{"percent": "99%"}],
+                "service": [{"services": {"nosuch": {"onchangeonly": True}}}], "ps": [{"processes": {"nosuch": "running"}}], "network_info": [{"interfaces": {"lo": {"type": "equal", "errin": 1}}}],
+                "journald": [{"services": {"nosuch": {"SYSLOG_IDENTIFIER": "nosuch"}}}], "wtmp": [], "status": [{"loadavg": ["1-min"]}], "cert_info": [{"files": [cert]}]}
+
+    def run(self):
+        master = self.site.master(auto_accept=True)
+        master.start()
+        minions = [self.site.minion(master, "plain"), self.site.minion(master, "looks", beacons=self._beacons())]
+        for one in minions:
+            one.start()
+        fleet.wait_for("both minions", 60, lambda: len(master.connected()[0]) == 2)
+        time.sleep(60)  # starts, first looks, and the grains that take long
+        first, start = [fleet.cpu_s(m.process.pid, ended=True) for m in minions], time.monotonic()
+        memory = [[], []]
+        while time.monotonic() < start + self.seconds:
+            time.sleep(1)
+            for kept, m in zip(memory, minions):
+                kept.append(fleet.memory_kb(m.process.pid, "Anonymous", STAYS_S))
+        took = time.monotonic() - start
+        plain, looks = (100 * (fleet.cpu_s(m.process.pid, ended=True) - was) / took for m, was in zip(minions, first))
+        more_kb = sorted(memory[1])[len(memory[1]) // 2] - sorted(memory[0])[len(memory[0]) // 2]
+        found = {"plain_percent": round(plain, 3), "beacons_percent": round(looks - plain, 3), "beacons_kb": more_kb}
+        return {**found, "good": found["beacons_percent"] <= IDLE_PERCENT_MAX and more_kb <= IDLE_KB_MAX}
+
+
 # ---- rates ------------------------------------------------------------------------------------------------------------
 
 
@@ -441,14 +484,14 @@ class Rates:
 def main():
     parser = argparse.ArgumentParser(description="What comes in and what goes out, for long or fast.")
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
-    parser.add_argument("what", choices=("soak", "live", "quiet", "rates"))
-    parser.add_argument("--minutes", type=float, default=60, help="of the soak, live and quiet")
+    parser.add_argument("what", choices=("soak", "live", "idle", "quiet", "rates"))
+    parser.add_argument("--minutes", type=float, default=60, help="of all but the rates")
     parser.add_argument("--returns", type=int, default=12000, help="of the rates")
     args = parser.parse_args()
     build = args.build = os.path.abspath(args.build)
     with fleet.Site(os.path.join(build, "bin"), os.path.join(build, "tests/bench")) as site:
         try:
-            found = with_servers({"soak": ReachSoak, "live": Live, "quiet": Quiet, "rates": Rates}[args.what], site, args)
+            found = with_servers({"soak": ReachSoak, "live": Live, "idle": Idle, "quiet": Quiet, "rates": Rates}[args.what], site, args)
         except (BenchError, OSError, subprocess.CalledProcessError) as why:
             print(json.dumps({"what": args.what, "failed": str(why)}))
             return 1
