@@ -5,7 +5,10 @@ redisserver.py [--password TEXT] [--replica PORT] [--sentinel NAME] [COMMANDS]: 
 commands of a file (a line each, for redis-cli), an empty server on another port, and a sentinel that knows the first server by a
 name. Those that an earlier call has left on these ports end first. All of them end with the
 process that has started the shell which runs this."""
-import argparse, os, select, signal, socket, subprocess, sys, time
+import argparse, os, signal, socket, subprocess, sys, time
+
+sys.dont_write_bytecode = True
+import caseowner
 
 PORT, SENTINEL = 6379, 26379
 
@@ -43,33 +46,6 @@ def start(port, *options):
     return server.pid
 
 
-def caller():
-    """The nearest ancestor that is no shell."""
-    pid, name = os.getppid(), "sh"
-    while name in ("sh", "dash", "bash"):
-        with open(f"/proc/{pid}/stat") as f:
-            before, _, after = f.read().rpartition(")")
-        name = before.partition("(")[2]
-        if name in ("sh", "dash", "bash"):
-            pid = int(after.split()[1])
-    return pid
-
-
-def guard(owner, pids):
-    """A process that ends the servers once the owner has ended."""
-    if os.fork() != 0:
-        return
-    os.setsid()
-    null = os.open(os.devnull, os.O_RDWR)
-    for fd in range(3):
-        os.dup2(null, fd)
-    os.closerange(3, owner)
-    os.closerange(owner + 1, 1024)
-    select.select([owner], [], [], 300)
-    for pid in pids:
-        os.kill(pid, signal.SIGKILL)
-
-
 parser = argparse.ArgumentParser()
 parser.add_argument("--password", default="")
 parser.add_argument("--replica", type=int)
@@ -78,7 +54,7 @@ parser.add_argument("--address", default="127.0.0.1", help="of the server, as th
 parser.add_argument("commands", nargs="?")
 args = parser.parse_args()
 
-owner = os.pidfd_open(caller())
+owner = caseowner.find()
 subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 if args.address != "127.0.0.1":
     subprocess.run(["ip", "address", "replace", f"{args.address}/32", "dev", "lo"], check=True)
@@ -94,4 +70,7 @@ if args.sentinel:
     with open("sentinel.conf", "w") as f:
         f.write(f"sentinel monitor {args.sentinel} {args.address} {PORT} 1\n")
     pids.append(start(SENTINEL, "sentinel.conf", "--sentinel"))
-guard(owner, pids)
+if os.fork() == 0:
+    caseowner.await_end(owner)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)

@@ -29,6 +29,12 @@ char *http_ca_bundle(json_t *opts);
 /* http_text.c */
 /* Add "a=1&b=x+y" of an object; the text itself of a text. */
 void http_form(const json_t *data, buf_t *out);
+/* A path as part of an address: bytes other than letters, digits and `plain` become %XX. NEW. */
+#define HTTP_PATH_PLAIN "-._~!$&'()*+,;=:@/" /* RFC 3986, 3.3 */
+char *http_quoted(const char *path, const char *plain);
+/* Refuse "a/../b", which would be another path than the one that a rule has looked at. `whose`: the server.
+ * 0 or -EINVAL. */
+int http_check_path(const char *path, const char *whose, fail_t *err);
 /* The first line and the fields of the last answer among those in `text` (each redirect has one). */
 void http_parse_headers(const char *text, http_answer_t *into);
 

@@ -32,6 +32,35 @@ add_quoted(buf_t *out, const char *text, size_t len)
     }
 }
 
+char *
+http_quoted(const char *path, const char *plain)
+{
+    buf_auto_t out = BUF_INIT;
+
+    for (const unsigned char *c = (const unsigned char *) path; *c != '\0'; c++) {
+        if (isascii(*c) && (isalnum(*c) || strchr(plain, *c) != NULL))
+            buf_putc(&out, (char) *c);
+        else
+            buf_printf(&out, "%%%02X", *c);
+    }
+    return xstrdup(buf_str(&out));
+}
+
+int
+http_check_path(const char *path, const char *whose, fail_t *err)
+{
+    for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/' ? 1 : 0;
+        size_t len = strcspn(at, "/?");
+        if ((len == 1 && at[0] == '.') || (len == 2 && strncmp(at, "..", 2) == 0))
+            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "The path '%s' of %s has '.' or '..' in it", path,
+                             whose);
+        if (at[len] == '?')
+            break;
+    }
+    return 0;
+}
+
 /* A dict becomes KEY=VALUE&..., everything else its text. */
 void
 http_form(const json_t *data, buf_t *out)

@@ -1,40 +1,13 @@
 /* vaultsend.c - one request to a HashiCorp Vault server, with the login that it is given. */
 #include "plugins/lib/vault/vault_int.h"
 
-#include <ctype.h>
-
 #include "common/base/str.h"
 #include "plugins/lib/http/http_int.h"
-
-/* A path as part of an address: bytes that have no place there become %XX. NEW. */
-static char *
-vault_quoted(const char *path)
-{
-    static const char plain[] = "-._~%!$&'()*+,;=:@/?"; /* RFC 3986, 3.3; what is quoted already stays */
-    buf_auto_t out = BUF_INIT;
-
-    for (const unsigned char *c = (const unsigned char *) path; *c != '\0'; c++) {
-        if (isascii(*c) && (isalnum(*c) || strchr(plain, *c) != NULL))
-            buf_putc(&out, (char) *c);
-        else
-            buf_printf(&out, "%%%02X", *c);
-    }
-    return xstrdup(buf_str(&out));
-}
 
 int
 vault_check_path(const char *path, fail_t *err)
 {
-    for (const char *at = path; at != NULL; at = strchr(at, '/')) {
-        at += *at == '/' ? 1 : 0;
-        size_t len = strcspn(at, "/?");
-        if ((len == 1 && at[0] == '.') || (len == 2 && strncmp(at, "..", 2) == 0))
-            return fail_kind(err, FAIL_INVOCATION, -EINVAL, "The path '%s' of Vault has '.' or '..' in it",
-                             path);
-        if (at[len] == '?')
-            break;
-    }
-    return 0;
+    return http_check_path(path, "Vault", err);
 }
 
 int
@@ -42,7 +15,8 @@ vault_send(call_ctx_t *ctx, const json_t *conn, const char *method, const char *
            vault_answer_t *ret, fail_t *err)
 {
     http_answer_auto_t answer = { 0 };
-    AUTO_FREE char *path = vault_quoted(resource), *data = body != NULL ? value_dump(body) : NULL;
+    AUTO_FREE char *path = http_quoted(resource, HTTP_PATH_PLAIN "%?"); /* what is quoted already stays */
+    AUTO_FREE char *data = body != NULL ? value_dump(body) : NULL;
     const char *base = value_str(conn, "url", "");
     json_t *verify = value_get(conn, "verify");
     json_auto_t *headers = json_pack("{s:s, s:s*, s:s*}", "Content-Type", "application/json", "X-Vault-Token",
