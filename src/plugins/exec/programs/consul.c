@@ -1,6 +1,6 @@
-/* consul.c - execution module `consul`: keys of a Consul server, what its agent and its catalog know, sessions, ACL
- * tokens and events. consul_register.c has the functions that register something. Answers are Salt's: {"res",
- * "data" or "message"}. Where Consul since 1.0 takes PUT alone, it is sent. */
+/* consul.c - execution module `consul`: keys of a Consul server, what its agent and its catalog know,
+ * sessions, ACL tokens and events. consul_register.c has the functions that register something. Answers are
+ * Salt's: {"res", "data" or "message"}. Where Consul since 1.0 takes PUT alone, it is sent. */
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
 #include "plugins/lib/consul/consul.h"

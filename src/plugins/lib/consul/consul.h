@@ -22,11 +22,11 @@ json_t *consul_said(bool res, const char *key, const char *text, const json_t *a
 /* Those of the words in `spec` that are given, as an object: "NAME" or "NAME:MEMBER", with blanks between. */
 json_t *consul_members(const json_t *args, const char *spec);
 
-/* The server's address: the argument, else the configuration. NULL with the function's return in *ret_value, or
- * with *err. */
+/* The server's address: the argument, else the configuration. NULL with the function's return in
+ * *ret_value, or with *err. */
 char *consul_url(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err);
-/* Sends a request: `query` (object), and but for GET `data`: a text as it is, anything else as JSON; all BORROWED,
- * NULL for none. {"data", "res", "error"?}, or NULL with *err. */
+/* Sends a request: `query` (object), and but for GET `data`: a text as it is, anything else as JSON; all
+ * BORROWED, NULL for none. {"data", "res", "error"?}, or NULL with *err. */
 json_t *consul_send(call_ctx_t *ctx, const json_t *args, const char *url, const char *method,
                     const char *path, json_t *query, json_t *data, fail_t *err);
 
@@ -48,7 +48,8 @@ int consul_ask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 int consul_ask_with(call_ctx_t *ctx, const json_t *args, json_t *data, json_t **ret_value, fail_t *err);
 /* The return of an answer. */
 json_t *consul_told(const consul_do_t *what, const json_t *args, json_t *answer);
-/* Ends a function with a message, where nothing is asked but the address is known. 0, or negative with *err. */
+/* Ends a function with a message, where nothing is asked but the address is known. 0, or negative with
+ * *err. */
 int consul_refuse(call_ctx_t *ctx, const json_t *args, const char *message, json_t **ret_value, fail_t *err);
 
 #define CONSUL_ROW_URL               ROW("consul_url", ARG_STR, "null", "The server; by default the option consul.url")

@@ -93,8 +93,8 @@ consul_token(call_ctx_t *ctx, const json_t *args, fail_t *err)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* The address of a function: relative to the server's, as by Python's urljoin, which a path without a "/" at its
- * end loses. NEW, or NULL with *err. */
+/* The address of a function: relative to the server's, as by Python's urljoin, which a path without a "/"
+ * at its end loses. NEW, or NULL with *err. */
 static char *
 consul_address(const char *url, const char *path, fail_t *err)
 {
@@ -106,8 +106,8 @@ consul_address(const char *url, const char *path, fail_t *err)
     return xasprintf("%.*s/v1/%s", (int) (slash != NULL ? (size_t) (slash - url) : strlen(url)), url, quoted);
 }
 
-/* Sends it: `query` (object), and but for GET `data`: a text as it is, anything else as JSON; all BORROWED, NULL
- * for none. NEW {"data", "res", "error"?}, or NULL with *err. */
+/* Sends it: `query` (object), and but for GET `data`: a text as it is, anything else as JSON; all
+ * BORROWED, NULL for none. NEW {"data", "res", "error"?}, or NULL with *err. */
 json_t *
 consul_send(call_ctx_t *ctx, const json_t *args, const char *url, const char *method, const char *path,
             json_t *query, json_t *data, fail_t *err)

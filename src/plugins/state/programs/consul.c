@@ -1,10 +1,11 @@
-/* consul.c - state module `consul`: ACL tokens of a Consul server. An id is the token itself, a secret, so changes
- * tell name, type and rules. Salt tells no changes. */
+/* consul.c - state module `consul`: ACL tokens of a Consul server. An id is the token itself, a secret, so
+ * changes tell name, type and rules. Salt tells no changes. */
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "salt/state.h"
 
-/* The token as the server has it, by its id or else by its name. NEW; null when there is none, NULL with *err. */
+/* The token as the server has it, by its id or else by its name. NEW; null when there is none, NULL with
+ * *err. */
 static json_t *
 acl_find(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
