@@ -338,6 +338,47 @@ test_systemd_versions(void **state)
     assert_int_equal(fs_remove_tree(root, NULL), 0);
 }
 
+/* The version is what the file is named after; no interpreter is started, and none is no grain. */
+static void
+test_python(void **state)
+{
+    static const struct {
+        const char *file, *version;
+    } rows[] = { { "python3.11", "[3, 11]" }, { "platform-python3.6", "[3, 6]" }, { "shim", NULL } };
+    char root[] = "/tmp/halite-unit-XXXXXX";
+
+    assert_non_null(mkdtemp(root));
+    AUTO_FREE char *bin = fs_join(root, "usr/bin"), *link = fs_join(bin, "python3");
+    assert_int_equal(fs_mkdirs(bin, 0755, NULL), 0);
+    assert_int_equal(setenv("PATH", "/usr/bin:/bin", 1), 0);
+    for (size_t i = 0; i <= NELEMS(rows); i++) {
+        const char *file = i < NELEMS(rows) ? rows[i].file : NULL;
+        (void) unlink(link);
+        if (file != NULL) {
+            AUTO_FREE char *path = fs_join(bin, file);
+            write_text(bin, file, "");
+            assert_int_equal(chmod(path, 0755), 0);
+            assert_int_equal(symlink(file, link), 0);
+        }
+        size_t n;
+        const plugin_t *const *all = builtin_plugins(PLUGIN_GRAIN, &n);
+        json_auto_t *opts = json_object(), *grains = json_object();
+        for (size_t k = 0; k < n; k++) {
+            if (str_eq(all[k]->file, "environment"))
+                grains_collect(&all[k], 1, GRAIN_CHEAP, root, opts, grains);
+        }
+        AUTO_FREE char *version = json_dumps(value_get(grains, "pythonversion"), JSON_ENCODE_ANY);
+        json_auto_t *expected = file != NULL && rows[i].version != NULL ? json_loads(rows[i].version, 0, NULL)
+                                                                        : NULL;
+        if (!json_equal(value_get(grains, "pythonversion"), expected) &&
+            (expected != NULL || value_get(grains, "pythonversion") != NULL))
+            fail_msg("%s: %s", file != NULL ? file : "none", version);
+        assert_string_equal(value_str(grains, "pythonexecutable", "none"),
+                            file != NULL ? "/usr/bin/python3" : "none");
+    }
+    assert_int_equal(fs_remove_tree(root, NULL), 0);
+}
+
 /* What runs as process 1 is not told while nobody can say whether systemd runs. */
 static void
 test_init_untold(void **state)
@@ -406,5 +447,5 @@ test_cache(void **state)
 UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_programs),
           cmocka_unit_test(test_only_declared_keys), cmocka_unit_test(test_collect),
           cmocka_unit_test(test_finish), cmocka_unit_test(test_init_untold),
-          cmocka_unit_test(test_systemd_versions), cmocka_unit_test(test_own_id),
-          cmocka_unit_test(test_cache))
+          cmocka_unit_test(test_systemd_versions), cmocka_unit_test(test_python),
+          cmocka_unit_test(test_own_id), cmocka_unit_test(test_cache))

@@ -53,6 +53,13 @@ pg_missing(call_ctx_t *ctx)
                : "psql was not found: install the package postgresql-client, or set postgres.bins_dir";
 }
 
+const char *
+pg_states_missing(call_ctx_t *ctx)
+{
+    return pg_missing(ctx) == NULL ? NULL
+                                   : "Unable to load postgres module.  Make sure `postgres.bins_dir` is set.";
+}
+
 int
 pg_timeout_ms(call_ctx_t *ctx)
 {

@@ -51,6 +51,8 @@ char *pg_option(call_ctx_t *ctx, const char *name);
 char *pg_program(call_ctx_t *ctx, const char *name);
 /* The reason why the module can't be used: there is no psql. */
 const char *pg_missing(call_ctx_t *ctx);
+/* The same for states, in Salt's words. */
+const char *pg_states_missing(call_ctx_t *ctx);
 /* Milliseconds that a program may take: the option postgres.timeout. */
 int pg_timeout_ms(call_ctx_t *ctx);
 

@@ -4,6 +4,7 @@
  * that it foretells what the run will show. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbstate.h"
+#include "plugins/lib/database/mysqlconn.h"
 #include "plugins/lib/database/mysqlrows.h"
 
 /* What the database has. */
@@ -182,4 +183,5 @@ static const func_t funcs[] = {
       "The database is there, with this character set and collation." },
 };
 
-PLUGIN(state, mysql_database, .doc = "Databases of MySQL and MariaDB", FUNCS(funcs));
+PLUGIN(state, mysql_database, .doc = "Databases of MySQL and MariaDB", FUNCS(funcs),
+       .unavailable = mysqlconn_missing);

@@ -2,6 +2,7 @@
  * which compare a grant with SHOW GRANTS. The name of the state is any text and the key of its changes. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbstate.h"
+#include "plugins/lib/database/mysqlconn.h"
 #include "plugins/lib/database/mysqlrows.h"
 
 /* The request of the SLS. */
@@ -163,4 +164,5 @@ static const func_t funcs[] = {
     { "present", grants_run, present_args, 0, "The privileges are granted.", .data.number = 1 },
 };
 
-PLUGIN(state, mysql_grants, .doc = "Privileges of users of MySQL and MariaDB", FUNCS(funcs));
+PLUGIN(state, mysql_grants, .doc = "Privileges of users of MySQL and MariaDB", FUNCS(funcs),
+       .unavailable = mysqlconn_missing);

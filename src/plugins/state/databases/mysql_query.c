@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
 #include "plugins/lib/database/dbstate.h"
+#include "plugins/lib/database/mysqlconn.h"
 #include "plugins/lib/database/mysqlrows.h"
 
 enum { RESULT_MODE = 0644 };
@@ -275,4 +276,5 @@ static const func_t funcs[] = {
     { "run_file", query_run, file_args, 0, "Runs the statements of a file.", .data.number = 1 },
 };
 
-PLUGIN(state, mysql_query, .doc = "Queries of MySQL and MariaDB", FUNCS(funcs));
+PLUGIN(state, mysql_query, .doc = "Queries of MySQL and MariaDB", FUNCS(funcs),
+       .unavailable = mysqlconn_missing);

@@ -2,6 +2,7 @@
  * the password is as wanted is asked of the server by its hash; a user with another authentication plugin
  * can't be compared. */
 #include "plugins/lib/database/dbstate.h"
+#include "plugins/lib/database/mysqlconn.h"
 #include "plugins/lib/database/mysqlrows.h"
 
 /* The request of the SLS: `passwordless` is no password given, `allowed` that this is meant, `by_socket` that
@@ -178,4 +179,5 @@ static const func_t funcs[] = {
     { "present", mysql_user_state_present, present_args, 0, "The user is there, with this password." },
 };
 
-PLUGIN(state, mysql_user, .doc = "Users of MySQL and MariaDB", FUNCS(funcs));
+PLUGIN(state, mysql_user, .doc = "Users of MySQL and MariaDB", FUNCS(funcs),
+       .unavailable = mysqlconn_missing);

@@ -2,6 +2,7 @@
  * locale are fixed when a database is made: other ones fail the state. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbabsent.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 /* True when the argument is not given, or what the database has. */
@@ -107,4 +108,5 @@ static const func_t funcs[] = {
       "The database is there, with this owner." },
 };
 
-PLUGIN(state, postgres_database, .doc = "Databases of PostgreSQL", FUNCS(funcs));
+PLUGIN(state, postgres_database, .doc = "Databases of PostgreSQL", FUNCS(funcs),
+       .unavailable = pg_states_missing);

@@ -2,6 +2,7 @@
  * postgres.create_metadata answers a list: that the extension is installed or not, and what differs in
  * version and schema; a single entry for an installed one is no difference. */
 #include "plugins/lib/database/dbabsent.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 /* The module says what there is to do as a list of words: not installed, another schema, another version. */
@@ -93,4 +94,5 @@ static const func_t funcs[] = {
       "The extension is installed, in this version and schema." },
 };
 
-PLUGIN(state, postgres_extension, .doc = "Extensions of PostgreSQL's databases", FUNCS(funcs));
+PLUGIN(state, postgres_extension, .doc = "Extensions of PostgreSQL's databases", FUNCS(funcs),
+       .unavailable = pg_states_missing);

@@ -1,4 +1,5 @@
 /* postgres_group.c - state module `postgres_group`: roles that others are members of. */
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrolestate.h"
 #include "plugins/lib/database/pgrows.h"
 
@@ -19,4 +20,4 @@ static const func_t funcs[] = {
       .data.text = "group" },
 };
 
-PLUGIN(state, postgres_group, .doc = "Groups of PostgreSQL", FUNCS(funcs));
+PLUGIN(state, postgres_group, .doc = "Groups of PostgreSQL", FUNCS(funcs), .unavailable = pg_states_missing);

@@ -1,6 +1,7 @@
 /* postgres_language.c - state module `postgres_language`: procedural languages of a database (CREATE
  * LANGUAGE). Removal is that of all such states (plugins/lib/database/dbabsent.h). */
 #include "plugins/lib/database/dbabsent.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 static int
@@ -54,4 +55,5 @@ static const func_t funcs[] = {
     { "present", language_run, language_args, 0, "The language is there.", .data.number = 1 },
 };
 
-PLUGIN(state, postgres_language, .doc = "Languages of PostgreSQL's databases", FUNCS(funcs));
+PLUGIN(state, postgres_language, .doc = "Languages of PostgreSQL's databases", FUNCS(funcs),
+       .unavailable = pg_states_missing);

@@ -2,6 +2,7 @@
  * of a role in a group are the group itself, so that for the type `group` comments name the object in the
  * privileges' place. */
 #include "plugins/lib/database/dbstate.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 /* Arguments of the module's functions; privileges are a list here and a text there. NEW. */
@@ -77,4 +78,5 @@ static const func_t funcs[] = {
     { "present", privileges_run, present_args, 0, "The role has the privileges.", .data.number = 1 },
 };
 
-PLUGIN(state, postgres_privileges, .doc = "Privileges of PostgreSQL's roles", FUNCS(funcs));
+PLUGIN(state, postgres_privileges, .doc = "Privileges of PostgreSQL's roles", FUNCS(funcs),
+       .unavailable = pg_states_missing);

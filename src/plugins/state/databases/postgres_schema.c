@@ -1,6 +1,7 @@
 /* postgres_schema.c - state module `postgres_schema`: schemas of a database. Salt's return has the database
  * beside the name, and its functions name the access to the server otherwise than those of other states. */
 #include "plugins/lib/database/dbabsent.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 /* The return with the key "dbname". NEW. */
@@ -81,4 +82,5 @@ static const func_t funcs[] = {
     { "present", postgres_schema_state_present, present_args, 0, "The schema is there." },
 };
 
-PLUGIN(state, postgres_schema, .doc = "Schemas of PostgreSQL's databases", FUNCS(funcs));
+PLUGIN(state, postgres_schema, .doc = "Schemas of PostgreSQL's databases", FUNCS(funcs),
+       .unavailable = pg_states_missing);

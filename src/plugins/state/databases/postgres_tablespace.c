@@ -3,6 +3,7 @@
  * source in them. */
 #include "common/base/str.h"
 #include "plugins/lib/database/dbabsent.h"
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrows.h"
 
 /* The wanted options that the server does not show as such. `shown` is the array of pg_tablespace,
@@ -144,4 +145,5 @@ static const func_t funcs[] = {
       "The tablespace is there, with this owner and these options." },
 };
 
-PLUGIN(state, postgres_tablespace, .doc = "Tablespaces of PostgreSQL", FUNCS(funcs));
+PLUGIN(state, postgres_tablespace, .doc = "Tablespaces of PostgreSQL", FUNCS(funcs),
+       .unavailable = pg_states_missing);

@@ -1,4 +1,5 @@
 /* postgres_user.c - state module `postgres_user`: roles that may log in. */
+#include "plugins/lib/database/pgconn.h"
 #include "plugins/lib/database/pgrolestate.h"
 #include "plugins/lib/database/pgrows.h"
 
@@ -21,4 +22,4 @@ static const func_t funcs[] = {
       .data.text = "user" },
 };
 
-PLUGIN(state, postgres_user, .doc = "Users of PostgreSQL", FUNCS(funcs));
+PLUGIN(state, postgres_user, .doc = "Users of PostgreSQL", FUNCS(funcs), .unavailable = pg_states_missing);
