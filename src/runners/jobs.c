@@ -2,6 +2,7 @@
  * runner (jobshape.h). Returns are read only where a function needs them, as a large job's returns may exceed
  * a message. */
 #include "common/base/clock.h"
+#include "common/base/str.h"
 #include "common/match/match.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
@@ -337,7 +338,7 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* Runners that the master runs now. */
+/* Runners that the master runs now, but for the one that asks. */
 static int
 jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -345,7 +346,12 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (reply == NULL)
         return -EIO;
-    *ret_value = json_incref(value_get(reply, "runners"));
+    json_t *one, *others = json_array();
+    size_t i;
+    json_array_foreach (value_get(reply, "runners"), i, one)
+        if (!str_eq(value_str(one, "jid", ""), ctx_jid(ctx)))
+            json_array_append(others, one);
+    *ret_value = others;
     return 0;
 }
 

@@ -250,12 +250,13 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- caches ------------------------------------------------------------------------------- */
 
-/* Removes only what can be fetched again; returns that wait for the master, backups and data.* are not
+/* Removes only what can be fetched or found again (archive_hash: which archives are extracted); returns that wait for the master, backups and data.* are not
  * caches. */
 static int
 saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    static const char *const parts[] = { "files", "extrn_files", "localfiles", "extmods", "minion_jobs" };
+    static const char *const parts[] = { "files",        "extrn_files", "localfiles",
+                                         "archive_hash", "extmods",     "minion_jobs" };
     const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
     bool all = true;
 
