@@ -145,14 +145,15 @@ file_edit_tell(fstate_t *s)
     return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
 }
 
-/* Looks for lines that are not commented yet; without any, for commented ones. */
+/* Looks for lines that are not commented yet; without any, for commented ones. The pattern stands at a line's
+ * start: amid a line it would find those that have another comment mark. */
 static int
 comment_body(fstate_t *s, fail_t *err)
 {
     AUTO_FREE char *why = fstate_check_file(s);
     AUTO_FREE char *regex = value_pystr(value_get(s->args, "regex")), *bare = unanchored(regex);
     AUTO_FREE char *mark = fstate_arg(s, "char") != NULL ? value_pystr(fstate_arg(s, "char")) : xstrdup("#");
-    AUTO_FREE char *open_lines = xasprintf("^(?!\\s*%s).*%s", mark, bare),
+    AUTO_FREE char *open_lines = xasprintf("^(?!\\s*%s)\\s*%s", mark, bare),
                    *done = xasprintf("%s%s", mark, bare);
     mark_t m = { s, regex, mark, true, done };
 
