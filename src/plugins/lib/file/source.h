@@ -33,6 +33,13 @@ char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t 
  * text; *ret_source NULL for none. */
 int source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
                 json_t **ret_hash, fail_t *err);
+/* The argument of `args` (`signature`, `source_hash_sig`) that asks for a check of a signature, which no function
+ * makes here: who asks for one must not get a file without. True, a path, an address, or an extension; any other
+ * text may be a template's variable. NULL: none. */
+const char *source_wants_signature(const json_t *args);
+#define SOURCE_UNSIGNED                                                                                      \
+    "%s: signatures of sources are not checked here, so nothing is taken; give source_hash, or verify the "  \
+    "file before by gpg.verify"
 /* file.get_source_sum. */
 int source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err);
 

@@ -237,6 +237,8 @@ static const arg_t extracted_args[] = {
     STATE_ANY("use_etag", "false", "Ask the web server by the ETag whether to fetch it again"),
     { "kwargs", ARG_ANY, ARG_STARSTAR, "keep_source, keep, and arguments of the function that unpacks",
       "keep_source keep excludes template runas" },
+    STATE_ANY("signature", "null", "Refused: signatures of sources are not checked here"),
+    STATE_ANY("source_hash_sig", "null", "Refused as well"),
     ARGS_END,
 };
 

@@ -15,6 +15,7 @@
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
 #include "plugins/lib/file/manage.h"
+#include "plugins/lib/file/source.h"
 #include "salt/log.h"
 
 #define THREE "'contents', 'contents_pillar', or 'contents_grains'"
@@ -500,6 +501,9 @@ managed_body(fstate_t *s, fail_t *err)
     work_t w = { s, MANAGED_INIT, fstate_on(s, "replace", true), NULL, -1 };
     json_t *user = fstate_user(s), *kwargs = value_get(s->args, "kwargs");
 
+    const char *signature = source_wants_signature(kwargs);
+    if (signature != NULL)
+        return fstate_error(s, SOURCE_UNSIGNED, signature);
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
 
