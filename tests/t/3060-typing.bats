@@ -133,6 +133,8 @@ RUNS
     done <<'CALLS'
 saltutil.kill_job 123|No job 123 runs here; 'saltutil.running' lists the jobs that do
 cp.get_file salt://nosuch /nosuch|salt://nosuch was not fetched; 'cp.list_master' lists the file server's files
+cp.list_master saltenv=nosuch|There is no environment 'nosuch'; 'cp.envs' lists them
+cp.list_states saltenv=nosuch|There is no environment 'nosuch'; 'cp.envs' lists them
 mine.send nosuch.fun|Nothing was put into the mine: 'nosuch.fun' is not available.
 mine.send tets.ping|Nothing was put into the mine: 'tets.ping' is not available. Did you mean 'test.ping'?
 publish.publish web1 test.ping|The master refuses: minion:web1 may not publish 'test.ping' on 'web1': no rule of peer allows it

@@ -6,10 +6,12 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/transfer/fetch.h"
+#include "salt/value.h"
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
-/* Paths of one kind that begin with `prefix`. *ret_value NEW. */
+/* Paths of one kind that begin with `prefix`. *ret_value NEW. An empty list is no news, unless the environment
+ * is none. */
 static int
 cp_list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -17,8 +19,14 @@ cp_list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_val
 
     if (files == NULL)
         return -ENOTSUP;
-    *ret_value = fileclient_list(files, kind, fetch_env_arg(ctx, args), value_str(args, "prefix", ""), err);
-    return *ret_value != NULL ? 0 : -EIO;
+    const char *saltenv = fetch_env_arg(ctx, args);
+    *ret_value = fileclient_list(files, kind, saltenv, value_str(args, "prefix", ""), err);
+    if (*ret_value == NULL)
+        return -EIO;
+    json_auto_t *envs = value_truthy(*ret_value) ? NULL : fileclient_envs(files, NULL);
+    if (envs != NULL && !value_lists(envs, saltenv))
+        ctx_absent(ctx, "There is no environment '%s'; 'cp.envs' lists them", saltenv);
+    return 0;
 }
 
 /* The row's number is the kind: files, folders, empty folders, links. */
