@@ -310,7 +310,7 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
 }
 
 static const char *
-next_word(void *cookie)
+optparse_next_word(void *cookie)
 {
     char ***at = cookie;
 
@@ -335,7 +335,7 @@ no_such_option(const parser_t *p, const char *word)
                 names[n] = NULL;
             }
     char **at = names;
-    const char *near = str_suggest(word + 2, next_word, &at);
+    const char *near = str_suggest(word + 2, optparse_next_word, &at);
     int rc = near != NULL ? optparse_error(p->spec, "no such option: %s; is '--%s' meant?", word, near)
                           : optparse_error(p->spec, "no such option: %s", word);
     strv_free(names);

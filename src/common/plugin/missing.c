@@ -39,7 +39,7 @@ is_salts(call_ctx_t *ctx, const registry_t *registry, const char *fun)
 static char *
 of_that_name(const registry_t *registry, const char *fun)
 {
-    enum { MEANT_MAX = 3 };
+    enum { MEANT_MAX = 5 };
     json_auto_t *names = registry_names(registry, "");
     buf_auto_t out = BUF_INIT;
     size_t i, n = 0;

@@ -81,7 +81,7 @@ param(const func_t *row, const char *name)
 }
 
 static const char *
-next_key(void *cookie)
+reaction_args_next_key(void *cookie)
 {
     const char *const **at = cookie;
 
@@ -97,7 +97,7 @@ meant_key(const char *key)
                                         "timeout", "metadata", "subset",   NULL };
     const char *const *at = keys;
 
-    return str_typo_of(key, next_key, &at);
+    return str_typo_of(key, reaction_args_next_key, &at);
 }
 
 /* Take keywords directly from the body, the layout before `args`. Only keys that the function accepts. */
