@@ -171,7 +171,7 @@ $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUIL
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt-follower: $(call obj1,src/follower/main_follower.c) $(AGENT_ROWS) $(BUILD)/libfollower.a $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
-$(BUILD)/bin/salt-engine: $(call obj1,src/engine/main_engine.c) $(AGENT_ROWS) $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
+$(BUILD)/bin/salt-engine: $(call obj1,src/engine/main_engine.c src/engine/resolve.c) $(AGENT_ROWS) $(BUILD)/libplugins.a $(BUILD)/libminion.a $(BUILD)/libuplink.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))

@@ -25,6 +25,11 @@
 #define LIMIT_PYTHON_MEMORY   (1024L * 1024 * 1024) /* address space of the interpreter of #!py files */
 #define LIMIT_PYTHON_MESSAGE  (64 * 1024 * 1024)    /* one message of the interpreter */
 #define LIMIT_PYTHON_CHECK_MS 30000                 /* loading the custom modules that a sync brought */
+#define LIMIT_ADDRESSES                                                                                      \
+    (64 * 1024 * 1024)           /* a configuration whose values are asked of stores, or the answer */
+#define LIMIT_ADDRESSES_MS 20000 /* for the stores of all values at addresses of a configuration */
+#define LIMIT_ADDRESSES_RELOAD_MS                                                                            \
+    5000 /* the same in a reload, for which all else in a daemon waits; then the old configuration stays */
 #define LIMIT_ZYGOTE_MEMORY                                                                                  \
     (100 * 1024 * 1024)             /* of an interpreter that forks others, after which it imports no more */
 #define LIMIT_ZYGOTE_IDLE_S    300  /* without work, after which it leaves */

@@ -3,7 +3,10 @@
  * of the argument, which others see.
  *
  * With "login": true it is one log-in by a system in Python, which salt-auth asks for: {"system", "username",
- * "password"} on standard input, {"ok": bool, "groups"?, "rules"?, "why"?} on standard output. */
+ * "password"} on standard input, {"ok": bool, "groups"?, "rules"?, "why"?} on standard output.
+ *
+ * With "resolve": true it asks stores for values of a configuration (common/conf/conf_addresses.c). */
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "common/base/daemon.h"
@@ -16,9 +19,11 @@
 #include "common/masterctx/masterctx.h"
 #include "common/py/py_json.h"
 #include "common/python/userfile.h"
+#include "engine/resolve.h"
 #include "minion/callbus.h"
 #include "minion/grains_set.h"
 #include "plugins/builtin.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -250,6 +255,47 @@ main_engine_login(engine_t *self, fail_t *err)
     return puts(text) < 0 || fflush(stdout) != 0 ? fail_set(err, -EIO, "standard output is closed") : 0;
 }
 
+/* ---- values of a configuration -------------------------------------------------------------------------- */
+
+/* Standard output is the answer's alone: what programs and drivers print there goes to standard error. Lines of
+ * the log have no form, since the program that reads the configuration logs them. NULL with *err. */
+static json_t *
+main_engine_question(int *ret_fd, fail_t *err)
+{
+    const log_form_t form = {
+        .console = "%(message)s", .console_date = "", .file = LOG_FORM_FILE, .file_date = "", .jid = ""
+    };
+    buf_auto_t in = BUF_INIT;
+    int rc = fs_read_fd(STDIN_FILENO, LIMIT_ADDRESSES, &in);
+
+    log_init("salt-engine", LEVEL_WARNING, false);
+    log_form(&form);
+    *ret_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (rc < 0 || *ret_fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        (void) fail_set(err, rc < 0 ? rc : -errno, "standard streams: %s", strerror(rc < 0 ? -rc : errno));
+        return NULL;
+    }
+    json_t *question = value_parse(buf_str(&in), in.len, LIMIT_ADDRESSES, "standard input", err);
+    if (in.data != NULL)
+        explicit_bzero(in.data, in.len);
+    return question;
+}
+
+static int
+main_engine_resolve(engine_t *self, json_t *question, int fd, fail_t *err)
+{
+    const call_env_t env = { .registry = self->exec,
+                             .states = self->states,
+                             .opts = self->opts,
+                             .id = value_str(self->opts, "id", ""),
+                             .grains = main_engine_grains,
+                             .host = main_engine_host,
+                             .cookie = self };
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+
+    return resolve_run(ctx, self->opts, question, fd, err);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -267,9 +313,15 @@ main(int argc, char **argv)
     }
     engine_t self = { .name = value_str(told, "name", ""),
                       .master = str_eq(value_str(told, "side", ""), "master") };
+    const char *dir = value_str(told, "conf", "");
+    const conf_side_t side = self.master ? CONF_MASTER : CONF_MINION;
+    bool login = value_bool(told, "login", false), resolve = value_bool(told, "resolve", false);
+    int answers = -1;
+    json_auto_t *question = resolve ? main_engine_question(&answers, &err) : NULL;
     AUTO(conf)
-    conf = startup_conf("salt-engine", value_str(told, "conf", ""), self.master ? CONF_MASTER : CONF_MINION,
-                        value_get(told, "overrides"), &err);
+    conf = question != NULL ? conf_of(dir, side, value_get(question, "values"), &err)
+           : !resolve       ? startup_conf("salt-engine", dir, side, value_get(told, "overrides"), &err)
+                            : NULL;
     if (conf == NULL) {
         log_critical("%s", fail_text(&err));
         return 1;
@@ -287,14 +339,15 @@ main(int argc, char **argv)
     self.engines = registry_built_in(PLUGIN_ENGINE, rows, n);
     rows = builtin_plugins(PLUGIN_RETURNER, &n);
     self.returners = registry_built_in(PLUGIN_RETURNER, rows, n);
-    bool login = value_bool(told, "login", false);
-    if (!login)
+    if (!login && !resolve)
         log_debug("Engine %s starts, by the module %s", self.name, self.module);
     int rc = login         ? main_engine_login(&self, &err)
+             : resolve     ? main_engine_resolve(&self, question, answers, &err)
              : own != NULL ? main_engine_run(&self, &err)
                            : fail_set(&err, -ENOENT, "the configuration names it no more");
-    if (rc < 0 && login)
-        log_error("a log-in by a system in Python: %s", fail_text(&err));
+    if (rc < 0 && (login || resolve))
+        log_error("%s: %s", login ? "a log-in by a system in Python" : "values at addresses (sdb://)",
+                  fail_text(&err));
     else if (rc < 0)
         log_critical("Engine(%s) could not be started! %s", self.name,
                      *fail_text(&err) != '\0' ? fail_text(&err) : "there is no such engine");

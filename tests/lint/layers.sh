@@ -22,7 +22,7 @@ src/plugins/grain       salt/ common/base/ common/data/ common/host/ plugins/gra
 src/plugins/beacon      salt/ common/ plugins/lib/
 src/plugins/wheel       salt/ common/ keyring/ plugins/wheel/ master/api.h
 src/pyhost              salt/ common/ pyhost/
-src/engine              salt/ common/
+src/engine              salt/ common/ engine/ plugins/lib/sdb/
 src/follower            salt/ common/ follower/
 src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/

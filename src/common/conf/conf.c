@@ -166,41 +166,6 @@ take_without_effect(const option_row_t *row, json_t *v, const char *where, json_
     return checked;
 }
 
-/* True when an address ("sdb://PROFILE/KEY") stands somewhere in the value. */
-static bool
-has_address(const json_t *v)
-{
-    const char *key;
-    json_t *one;
-    size_t i;
-
-    json_array_foreach ((json_t *) v, i, one)
-        if (has_address(one))
-            return true;
-    json_object_foreach ((json_t *) v, key, one)
-        if (has_address(one))
-            return true;
-    return json_is_string(v) && str_starts(json_string_value(v), "sdb://");
-}
-
-/* Only config.get reads values at addresses. A rule made of one would match nobody: that is an error. */
-static int
-check_address(const option_row_t *row, const json_t *v, const char *where, json_t *warnings, fail_t *err)
-{
-    if (!has_address(v))
-        return 0;
-    if (is_guard(row))
-        return fail_set(
-            err, -EINVAL,
-            "%s: option '%s' has an address (sdb://), and says who may do what: write the value itself",
-            where, row->name);
-    conf_warn(
-        warnings,
-        "%s: option '%s' has an address (sdb://), which config.get alone resolves: write the value itself",
-        where, row->name);
-    return 0;
-}
-
 /* Apply the values over the defaults. An option without a value (null) keeps its default. */
 static int
 conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings,
@@ -217,13 +182,11 @@ conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *note
                 return -EINVAL;
             json_object_set(opts, name, v);
         } else if (!json_is_null(v)) {
-            if (check_address(row, v, where, warnings, err) < 0)
-                return -EINVAL;
             json_t *checked = row->effect == CONF_HEEDED
                                   ? conf_check(row, v, where, err)
                                   : take_without_effect(row, v, where, notes, warnings);
             if (checked == NULL)
-                return -EINVAL;
+                return conf_refuse_hidden(said, name, err);
             json_object_set_new(opts, name, checked);
         }
     }
@@ -231,13 +194,11 @@ conf_apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *note
 }
 
 /* The checks of values come before the options that depend on others (conf_finish()): those may rely on
- * types. */
-conf_t *
-conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
+ * types. NEW, or NULL with *err. */
+static conf_t *
+conf_build(const char *dir, conf_side_t side, const conf_said_t *said, json_t *warnings, fail_t *err)
 {
-    conf_said_t said = { NULL, NULL };
     json_auto_t *opts = json_object(), *notes = json_array();
-    conf_t *self = NULL;
     size_t n;
     const option_row_t *rows = conf_rows(&n);
 
@@ -247,33 +208,73 @@ conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *wa
         if (v != NULL)
             json_object_set_new_nocheck(opts, rows[i].name, v);
     }
-    int rc = conf_read(dir, side, &said, warnings, err);
-
-    if (rc == 0) {
-        /* Salt's opts: conf_file, config_dir, __role. */
-        const char *role = side == CONF_MASTER ? "master" : "minion";
-        AUTO_FREE char *file = fs_join(dir, role);
-        json_object_set_new(opts, "conf_file", value_utf8(file, strlen(file)));
-        json_object_set_new(opts, "config_dir", value_utf8(dir, strlen(dir)));
-        json_object_set_new(opts, "__role", json_string(role));
-
-        /* Lays the options of the command line over those of the files, and records where they come from. */
-        json_t *from = (json_t *) overrides; /* for jansson's iterator; nothing is changed */
-        for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
-            json_object_set(said.values, json_object_iter_key(it), json_object_iter_value(it));
-            json_object_set_new(said.where, json_object_iter_key(it), json_string(CONF_COMMAND_LINE));
-        }
-
-        rc = conf_apply(opts, &said, side, notes, warnings, err);
-    }
-    if (rc == 0)
-        rc = conf_finish(opts, &said, side, warnings, err);
-    conf_said_free(&said);
-    if (rc < 0)
+    /* Salt's opts: conf_file, config_dir, __role. */
+    const char *role = side == CONF_MASTER ? "master" : "minion";
+    AUTO_FREE char *file = fs_join(dir, role);
+    json_object_set_new(opts, "conf_file", value_utf8(file, strlen(file)));
+    json_object_set_new(opts, "config_dir", value_utf8(dir, strlen(dir)));
+    json_object_set_new(opts, "__role", json_string(role));
+    if (conf_apply(opts, said, side, notes, warnings, err) < 0 ||
+        conf_finish(opts, said, side, warnings, err) < 0)
         return NULL;
-    self = xcalloc(1, sizeof(*self));
+    conf_t *self = xcalloc(1, sizeof(*self));
     self->opts = STEAL(opts);
     self->notes = STEAL(notes);
+    return self;
+}
+
+/* Reads the files, and lays the options of the command line over theirs. */
+static int
+conf_gather(const char *dir, conf_side_t side, const json_t *overrides, conf_said_t *said, json_t *warnings,
+            fail_t *err)
+{
+    int rc = conf_read(dir, side, said, warnings, err);
+    json_t *from = (json_t *) overrides; /* for jansson's iterator; nothing is changed */
+
+    for (void *it = rc == 0 ? json_object_iter(from) : NULL; it != NULL;
+         it = json_object_iter_next(from, it)) {
+        json_object_set(said->values, json_object_iter_key(it), json_object_iter_value(it));
+        json_object_set_new(said->where, json_object_iter_key(it), json_string(CONF_COMMAND_LINE));
+    }
+    return rc;
+}
+
+conf_t *
+conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
+{
+    conf_said_t said = { 0 };
+    conf_t *self = NULL;
+
+    if (conf_gather(dir, side, overrides, &said, warnings, err) == 0) {
+        conf_addresses_drop(&said, side);
+        self = conf_build(dir, side, &said, warnings, err);
+    }
+    conf_said_free(&said);
+    return self;
+}
+
+conf_t *
+conf_load_whole(const char *dir, conf_side_t side, const json_t *overrides, int wait_ms, json_t *warnings,
+                fail_t *err)
+{
+    conf_said_t said = { 0 };
+    conf_t *self = NULL;
+
+    if (conf_gather(dir, side, overrides, &said, warnings, err) == 0 &&
+        conf_addresses_resolve(dir, side, &said, wait_ms, warnings, err) == 0)
+        self = conf_build(dir, side, &said, warnings, err);
+    conf_said_free(&said);
+    return self;
+}
+
+conf_t *
+conf_of(const char *dir, conf_side_t side, const json_t *values, fail_t *err)
+{
+    conf_said_t said = { .values = json_copy((json_t *) values), .where = json_object() };
+
+    conf_addresses_drop(&said, side);
+    conf_t *self = conf_build(dir, side, &said, NULL, err);
+    conf_said_free(&said);
     return self;
 }
 

@@ -76,11 +76,21 @@ typedef struct option_row {
 /* Every row of include/salt/options.def, in order; *ret_n rows. BORROWED. */
 const option_row_t *conf_rows(size_t *ret_n);
 
+/* The first address (sdb://PROFILE/KEY) in a value. BORROWED, or NULL. */
+const char *conf_address(const json_t *v);
+
 /* Read DIR/master (or minion) and DIR/master.d/ *.conf in name order; later files override. A missing
  * folder or file gives the defaults; one out of reach is a failure. `overrides` (object, may be NULL,
  * BORROWED) come last: the command line. NEW, or NULL with *err. Warnings are texts added to `warnings` (a
- * json array, may be NULL). */
+ * json array, may be NULL). No store is asked for values at addresses: one of our options that has an
+ * address keeps its default, and one of a module its text. */
 conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
+/* The same for who serves or runs functions: values at addresses are what their stores say, which
+ * salt-engine asks within `wait_ms`. Without addresses nothing is started. */
+conf_t *conf_load_whole(const char *dir, conf_side_t side, const json_t *overrides, int wait_ms,
+                        json_t *warnings, fail_t *err);
+/* conf_load() of options that somebody has read, an object, BORROWED: salt-engine. */
+conf_t *conf_of(const char *dir, conf_side_t side, const json_t *values, fail_t *err);
 void conf_destroy(conf_t **self_p);
 /* Texts about options that are set without need; not worth a warning. BORROWED list. */
 const json_t *conf_notes(const conf_t *self);

@@ -358,6 +358,8 @@ finish_rules(finish_t *f)
         /* A path is checked as finished; any other value as written, before it was converted to text. */
         rc = conf_check_rule(row, f->opts, row->type == CONF_PATH ? json_object_get(f->opts, name) : said,
                              where(f, name), f->err);
+        if (rc < 0)
+            rc = conf_refuse_hidden(f->said, name, f->err);
     }
     return rc;
 }

@@ -50,11 +50,21 @@ extern const char *const conf_renderers[], *const conf_renderers_known[], *const
 /* The files' content: merged values, and for each option where it was set last ("/etc/salt/master, line 3",
  * CONF_COMMAND_LINE). */
 typedef struct conf_said {
-    json_t *values; /* object */
-    json_t *where;  /* object: option to text */
+    json_t *values;    /* object */
+    json_t *where;     /* object: option to text */
+    json_t *addresses; /* object: option to the address that its value came from; NULL: none did */
 } conf_said_t;
 int conf_read(const char *dir, conf_side_t side, conf_said_t *out, json_t *warnings, fail_t *err);
 void conf_said_free(conf_said_t *said);
+
+/* Values at addresses: leaves out the options of the table that have some, or replaces all addresses by what
+ * their stores say. 0, or a negative errno with *err naming option, address and reason. */
+void conf_addresses_drop(conf_said_t *said, conf_side_t side);
+int conf_addresses_resolve(const char *dir, conf_side_t side, conf_said_t *said, int wait_ms,
+                           json_t *warnings, fail_t *err);
+/* The error for an option whose value its check has refused: *err as it is, or without the value when that
+ * came from a store. -EINVAL. */
+int conf_refuse_hidden(const conf_said_t *said, const char *name, fail_t *err);
 
 /* Finish options that depend on others, on the host or on older names. `said` tells which ones the user
  * set. */

@@ -39,14 +39,14 @@ conf_said_free(conf_said_t *said)
 {
     json_decref(said->values);
     json_decref(said->where);
-    said->values = said->where = NULL;
+    json_decref(said->addresses);
+    *said = (conf_said_t){ 0 };
 }
 
 static void
 said_init(conf_said_t *said)
 {
-    said->values = json_object();
-    said->where = json_object();
+    *said = (conf_said_t){ .values = json_object(), .where = json_object() };
 }
 
 /* The line of an entry in the file's list `reactor`; 0 when unknown. */
@@ -118,8 +118,7 @@ read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
     const char *key;
     json_t *v;
 
-    out->values = conf_read_file(r, path, &lines);
-    out->where = json_object();
+    *out = (conf_said_t){ .values = conf_read_file(r, path, &lines), .where = json_object() };
     if (out->values == NULL)
         return -EINVAL;
     json_object_foreach (out->values, key, v)

@@ -15,6 +15,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "gen/places.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -119,7 +120,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     bool colour = isatty(STDERR_FILENO) && str_empty(getenv("NO_COLOR"));
     fs_limit_is_failure();
     log_init(program, LEVEL_WARNING, colour);
-    conf_t *conf = conf_load(dir, side, overrides, warnings, err);
+    conf_t *conf = conf_load_whole(dir, side, overrides, LIMIT_ADDRESSES_MS, warnings, err);
     if (conf == NULL)
         return NULL;
     log_level_t level = LEVEL_WARNING;
@@ -142,7 +143,7 @@ conf_t *
 startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
 {
     json_auto_t *warnings = json_array();
-    conf_t *fresh = conf_load(dir, side, overrides, warnings, err);
+    conf_t *fresh = conf_load_whole(dir, side, overrides, LIMIT_ADDRESSES_RELOAD_MS, warnings, err);
     size_t n, changed = 0;
     const option_row_t *rows = conf_rows(&n);
     log_reopen();
