@@ -255,10 +255,10 @@ main_engine_login(engine_t *self, fail_t *err)
     return puts(text) < 0 || fflush(stdout) != 0 ? fail_set(err, -EIO, "standard output is closed") : 0;
 }
 
-/* ---- values of a configuration -------------------------------------------------------------------------- */
+/* ---- values of a configuration ----------------------------------------------------------------------- */
 
-/* Standard output is the answer's alone: what programs and drivers print there goes to standard error. Lines of
- * the log have no form, since the program that reads the configuration logs them. NULL with *err. */
+/* Standard output is the answer's alone: what programs and drivers print there goes to standard error. Lines
+ * of the log have no form, since the program that reads the configuration logs them. NULL with *err. */
 static json_t *
 main_engine_question(int *ret_fd, fail_t *err)
 {

@@ -1,7 +1,7 @@
 /* resolve.c - see resolve.h.
  *
- * A profile, or an option that a driver reads, may itself have an address: those of the environment are asked for
- * first, then those of files, then all others. */
+ * A profile, or an option that a driver reads, may itself have an address: those of the environment are asked
+ * for first, then those of files, then all others. */
 #include "engine/resolve.h"
 
 #include "common/base/fs.h"

@@ -104,14 +104,15 @@ confpage_print(conf_side_t side, const char *date, buf_t *out)
     roff_paragraph(out, more);
     roff_paragraph(
         out,
-        "A value, or a part of one, may be an address: sdb://PROFILE/KEY. PROFILE is an option of the user's own, "
-        "a mapping with the name of a driver: env, rest, sqlite3, vault, yaml, or a file in Python (sdb_dirs). "
-        "What the driver says is the value. Those of env are asked for first, then those of yaml and sqlite3, "
-        "then all others, so that a profile may itself have an address of the kinds before it. Drivers run as "
-        "the user of the option user, and have 20 seconds together, 5 in a reload. The program does not start, "
-        "and a reload leaves all as it was, when a driver fails, and when an option of this page has no such "
-        "profile, or its store no value; an option of a module then keeps the address, or is null. salt, "
-        "salt-run, salt-key and salt-cp ask no store: for them such an option has its default.");
+        "A value, or a part of one, may be an address: sdb://PROFILE/KEY. PROFILE is an option of the "
+        "user's own, a mapping with the name of a driver: env, rest, sqlite3, vault, yaml, or a file in "
+        "Python (sdb_dirs). What the driver says is the value. Those of env are asked for first, then "
+        "those of yaml and sqlite3, then all others, so that a profile may itself have an address of the "
+        "kinds before it. Drivers run as the user of the option user, and have 20 seconds together, 5 in "
+        "a reload. The program does not start, and a reload leaves all as it was, when a driver fails, "
+        "and when an option of this page has no such profile, or its store no value; an option of a "
+        "module then keeps the address, or is null. salt, salt-run, salt-key and salt-cp ask no store: "
+        "for them such an option has its default.");
     roff_paragraph(out, "A reload (SIGHUP) takes over the options that are marked [live]; the others wait "
                         "for the next start.");
 

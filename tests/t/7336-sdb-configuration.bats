@@ -66,6 +66,14 @@ fails() {
     fails "option 'state_output': what is at sdb://osenv/OWN_WORD is no value of this option" 'state_output: sdb://osenv/OWN_WORD'
 }
 
+@test "drivers run as the user of the daemon, also where root asks" {
+    [ "$(id -u)" = 0 ] || skip "only root becomes another user"
+    fleet_open
+    printf 'import os\n\n\ndef get(key, profile=None):\n    return os.getuid()\n' >"$FLEET/sdb/who.py"
+    local_conf 'user: nobody' 'asked: {driver: who}' 'mysql.pass: sdb://asked/x'
+    [ "$(call config.get mysql.pass)" = "{\"local\": $(id -u nobody)}" ]
+}
+
 @test "a store that hangs: 20 seconds, then an error with its address, and nothing stays" {
     local_conf 'mysql.host: sdb://osenv/OWN_WORD' 'mysql.pass: sdb://shelf/hang'
     start=${EPOCHREALTIME/./}

@@ -1,7 +1,7 @@
 /* conf_addresses.c - values at addresses (sdb://PROFILE/KEY) in the configuration.
  *
- * Drivers of stores are plug-ins, or files in Python, which programs that read a configuration may not have, and
- * which may block. salt-engine asks them: it gets the options on its standard input and writes lines,
+ * Drivers of stores are plug-ins, or files in Python, which programs that read a configuration may not have,
+ * and which may block. salt-engine asks them: it gets the options on its standard input and writes lines,
  * {"option", "address"} before it asks for a value, and one at its end, {"values": {option: value}} or
  * {"option", "address", "why"}. It runs as the user whom the daemon becomes, so that a reload finds what the
  * start found, and no file of that user runs as root. */
