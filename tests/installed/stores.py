@@ -80,9 +80,10 @@ class Auditor(audit.Auditor):
         self.world, self.hole, self.told = world, False, set()
         self.ahead, self.sunk = {s.name: Counter() for s in world.events}, {}
         db = world.database()
+        db.execute("BEGIN")  # one moment: beacons go on
         blocks = db.execute("SELECT frames FROM event_blocks ORDER BY first").fetchall()
         self.events = [e for b in blocks for e in audit.frames(b["frames"])]
-        self.jobs = db.execute("SELECT jid, fun FROM jobs").fetchall()
+        self.jobs = db.execute("SELECT jid, fun, doc FROM jobs").fetchall()
         self.returns = {(r["jid"], r["id"]): r for r in db.execute("SELECT jid, id FROM returns")}
         db.close()
 
@@ -117,7 +118,8 @@ def main():
     for sink in world.events:
         auditor.sunk[sink.name] = auditor._read_sink(sink, wanted)
     auditor._read_cache()
-    wrong = [*audit.sinks_have_the_journal(auditor), *audit.every_return_is_in_the_job_cache(auditor)]
+    checks = audit.every_return_is_an_event, audit.sinks_have_the_journal, audit.every_return_is_in_the_job_cache
+    wrong = [line for check in checks for line in check(auditor)]
     functions = {job["jid"]: job["fun"] for job in auditor.jobs}
     wrong = [f"{line} {functions.get(line.split()[0], '')}" for line in wrong]
     print("\n".join([*wrong[:20], f"{len(auditor.events)} events, {len(auditor.returns_for_cache())} returns, {len(wrong)} wrong"]))
