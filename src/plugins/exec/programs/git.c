@@ -102,7 +102,7 @@ GIT_COMMAND(branch_text, "branch", 0, OPTS, OPERAND("name"))
 
 /* True when one of the two words is among the options of the call. */
 static bool
-has_option(const json_t *args, const char *one, const char *other)
+git_has_option(const json_t *args, const char *one, const char *other)
 {
     prog_auto_t words = PROG_INIT;
     fail_auto_t why = FAIL_INIT; /* the command itself tells it again */
@@ -118,7 +118,7 @@ has_option(const json_t *args, const char *one, const char *other)
 static int
 git_checkout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    if (value_str(args, "rev", NULL) == NULL && !has_option(args, "-b", "-B"))
+    if (value_str(args, "rev", NULL) == NULL && !git_has_option(args, "-b", "-B"))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'rev' argument is required unless -b or -B in opts");
     return git_checkout_text(ctx, args, ret_value, err);
 }
@@ -127,7 +127,7 @@ git_checkout(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 git_rebase(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    if (has_option(args, "-i", "--interactive"))
+    if (git_has_option(args, "-i", "--interactive"))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Interactive rebases are not supported");
     char **words = prog_split(value_str(args, "rev", ""), err);
     if (words == NULL)
