@@ -27,7 +27,7 @@ teardown_file() { fleet_down; }
         [[ $output == *"$want"* ]] || { echo "$words: $output" >&2; return 1; }
     done <<'CALLS'
 salt web1 ping| or 'test.ping'?
-salt web1 file_exists|'file_exists' is not available. Did you mean 'file.file_exists' or 
+salt web1 file_exists|'file_exists' is not available. Did you mean 'file.file_exists' or
 salt-run list_jobs|'list_jobs' is not available. Did you mean 'jobs.list_jobs'?
 salt-run nosuch|'nosuch' is not available.
 salt test.ping web1|The target comes first: salt 'web1' test.ping
