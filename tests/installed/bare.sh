@@ -23,7 +23,7 @@ step() {
 it() { # COMMAND: as the user would type it
     case $who in
     root) (cd "$place" && bash -c "$1") ;;
-    sudo) setpriv --reuid=ann --regid=ann --init-groups env HOME=/home/ann USER=ann LOGNAME=ann bash -c "cd '$place' && $1" ;;
+    sudo) setpriv --reuid=somebody --regid=somebody --init-groups env HOME=/home/somebody USER=somebody LOGNAME=somebody bash -c "cd '$place' && $1" ;;
     esac
 }
 first_packages() {
@@ -56,10 +56,11 @@ inside() { # USER GOALS; the sources as a bundle of git on standard input
     chmod 0644 /run/halite/sources
     place=/root
     if [ "$who" = sudo ]; then
+        # The name is none of those that tests log in by.
         apt-get update -q && apt-get install -y -q --no-install-recommends sudo || return
-        useradd --create-home --shell /bin/bash ann
-        echo 'ann ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/ann
-        place=/home/ann
+        useradd --create-home --shell /bin/bash somebody
+        echo 'somebody ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/somebody
+        place=/home/somebody
     fi
     step "apt-get install git make" first_packages || return
     # 0700, as root's own home is anyway.

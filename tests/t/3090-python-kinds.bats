@@ -227,7 +227,7 @@ PY
 @test "runners: events of their own reach the bus and the terminal; who runs them" {
     salt-run saltutil.sync_runners --out=json | grep -q runners.canary
     run -0 --separate-stderr salt-run canary.rollout
-    same_as "$(sed '/_stamp:/,+1d' <<<"$output")" <<'OUT'
+    same_as "$(sed '/_stamp:/,+1d' <<<"$output")" <<OUT
 event:
     ----------
     message:
@@ -247,7 +247,7 @@ suffix:
         "outputter": "json"
     }
 }
-- root
+- $(id -un)
 - True
 OUT
 }
