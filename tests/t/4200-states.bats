@@ -162,7 +162,7 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
         "$MARK/python" >"$TREE/python.sls"
     salt web1 state.apply python --async >/dev/null
     until_true 10 test -s "$MARK/python"
-    kill -9 "$(ps -o ppid= -p "$(cat "$MARK/python")")"
+    kill -9 "$(ps -o ppid= -p "$(cat "$MARK/python")" | tr -d ' ')"
     until_true 10 pid_gone "$(cat "$MARK/python")"
     until_true 10 idle
 }

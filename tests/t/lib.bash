@@ -26,7 +26,7 @@ esac
 
 # A root folder of its own for each test: ROOT, and CONF for -c. Bats removes it.
 halite_tmp() {
-    ROOT=$(mktemp -d "$BATS_TEST_TMPDIR/root.XXXXXX")
+    ROOT=$(mktemp -d "${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}/root.XXXXXX")
     CONF=$ROOT/etc/salt
     mkdir -p "$CONF"
 }
