@@ -109,7 +109,7 @@ post() { it curl -sk https://localhost:8000/ -H 'Accept: application/json' -H "X
     made=$(it openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=renewed -keyout /etc/salt/api.key -out /etc/salt/api.crt 2>/dev/null && it openssl x509 -in /etc/salt/api.crt -noout -subject)
     [[ $made == *renewed* ]]
     sh_ 'systemctl reload salt-api'
-    until_it 20 sh -c 'openssl s_client -connect 127.0.0.1:8000 </dev/null 2>/dev/null | grep -q "CN = renewed"'
+    until_it 20 sh -c 'openssl s_client -connect 127.0.0.1:8000 </dev/null 2>/dev/null | grep -q "CN *= *renewed"'
     run login jane-pw
     [ "${lines[-1]}" = 200 ]
 }
