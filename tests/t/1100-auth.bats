@@ -38,6 +38,48 @@ teardown() {
     ping_ok m1
 }
 
+@test "key files removed, moved and put there by hand count when the minion comes again" {
+    fleet_down
+    fleet_up m1
+    listen keys 'salt/key'
+    local pki
+    pki=$(dirname "$(dirname "$(master_pki minions/m1)")")
+    cp "$pki/minions/m1" "$FLEET/m1.key"
+    stop m1
+    rm "$pki/minions/m1"
+    start_minion m1
+    wait_key m1 pre
+    wait_event keys '"act":"delete","id":"m1".*"cause":"file"'
+    [ ! -e "$pki/minions/m1" ]
+
+    stop m1
+    mv "$pki/minions_pre/m1" "$pki/minions/m1"
+    start_minion m1
+    wait_connected m1
+    ping_ok m1
+    wait_event keys '"act":"accept","id":"m1".*"cause":"file"'
+
+    stop m1
+    mv "$pki/minions/m1" "$pki/minions_rejected/m1"
+    start_minion m1
+    wait_event keys '"act":"reject","id":"m1".*"cause":"file"'
+    [ "$(ls "$pki/minions" "$pki/minions_pre")" = "$(printf '%s:\n\n%s:' "$pki/minions" "$pki/minions_pre")" ]
+
+    # Another key under an id whose file is gone: the id is free.
+    stop m1
+    rm "$pki/minions_rejected/m1"
+    rm "$(minion_pki m1 minion.pem)" "$(minion_pki m1 minion.pub)"
+    start_minion m1
+    wait_key m1 pre
+    [ ! -e "$pki/minions_denied/m1" ]
+
+    # A key that is there before the minion comes for the first time.
+    cp "$FLEET/m1.key" "$pki/minions/m2"
+    mkdir -p "$FLEET/m2"
+    start_minion m2
+    wait_event keys '"act":"accept","id":"m2".*"cause":"file"'
+}
+
 @test "salt/auth has result, act, id and the public key" {
     start_master
     listen auth 'salt/auth'

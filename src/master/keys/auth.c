@@ -382,11 +382,51 @@ rival_won(front_t *self, minion_t *m)
     hook_connected(self, m, hello, true);
 }
 
+/* What an operator does to key files by hand, as Salt's users do, counts from the next hello of the id on: a file
+ * that is gone, that stands in another state's folder, or that was put there before the minion came. False: the
+ * peer is cut. */
+static bool
+heed_folders(front_t *self, peer_t *peer, const char *id)
+{
+    static const char *const acts[] = {
+        [KEY_ACCEPTED] = "accept", [KEY_REJECTED] = "reject", [KEY_PENDING] = "pend"
+    };
+    minion_t *m = peers_by_id(self->peers, id);
+    key_state_t state = KEY_UNKNOWN;
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    if (m != NULL && (m == peer->minion || keystore_has(self->keystore, id, m->state)))
+        return true;
+    if (keystore_state(self->keystore, id, &state, &err) < 0 ||
+        (state != KEY_UNKNOWN && !keystore_get(self->keystore, id, state, key, &err))) {
+        noise_warn(self, "minion %s: %s", id,
+                   err.text != NULL ? fail_text(&err) : "there is no key in its file");
+        return true;
+    }
+    if (state != KEY_UNKNOWN) {
+        log_info("minion %s: its key's file was put into %s by hand", id, key_state_dir(state));
+        m = auth_learn(self, id, key, state);
+        keychange_tell(self, NULL, id, acts[state], json_pack("{s:s}", "cause", "file"));
+    } else if (m != NULL) {
+        log_warning("minion %s: its key's file was removed by hand: the key is deleted", id);
+        bool same = str_eq(m->z85, peer->z85);
+        auth_forget(self, m);
+        forget_data(self, id);
+        keychange_tell(self, NULL, id, "delete", json_pack("{s:s}", "cause", "file"));
+        full_check(self);
+        return !same;
+    }
+    full_check(self);
+    return state != KEY_REJECTED || !str_eq(m->z85, peer->z85);
+}
+
 /* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
  * and the peer has been told. */
 static key_state_t
 auth_claim(front_t *self, peer_t *peer, const char *id, const json_t *hello, minion_t **ret_m)
 {
+    if (!heed_folders(self, peer, id))
+        return KEY_UNKNOWN;
     minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
     if (owner != NULL && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
         AUTO_FREE char *why = xasprintf(

@@ -13,7 +13,7 @@
  * may have subscribed. */
 void keychange_cut(front_t *self, minion_t *m, const char *z85, bool was_accepted);
 /* Write the audit log and fire salt/key with the fields of `more` (TAKES, may be NULL). `peer` caused it;
- * NULL: it was due to time. */
+ * NULL: it was due to time, or to a file changed by hand. */
 void keychange_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more);
 
 #endif
