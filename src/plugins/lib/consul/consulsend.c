@@ -50,23 +50,33 @@ consul_said(bool res, const char *key, const char *text, const json_t *args)
     return json_pack("{s:b, s:s}", "res", res, key, whole);
 }
 
-/* The server's address: the argument, else the configuration. NEW; NULL with the function's return in
- * *ret_value, or with *err. */
-char *
-consul_url(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+/* An option of the configuration, "consul.NAME" or a member of "consul"; "" for none. NEW, or NULL with *err. */
+static char *
+consul_option(call_ctx_t *ctx, const char *name, fail_t *err)
 {
-    static const char *const options[] = { "consul.url", "consul:url" };
-    const char *given = value_str(args, "consul_url", NULL);
-
-    if (!str_empty(given))
-        return xstrdup(given);
-    for (size_t i = 0; i < NELEMS(options); i++) {
-        json_auto_t *set = sub_call(ctx, err, "config.get", "{s:s}", "key", options[i]);
+    for (const char *joint = ".:"; *joint != '\0'; joint++) {
+        AUTO_FREE char *key = xasprintf("consul%c%s", *joint, name);
+        json_auto_t *set = sub_call(ctx, err, "config.get", "{s:s}", "key", key);
         if (set == NULL)
             return NULL;
         if (value_truthy(set))
             return value_pystr(set);
     }
+    return xstrdup("");
+}
+
+/* The server's address: the argument, else the configuration. NEW; NULL with the function's return in
+ * *ret_value, or with *err. */
+char *
+consul_url(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *given = value_str(args, "consul_url", NULL);
+
+    if (!str_empty(given))
+        return xstrdup(given);
+    AUTO_FREE char *set = consul_option(ctx, "url", err);
+    if (set == NULL || *set != '\0')
+        return STEAL(set);
     log_error("No Consul URL found.");
     *ret_value = consul_said(false, "message", "No Consul URL found.", args);
     return NULL;
@@ -76,19 +86,9 @@ consul_url(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
 static char *
 consul_token(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    static const char *const options[] = { "consul.token", "consul:token" };
     json_t *given = consul_given(args, "token");
 
-    if (value_truthy(given))
-        return value_pystr(given);
-    for (size_t i = 0; i < NELEMS(options); i++) {
-        json_auto_t *set = sub_call(ctx, err, "config.get", "{s:s}", "key", options[i]);
-        if (set == NULL)
-            return NULL;
-        if (value_truthy(set))
-            return value_pystr(set);
-    }
-    return xstrdup("");
+    return value_truthy(given) ? value_pystr(given) : consul_option(ctx, "token", err);
 }
 
 /* ---- the request ----------------------------------------------------------------------------- */
