@@ -104,7 +104,7 @@ setup() { SRV=$FLEET/srv; }
     until_says web1 '^salt.beacons debug - beacon load: 1 events'
     until_says master '^salt.engines debug - Engine script starts, by the module script'
     until_says master '^salt.returners debug - follower event_return.rawfile_json: what it wants of the events up to [0-9]+ is stored'
-    until_says master "^salt.returners trace - follower event_return.rawfile_json: event [0-9]+ '.*' is not wanted by event_return_whitelist"
+    until_says master "^salt.master trace - follower event_return.rawfile_json: event [0-9]+ '.*' is not among those that it wants"
     grep -q 'MARK-line' "$FLEET/kept"
     salt web1 test.echo MARK-returned --return=rawfile_json >/dev/null
     until_says web1 '^salt.returners debug [0-9]{20} The returner rawfile_json has the return of job [0-9]{20}'

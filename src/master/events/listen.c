@@ -238,6 +238,9 @@ wants(listener_t *self, const eframe_t *frame)
                   (self->may == NULL || self->may(self->front, self->cookie, frame, tag));
     if (wanted)
         self->wanted = frame->seq;
+    else if (self->name != NULL)
+        log_trace("follower %s: event %llu '%s' is not among those that it wants", self->name,
+                  (unsigned long long) frame->seq, tag);
     return wanted;
 }
 
