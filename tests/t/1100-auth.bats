@@ -60,6 +60,13 @@ teardown() {
     wait_event keys '"act":"accept","id":"m1".*"cause":"file"'
 
     stop m1
+    mv "$pki/minions/m1" "$pki/minions_pre/m1"
+    start_minion m1
+    wait_event keys '"act":"pend","id":"m1".*"cause":"file"'
+    accept m1
+    wait_connected m1
+
+    stop m1
     mv "$pki/minions/m1" "$pki/minions_rejected/m1"
     start_minion m1
     wait_event keys '"act":"reject","id":"m1".*"cause":"file"'

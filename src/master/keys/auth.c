@@ -382,9 +382,9 @@ rival_won(front_t *self, minion_t *m)
     hook_connected(self, m, hello, true);
 }
 
-/* What an operator does to key files by hand, as Salt's users do, counts from the next hello of the id on: a file
- * that is gone, that stands in another state's folder, or that was put there before the minion came. False: the
- * peer is cut. */
+/* Heeds key files that an operator changed by hand, as Salt's users do: one that is gone, that stands in
+ * another state's folder, or that was put there before the minion came counts from the next hello of the id
+ * on. False: the peer is cut. */
 static bool
 heed_folders(front_t *self, peer_t *peer, const char *id)
 {
@@ -392,6 +392,7 @@ heed_folders(front_t *self, peer_t *peer, const char *id)
         [KEY_ACCEPTED] = "accept", [KEY_REJECTED] = "reject", [KEY_PENDING] = "pend"
     };
     minion_t *m = peers_by_id(self->peers, id);
+    bool was_accepted = m != NULL && m->state == KEY_ACCEPTED;
     key_state_t state = KEY_UNKNOWN;
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
@@ -417,7 +418,9 @@ heed_folders(front_t *self, peer_t *peer, const char *id)
         return !same;
     }
     full_check(self);
-    return state != KEY_REJECTED || !str_eq(m->z85, peer->z85);
+    /* auth_learn() cuts a key that is rejected, or accepted no more. */
+    bool cut = state == KEY_REJECTED || (was_accepted && state != KEY_ACCEPTED);
+    return !cut || !str_eq(m->z85, peer->z85);
 }
 
 /* Check a claim of `id` with the connection's key. Returns the key's state and *ret_m; KEY_UNKNOWN: refused,
