@@ -268,7 +268,7 @@ follow_line(follow_t *self, fail_t *err)
                       (long long) value_int(push, "from", 0), (long long) value_int(push, "to", 0));
         if (is_due(self) && flush(self, err) < 0)
             return err->code;
-        /* What is not wanted moves the cursor too: marks come seldom, so the file is seldom written. */
+        /* Unwanted events move the cursor too: marks come seldom, so the file is seldom written. */
         if (json_array_size(self->writes) == 0 && self->reached > self->told &&
             clock_mono_ms() - self->told_ms >= IDLE_MS) {
             if (!self->keeps)

@@ -107,7 +107,7 @@ begin_at(listener_t *self, const json_t *request, fail_t *err)
     return store_event_since(self->front->reader, us, &self->after, err);
 }
 
-/* What only followers ask for. */
+/* Takes the members of the request that only followers may send: except, marks, follower. */
 static int
 begin_follower(listener_t *self, const json_t *request, fail_t *err)
 {

@@ -9,7 +9,7 @@
 
 /* ---- the connection ---------------------------------------------------------------------------- */
 
-/* What is asked, by the names of its options. A sentinel has neither databases nor defaults in the
+/* A kind of server, by the names of its options. A sentinel has neither databases nor defaults in the
  * configuration. */
 typedef struct redis_kind {
     const char *options, *host, *port;
@@ -29,7 +29,7 @@ redis_argument(call_ctx_t *ctx, const json_t *args, const char *name)
     return v;
 }
 
-/* One part of the access as a text: the argument, else the option. "" when neither is set. NEW, or NULL with
+/* Host, port, db or password as a text: the argument, else the option. "" when neither is set. NEW, or NULL with
  * *err. */
 static char *
 redis_access(call_ctx_t *ctx, const json_t *args, const redis_kind_t *kind, const char *name,

@@ -40,7 +40,7 @@ consul_told(const consul_do_t *what, const json_t *args, json_t *answer)
     return ret;
 }
 
-/* One request with a body of its own; `data` is TAKEN. */
+/* Sends the request of the row with a body of its own; `data` is TAKEN. */
 int
 consul_ask_with(call_ctx_t *ctx, const json_t *args, json_t *data, json_t **ret_value, fail_t *err)
 {
