@@ -250,8 +250,8 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- caches ------------------------------------------------------------------------------- */
 
-/* Removes only what can be fetched or found again (archive_hash: which archives are extracted); returns that wait for the master, backups and data.* are not
- * caches. */
+/* Removes only what can be fetched or found again (archive_hash: which archives are extracted); returns that
+ * wait for the master, backups and data.* are not caches. */
 static int
 saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
