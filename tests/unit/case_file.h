@@ -59,9 +59,24 @@ case_complete(json_t *spec, json_t *head)
     }
 }
 
-/* The cases of a file, each with all that is its own. NEW list that is not empty. */
+/* A misspelt member would be an expectation that nothing checks. */
+static inline void
+case_members(const char *path, size_t number, json_t *spec, const char *members)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (spec, key, value) {
+        AUTO_FREE char *word = xasprintf(" %s ", key);
+        if (strstr(members, word) == NULL)
+            fail_msg("%s: case %zu: '%s' is no member of a case here", path, number, key);
+    }
+}
+
+/* The cases of a file, each with all that is its own. NEW list that is not empty. `members`: those that a case
+ * may have, each with a blank on both sides. */
 static inline json_t *
-case_file_load(const char *path)
+case_file_load(const char *path, const char *members)
 {
     json_error_t why;
     json_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why), *spec;
@@ -74,8 +89,10 @@ case_file_load(const char *path)
     json_auto_t *head = json_incref(json_object_get(json_array_get(cases, 0), "head"));
     if (head != NULL)
         json_array_remove(cases, 0);
-    json_array_foreach (cases, i, spec)
+    json_array_foreach (cases, i, spec) {
         case_complete(spec, head);
+        case_members(path, i + 1, spec, members);
+    }
     if (json_array_size(cases) == 0)
         fail_msg("%s: no cases", path);
     return cases;

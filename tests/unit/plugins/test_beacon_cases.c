@@ -7,7 +7,6 @@
  *   files, programs, setup, grains, opts   as in cases of functions; clock: monotonic ms of the first look, 1000 more for each further one
  *   apart              true: in a network namespace of its own; left out where the kernel gives none
  *   looks              [{do: shell commands, events: [data, ...]}, ...]: what each look finds. A value "*" is any value, and "unordered":
- *                      true of a look lets events come in any order
  *                      true of a look lets events come in any order; "error": the exact text with which this look fails, up to a "*", and the next
  *                      one is tried all the same; "descriptors": false: the kernel gives none during this look
  *   error              the exact text of the failure of the last look
@@ -33,6 +32,11 @@
 #include "plugins/builtin.h"
 
 #define CASE_DIR CASES_ROOT "/beacon"
+
+/* Members of a case, as above. */
+#define MEMBERS                                                                                              \
+    " config invalid root files programs setup grains opts needs clock apart looks error fault nobody path " \
+    "without ours "
 
 enum { WAIT_MS = 3000 };
 
@@ -257,7 +261,7 @@ static size_t
 run_file(const char *name, const plugin_t *plugin)
 {
     AUTO_FREE char *path = fs_join(CASE_DIR, name);
-    json_auto_t *cases = case_file_load(path);
+    json_auto_t *cases = case_file_load(path, MEMBERS);
     json_t *spec, *volatile held = cases; /* on the stack, where the leak checker of a child finds it */
     size_t i, wrong = 0;
     json_array_foreach (held, i, spec) {
@@ -312,7 +316,7 @@ test_every_fault_has_a_case(void **state)
 
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *path = xasprintf("%s/%s.json", CASE_DIR, rows[i]->file);
-        json_auto_t *cases = case_file_load(path), *found = json_object();
+        json_auto_t *cases = case_file_load(path, MEMBERS), *found = json_object();
         json_t *spec;
         json_array_foreach (cases, k, spec) {
             (void) json_object_update(found, value_get(spec, "without"));

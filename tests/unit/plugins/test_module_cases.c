@@ -10,9 +10,9 @@
  *   needs              "root": skipped for other users; else a program that must be on PATH; several with
  *                      spaces between
  *   over, net          {path: path of the case}; true: unit/case_over.h
- *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   path               PATH of the case instead
  *   host               {op: reply}: what the running minion answers; a reply {"error": text} is a failure
+ *   differs            why `return` is not what Salt returns
  * and what must come of it:
  *   return             the exact value
  *   error              the exact text of the failure, with or without the words Salt puts around it
@@ -39,6 +39,11 @@
 #include "salt/log.h"
 
 #define CASE_DIR TEST_SOURCE_DIR "/tests/cases/exec"
+
+/* Members of a case, as above. */
+#define MEMBERS                                                                                                   \
+    " args kwargs grains pillar opts pub programs setup needs over net path host files log differs return error " \
+    "contains type retcode fired asked check "
 
 enum { RESULT_LIMIT = 64 * 1024 * 1024 }; /* network.netstat on a host with tens of thousands of sockets */
 
@@ -353,7 +358,7 @@ one_file(registry_t *registry, const char *name)
 {
     AUTO_FREE char *path = fs_join(CASE_DIR, name);
     AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
-    json_auto_t *cases = case_file_load(path);
+    json_auto_t *cases = case_file_load(path, MEMBERS);
     held = cases;
     size_t failed = 0, i;
     json_t *spec;

@@ -5,6 +5,7 @@
  *   args               the chunk's arguments; id: its __id__; env: its __env__
  *   test               true: test mode
  *   before             [{fun, args, id}]: states that ran before it in the same run
+ *   fun                the state's name, when it isn't that of the file
  *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
  *                      file server's base and dev
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
@@ -42,6 +43,11 @@
 #include "salt/state.h"
 
 #define CASE_DIR TEST_SOURCE_DIR "/tests/cases/state"
+
+/* Members of a case, as above. */
+#define MEMBERS                                                                                                 \
+    " args id env test before fun grains pillar opts programs over net host environment setup needs files log " \
+    "return error any begins differs check foretold "
 
 static json_t *
 world_grains(void *cookie)
@@ -449,7 +455,7 @@ one_file(const registries_t *reg, const char *name)
 {
     AUTO_FREE char *path = fs_join(CASE_DIR, name);
     AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
-    json_auto_t *cases = case_file_load(path);
+    json_auto_t *cases = case_file_load(path, MEMBERS);
     size_t failed = 0, i;
     json_t *spec;
 
