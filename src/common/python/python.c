@@ -193,10 +193,10 @@ python_send(python_t *self, const json_t *message, fail_t *err)
 
     text[len++] = '\n';
     while (sent < len) {
-        ssize_t n = fs_write_nosig(self->fd, text + sent, len - sent);
-        if (n < 0)
+        ssize_t n = send(self->fd, text + sent, len - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
             return python_ended(self, err);
-        sent += (size_t) n;
+        sent += n > 0 ? (size_t) n : 0;
     }
     return 0;
 }

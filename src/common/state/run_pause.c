@@ -39,10 +39,14 @@ state_pauses(const char *cachedir, const char *jid, fail_t *err)
 
     if (!run_pause_is_name(jid))
         return json_object();
-    if (fs_read(path, LIMIT_WIRE_SMALL, &text, &why) == 0)
-        found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &why);
-    else if (fs_absent(path))
+    /* The usual case, which needs no sentence about what is missing. */
+    if (fs_absent(path))
         return json_object();
+    int rc = fs_read(path, LIMIT_WIRE_SMALL, &text, &why);
+    if (fs_is_absence(rc))
+        return json_object();
+    if (rc == 0)
+        found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &why);
     if (json_is_object(found))
         return found;
     (void) fail_set(&why, -EINVAL, "%s: not what state.pause writes there", path);
