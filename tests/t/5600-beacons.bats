@@ -280,7 +280,7 @@ PY
     wait_event all 'salt/beacon/m1/inotify/merged.*"merged":[0-9]+'
     counted() {
         fired=$(heard all '"change":"IN_CREATE"')
-        merged=$(grep -oE '"merged":[0-9]+' "$FLEET/log/listen-all" | cut -d: -f2 | paste -sd+ | bc)
+        merged=$(($(grep -oE '"merged":[0-9]+' "$FLEET/log/listen-all" | cut -d: -f2 | paste -sd+)))
         [ $((fired + merged)) = 10000 ]
     }
     until_true 15 counted

@@ -74,12 +74,14 @@ fails() {
     [ "$(call config.get mysql.pass)" = "{\"local\": $(id -u nobody)}" ]
 }
 
-@test "a store that hangs: 20 seconds, then an error with its address, and nothing stays" {
+@test "a store that hangs: a line on the terminal, after 20 seconds an error with its address, and nothing stays" {
     local_conf 'mysql.host: sdb://osenv/OWN_WORD' 'mysql.pass: sdb://shelf/hang'
     start=${EPOCHREALTIME/./}
-    HALITE_FLEET=$FLEET run -1 --separate-stderr call test.ping
+    HALITE_FLEET=$FLEET TERM=xterm run -1 python3 -B "$HALITE_SRC/tests/lib/terminal.py" run err \
+        "$HALITE_BIN/salt-call" -c "$FLEET/local" --local test.ping
     [ "$(ms_since "$start")" -lt 40000 ]
-    [[ $stderr == *"option 'mysql.pass': there is no value from sdb://shelf/hang: its store, or those before it, took more than 20 s"* ]]
+    [[ $output == *$'\r\e[Kreading the configuration, 3 s\r\e[K'* ]]
+    [[ $output == *"option 'mysql.pass': there is no value from sdb://shelf/hang: its store, or those before it, took more than 20 s"* ]]
     no_processes
 }
 

@@ -31,6 +31,7 @@ typedef struct log_path {
 } log_path_t;
 static _Atomic(log_path_t *) file_path;
 static _Atomic bool lost_name; /* said */
+static _Atomic bool over_line;
 
 /* The fields below are set before there are threads. */
 static log_form_t form = { .console = LOG_FORM_CONSOLE,
@@ -257,11 +258,19 @@ add_escaped(buf_t *out, const char *text)
     }
 }
 
+void
+log_over_line(bool there)
+{
+    over_line = there;
+}
+
 static void
 write_line(int fd, const char *format, const char *datefmt, const log_record_t *record)
 {
     buf_auto_t line = BUF_INIT;
 
+    if (fd == STDERR_FILENO && over_line)
+        buf_puts(&line, "\r\033[K");
     if (form.json)
         logfmt_json(&line, record);
     else

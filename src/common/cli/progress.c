@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/cli/term.h"
+#include "salt/log.h"
 
 enum { PATIENCE_MS = 1000, REDRAW_MS = 100 };
 #define ERASE "\r\033[K"
@@ -107,6 +108,8 @@ progress_update(progress_t *self, size_t done, size_t total)
     buf_puts(&line, self->above != NULL ? self->above : "");
     /* The last column stays free: a line that wraps could not be erased. */
     (void) term_put(&line, buf_str(&text), term_columns(self->fd) - 1);
+    if (self->fd == STDERR_FILENO)
+        log_over_line(true);
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;
     self->shown = true;
     self->next_ms = clock_mono_ms() + REDRAW_MS;
@@ -120,6 +123,8 @@ progress_clear(progress_t *self)
     buf_auto_t out = BUF_INIT;
     erase(self, &out);
     (void) fs_write_all(self->fd, out.data, out.len);
+    if (self->fd == STDERR_FILENO)
+        log_over_line(false);
     self->n_above = 0;
     self->shown = false;
     self->next_ms = 0;

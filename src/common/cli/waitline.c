@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/cli/term.h"
+#include "salt/log.h"
 
 enum { PATIENCE_MS = 1000, EVERY_MS = 100 };
 #define ERASE "\r\033[K"
@@ -46,6 +47,8 @@ waitline_main(void *cookie)
             buf_puts(&line, ERASE);
             /* The last column stays free: a line that wraps could not be erased. */
             (void) term_put(&line, text, term_columns(self->fd) - 1);
+            if (self->fd == STDERR_FILENO)
+                log_over_line(true);
             (void) fs_write_all(self->fd, line.data, line.len);
             self->drawn_s = seconds;
             self->changed = false;
@@ -118,6 +121,8 @@ waitline_destroy(waitline_t **self_p)
     pthread_join(self->thread, NULL);
     if (self->shown)
         (void) fs_write_all(self->fd, ERASE, strlen(ERASE));
+    if (self->fd == STDERR_FILENO)
+        log_over_line(false);
     waitline_free(self);
 }
 

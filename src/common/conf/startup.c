@@ -14,6 +14,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/cli/waitline.h"
 #include "gen/places.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -120,7 +121,10 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     bool colour = isatty(STDERR_FILENO) && str_empty(getenv("NO_COLOR"));
     fs_limit_is_failure();
     log_init(program, LEVEL_WARNING, colour);
+    /* Stores at its addresses (sdb://) may take their time. */
+    waitline_t *reading = waitline_new(STDERR_FILENO, "reading the configuration");
     conf_t *conf = conf_load_whole(dir, side, overrides, LIMIT_ADDRESSES_MS, warnings, err);
+    waitline_destroy(&reading);
     if (conf == NULL)
         return NULL;
     log_level_t level = LEVEL_WARNING;

@@ -17,7 +17,8 @@ json_t *startup_overrides(const json_t *values);
 /* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. One that is named and does not
  * exist is warned about on stderr, as Salt does it. */
 char *startup_conf_dir(const json_t *values);
-/* Load, start the log (program's name, levels, form, and the log file), and say the warnings. */
+/* Load, start the log (program's name, levels, form, and the log file), and say the warnings. A line on the
+ * terminal shows when that takes more than a second. */
 conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
                      fail_t *err);
 /* Set the log's format and the levels of its loggers from the options. */

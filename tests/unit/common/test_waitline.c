@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/cli/waitline.h"
+#include "salt/log.h"
 
 enum { TEXT_SIZE = 4096 };
 
@@ -87,4 +88,26 @@ test_silent(void **state)
     close(master);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_terminal), cmocka_unit_test(test_silent))
+/* A message of the log stands on a line of its own. */
+static void
+test_log(void **state)
+{
+    int slave, master = open_terminal(&slave), before = dup(STDERR_FILENO);
+    char text[TEXT_SIZE] = "";
+
+    (void) dup2(slave, STDERR_FILENO);
+    log_init("test", LEVEL_WARNING, false);
+    waitline_t *line = waitline_new_after(STDERR_FILENO, "cmd.run", 0);
+    until_shown(master, text, "cmd.run, 0 s");
+    log_warning("of the function");
+    until_shown(master, text, "0 s\r\033[K[WARNING ] of the function\r\n");
+    waitline_destroy(&line);
+    log_warning("after it");
+    until_shown(master, text, "function\r\n\r\033[K[WARNING ] after it");
+    (void) dup2(before, STDERR_FILENO);
+    close(before);
+    close(slave);
+    close(master);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_terminal), cmocka_unit_test(test_silent), cmocka_unit_test(test_log))
