@@ -22,6 +22,7 @@ redis.host: localhost
 beacons:
   diskusage: [{/: 0%}, {interval: 1}]
   inotify: [{files: {/srv/watched: {mask: [create]}}}]
+  journald: [{services: {told: {SYSLOG_IDENTIFIER: told}}}]
 END
     # Of PostgreSQL host, user, password and database are what Salt's returner takes without options.
     put /etc/salt/master.d/here.conf <<'END'
@@ -70,6 +71,17 @@ until_says() {
         [ "$SECONDS" -lt "$end" ] || { echo "$*: '$("$@")', not '$wanted'" >&2 && return 1; }
         read -rt 0.2 <> <(:) || :
     done
+}
+
+@test "the journal: nothing is lost or doubled over a rotation, a vacuum and journald's own end" {
+    it sh -c 'grep -q libsystemd /proc/$(pgrep -o -x salt-minion)/maps && ! pgrep -x journalctl'
+    it sh -ec 'for n in 1 2 3; do logger -t told "entry $n."; done; journalctl --rotate
+        for n in 4 5 6; do logger -t told "entry $n."; done; journalctl --sync --rotate --vacuum-files=1
+        logger -t told "entry 7."; systemctl kill -s KILL systemd-journald' >&2
+    until_it 20 logger -t told "entry 8."
+    until_says 60 "entry 8." postgres "SELECT data->>'MESSAGE' FROM salt_events WHERE tag='salt/beacon/web1/journald/told' ORDER BY id DESC LIMIT 1"
+    [ "$(postgres "SELECT string_agg(data->>'MESSAGE', ' ' ORDER BY id) FROM salt_events WHERE tag='salt/beacon/web1/journald/told'")" = \
+        "entry 1. entry 2. entry 3. entry 4. entry 5. entry 6. entry 7. entry 8." ]
 }
 
 @test "the seed's reaction to diskusage; an event of a watched folder is in both databases" {

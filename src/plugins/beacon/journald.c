@@ -1,12 +1,6 @@
-/* journald.c - beacon journald: entries of the journal, as they are written. `journalctl --follow` reads it,
- * as only journald's own library knows all the forms of its files; one line of JSON is an entry. */
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "common/base/fs.h"
+/* journald.c - beacon journald: entries of the journal, as they are written. */
 #include "common/base/str.h"
 #include "plugins/lib/beacon/journal.h"
-#include "plugins/lib/beacon/reports.h"
 #include "salt/plugin.h"
 
 static char *
@@ -22,39 +16,20 @@ journald_validate(const json_t *list, const json_t *config)
     return NULL;
 }
 
-/* In the child: becomes journalctl. */
-static void
-journald_follow(int out, const void *cookie)
-{
-    const char *program = cookie;
-    const char *const argv[] = { program, "--follow", "--lines=0", "--output=json", "--quiet", NULL };
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null >= 0 && dup2(null, 0) == 0 && dup2(out, 1) == 1 && dup2(null, 2) == 2) {
-        (void) setenv("LC_ALL", "C", 1);
-        (void) execv(program, (char *const *) (uintptr_t) argv);
-    }
-    _exit(127);
-}
-
-/* Starts journalctl; only entries from now on are read. */
 static void *
 journald_open(beacon_look_t *look, fail_t *err)
 {
-    AUTO_FREE char *program = fs_which("journalctl");
-    if (program == NULL)
-        return (void) fail_set(err, -ENOENT, "journalctl is missing."), NULL;
-    return reports_new("journalctl", journald_follow, program, err);
+    return journal_new(look->root, value_get(look->config, "services"), look->context, err);
 }
 
 /* Adds an event for each service whose fields the entry has. */
 static void
-journald_take(void *cookie, const char *line, size_t len)
+journald_take(void *cookie, json_t *entry)
 {
     beacon_look_t *look = cookie;
-    json_auto_t *entry = journal_entry(line, len);
     const char *name, *key;
     json_t *v, *fields;
-    json_object_foreach (entry != NULL ? value_get(look->config, "services") : NULL, name, fields) {
+    json_object_foreach (value_get(look->config, "services"), name, fields) {
         bool all = true;
         json_object_foreach (fields, key, v) {
             AUTO_FREE char *wanted = value_pystr(v);
@@ -73,20 +48,26 @@ journald_take(void *cookie, const char *line, size_t len)
 static int
 journald_look(beacon_look_t *look, fail_t *err)
 {
-    return reports_read(look->own, journald_take, look, err);
+    return journal_read(look->own, look->context, journald_take, look, err);
 }
 
 static int
 journald_fd(const void *own)
 {
-    return reports_fd(own);
+    return journal_fd(own);
 }
 
 static void
 journald_close(void *own, bool copied)
 {
-    reports_t *reports = own;
-    reports_destroy(&reports, copied);
+    journal_t *journal = own;
+    journal_destroy(&journal, copied);
+}
+
+static int
+journald_again_ms(const void *own)
+{
+    return journal_again_ms(own);
 }
 
 static const beacon_row_t row = { .validate = journald_validate,
@@ -94,7 +75,8 @@ static const beacon_row_t row = { .validate = journald_validate,
                                   .edges = true,
                                   .open = journald_open,
                                   .fd = journald_fd,
-                                  .close = journald_close };
+                                  .close = journald_close,
+                                  .again_ms = journald_again_ms };
 
 PLUGIN(beacon, journald,
        .doc = "The journal: fires entries with the fields that are configured, as they are written.",

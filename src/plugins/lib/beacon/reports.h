@@ -5,7 +5,7 @@
  * Threads    one, which forks
  * Ownership  said per function
  * Errors     a negative errno with *err
- * Tests      tests/cases/beacon/{journald,sh}.json, tests/fuzz/fuzz_journal.c
+ * Tests      tests/cases/beacon/sh.json
  */
 #ifndef PLUGINS_LIB_BEACON_REPORTS_H
 #define PLUGINS_LIB_BEACON_REPORTS_H
