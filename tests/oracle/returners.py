@@ -53,7 +53,6 @@ KNOWN = [
     (r"postgres_local_cache (get_minions|get_fun):", "Salt's function fails"),
     (r"postgres_local_cache jobs\..*(Arguments|raised AttributeError)", "Salt's runner takes the text of a column for a list, and for a dictionary"),
     (r"postgres_local_cache .* of Salt's \| of Halite's: .*\.(kwargs|return|m1|Result)", "columns are texts of Python's values, in another order"),
-    (r".*\.__pub_metadata: ", "Salt's functions get the job's metadata"),
     (r".* jobs\.exit_success: .* \| Halite: .*\"\(none\)\" \| false$", "Salt leaves out a minion whose return is false"),
     (r".* of Salt's \| of Halite's: .*\.(ret|timeout|kwargs\.(delimiter|show_jid|show_timeout)):", "members of the load that tell of the command line"),
     (r".* of Salt's \| of Halite's: .*\.out(putter)?:", "Salt's minion gives a returner no outputter but that of errors"),

@@ -32,6 +32,17 @@ line() { # FILE EXPRESSION: of `d`, the file's last line, which may be still to 
     [ "$(wc -l <"$FLEET/lines")" = 1 ]
 }
 
+@test "the job's metadata reaches the returner, and functions that take any keyword" {
+    rm -f "$FLEET/lines"
+    salt m1 test.kwarg a=1 --metadata='{ticket: 42}' --return=rawfile_json >/dev/null
+    [ "$(line "$FLEET/lines" '[d["metadata"], d["return"]["__pub_metadata"], d["return"]["__pub_ret"], "__pub_ret_config" in d["return"]]')" = \
+        "[{'ticket': 42}, {'ticket': 42}, 'rawfile_json', False]" ]
+    rm -f "$FLEET/lines"
+    salt m1 test.kwarg --return=rawfile_json --return_config=other --return_kwargs="{filename: $FLEET/lines}" >/dev/null
+    [ "$(line "$FLEET/lines" '[d["return"]["__pub_ret_config"], d["return"]["__pub_ret_kwargs"] == d["ret_kwargs"], "__pub_metadata" in d["return"]]')" = \
+        "['other', True, False]" ]
+}
+
 @test "syslog has the return as JSON; an unknown level is refused" {
     run --separate-stderr salt_call m1 --local test.echo hello --return=syslog
     [[ $stderr == *'halite: {'*'"return": "hello"'* ]]

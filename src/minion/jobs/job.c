@@ -234,11 +234,15 @@ child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call
         "minion:"; /* in the name of a user: the master's word, of which no user has one */
     const char *user = value_str(job, "user", "");
     bool asked = value_bool(job, "peer", false) && str_starts(user, asker);
-    json_auto_t *pub = json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*, s:s*}", "__pub_fun", fun,
-                                 "__pub_arg", shown, "__pub_tgt", value_get(job, "tgt"), "__pub_jid",
-                                 value_get(job, "jid"), "__pub_ret", value_get(job, "ret"), "__pub_tgt_type",
-                                 value_get(job, "tgt_type"), "__pub_user", value_get(job, "user"), "__pub_id",
+    static const char *const members[] = { "tgt",  "jid",      "ret",        "tgt_type",
+                                           "user", "metadata", "ret_config", "ret_kwargs" };
+    json_auto_t *pub = json_pack("{s:s, s:O, s:s*}", "__pub_fun", fun, "__pub_arg", shown, "__pub_id",
                                  asked ? user + strlen(asker) : NULL);
+    for (size_t i = 0; i < NELEMS(members); i++) {
+        AUTO_FREE char *name = xasprintf("__pub_%s", members[i]);
+        if (value_get(job, members[i]) != NULL)
+            json_object_set(pub, name, value_get(job, members[i]));
+    }
     call_run(ctx, fun, words, pub, res);
     if (call_absent(ctx) != NULL)
         log_warning("%s: %s", fun, call_absent(ctx));
