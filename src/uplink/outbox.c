@@ -1,5 +1,10 @@
 /* outbox.c - a doubly linked list in order of arrival, with a map from jid or "#number" to its items.
  *
+ * Events of beacons, of which thousands may come at once, keep nothing else waiting: while BEACON_WINDOW bytes of
+ * them are unacknowledged, further ones wait in a list of their own and get their numbers when they leave it, so
+ * that what a job fires is sent before them. Those that already have numbers, as they came while no master was
+ * connected, are passed by returns alone.
+ *
  * `next` is a cursor: everything before it is under way, or can't go now because its master is away or its
  * file can't be read. outbox_pump() moves the cursor on, outbox_rewind() back to the first. An item leaves
  * the list only when it is acknowledged, replaced, or lost on disk.
@@ -20,12 +25,13 @@
 #define PATIENCE_MAX_MS 600000 /* doubled up to this each time: copies do not help a slow line */
 #define DISK_RETRY_MS   5000
 #define SERIES_STEP     10000 /* numbers of events reserved at a time */
+#define BEACON_WINDOW   (16 * 1024)
 
 /* A queued return or event. */
 typedef struct item {
     struct item *prev, *next;
     char *key; /* in by_key: a return's jid, or "#" and an event's number */
-    bool is_ret;
+    bool is_ret, is_beacon;
     json_int_t n;     /* an event's number */
     char *asker;      /* whose return it is; NULL: any master's */
     int master;       /* its index; -1: all */
@@ -42,13 +48,15 @@ struct outbox {
     spool_t *spool;
     outbox_send_fn *send;
     void *cookie;
-    item_t *first, *last;              /* in the order in which they came */
-    item_t *next;                      /* cursor: nothing before it is to be sent; NULL: nothing is */
-    item_t *first_event;               /* NULL: none */
-    map_t *by_key;                     /* -> item_t */
-    json_t *masters;                   /* owned: {name: index} */
-    size_t n_items, n_events, n_loose; /* loose: events that are in memory only */
-    size_t event_bytes, kept_bytes, way_bytes;
+    item_t *first, *last;       /* in the order in which they came */
+    item_t *next;               /* cursor: nothing before it is to be sent; NULL: nothing is */
+    item_t *first_event;        /* NULL: none */
+    item_t *later, *later_last; /* events of beacons without a number yet, by their `next` */
+    map_t *by_key;              /* -> item_t */
+    json_t *masters;            /* owned: {name: index} */
+    size_t n_items, n_events, n_later;
+    size_t n_loose; /* events of the list that are in memory only */
+    size_t event_bytes, kept_bytes, way_bytes, beacon_way_bytes;
     json_int_t next_n;
     unsigned listening;                     /* bits of masters */
     int64_t lost_ms[LIMIT_MASTERS];         /* monotonic: since when a master is away */
@@ -83,6 +91,10 @@ outbox_destroy(outbox_t **self_p)
         next = it->next;
         outbox_free(it);
     }
+    for (item_t *it = self->later, *next; it; it = next) {
+        next = it->next;
+        outbox_free(it);
+    }
     map_destroy(&self->by_key);
     json_decref(self->masters);
     free(self->series);
@@ -99,6 +111,16 @@ event_from(item_t *it)
     return it;
 }
 
+static void
+outbox_left(outbox_t *self, item_t *it)
+{
+    if (it->under_way) {
+        self->way_bytes -= it->size;
+        self->beacon_way_bytes -= it->is_beacon ? it->size : 0;
+    }
+    it->under_way = false;
+}
+
 /* Unlinks and frees an item, with its event file. A return's file is the caller's: it may be needed, gone
  * already, or replaced. */
 static void
@@ -110,8 +132,7 @@ outbox_remove(outbox_t *self, item_t *it)
         self->next = it->next;
     if (self->first_event == it)
         self->first_event = event_from(it->next);
-    if (it->under_way)
-        self->way_bytes -= it->size;
+    outbox_left(self, it);
     (void) map_take(self->by_key, it->key);
     if (it->is_ret) {
         self->kept_bytes -= it->ret != NULL ? it->size : 0;
@@ -127,19 +148,28 @@ outbox_remove(outbox_t *self, item_t *it)
     outbox_free(it);
 }
 
-/* The cursor stays unless it was at the end: an item is sent in its turn. */
-static void
+/* Puts an item behind all others; a return before the events of beacons at the end that are still to be sent. It is
+ * sent in its turn: the cursor stays unless it was behind the item. Returns whether it was. */
+static bool
 outbox_append(outbox_t *self, item_t *it)
 {
-    it->prev = self->last;
-    *(self->last != NULL ? &self->last->next : &self->first) = it;
-    self->last = it;
-    if (self->next == NULL)
+    item_t *before = self->last, *behind = NULL;
+    bool turn = self->next == NULL;
+    for (; it->is_ret && before != NULL && before->is_beacon && !before->under_way; before = before->prev) {
+        turn |= self->next == before;
+        behind = before;
+    }
+    it->prev = before;
+    it->next = behind;
+    *(before != NULL ? &before->next : &self->first) = it;
+    *(behind != NULL ? &behind->prev : &self->last) = it;
+    if (turn)
         self->next = it;
     if (self->first_event == NULL)
         self->first_event = event_from(it);
     map_set(self->by_key, it->key, it);
     self->n_items++;
+    return turn;
 }
 
 /* Reads a return from the spool. NEW; NULL with *err, which is logged: missing, damaged, or unreadable for
@@ -167,6 +197,7 @@ outbox_load_event(outbox_t *self, item_t *it, fail_t *err)
         log_error("%s", fail_text(err));
     else
         self->event_bytes += it->size;
+    it->is_beacon = value_get(it->event, "bare") != NULL;
     return it->event != NULL;
 }
 
@@ -210,7 +241,7 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
         }
         self->next_n = it->n > self->next_n ? it->n : self->next_n;
         self->n_events += !it->is_ret;
-        outbox_append(self, it);
+        (void) outbox_append(self, it);
     }
 
     return self;
@@ -275,10 +306,10 @@ keep_event(outbox_t *self, item_t *it)
 }
 
 static void
-keep_events(outbox_t *self)
+keep_events(outbox_t *self, bool beacons)
 {
     for (item_t *it = self->first_event; it != NULL && self->n_loose > 0; it = it->next)
-        if (!it->is_ret && !it->on_disk)
+        if (!it->is_ret && !it->on_disk && (beacons || !it->is_beacon))
             keep_event(self, it);
 }
 
@@ -315,22 +346,72 @@ outbox_send(outbox_t *self, item_t *it)
     }
     it->under_way = true;
     self->way_bytes += it->size;
+    self->beacon_way_bytes += it->is_beacon ? it->size : 0;
     return true;
 }
 
-/* Sends until LIMIT_UNDER_WAY bytes are unacknowledged. An unreadable return is skipped; an unreadable event
- * holds up the events after it, because masters take a minion's events in the order of their numbers. */
+/* Puts an event into the list, TAKEN, with the next number. */
 static void
-outbox_pump(outbox_t *self)
+outbox_number(outbox_t *self, item_t *it)
+{
+    /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a
+     * crash, which goes on at the end of the reserve, never uses a number twice. One write per
+     * SERIES_STEP events. */
+    fail_auto_t err = FAIL_INIT;
+    if (self->series != NULL && self->next_n >= self->upto) {
+        self->upto = self->next_n + SERIES_STEP;
+        if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
+            log_warning("%s", fail_text(&err));
+    }
+
+    it->n = ++self->next_n;
+    it->key = xasprintf("#%lld", (long long) it->n);
+    json_object_set_new(it->event, "n", json_integer(it->n));
+    self->n_events++;
+    self->n_loose++;
+    if (!self->listening)
+        keep_event(self, it);
+    (void) outbox_append(self, it);
+}
+
+/* Gives the first event that waits for its number one. */
+static void
+outbox_feed(outbox_t *self)
+{
+    item_t *it = self->later;
+    self->later = STEAL(it->next);
+    self->later_last = self->later != NULL ? self->later_last : NULL;
+    self->n_later--;
+    outbox_number(self, it);
+}
+
+/* Sends from the cursor on. An unreadable return is skipped; an unreadable event holds up the events after it,
+ * because masters take a minion's events in the order of their numbers. */
+static void
+outbox_send_list(outbox_t *self)
 {
     while (self->next != NULL && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
+        if (it->is_beacon && !it->under_way && self->beacon_way_bytes >= BEACON_WINDOW)
+            return;
         if (!it->under_way && outbox_heard(self, it) && (it->is_ret || !self->events_held) &&
             !outbox_send(self, it)) {
             self->events_held = self->events_held || !it->is_ret;
             self->unread_ms = self->unread_ms ? self->unread_ms : clock_mono_ms() + PATIENCE_MS;
         }
         self->next = after;
+    }
+}
+
+/* Sends until LIMIT_UNDER_WAY bytes are unacknowledged, or BEACON_WINDOW of beacons' events. */
+static void
+outbox_pump(outbox_t *self)
+{
+    outbox_send_list(self);
+    while (self->later != NULL && self->listening && self->next == NULL && !self->events_held &&
+           self->beacon_way_bytes < BEACON_WINDOW && self->way_bytes < LIMIT_UNDER_WAY) {
+        outbox_feed(self);
+        outbox_send_list(self);
     }
     if (self->way_bytes > 0 && self->again_ms == 0)
         self->again_ms = clock_mono_ms() + self->patience_ms;
@@ -350,7 +431,7 @@ outbox_rewind(outbox_t *self)
 {
     for (item_t *it = self->first; it; it = it->next)
         it->under_way = false;
-    self->way_bytes = 0;
+    self->way_bytes = self->beacon_way_bytes = 0;
     self->again_ms = 0;
     from_the_first(self);
 }
@@ -389,8 +470,7 @@ outbox_give_up(outbox_t *self, int64_t now_ms)
         if (when > 0 && now_ms >= when) {
             log_warning("job %s: the master that asked is away: its return goes to another one", it->key);
             it->master = -1;
-            self->way_bytes -= it->under_way ? it->size : 0;
-            it->under_way = false;
+            outbox_left(self, it);
             any = true;
         } else if (when > 0 && (self->give_up_ms == 0 || when < self->give_up_ms)) {
             self->give_up_ms = when;
@@ -434,7 +514,9 @@ outbox_disconnected(outbox_t *self, int master)
     if (gone)
         self->alone_ms = clock_mono_ms();
     outbox_rewind(self);
-    keep_events(self);
+    keep_events(self, true);
+    while (self->later != NULL)
+        outbox_feed(self);
 }
 
 /* ---- queueing --------------------------------------------------------------------------------- */
@@ -471,7 +553,7 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
     it->since_ms = clock_mono_ms();
     it->size = ret->len;
     /* Events that the job fired precede its return, so they must survive a crash as it does. */
-    keep_events(self);
+    keep_events(self, false);
     bool kept = !spool(self, it, ret);
     if (kept) {
         self->kept_bytes += it->size;
@@ -480,14 +562,13 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
     int64_t given_up = given_up_ms(self, it);
     if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
         self->give_up_ms = given_up;
-    bool at_once = self->next == NULL && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
-    outbox_append(self, it);
+    bool turn = outbox_append(self, it);
     /* The usual case: send the text at hand instead of reading it back from disk. */
-    if (at_once) {
+    if (turn && outbox_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY) {
         send_ret(self, it, ret);
         it->under_way = true;
         self->way_bytes += it->size;
-        self->next = NULL;
+        self->next = it->next;
     }
     if (kept)
         it->ret = STEAL(ret);
@@ -498,16 +579,6 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
 static bool
 outbox_put_event(outbox_t *self, const char *tag, json_t *data, json_t *more, json_t *bare)
 {
-    /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a
-     * crash, which goes on at the end of the reserve, never uses a number twice. One write per
-     * SERIES_STEP events. */
-    fail_auto_t err = FAIL_INIT;
-    if (self->series != NULL && self->next_n >= self->upto) {
-        self->upto = self->next_n + SERIES_STEP;
-        if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
-            log_warning("%s", fail_text(&err));
-    }
-
     json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*, s:O*}", "n", self->next_n + 1, "oldest",
                                    self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
                                    "more", more, "bare", bare);
@@ -515,20 +586,21 @@ outbox_put_event(outbox_t *self, const char *tag, json_t *data, json_t *more, js
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
     /* Masters refuse messages with more values. */
     bool fits = message != NULL && json_few(message, len, LIMIT_WIRE_VALUES);
-    if (!fits || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+    if (!fits || self->n_events + self->n_later >= LIMIT_EVENTS_KEPT ||
+        self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
-    it->n = ++self->next_n;
-    it->key = xasprintf("#%lld", (long long) it->n);
     it->master = -1;
     it->event = STEAL(event);
     it->size = size;
-    self->n_events++;
-    self->n_loose++;
+    it->is_beacon = bare != NULL;
     self->event_bytes += size;
-    if (!self->listening)
-        keep_event(self, it);
-    outbox_append(self, it);
+    if (it->is_beacon && self->listening) {
+        *(self->later_last != NULL ? &self->later_last->next : &self->later) = it;
+        self->later_last = it;
+        self->n_later++;
+    } else
+        outbox_number(self, it);
     outbox_pump(self);
     return true;
 }
@@ -648,7 +720,7 @@ outbox_returns(const outbox_t *self)
 size_t
 outbox_len(const outbox_t *self)
 {
-    return self->n_items;
+    return self->n_items + self->n_later;
 }
 
 bool

@@ -1,8 +1,9 @@
 /* outbox.h - the queue of returns and events that no master has acknowledged.
  *
  * Returns are on disk (spool.h) before they are sent. Events are written while no master is connected, and
- * when a return is queued after them. Both are sent in the order in which they came, each return to the
- * master that asked for the job, also after a restart. At most LIMIT_UNDER_WAY bytes are unacknowledged at a
+ * when a return is queued after them, which may be of the job that fired them. Both are sent in the order in which
+ * they came, each return to the master that asked for the job, also after a restart. Events of beacons keep their
+ * order among each other; everything else goes before those that wait. At most LIMIT_UNDER_WAY bytes are unacknowledged at a
  * time, so a full spool costs neither process its memory; each acknowledgement sends the next. What stays
  * unacknowledged for 30 s is sent again, with the interval doubling up to 10 minutes: delivery is at least
  * once, and masters drop copies by jid or event number.

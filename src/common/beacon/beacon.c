@@ -8,6 +8,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+enum { PACE_MS = 10 }; /* between looks of a beacon with a descriptor */
+
 struct beacons {
     beacons_env_t env;
     beacon_t **items; /* owned */
@@ -284,10 +286,11 @@ beacons_due(beacons_t *self, int64_t now_ms)
     return first;
 }
 
-/* Not before its interval is over: what changes all the time would keep the minion busy. */
+/* Not before its interval is over, or a moment without one: what changes all the time would keep the minion busy,
+ * with a look for each change. */
 void
 beacon_readable(beacon_t *self, int64_t now_ms)
 {
-    int64_t when = self->last_ms + self->every_ms;
+    int64_t when = self->last_ms + (self->every_ms > PACE_MS ? self->every_ms : PACE_MS);
     self->due_ms = when > now_ms ? when : now_ms;
 }

@@ -169,6 +169,10 @@ test_clock(void **state)
     beacon_readable(beacons_find(s->all, "told"), 6500);
     assert_int_equal(beacons_next_ms(s->all), 6500);
     assert_string_equal(beacons_due(s->all, 6500)->name, "told");
+    /* At once, but not for each of many changes. */
+    beacon_readable(beacons_find(s->all, "told"), 6501);
+    assert_int_equal(beacons_next_ms(s->all), 6510);
+    assert_string_equal(beacons_due(s->all, 6510)->name, "told");
     assert_string_equal(beacons_due(s->all, 11000)->name, "plain");
     assert_string_equal(beacons_due(s->all, 61000)->name, "plain");
     assert_string_equal(beacons_due(s->all, 61000)->name, "slow");

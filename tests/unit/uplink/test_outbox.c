@@ -131,6 +131,41 @@ event(fixture_t *f, bool expected)
     assert_int_equal(outbox_event(f->box, "my/tag", data, NULL), expected);
 }
 
+/* Some hundred bytes each. */
+static void
+beacon(fixture_t *f, int n)
+{
+    json_auto_t *data = json_pack("{s:s, s:s+}", "path",
+                                  "/srv/folder/of/some/length/that/holds/the/files/of/a/storm", "text",
+                                  "0123456789012345678901234567890123456789", "0123456789");
+
+    for (int i = 0; i < n; i++)
+        assert_true(outbox_beacon(f->box, "salt/beacon/web/inotify//srv/folder", data));
+}
+
+/* Acknowledges the events that were sent last, until none comes, or a return, which is the last thing then. Returns
+ * how many; they come in order. */
+static int
+ack_all_events(fixture_t *f, json_int_t after)
+{
+    int n = 0;
+
+    while (json_array_size(f->sent) > 0) {
+        json_auto_t *now = json_copy(f->sent);
+        json_t *one;
+        size_t i;
+        json_array_clear(f->sent);
+        json_array_foreach (now, i, one) {
+            if (json_is_string(one) && i + 1 == json_array_size(now) && json_array_append(f->sent, one) == 0)
+                return n;
+            assert_int_equal(json_integer_value(one), ++after);
+            n++;
+        }
+        outbox_acked(f->box, NULL, now);
+    }
+    return n;
+}
+
 static size_t
 sent(fixture_t *f)
 {
@@ -711,6 +746,62 @@ test_event_before_a_return(void **state)
     assert_int_equal(outbox_len(f->box), 0);
 }
 
+/* A storm of beacons' events keeps neither a return nor what a job fires. */
+static void
+test_storm(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_connected(f->box, 0);
+    beacon(f, 2000);
+    assert_int_equal(outbox_len(f->box), 2000);
+    size_t first = sent(f);
+    assert_in_range(first, 20, 100);
+    event(f, true);
+    add(f, 1, 10, 0);
+    AUTO_FREE char *order = value_dump(f->sent),
+                   *wanted = xasprintf("[%zu,\"20261120100000000001\"]", first + 1);
+    assert_string_equal(order, wanted);
+
+    /* The rest comes in its order, and numbers have no gap. */
+    ack(f, 1);
+    json_array_clear(f->sent);
+    for (size_t i = 1; i <= first + 1; i++)
+        ack_event(f, (int) i);
+    assert_int_equal(ack_all_events(f, (json_int_t) first + 1), 2000 - first);
+    assert_int_equal(outbox_len(f->box), 0);
+}
+
+/* What waits when the last master goes is kept on disk, all of it; a return goes before it, also after a
+ * restart, but not before what its job fired. */
+static void
+test_storm_without_a_master(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_connected(f->box, 0);
+    beacon(f, 300);
+    outbox_disconnected(f->box, 0);
+    beacon(f, 300);
+    add(f, 1, 10, 0);
+    for (int round = 0; round < 2; round++) {
+        (void) sent(f);
+        outbox_connected(f->box, 0);
+        assert_string_equal(json_string_value(json_array_get(f->sent, 0)), "20261120100000000001");
+        assert_in_range(sent(f), 20, 100);
+        outbox_destroy(&f->box);
+        open_box(f);
+        assert_int_equal(outbox_len(f->box), 601);
+    }
+    event(f, true);
+    add(f, 2, 10, 0);
+    outbox_connected(f->box, 0);
+    ack(f, 1);
+    (void) json_array_remove(f->sent, 0);
+    assert_int_equal(ack_all_events(f, 0), 601);
+    assert_string_equal(json_string_value(json_array_get(f->sent, 0)), "20261120100000000002");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledgements),
@@ -720,4 +811,4 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_other_master), TEST(test_other_patience), TEST(test_asker_after_restart),
           TEST(test_window), TEST(test_patience), TEST(test_unreadable_series),
           TEST(test_event_of_too_many_values), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice))
+          TEST(test_same_jid_twice), TEST(test_storm), TEST(test_storm_without_a_master))
