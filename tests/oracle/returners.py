@@ -51,7 +51,7 @@ KNOWN = [
     (r"(pgjsonb|postgres) get_fun:", "Salt's statement has MySQL's quotes, and is an error"),
     (r"redis get_fun:", "Salt's function reads keys that its returner does not write"),
     (r"postgres_local_cache (get_minions|get_fun):", "Salt's function fails"),
-    (r"postgres_local_cache jobs\..*(Arguments|raised AttributeError)", "Salt's runner takes the text of a column for a list, and for a dictionary"),
+    (r"postgres_local_cache jobs\..*(Arguments|raised AttributeError)", "Salt's runner takes the text of a column for a list of letters, and for a dictionary"),
     (r"postgres_local_cache .* of Salt's \| of Halite's: .*\.(kwargs|return|m1|Result)", "columns are texts of Python's values, in another order"),
     (r".* jobs\.exit_success: .* \| Halite: .*\"\(none\)\" \| false$", "Salt leaves out a minion whose return is false"),
     (r".* of Salt's \| of Halite's: .*\.(ret|timeout|kwargs\.(delimiter|show_jid|show_timeout)):", "members of the load that tell of the command line"),
@@ -72,6 +72,7 @@ for line in sys.stdin:
         os.dup2(1, 2)
         sys.argv = ["/usr/bin/salt", *words]
         salt.scripts.salt_main()
+        sys.stdout.flush()
         os._exit(0)
     os.waitpid(pid, 0)
 """

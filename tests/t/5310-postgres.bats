@@ -19,6 +19,7 @@ setup_file() {
     pg_up
     as_nobody "$PGBIN/createdb" -h "$PG" -U salt salt
     start_master 'event_return: pgjsonb' 'master_job_cache: pgjsonb' "returner.pgjsonb: {host: $PG, sslmode: disable}" \
+        "master_job_cache.postgres: {host: $PG, user: salt, db: texts}" \
         'event_return_whitelist: ["test/*"]'
     start_minion m1 "returner.pgjsonb.host: $PG"
     accept m1
@@ -79,6 +80,17 @@ follower_pid() { salt-run follower.status --out=json | python3 -c 'import json, 
     # A job of the minion's own has no publication: its load is made of the return.
     salt_call m1 test.echo own >/dev/null
     until_true 20 sql_is "SELECT count(*) FROM salt_returns r JOIN jids j USING (jid) WHERE r.fun = 'test.echo' AND j.load->>'tgt' = 'm1'" 1
+}
+
+@test "a job's arguments are a list also where the table has texts" {
+    "$PGBIN/psql" -h "$PG" -U salt -d salt -qc 'CREATE DATABASE texts'
+    schema texts postgres_local_cache
+    "$PGBIN/psql" -h "$PG" -U salt -d texts -qc "INSERT INTO jids (jid, tgt_type, cmd, tgt, kwargs, ret, username, arg, fun) VALUES
+        ('20260101000000000001', 'glob', 'publish', 'm1', '{}', '', 'root', '[\"a\", {\"k\": [1]}]', 'test.arg'),
+        ('20260101000000000002', 'glob', 'publish', 'm1', '{}', '', 'root', 'None', 'test.ping')"
+    salt-run jobs.list_job 20260101000000000001 ext_source=postgres_local_cache --out=json >"$FLEET/job"
+    python3 -c 'import json, sys; assert json.load(sys.stdin)["Arguments"] == ["a", {"k": [1]}]' <"$FLEET/job"
+    salt-run jobs.list_job 20260101000000000002 ext_source=postgres_local_cache --out=json | grep -q '"Arguments": \[\]'
 }
 
 @test "a value that the database refuses is left out, and nothing else" {

@@ -6,6 +6,8 @@
 #include "common/output/output.h"
 #include "common/output/suited.h"
 #include "runners/lib/ask.h"
+#include "salt/limits.h"
+#include "salt/value.h"
 
 /* A member, or a default text. NEW reference. */
 static json_t *
@@ -16,18 +18,33 @@ jobshape_member(const json_t *job, const char *key, const char *dflt)
     return v != NULL ? json_incref(v) : json_string(dflt);
 }
 
+/* NEW list of a job's arguments; the text of one where a store has columns of texts (postgres_local_cache). */
+static json_t *
+arguments(const json_t *arg)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_t *list = json_is_string(arg) ? value_parse(json_string_value(arg), json_string_length(arg),
+                                                     LIMIT_WIRE_MSG, "arguments", &why)
+                                       : json_incref((json_t *) arg);
+
+    if (json_is_array(list))
+        return list;
+    json_decref(list);
+    return json_array();
+}
+
 /* Without a job, only Salt's "Error". */
 static json_t *
 instance(const json_t *job)
 {
-    json_t *out = json_object(), *arg = json_object_get(job, "arg");
+    json_t *out = json_object();
 
     if (!json_is_object(job)) {
         json_object_set_new(out, "Error", json_string("Cannot contact returner or no job with this jid"));
         return out;
     }
     json_object_set_new(out, "Function", jobshape_member(job, "fun", "unknown-function"));
-    json_object_set_new(out, "Arguments", json_is_array(arg) ? json_incref(arg) : json_array());
+    json_object_set_new(out, "Arguments", arguments(json_object_get(job, "arg")));
     json_object_set_new(out, "Target", jobshape_member(job, "tgt", "unknown-target"));
     json_object_set_new(out, "Target-type", jobshape_member(job, "tgt_type", "list"));
     json_object_set_new(out, "User", jobshape_member(job, "user", "root"));
