@@ -188,6 +188,19 @@ parse_stat(const char *text, procfs_proc_t *out)
 }
 
 /* 1, 0 for a process that is gone, or a negative errno with *err. */
+/* A name that the kernel cut is completed from the command line, if the program's name starts with it (psutil does
+ * so). */
+static void
+complete_name(pid_t pid, char name[PROCFS_NAME], fail_t *err)
+{
+    json_auto_t *words = strlen(name) >= NAME_CUT ? procfs_cmdline(pid, err) : NULL;
+    const char *program = json_string_value(json_array_get(words, 0));
+    const char *slash = program != NULL ? strrchr(program, '/') : NULL;
+    const char *base = slash != NULL ? slash + 1 : program;
+    if (base != NULL && str_starts(base, name))
+        (void) str_copy(name, PROCFS_NAME, base);
+}
+
 int
 procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
 {
@@ -204,15 +217,24 @@ procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err)
         if (gid != NULL)
             (void) sscanf(gid + 5, "%u %u %u", &out->gid[0], &out->gid[1], &out->gid[2]);
 
-        /* A name that the kernel cut is completed from the command line, if the program's name starts with it
-         * (psutil does so). */
-        json_auto_t *words = strlen(out->name) >= NAME_CUT ? procfs_cmdline(pid, &why) : NULL;
-        const char *program = json_string_value(json_array_get(words, 0));
-        const char *slash = program != NULL ? strrchr(program, '/') : NULL;
-        const char *base = slash != NULL ? slash + 1 : program;
-        if (base != NULL && str_starts(base, out->name))
-            (void) str_copy(out->name, sizeof(out->name), base);
+        complete_name(pid, out->name, &why);
     }
+    return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
+}
+
+int
+procfs_name(pid_t pid, char name[PROCFS_NAME], fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *text = procfs_text(pid, "comm", &why);
+    size_t len = strlen(text);
+
+    if (len > 0 && text[len - 1] == '\n')
+        text[len - 1] = '\0';
+    (void) str_copy(name, PROCFS_NAME, text);
+    bool there = len > 0;
+    if (there)
+        complete_name(pid, name, &why);
     return why.code != 0 ? fail_set(err, why.code, "%s", fail_text(&why)) : there;
 }
 

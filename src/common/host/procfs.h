@@ -18,10 +18,12 @@
  * be read. */
 pid_t *procfs_pids(size_t *ret_n, fail_t *err);
 
+enum { PROCFS_NAME = 64 }; /* bytes of a process' name, with its end */
+
 typedef struct procfs_proc {
     pid_t pid, ppid;
-    char name[64]; /* completed from the command line where the kernel cut it */
-    char state;    /* R, S, D, ... */
+    char name[PROCFS_NAME]; /* completed from the command line where the kernel cut it */
+    char state;             /* R, S, D, ... */
     int tty;
     unsigned long long ticks_user, ticks_system, ticks_children_user, ticks_children_system;
     unsigned long long start, iowait; /* ticks */
@@ -33,6 +35,8 @@ typedef struct procfs_proc {
 
 /* 1, 0 when there is no such process, or negative with *err. */
 int procfs_proc(pid_t pid, procfs_proc_t *out, fail_t *err);
+/* The same of its name alone, which takes half the time. */
+int procfs_name(pid_t pid, char name[PROCFS_NAME], fail_t *err);
 /* The parent of every process. NEW array, ascending by pid; free() it. A process that ended meanwhile has
  * parent 0, and so has one whose parent can't be read, with *err. NULL as procfs_pids. */
 typedef struct procfs_kin {

@@ -27,10 +27,10 @@ ps_look(beacon_look_t *look, fail_t *err)
         return err->code;
     map_t *names = map_new(NULL);
     for (size_t i = 0; i < n; i++) {
-        procfs_proc_t proc;
+        char process[PROCFS_NAME];
         fail_auto_t why = FAIL_INIT; /* a process that ended meanwhile is not there */
-        if (procfs_proc(pids[i], &proc, &why) == 1)
-            map_set(names, proc.name, look);
+        if (procfs_name(pids[i], process, &why) == 1)
+            map_set(names, process, look);
     }
     free(pids);
 

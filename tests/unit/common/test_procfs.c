@@ -25,6 +25,12 @@ test_this_process(void **state)
     AUTO_FREE char *exe = procfs_link(getpid(), "exe", NULL);
     assert_true(str_ends(exe, "/test_procfs"));
     assert_int_equal(procfs_proc(0, &p, NULL), 0);
+
+    char name[PROCFS_NAME];
+    assert_int_equal(procfs_name(getpid(), name, NULL), 1);
+    assert_string_equal(name, "test_procfs");
+    assert_int_equal(procfs_name(0, name, NULL), 0);
+    assert_string_equal(name, "");
 }
 
 static void
@@ -99,13 +105,16 @@ test_no_files(void **state)
     size_t n = 0;
 
     no_files_begin();
-    int rc = procfs_proc(getpid(), &p, &proc);
+    char name[PROCFS_NAME];
+    fail_auto_t named = FAIL_INIT;
+    int rc = procfs_proc(getpid(), &p, &proc), name_rc = procfs_name(getpid(), name, &named);
     char **text = procfs_lines("/proc/stat", &lines);
     double since = procfs_boot_time(&boot);
     procfs_kin_t *all = procfs_kin(&n, &kin);
     no_files_end();
     assert_int_equal(rc, -EMFILE);
     assert_int_equal(proc.code, -EMFILE);
+    assert_int_equal(name_rc, -EMFILE);
     assert_int_equal(lines.code, -EMFILE);
     assert_non_null(strstr(fail_text(&lines), "cannot open /proc/stat: "));
     assert_int_equal(strv_len(text), 0);
