@@ -187,7 +187,6 @@ parse_stat(const char *text, procfs_proc_t *out)
     return whole;
 }
 
-/* 1, 0 for a process that is gone, or a negative errno with *err. */
 /* A name that the kernel cut is completed from the command line, if the program's name starts with it (psutil does
  * so). */
 static void
