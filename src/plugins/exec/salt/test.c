@@ -154,12 +154,30 @@ test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* Whole seconds, as time.sleep(int(length)). */
+/* Whole seconds, as time.sleep(int(length)), with Python's texts for what is no number. A text that is a number with
+ * a fraction is none for int(). */
 static int
 exec_test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    json_t *length = value_get(args, "length");
     double seconds = trunc(value_num(args, "length", 0));
 
+    if (json_is_boolean(length)) {
+        seconds = json_is_true(length);
+    } else if (json_is_string(length)) {
+        AUTO_FREE char *digits = str_replace(json_string_value(length), "_", "");
+        AUTO_FREE char *shown = value_repr(length);
+        long long number = 0;
+        if (!str_to_int(str_trim(digits), INT64_MIN, INT64_MAX, &number))
+            return fail_set(err, -EINVAL, "ValueError: invalid literal for int() with base 10: %s", shown);
+        seconds = (double) number;
+    } else if (!json_is_number(length)) {
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "int() argument must be a string, a bytes-like object or a real number, not '%s'",
+                         json_is_array(length)    ? "list"
+                         : json_is_object(length) ? "dict"
+                                                  : "NoneType");
+    }
     if (seconds < 0 || seconds > INT32_MAX)
         return fail_set(err, -EINVAL, "ValueError: sleep length must be non-negative");
     clock_pause(seconds);
@@ -617,7 +635,7 @@ static const arg_t retcode_args[] = {
     ARGS_END,
 };
 static const arg_t sleep_args[] = {
-    { "length", ARG_FLOAT, ARG_REQUIRED, "Seconds; fractions are cut off" },
+    { "length", ARG_ANY, ARG_REQUIRED, "Seconds; fractions are cut off" },
     ARGS_END,
 };
 static const arg_t rand_sleep_args[] = {

@@ -291,9 +291,14 @@ run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_v
         return state_ret_set(ret, STATE_NONE, "Module function %s is set to execute", name);
     if (old_arguments(f, given, args, kwargs, ret) != 0)
         return 0;
-    if (ctx_call(ctx, name, args, kwargs, &mret, &err) < 0)
+    if (ctx_call(ctx, name, args, kwargs, &mret, &err) < 0) {
+        /* Salt shows the exception without its class. */
+        const char *text = fail_text(&err), *colon = strstr(text, "Error: ");
+        size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        bool class = colon != NULL && text + word == colon + strlen("Error");
         return state_ret_set(ret, STATE_FALSE, "Module function %s threw an exception. Exception: %s", name,
-                             fail_text(&err));
+                             class ? colon + strlen("Error: ") : text);
+    }
     state_change(ret, "ret", json_incref(mret));
     return state_ret_set(ret, module_went_well(mret) ? STATE_TRUE : STATE_FALSE,
                          "Module function %s executed", name);
