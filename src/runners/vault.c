@@ -16,7 +16,9 @@ vault_policies_of(call_ctx_t *ctx, const char *id, fail_t *err)
     json_auto_t *grains = api_grains(api_of(ctx), id, err);
     json_auto_t *pillar = grains != NULL ? api_pillar(api_of(ctx), id, err) : NULL;
 
-    return pillar != NULL ? vault_policies(value_get(ctx_opts(ctx), "vault"), id, grains, pillar) : NULL;
+    return pillar != NULL ? vault_policies(value_get(ctx_opts(ctx), "vault"), id, value_get(grains, id),
+                                           value_get(pillar, id))
+                          : NULL;
 }
 
 static int

@@ -131,6 +131,12 @@ said() { # of m1
     [[ $output == *hvs.* ]]
 }
 
+@test "policies: patterns with what the master knows of a minion's pillar and grains" {
+    sed -i "s/'shared-{pillar\[none\]}'/&, 'w-{pillar[other]}', 'k-{grains[kernel]}'/" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval '[ "$(salt-run vault.show_policies m1 --out=json --out-indent=-1)" = '"'"'["m1", "w-nothing", "k-linux"]'"'"' ]'
+}
+
 @test "unseal: one key after another until it is open" {
     [ "$(salt-run vault.unseal)" = True ]
     [ "$(grep -c sys/unseal "$VAULT_LOG")" = 2 ]

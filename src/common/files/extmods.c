@@ -174,7 +174,7 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     }
     if (rc < 0)
         log_error("Failed to sync %s module: %s", what->form, fail_text(&err));
-    else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
+    else if (!what->keep && value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
         extmods_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
     if (json_array_size(changed) > 0 || self.gone)
         call_refresh_modules(ctx);

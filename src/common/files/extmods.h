@@ -15,6 +15,7 @@ typedef struct extmods {
     json_t *envs;     /* environments; a later one's file wins. BORROWED */
     json_t *only;     /* {form: [names]}, "a,b", or NULL: option extmod_whitelist. BORROWED */
     json_t *never;    /* the same: option extmod_blacklist */
+    bool keep;        /* nothing is removed, for envs may be too few */
 } extmods_t;
 
 /* Sync and list what is new or changed: NEW list of "FORM.NAME". A failure is logged and leaves the rest as

@@ -28,6 +28,7 @@
 #include "plugins/lib/file/edit.h"
 #include "plugins/lib/file/text.h"
 #include "plugins/lib/file/tree.h"
+#include "plugins/lib/file/source.h"
 #include "salt/plugin.h"
 
 /* Rows that several functions share. A default is text in YAML's form; ARG_REQUIRED has none. */
@@ -253,6 +254,7 @@ static const arg_t source_sum_args[] = {
     { "source_hash_name", ARG_STR, "null", "Name to look for in a file of sums" },
     { "saltenv", ARG_STR, "\"base\"", "Environment of salt:// URLs" },
     { "verify_ssl", ARG_BOOL, "true", "Check the server's certificate" },
+    SOURCE_SIGNER_ROWS,
     ARGS_END
 };
 static const arg_t extract_hash_args[] = {

@@ -42,9 +42,10 @@ static const arg_t source_list_args[] = { SOURCE_ROW, ROW("source_hash", ARG_ANY
                                           ENV_ROW, ARGS_END };
 static const arg_t apply_template_args[] = { ROW("contents", ARG_STR, ARG_REQUIRED, "The template's text"),
                                              TEMPLATE_ROW, VARIABLE_ROWS, ENV_ROW, ARGS_END };
-static const arg_t get_managed_args[] = { NAME_ROW,   TEMPLATE_ROW, SOURCE_ROW,    HASH_ROWS,
-                                          OWNER_ROWS, ENV_ROW,      VARIABLE_ROWS, SKIP_ROW,
-                                          SSL_ROW,    ETAG_ROW,     KWARGS_ROW,    ARGS_END };
+static const arg_t get_managed_args[] = { NAME_ROW,   TEMPLATE_ROW, SOURCE_ROW,         HASH_ROWS,
+                                          OWNER_ROWS, ENV_ROW,      VARIABLE_ROWS,      SKIP_ROW,
+                                          SSL_ROW,    ETAG_ROW,     SOURCE_SIGNER_ROWS, KWARGS_ROW,
+                                          ARGS_END };
 static const arg_t manage_file_args[] = {
     NAME_ROW,
     FETCHED_ROWS,
@@ -68,16 +69,19 @@ static const arg_t manage_file_args[] = {
     LABEL_ROWS,
     SSL_ROW,
     ETAG_ROW,
+    SOURCE_SIGNATURE_ROW,
+    SOURCE_SIGNER_ROWS,
     KWARGS_ROW,
     ARGS_END
 };
 static const arg_t check_managed_args[] = {
-    NAME_ROW,     SOURCE_ROW, HASH_ROWS,  OWNER_ROWS,          TEMPLATE_ROW, VARIABLE_ROWS, ENV_ROW,
-    CONTENTS_ROW, SKIP_ROW,   LABEL_ROWS, FOLLOW_ROW("false"), KWARGS_ROW,   ARGS_END
+    NAME_ROW,     SOURCE_ROW, HASH_ROWS,  OWNER_ROWS,          TEMPLATE_ROW,       VARIABLE_ROWS, ENV_ROW,
+    CONTENTS_ROW, SKIP_ROW,   LABEL_ROWS, FOLLOW_ROW("false"), SOURCE_SIGNER_ROWS, KWARGS_ROW,    ARGS_END
 };
 static const arg_t check_managed_changes_args[] = {
-    NAME_ROW, SOURCE_ROW, HASH_ROWS,  OWNER_ROWS, TEMPLATE_ROW,        VARIABLE_ROWS, ENV_ROW, CONTENTS_ROW,
-    SKIP_ROW, KEEP_ROW,   LABEL_ROWS, SSL_ROW,    FOLLOW_ROW("false"), KWARGS_ROW,    ARGS_END
+    NAME_ROW,     SOURCE_ROW, HASH_ROWS, OWNER_ROWS, TEMPLATE_ROW, VARIABLE_ROWS,       ENV_ROW,
+    CONTENTS_ROW, SKIP_ROW,   KEEP_ROW,  LABEL_ROWS, SSL_ROW,      FOLLOW_ROW("false"), SOURCE_SIGNER_ROWS,
+    KWARGS_ROW,   ARGS_END
 };
 static const arg_t check_file_meta_args[] = {
     NAME_ROW,   FETCHED_ROWS, SOURCE_ROW,          SUM_ROW, OWNER_ROWS, ENV_ROW, CONTENTS_ROW,

@@ -372,6 +372,7 @@ static const arg_t search_args[] = {
       NULL },
     GPG_ROW_SERVER,
     GPG_ROW_USER,
+    GPG_ROW_HOME,
     ARGS_END,
 };
 static const arg_t receive_args[] = {

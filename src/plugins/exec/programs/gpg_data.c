@@ -65,47 +65,14 @@ gpg_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* The status lines' verdict on signatures: all must be good, and one of a known trust. NEW. A key of no known
- * trust makes gpg print no TRUST_ line, and then nothing is verified. */
-static json_t *
-gpg_data_verdict(const char *errs)
-{
-    static const char *const against[] = { "BADSIG", "ERRSIG", "EXPSIG", "EXPKEYSIG", "REVKEYSIG" };
-    static const char *const levels[][2] = { { "TRUST_UNDEFINED", "Undefined" },
-                                             { "TRUST_NEVER", "Never" },
-                                             { "TRUST_MARGINAL", "Marginal" },
-                                             { "TRUST_FULLY", "Fully" },
-                                             { "TRUST_ULTIMATE", "Ultimate" } };
-    json_auto_t *ret = json_pack("{s:b, s:n, s:n, s:n, s:s}", "res", 1, "username", "key_id", "trust_level",
-                                 "message", "The signature is verified.");
-    bool bad = false;
-
-    for (bool more = true; more;) {
-        AUTO_FREE char *key = NULL, *rest = NULL;
-        more = gpg_status(&errs, &key, &rest);
-        for (size_t i = 0; more && i < NELEMS(against); i++)
-            bad = bad || str_eq(against[i], key);
-        for (size_t i = 0; more && i < NELEMS(levels); i++)
-            if (str_eq(levels[i][0], key))
-                json_object_set_new(ret, "trust_level", json_string(levels[i][1]));
-        if (more && str_eq(key, "GOODSIG")) {
-            const char *name = strchrnul(rest, ' ');
-            json_object_set_new(ret, "key_id", value_utf8(rest, (size_t) (name - rest)));
-            name += *name == ' ';
-            json_object_set_new(ret, "username", value_utf8(name, strlen(name)));
-        }
-    }
-    return !bad && json_is_string(value_get(ret, "trust_level"))
-               ? json_incref(ret)
-               : json_pack("{s:b, s:s}", "res", 0, "message", "The signature could not be verified.");
-}
-
-/* `signature` is a file that stands apart from what it signs; without it the signature is within. */
+/* `signature` is a file that stands apart from what it signs; without it the signature is within. signed_by_any and
+ * signed_by_all name the keys that must have signed. */
 static int
 gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const models[] = { "pgp", "classic", "tofu", "tofu+pgp", "direct", "always", "auto" };
     const char *model = value_str(args, "trustmodel", ""), *signature = value_str(args, "signature", "");
+    json_t *any = value_get(args, "signed_by_any"), *all = value_get(args, "signed_by_all");
     gpg_auto_t gpg = { .home = NULL };
     size_t i = 0;
 
@@ -123,6 +90,9 @@ gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (*model != '\0')
         prog_adds(&gpg.prog, "--trust-model", model, NULL);
+    /* In batch mode gpg stops at the first signature that it can't verify. */
+    if (value_truthy(any) || value_truthy(all))
+        prog_add(&gpg.prog, "--no-batch");
     prog_add(&gpg.prog, "--verify");
     /* gpg takes the signature first and what is signed second. */
     if (*value_str(args, "text", "") == '\0' && *signature != '\0') {
@@ -134,7 +104,8 @@ gpg_verify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     } else if (gpg_data_run_on(&gpg, args, err) != 0) {
         return err->code;
     }
-    *ret_value = gpg_data_verdict(buf_str(&gpg.res.errs));
+    const char *errs = buf_str(&gpg.res.errs);
+    *ret_value = value_truthy(any) || value_truthy(all) ? gpg_signers(errs, any, all) : gpg_verdict(errs);
     return 0;
 }
 
@@ -218,6 +189,7 @@ static const arg_t sign_args[] = {
     { "output", ARG_STR, "null", "File for what a file is signed to", NULL },
     GPG_ROW_PASS,
     GPG_ROW_HOME,
+    GPG_ROW_KEYRING,
     ARGS_END,
 };
 static const arg_t verify_args[] = {
@@ -227,6 +199,9 @@ static const arg_t verify_args[] = {
     GPG_ROW_HOME,
     { "signature", ARG_STR, "null", "File with the signature of the file", NULL },
     { "trustmodel", ARG_STR, "null", "pgp, classic, tofu, tofu+pgp, direct, always or auto", NULL },
+    { "signed_by_any", ARG_ANY, "null", "Fingerprints of keys of which one must have signed", NULL },
+    { "signed_by_all", ARG_ANY, "null", "Fingerprints of keys that must all have signed", NULL },
+    GPG_ROW_KEYRING,
     ARGS_END,
 };
 static const arg_t encrypt_args[] = {
@@ -240,10 +215,12 @@ static const arg_t encrypt_args[] = {
     { "always_trust", ARG_ANY, "false", "True: for keys that nobody vouches for too", NULL },
     GPG_ROW_HOME,
     GPG_ROW_BARE,
+    GPG_ROW_KEYRING,
     ARGS_END,
 };
-static const arg_t decrypt_args[] = { GPG_ROW_USER, GPG_ROW_TEXT, GPG_ROW_FILE, GPG_ROW_OUTPUT,
-                                      GPG_ROW_PASS, GPG_ROW_HOME, GPG_ROW_BARE, ARGS_END };
+static const arg_t decrypt_args[] = { GPG_ROW_USER,   GPG_ROW_TEXT,    GPG_ROW_FILE,
+                                      GPG_ROW_OUTPUT, GPG_ROW_PASS,    GPG_ROW_HOME,
+                                      GPG_ROW_BARE,   GPG_ROW_KEYRING, ARGS_END };
 
 static const func_t funcs[] = {
     { "decrypt", gpg_decrypt, decrypt_args, 0,

@@ -9,14 +9,17 @@
 #include "common/base/str.h"
 #include "common/files/extmods.h"
 #include "plugins/lib/salt/stateopts.h"
+#include "salt/log.h"
 
 /* ---- environments ------------------------------------------------------------------------- */
 
 #define ENVS_KEY "saltutil._top_file_envs"
+#define KEEP_KEY "saltutil._top_file_unsure" /* true: the pillar has errors */
 
 /* NEW {environment: [SLS]} of this minion, whatever state runs are under way; empty when there is no top
  * file. NULL with *err when it can't be known: what is in the environments that were not seen is not to be
- * cleaned away. A state run under way does not hinder it. */
+ * cleaned away. A state run under way does not hinder it. With errors in the pillar, which a module that is synchronised
+ * may mend, the top file may target less than it should, so that nothing is removed then. */
 static json_t *
 read_top(call_ctx_t *ctx, fail_t *err)
 {
@@ -24,9 +27,14 @@ read_top(call_ctx_t *ctx, fail_t *err)
     json_auto_t *errors = json_array();
     fail_auto_t why = FAIL_INIT;
 
-    if (stateopts_open_sound(&opts, ctx, NULL, NULL, &why) < 0) {
+    if (stateopts_open(&opts, ctx, NULL, NULL, &why) < 0) {
         (void) fail_kind(err, FAIL_COMMAND, -EIO, "Unable to render top file(s): %s", fail_text(&why));
         return NULL;
+    }
+    if (json_array_size(opts.pillar_errors) > 0) {
+        log_warning("The pillar has errors, so that no custom module is removed: %s",
+                    json_string_value(json_array_get(opts.pillar_errors, 0)));
+        json_object_set_new(ctx_context(ctx), KEEP_KEY, json_true());
     }
     json_auto_t *top = highstate_top(opts.high, errors);
     const char *problem = highstate_top_problem(opts.high);
@@ -99,7 +107,8 @@ sync_form(call_ctx_t *ctx, const json_t *args, const char *form, json_t **ret_va
     extmods_t what = { .form = form,
                        .envs = envs,
                        .only = value_get(args, "extmod_whitelist"),
-                       .never = value_get(args, "extmod_blacklist") };
+                       .never = value_get(args, "extmod_blacklist"),
+                       .keep = json_is_true(value_get(ctx_context(ctx), KEEP_KEY)) };
 
     if (envs == NULL)
         return -EIO;

@@ -107,9 +107,6 @@ pick_source(extracted_t *x)
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *text = value_pystr(source);
 
-    const char *signature = source_wants_signature(x->args);
-    if (signature != NULL)
-        return extracted_fail(x, SOURCE_UNSIGNED, signature);
     if (extracted_asked(x, "source_hash_update") && !extracted_asked(x, "source_hash"))
         state_ret_warn(x->ret, "The 'source_hash_update' argument is ignored when 'source_hash' is not also "
                                "specified.");

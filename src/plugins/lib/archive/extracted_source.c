@@ -49,6 +49,15 @@ extracted_kept_sum(const extracted_t *x, const char *path, const char *type)
     return sum;
 }
 
+/* The arguments about signatures, as those of another function. */
+static void
+add_signers(const extracted_t *x, json_t *args)
+{
+    for (size_t i = 0; i < SOURCE_SIGNERS; i++)
+        json_object_set(args, source_signers[i], value_get(x->args, source_signers[i]));
+    json_object_set(args, "source_hash_sig", value_get(x->args, "source_hash_sig"));
+}
+
 static int
 read_sum(extracted_t *x)
 {
@@ -57,6 +66,7 @@ read_sum(extracted_t *x)
                                   value_get(x->args, "source_hash_name"), "saltenv", ctx_saltenv(x->ctx));
     fail_auto_t why = FAIL_INIT;
 
+    add_signers(x, args);
     if (extracted_asked(x, "source_hash") && source_sum(x->ctx, args, &x->sum, &why) < 0)
         return extracted_fail(x, "%s", fail_text(&why));
     return 0;
@@ -120,6 +130,7 @@ cache_source(extracted_t *x)
                        value_get(x->args, "source_hash_name"), "skip_verify",
                        extracted_asked(x, "skip_verify"), "saltenv", ctx_saltenv(x->ctx), "use_etag",
                        extracted_asked(x, "use_etag"));
+    add_signers(x, kwargs);
     if (ctx_state(x->ctx, "file.cached", kwargs, &ret, &why) < 0)
         return extracted_fail(x, "Failed to cache %s: %s", x->shown, fail_text(&why));
     if (!value_truthy(value_get(ret, "result"))) {
@@ -128,6 +139,22 @@ cache_source(extracted_t *x)
     }
     x->cached = cached_path(x);
     return x->cached != NULL ? 0 : extracted_fail(x, "Failed to cache %s: it is not in the cache", x->shown);
+}
+
+/* Before anything looks into the archive. */
+static int
+check_signature(extracted_t *x)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (!extracted_asked(x, "signature"))
+        return 0;
+    json_auto_t *args = json_pack("{s:s, s:O*}", "saltenv", ctx_saltenv(x->ctx), "verify_ssl",
+                                  value_get(x->args, "verify_ssl"));
+    add_signers(x, args);
+    if (source_signed(x->ctx, x->cached, extracted_arg(x, "signature"), args, NULL, &why) == 0)
+        return 0;
+    return extracted_fail(x, "Failed verifying the source file's signature: %s", fail_text(&why));
 }
 
 static int
@@ -150,7 +177,8 @@ note_sums(extracted_t *x)
 int
 extracted_fetch(extracted_t *x)
 {
-    static int (*const steps[])(extracted_t *) = { read_sum, skip_by_sum, cache_source, note_sums };
+    static int (*const steps[])(extracted_t *) = { read_sum, skip_by_sum, cache_source, check_signature,
+                                                   note_sums };
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < NELEMS(steps); i++)

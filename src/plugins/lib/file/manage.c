@@ -117,24 +117,32 @@ need_copy(job_t *j, fail_t *err)
     return lib_manage_refuse(j, xasprintf("Source file '%s' not found", j->source));
 }
 
-/* A source from outside must be what its digest promises. */
+/* A source from outside must be what its digest promises, and any source signed where that is asked for. With a template it
+ * is what was rendered that must be. */
 static int
-check_digest(job_t *j, const char *shown, const char *hint, fail_t *err)
+check_source(job_t *j, const char *shown, const char *hint, fail_t *err)
 {
+    json_t *signature = value_get(j->args, "signature");
+    fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *scheme = source_scheme(j->source);
     AUTO_FREE char *hex = NULL;
     const char *type = value_str(j->m->sum, "hash_type", "sha256"),
                *want = value_str(j->m->sum, "hsum", NULL);
 
-    if (j->stop || want == NULL || j->m->temp || str_eq(scheme, "salt") ||
-        lib_manage_asked(j, "skip_verify", false) || lib_manage_asked(j, "use_etag", false))
+    if (j->stop)
         return 0;
-    int rc = digest_file(j->m->sfn, type, &hex, err);
-    if (rc != 0 || str_eq(hex, want))
-        return rc;
-    return lib_manage_refuse(
-        j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s", type, shown,
-                     want, hex, hint));
+    if (want != NULL && !j->m->temp && !str_eq(scheme, "salt") &&
+        !lib_manage_asked(j, "skip_verify", false) && !lib_manage_asked(j, "use_etag", false)) {
+        if (digest_file(j->m->sfn, type, &hex, err) != 0)
+            return err->code;
+        if (!str_eq(hex, want))
+            return lib_manage_refuse(
+                j, xasprintf("Specified %s checksum for %s (%s) does not match actual checksum (%s)%s", type,
+                             shown, want, hex, hint));
+    }
+    if (!value_truthy(signature) || source_signed(j->ctx, j->m->sfn, signature, j->args, NULL, &why) == 0)
+        return 0;
+    return lib_manage_refuse(j, xasprintf("Failed checking new file's signature: %s", fail_text(&why)));
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -254,7 +262,7 @@ change_by_source(job_t *j, fail_t *err)
         return 0;
     int rc = need_copy(j, err);
     if (rc == 0)
-        rc = check_digest(j, j->source, digest_hint, err);
+        rc = check_source(j, j->source, digest_hint, err);
     if (rc != 0 || j->stop)
         return rc;
     const content_t what = { .path = j->m->sfn };
@@ -297,7 +305,7 @@ replace_link(job_t *j, fail_t *err)
     if (!j->contents && j->source != NULL) {
         int rc = need_copy(j, err);
         if (rc == 0)
-            rc = check_digest(j, j->name, "", err);
+            rc = check_source(j, j->name, "", err);
         if (rc != 0 || j->stop)
             return rc;
         what = (content_t){ .path = j->m->sfn };
@@ -414,7 +422,7 @@ lib_manage_create(job_t *j, fail_t *err)
     if (j->source != NULL) {
         rc = need_copy(j, err);
         if (rc == 0)
-            rc = check_digest(j, j->name, "", err);
+            rc = check_source(j, j->name, "", err);
     }
     if (rc == 0)
         rc = lib_manage_need_folder(j, err);

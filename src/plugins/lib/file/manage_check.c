@@ -118,6 +118,31 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
 
 /* ---- the functions --------------------------------------------------------------------------- */
 
+/* A run that takes new content looks whether it is signed; so does the test. *ret_changes goes for a comment. */
+static int
+foretell_signature(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, char **ret_comment,
+                   fail_t *err)
+{
+    static const char *const taken[] = { "newfile", "diff", "sum" };
+    json_t *signature = value_get(args, "signature");
+    fail_auto_t why = FAIL_INIT;
+    bool takes = false;
+
+    for (size_t i = 0; i < NELEMS(taken); i++)
+        takes = takes || value_get(*ret_changes, taken[i]) != NULL;
+    if (!takes || !value_truthy(signature))
+        return 0;
+    if (m->sfn == NULL)
+        m->sfn = source_cache(ctx, value_str(args, "source", ""), value_str(args, "saltenv", "base"),
+                              value_str(m->sum, "hsum", NULL), args, err);
+    if (m->sfn == NULL || source_signed(ctx, m->sfn, signature, args, NULL, &why) == 0)
+        return err->code;
+    *ret_comment = xasprintf("Failed checking new file's signature: %s", fail_text(&why));
+    json_decref(*ret_changes);
+    *ret_changes = NULL;
+    return 0;
+}
+
 /* 0 with *ret_changes NEW, or with *ret_comment NEW, Salt's refusal; or negative with *err. */
 int
 manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_comment, fail_t *err)
@@ -154,7 +179,9 @@ manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_c
                 manage_check_note(call, "mode", mode);
         }
     }
-    return file_meta(ctx, call, &m, ret_changes, err);
+    rc = file_meta(ctx, call, &m, ret_changes, err);
+    return rc == 0 && !str_empty(source) ? foretell_signature(ctx, call, &m, ret_changes, ret_comment, err)
+                                         : rc;
 }
 
 int

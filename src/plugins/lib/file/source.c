@@ -181,20 +181,6 @@ source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err
     return *url == '/' ? fop_exists(url, err) : 0;
 }
 
-const char *
-source_wants_signature(const json_t *args)
-{
-    static const char *const names[] = { "signature", "source_hash_sig" };
-
-    for (size_t i = 0; i < NELEMS(names); i++) {
-        json_t *v = value_get(args, names[i]);
-        const char *text = json_is_string(v) ? json_string_value(v) : "";
-        if (json_is_true(v) || *text == '.' || *text == '/' || strstr(text, "://") != NULL)
-            return names[i];
-    }
-    return NULL;
-}
-
 /* Takes the first source of a list that exists, with its own digest when the element carries one. *ret_source
  * and *ret_hash NEW. A single source is taken unchecked. */
 int

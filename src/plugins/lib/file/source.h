@@ -2,8 +2,8 @@
  * digests, templates.
  *
  * Arguments come as an object with the names that the functions of `file` have: source, source_hash,
- * source_hash_name, template, context, defaults, saltenv, skip_verify, verify_ssl, use_etag, name, user,
- * group, mode, attrs, kwargs (further variables of the template).
+ * source_hash_name, source_hash_sig, template, context, defaults, saltenv, skip_verify, verify_ssl, use_etag, name,
+ * user, group, mode, attrs, kwargs (further variables of the template).
  *
  * Layer      plugins/lib/file
  * Threads    a job's child
@@ -33,13 +33,25 @@ char *source_mode(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t 
  * text; *ret_source NULL for none. */
 int source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
                 json_t **ret_hash, fail_t *err);
-/* The argument of `args` (`signature`, `source_hash_sig`) that asks for a check of a signature, which no function
- * makes here: who asks for one must not get a file without. True, a path, an address, or an extension; any other
- * text may be a template's variable. NULL: none. */
-const char *source_wants_signature(const json_t *args);
-#define SOURCE_UNSIGNED                                                                                      \
-    "%s: signatures of sources are not checked here, so nothing is taken; give source_hash, or verify the "  \
-    "file before by gpg.verify"
+/* Whether the keys of `args` have signed a file, by gpg.verify with signed_by_any, signed_by_all, keyring and gnupghome.
+ * `signature` is True where the file is a text with its signature within, else the URL or path of a signature that stands
+ * apart. Copies in the cache that don't pass are removed, so that the next run fetches them anew. 0, or negative with
+ * Salt's sentence. With `out` it is appended what was signed, and nothing else of the file. */
+int source_signed(call_ctx_t *ctx, const char *file, const json_t *signature, json_t *args, buf_t *out,
+                  fail_t *err);
+/* Keys of `args` that source_signed reads, to be handed on. */
+extern const char *const source_signers[];
+enum { SOURCE_SIGNERS = 4 };
+/* Rows of arguments of functions that hand them on. */
+#define SOURCE_SIGNER_ROWS                                                                                   \
+    ROW("source_hash_sig", ARG_ANY, "null",                                                                  \
+        "Signature of the file of sums: True where it is within, else its URL"),                             \
+        ROW("signed_by_any", ARG_ANY, "null", "Fingerprints of keys of which one must have signed"),         \
+        ROW("signed_by_all", ARG_ANY, "null", "Fingerprints of keys that must all have signed"),             \
+        ROW("keyring", ARG_ANY, "null", "File of the keys"),                                                 \
+        ROW("gnupghome", ARG_ANY, "null", "Folder of the keys")
+#define SOURCE_SIGNATURE_ROW                                                                                 \
+    ROW("signature", ARG_ANY, "null", "Signature of the source: True where it is within, else its URL")
 /* file.get_source_sum. */
 int source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err);
 

@@ -237,14 +237,17 @@ source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err)
         return bad_source_hash("None", err);
     int rc = sums_file(ctx, args, hash, &path, err);
     if (rc == 0 && path != NULL) {
-        json_auto_t *found = extract_from_file(path, "", value_str(args, "file_name", ""),
-                                               value_str(args, "source", ""),
-                                               value_str(args, "source_hash_name", ""), err);
-        if (found == NULL)
-            return -EIO;
-        if (json_is_null(found))
+        json_t *signature = value_get(args, "source_hash_sig");
+        buf_auto_t text = BUF_INIT;
+        /* Lines that nobody has signed are not looked at. */
+        rc = value_truthy(signature) ? source_signed(ctx, path, signature, args, &text, err)
+                                     : fop_read(path, &text, err);
+        if (rc != 0)
+            return rc;
+        *ret_sum = sums_extract(buf_str(&text), 0, value_str(args, "file_name", ""),
+                                value_str(args, "source", ""), value_str(args, "source_hash_name", ""));
+        if (*ret_sum == NULL)
             return bad_source_hash(hash, err);
-        *ret_sum = json_incref(found);
     } else if (rc == 0) {
         rc = literal_sum(hash, ret_sum, err);
     }

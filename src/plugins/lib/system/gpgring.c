@@ -116,12 +116,21 @@ gpg_make_home(const gpg_t *self, fail_t *err)
 int
 gpg_begin(call_ctx_t *ctx, const json_t *args, const char *pass, bool make, gpg_t *out, fail_t *err)
 {
+    json_t *ring = value_get(args, "keyring");
+
     *out = (gpg_t){ .prog = PROG_INIT };
+    if (value_truthy(ring) && !json_is_string(ring))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "Please pass keyring as a string. Multiple keyrings are not allowed");
+    /* With a keyring of its own gpg still wants the folder, for its trust and its agent. */
+    make = make || value_truthy(ring);
     if (gpg_find(ctx, args, out, err) != 0 || (make && gpg_make_home(out, err) != 0) ||
         tool_begin(&out->prog, "gpg", err) != 0)
         return err->code;
     prog_adds(&out->prog, "--status-fd", "2", "--no-tty", "--no-verbose", "--fixed-list-mode", "--batch",
               "--with-colons", "--homedir", out->home, NULL);
+    if (value_truthy(ring))
+        prog_adds(&out->prog, "--no-default-keyring", "--keyring", json_string_value(ring), NULL);
     buf_reserve(&out->in, 4096); /* so that no copy of a passphrase stays behind as it grows */
     if (pass != NULL) {
         prog_adds(&out->prog, "--pinentry-mode", "loopback", "--passphrase-fd", "0", NULL);

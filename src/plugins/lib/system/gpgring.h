@@ -21,7 +21,7 @@ typedef struct gpg {
 
 /* Why the module can't be used, or NULL. */
 const char *gpg_missing(call_ctx_t *ctx);
-/* The keyring of the arguments gnupghome and user; a folder that is not there is made when `make` is set. `pass`
+/* The keyring of the arguments gnupghome, user and keyring; a folder that is not there is made when `make` is set. `pass`
  * NULL: none. */
 int gpg_begin(call_ctx_t *ctx, const json_t *args, const char *pass, bool make, gpg_t *out, fail_t *err);
 void gpgring_free(gpg_t *self);
@@ -60,6 +60,10 @@ bool gpg_is_import_problem(const char *keyword);
  * given; `why` is the comment of a failure, NULL: none. */
 json_t *gpg_result(bool good, bool bare, const char *output, const char *written, const buf_t *text,
                    const char *why);
+/* Salt's answer of gpg.verify to the status lines: {res, message, ...}. With `any` or `all`, which are fingerprints, the
+ * keys that must have signed; NULL for neither. Trust does not count then. */
+json_t *gpg_verdict(const char *errs);
+json_t *gpg_signers(const char *errs, const json_t *any, const json_t *all);
 /* How an encryption or decryption went, by its status lines. NEW; *ret_good. */
 char *gpg_crypt_status(const char *errs, bool *ret_good);
 /* Adds created, expires: a day of a time in seconds, in local time; nothing for no time. */

@@ -9,8 +9,10 @@
 
 #define GPG_ROW_USER                                                                                         \
     ROW("user", ARG_STR, "null", "Whose keyring; salt: gpgkeys beside the configuration", NULL)
-#define GPG_ROW_HOME  ROW("gnupghome", ARG_STR, "null", "Folder of the keyring", NULL)
-#define GPG_ROWS_RING GPG_ROW_USER, GPG_ROW_HOME
+#define GPG_ROW_HOME ROW("gnupghome", ARG_STR, "null", "Folder of the keyring", NULL)
+#define GPG_ROW_KEYRING                                                                                      \
+    ROW("keyring", ARG_ANY, "null", "File of keys to use in place of the folder's own", NULL)
+#define GPG_ROWS_RING GPG_ROW_USER, GPG_ROW_HOME, GPG_ROW_KEYRING
 #define GPG_ROW_KEYID                                                                                        \
     ROW("keyid", ARG_STR, "null", "The key: the last 8 or 16 digits of its fingerprint", NULL)
 #define GPG_ROW_PRINT  ROW("fingerprint", ARG_STR, "null", "Or its fingerprint", NULL)

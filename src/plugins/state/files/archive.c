@@ -8,6 +8,7 @@
 #include "common/base/str.h"
 #include "plugins/lib/archive/extracted.h"
 #include "plugins/lib/file/fstate.h"
+#include "plugins/lib/file/source.h"
 
 /* ---- ownership ------------------------------------------------------------------------------- */
 
@@ -235,10 +236,10 @@ static const arg_t extracted_args[] = {
     STATE_TEXT("enforce_ownership_on", "null", "Path below the folder that gets the owner, in place of all"),
     STATE_ANY("archive_format", "null", "tar, zip or rar; by default from the source's name"),
     STATE_ANY("use_etag", "false", "Ask the web server by the ETag whether to fetch it again"),
+    SOURCE_SIGNATURE_ROW,
+    SOURCE_SIGNER_ROWS,
     { "kwargs", ARG_ANY, ARG_STARSTAR, "keep_source, keep, and arguments of the function that unpacks",
       "keep_source keep excludes template runas" },
-    STATE_ANY("signature", "null", "Refused: signatures of sources are not checked here"),
-    STATE_ANY("source_hash_sig", "null", "Refused as well"),
     ARGS_END,
 };
 

@@ -153,6 +153,7 @@ static const arg_t cached_args[] = {
     STATE_ANY("skip_verify", "false", "Take a file from outside without a digest"),
     STATE_TEXT("saltenv", "\"base\"", "Environment of salt:// URLs"),
     STATE_ANY("use_etag", "false", "Ask a web server whether its file has changed"),
+    SOURCE_SIGNER_ROWS,
     ARGS_END
 };
 static const arg_t not_cached_args[] = { STATE_ANY("name", ARG_REQUIRED, "URL"),

@@ -430,6 +430,7 @@ try_first(work_t *w, fail_t *err)
         managed_free(&w->m);
         w->m.sfn = xasprintf("/proc/self/fd/%d", w->checked);
         w->m.sum = json_incref(sum);
+        json_object_del(s->args, "signature"); /* has been checked, of these very bytes */
     }
     return 0;
 }
@@ -501,9 +502,6 @@ managed_body(fstate_t *s, fail_t *err)
     work_t w = { s, MANAGED_INIT, fstate_on(s, "replace", true), NULL, -1 };
     json_t *user = fstate_user(s), *kwargs = value_get(s->args, "kwargs");
 
-    const char *signature = source_wants_signature(kwargs);
-    if (signature != NULL)
-        return fstate_error(s, SOURCE_UNSIGNED, signature);
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
 
@@ -611,6 +609,8 @@ static const arg_t managed_args[] = {
     STATE_ANY("win_perms_reset", "false", "Windows only"),
     STATE_ANY("verify_ssl", "true", "Check the server's certificate"),
     STATE_ANY("use_etag", "false", "Ask a web server whether its file has changed"),
+    SOURCE_SIGNATURE_ROW,
+    SOURCE_SIGNER_ROWS,
     STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further variables of the template", "*"),
     ARGS_END
 };

@@ -42,9 +42,9 @@ set_trust(call_ctx_t *ctx, const json_t *args, const char *key, json_t *change, 
         state_ret_add(ret, "Set trust level for %s to %s", key, level);
         return true;
     }
-    json_auto_t *done = sub_call(ctx, err, "gpg.trust_key", "{s:s, s:s, s:O, s:O}", "keyid", key,
+    json_auto_t *done = sub_call(ctx, err, "gpg.trust_key", "{s:s, s:s, s:O, s:O, s:O}", "keyid", key,
                                  "trust_level", level, "user", value_get(args, "user"), "gnupghome",
-                                 value_get(args, "gnupghome"));
+                                 value_get(args, "gnupghome"), "keyring", value_get(args, "keyring"));
     if (done == NULL)
         return false;
     bool good = value_truthy(value_get(done, "res"));
@@ -58,9 +58,10 @@ static bool
 receive(call_ctx_t *ctx, const json_t *args, const char *key, json_t *ret, fail_t *err)
 {
     if (!ctx_test(ctx)) {
-        json_auto_t *done = sub_call(ctx, err, "gpg.receive_keys", "{s:O, s:[s], s:O, s:O}", "keyserver",
+        json_auto_t *done = sub_call(ctx, err, "gpg.receive_keys", "{s:O, s:[s], s:O, s:O, s:O}", "keyserver",
                                      value_get(args, "keyserver"), "keys", key, "user",
-                                     value_get(args, "user"), "gnupghome", value_get(args, "gnupghome"));
+                                     value_get(args, "user"), "gnupghome", value_get(args, "gnupghome"),
+                                     "keyring", value_get(args, "keyring"));
         json_auto_t *keys = done != NULL ? gpg_keys(ctx, args, false, err) : NULL;
         if (keys == NULL)
             return false;
@@ -156,9 +157,10 @@ gpg_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             continue;
         }
         json_auto_t *done = ctx_test(ctx) ? json_pack("{s:b}", "res", 1)
-                                          : sub_call(ctx, err, "gpg.delete_key", "{s:s, s:O, s:O}", "keyid",
-                                                     key, "user", value_get(args, "user"), "gnupghome",
-                                                     value_get(args, "gnupghome"));
+                                          : sub_call(ctx, err, "gpg.delete_key", "{s:s, s:O, s:O, s:O}",
+                                                     "keyid", key, "user", value_get(args, "user"),
+                                                     "gnupghome", value_get(args, "gnupghome"), "keyring",
+                                                     value_get(args, "keyring"));
         if (!value_truthy(value_get(done, "res"))) {
             if (done != NULL)
                 state_ret_add(ret, "%s", value_str(done, "message", ""));
@@ -183,11 +185,12 @@ static const arg_t present_args[] = {
     GPG_ROW_SERVER,
     GPG_ROW_HOME,
     { "trust", ARG_STR, "null", "expired, unknown, not_trusted, marginally, fully or ultimately", NULL },
+    GPG_ROW_KEYRING,
     GPG_ROW_MORE,
     ARGS_END,
 };
-static const arg_t absent_args[] = { GPG_ROW_NAME, GPG_ROW_KEYS, GPG_ROW_USER,
-                                     GPG_ROW_HOME, GPG_ROW_MORE, ARGS_END };
+static const arg_t absent_args[] = { GPG_ROW_NAME,    GPG_ROW_KEYS, GPG_ROW_USER, GPG_ROW_HOME,
+                                     GPG_ROW_KEYRING, GPG_ROW_MORE, ARGS_END };
 
 static const func_t funcs[] = {
     { "absent", gpg_absent, absent_args, 0,
