@@ -80,7 +80,7 @@ gpg_search_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One message for each key, in gpg's order; `res` is True whatever comes of them, as by Salt. */
+/* One message for each key, in gpg's order. `res` is False when gpg gave none, or refused one. */
 static int
 gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -98,9 +98,12 @@ gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (prog_operands(&gpg.prog, "keys", keys, err) != 0 || gpg_go(&gpg, SERVER_SECONDS, err) != 0)
         return err->code;
     const char *at = buf_str(&gpg.res.errs);
+    bool came = false, refused = false;
     for (bool more = true; more;) {
         AUTO_FREE char *key = NULL, *rest = NULL;
         more = gpg_status(&at, &key, &rest);
+        came = came || (more && str_eq(key, "IMPORT_OK"));
+        refused = refused || (more && gpg_is_import_problem(key));
         const char *print = more ? strchrnul(rest, ' ') : "";
         print += *print == ' ';
         /* "IMPORT_OK 0 FINGERPRINT": 0 is "nothing changed". */
@@ -110,6 +113,11 @@ gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
             json_array_append_new(said, value_fmt("Key %s added to keychain", print));
         else if (more && gpg_is_import_problem(key))
             json_array_append_new(said, json_string("Unable to add key to keychain"));
+    }
+    if (!came || refused) {
+        AUTO_FREE char *errs = xstrdup(buf_str(&gpg.res.errs));
+        json_array_append_new(said, value_fmt("GPG reported failure: %s", str_trim(errs)));
+        json_object_set_new(*ret_value, "res", json_false());
     }
     return 0;
 }
