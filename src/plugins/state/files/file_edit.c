@@ -1,10 +1,12 @@
 /* file_edit.c - states that edit lines: file.replace, line, comment, uncomment. The module's function does
  * the edit (a dry run in test mode) and returns the difference. */
 #include <ctype.h>
+#include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
+#include "plugins/lib/file/content.h"
 #include "plugins/lib/file/edit.h"
 #include "plugins/lib/file/fileops.h"
 #include "plugins/lib/file/fstate.h"
@@ -51,11 +53,32 @@ replace_body(fstate_t *s, fail_t *err)
 
 /* ---- line ---------------------------------------------------------------------------------------- */
 
-/* file.managed creates the file and sets owner and mode first. */
+/* In test mode a file that is not there yet is an empty one. */
+static int
+line_in(fstate_t *s, json_t *args, fail_t *err)
+{
+    AUTO_FREE char *empty = NULL;
+    int there = s->test ? fstate_exists(s, s->name) : 1;
+
+    if (there < 0)
+        return 0;
+    if (there == 0 && (empty = content_temp(NULL, "", "", 0, err)) == NULL)
+        return err->code;
+    if (empty != NULL)
+        json_object_set_new(args, "path", json_string(empty));
+    json_auto_t *changes = fstate_call(s, file_line, json_incref(args), err);
+    if (empty != NULL)
+        unlink(empty);
+    return changes == NULL ? err->code : file_edit_conclude(s, changes, "Changes would be made");
+}
+
+/* file.managed creates the file and sets owner and mode first. Of a file that was there these are told too. */
 static int
 line_body(fstate_t *s, fail_t *err)
 {
+    static const char *const beside[] = { "user", "group", "mode" };
     json_auto_t *made = NULL;
+    bool fresh = fstate_exists(s, s->name) == 0;
     json_auto_t *managed = json_pack("{s:s, s:b, s:O?, s:O?, s:O?, s:b}", "name", s->name, "create",
                                      fstate_on(s, "create", false), "user", fstate_arg(s, "user"), "group",
                                      fstate_arg(s, "group"), "mode", fstate_arg(s, "file_mode"), "replace",
@@ -63,11 +86,8 @@ line_body(fstate_t *s, fail_t *err)
 
     if (file_state_managed(s->ctx, managed, &made, err) != 0)
         return err->code;
-    if (s->test && json_is_null(value_get(made, "result"))) { /* there is no file yet to look at */
-        json_object_update(s->ret, made);
-        return 0;
-    }
-    AUTO_FREE char *why = fstate_check_file(s);
+    bool to_come = s->test && fresh && json_is_null(value_get(made, "result"));
+    AUTO_FREE char *why = to_come ? NULL : fstate_check_file(s);
     AUTO_FREE char *mode = value_pystr(value_get(s->args, "mode"));
     for (char *p = mode; *p != '\0'; p++)
         *p = (char) tolower((unsigned char) *p);
@@ -77,10 +97,19 @@ line_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Mode was not defined. How to process the file?");
     if (!str_eq(mode, "delete") && fstate_arg(s, "content") == NULL)
         return fstate_error(s, "Content can only be empty if mode is ['delete']");
-    json_t *args = module_args(s);
+    json_auto_t *args = module_args(s);
     json_object_set_new(args, "mode", json_string(mode));
-    json_auto_t *changes = fstate_call(s, file_line, args, err);
-    return changes == NULL ? err->code : file_edit_conclude(s, changes, "Changes would be made");
+    int rc = line_in(s, args, err);
+    bool same = rc == 0 && !state_changed(s->ret);
+    for (size_t i = 0; rc == 0 && !fresh && i < NELEMS(beside); i++) {
+        json_t *v = value_get(value_get(made, "changes"), beside[i]);
+        if (v != NULL)
+            state_change(s->ret, beside[i], json_incref(v));
+    }
+    if (same && state_changed(s->ret))
+        state_ret_set(s->ret, s->test ? STATE_NONE : STATE_TRUE,
+                      s->test ? "Changes would be made" : "Changes were made");
+    return rc;
 }
 
 /* ---- comment, uncomment ---------------------------------------------------------------------------- */
