@@ -325,6 +325,23 @@ note_tracking(git_latest_t *l, tracking_t t, const char *was)
         gitstate_note(&l->s, "Tracking branch %s unset", was);
 }
 
+/* A clone whose HEAD names a branch that is not there has nothing that could track. 1: the return is made. */
+static int
+unborn(git_latest_t *l, tracking_t t)
+{
+    if (t == TRACK_KEEP || l->branch != NULL || l->local_rev != NULL)
+        return 0;
+    return gitstate_fail(
+               &l->s,
+               "Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. This may have "
+               "been caused by cloning a remote repository for which the default branch was renamed or deleted. If "
+               "you are unable to fix the remote repository, you can work around this by setting the 'branch' "
+               "argument (which will ensure that the named branch is created if it does not already exist).") <
+                   0
+               ? l->s.err->code
+               : 1;
+}
+
 /* Makes the change of the upstream setting in the branch that is checked out now. */
 static int
 set_tracking(git_latest_t *l, tracking_t t)
@@ -379,7 +396,10 @@ static int
 test_update(git_latest_t *l)
 {
     const char *from = l->local_rev != NULL ? l->local_rev : "None";
+    int rc = unborn(l, tracking_of(l));
 
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
     if (!l->have_rev)
         gitstate_note(&l->s, "Remote '%s' would be fetched", l->remote);
     test_revision(l);
@@ -542,6 +562,7 @@ static int
 move_head(git_latest_t *l)
 {
     tracking_t tracking = tracking_of(l);
+    int rc;
 
     /* A new branch starts at the remote's revision. Local changes stop a checkout unless `force_checkout`. */
     if (other_branch(l)) {
@@ -585,6 +606,9 @@ move_head(git_latest_t *l)
             return l->s.err->code;
         gitstate_note(&l->s, "Uncommitted changes were discarded");
     }
+    rc = unborn(l, tracking);
+    if (rc != 0)
+        return rc;
     if (set_tracking(l, tracking) < 0)
         return l->s.err->code;
     if (l->forward <= 0 || revs_equal(l->base_rev, l->remote_rev, l->kind))
