@@ -132,7 +132,8 @@ typedef struct run {
     steps_t ready;  /* parallel steps whose pending requisites have ended */
     size_t at_work; /* with workers */
     size_t finished;
-    bool stop; /* failhard, or killed */
+    size_t suggested; /* requisites that were not found and got a suggestion, or were looked at for one */
+    bool stop;        /* failhard, or killed */
 } run_t;
 
 /* run_index.c */
@@ -158,6 +159,8 @@ typedef enum run_status {
 run_status_t run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending);
 /* Salt's text about requisites that do not exist. NEW, or NULL when all do. */
 char *run_lost(const step_t *step, bool pre);
+/* What those may mean, a line for each that is near one that there is: "Did you mean 'test: web'?". NEW or NULL. */
+char *run_lost_meant(run_t *run, const step_t *step, bool pre);
 /* NEW "One or more requisite failed: sls.id". */
 char *run_failed_reqs(const run_t *run, const step_t *step);
 /* Salt's __reqs__. NEW {kind: [chunk]}. */

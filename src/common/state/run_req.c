@@ -6,6 +6,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
+#include "salt/limits.h"
 #include "salt/state.h"
 
 /* The findings of one kind of requisite, then of all together. */
@@ -177,6 +178,70 @@ run_lost(const step_t *step, bool pre)
         buf_printf(&text, "%23s%s: %s\n", "", req->key, req->value);
     }
     return shown >= 0 ? buf_steal(&text) : NULL;
+}
+
+/* Names that a requisite could mean: IDs and names of the steps of `state` (NULL: of all), or their SLS. */
+typedef struct meant {
+    const run_t *run;
+    const char *state;
+    bool sls, name; /* name: that of the step is next, its ID was given */
+    size_t at;
+} meant_t;
+
+static const char *
+next_meant(void *cookie)
+{
+    meant_t *self = cookie;
+
+    for (; self->at < self->run->n; self->at++) {
+        const json_t *low = self->run->steps[self->at].low;
+        if (self->state != NULL && !str_eq(value_str(low, "state", NULL), self->state))
+            continue;
+        bool second = self->name;
+        self->name = !second && !self->sls;
+        const char *found = value_str(low, self->sls ? "__sls__" : second ? "name" : "__id__", "");
+        if (!self->name)
+            self->at++;
+        return found;
+    }
+    return NULL;
+}
+
+/* A step of another state module that has the very name or ID. BORROWED, NULL for none. */
+static const char *
+state_of_name(const run_t *run, const char *name)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        const json_t *low = run->steps[i].low;
+        if (str_eq(value_str(low, "__id__", NULL), name) || str_eq(value_str(low, "name", NULL), name))
+            return value_str(low, "state", NULL);
+    }
+    return NULL;
+}
+
+char *
+run_lost_meant(run_t *run, const step_t *step, bool pre)
+{
+    buf_auto_t text = BUF_INIT;
+
+    for (size_t i = 0; i < step->n_reqs && run->suggested < LIMIT_SUGGESTIONS; i++) {
+        const req_t *req = &step->reqs[i];
+        bool sls = strcmp(req->key, "sls") == 0, any = strcmp(req->key, "id") == 0;
+        /* Every letter is near another one. */
+        if (!run_req_counts(req, pre) || req->steps != NULL || strlen(req->value) < 3)
+            continue;
+        run->suggested++;
+        const char *state = sls ? NULL : state_of_name(run, req->value);
+        meant_t walk = { run, any || sls ? NULL : req->key, sls, false, 0 };
+        const char *near = state == NULL ? str_suggest(req->value, next_meant, &walk) : NULL;
+        if (state != NULL)
+            buf_printf(&text, "Did you mean '%s: %s'?\n", state, req->value);
+        else if (near != NULL && any)
+            buf_printf(&text, "Did you mean '%s'?\n", near);
+        else if (near != NULL)
+            buf_printf(&text, "Did you mean '%s: %s'?\n", req->key, near);
+    }
+    return text.len > 0 ? buf_steal(&text) : NULL;
 }
 
 /* Salt's comment on a step that is not called: "SLS.ID" of each requisite that failed, once each. NEW. */

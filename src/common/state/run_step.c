@@ -124,9 +124,11 @@ run_finish(run_t *run, size_t i, bool pre, run_status_t status)
         return;
     case STATUS_UNMET:
         text = run_lost(&run->steps[i], pre);
-        if (text != NULL)
-            not_called(run, i, pre, false, text, false);
-        else
+        if (text != NULL) {
+            AUTO_FREE char *meant = run_lost_meant(run, &run->steps[i], pre);
+            AUTO_FREE char *both = xasprintf("%s%s", text, meant != NULL ? meant : "");
+            not_called(run, i, pre, false, both, false);
+        } else
             run_recursive(run, i, pre);
         return;
     case STATUS_PENDING:

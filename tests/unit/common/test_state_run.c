@@ -608,6 +608,32 @@ test_arguments_of_mod_watch(void **state)
     assert_null(value_get(heard, "warnings"));
 }
 
+/* Salt's sentence and its lines stay as they are; what may be meant stands below them. */
+static void
+test_requisites_that_are_nearly_there(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    add_chunk(chunks, "nginx_conf", "test.nop", "{}");
+    add_chunk(chunks, "typo", "test.nop", "{\"require\": [{\"test\": \"nginx_cnof\"}]}");
+    add_chunk(chunks, "other", "test.nop",
+              "{\"watch\": [{\"pkg\": \"nginx_conf\"}, {\"id\": \"nginx_con\"}]}");
+    add_chunk(chunks, "far", "test.nop", "{\"require\": [{\"test\": \"postgres\"}]}");
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    expect(
+        running, "typo", false,
+        "The following requisites were not found:\n                   require:\n                       test: "
+        "nginx_cnof\nDid you mean 'test: nginx_conf'?\n");
+    expect(running, "other", false,
+           "The following requisites were not found:\n                   watch:\n                       pkg: "
+           "nginx_conf\n                       id: nginx_con\nDid you mean 'test: nginx_conf'?\nDid you mean "
+           "'nginx_conf'?\n");
+    expect(
+        running, "far", false,
+        "The following requisites were not found:\n                   require:\n                       test: "
+        "postgres\n");
+}
+
 /* What still waits for something is not done with another chunk. */
 static void
 test_aggregate(void **state)
@@ -855,13 +881,14 @@ test_runas(void **state)
     bench_end(&b);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_creates_in_doubt),
-          cmocka_unit_test(test_parallel_runs_at_once), cmocka_unit_test(test_parallel_waits_by_itself),
-          cmocka_unit_test(test_parallel_child_dies), cmocka_unit_test(test_parallel_many),
-          cmocka_unit_test(test_failhard_of_parallel), cmocka_unit_test(test_deep_chain),
-          cmocka_unit_test(test_deep_chain_of_waiting), cmocka_unit_test(test_circle),
-          cmocka_unit_test(test_arguments), cmocka_unit_test(test_arguments_of_mod_watch),
-          cmocka_unit_test(test_aggregate), cmocka_unit_test(test_events), cmocka_unit_test(test_slots),
-          cmocka_unit_test(test_slot_that_fails), cmocka_unit_test(test_disabled),
-          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill),
-          cmocka_unit_test(test_pause_that_cannot_be_read), cmocka_unit_test(test_runas))
+UNIT_MAIN(cmocka_unit_test(test_requisites_that_are_nearly_there), cmocka_unit_test(test_as_salt),
+          cmocka_unit_test(test_creates_in_doubt), cmocka_unit_test(test_parallel_runs_at_once),
+          cmocka_unit_test(test_parallel_waits_by_itself), cmocka_unit_test(test_parallel_child_dies),
+          cmocka_unit_test(test_parallel_many), cmocka_unit_test(test_failhard_of_parallel),
+          cmocka_unit_test(test_deep_chain), cmocka_unit_test(test_deep_chain_of_waiting),
+          cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments),
+          cmocka_unit_test(test_arguments_of_mod_watch), cmocka_unit_test(test_aggregate),
+          cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
+          cmocka_unit_test(test_disabled), cmocka_unit_test(test_handled_failure),
+          cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_pause_that_cannot_be_read),
+          cmocka_unit_test(test_runas))
