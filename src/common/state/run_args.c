@@ -3,7 +3,7 @@
 #include "common/plugin/keywords.h"
 #include "common/plugin/place.h"
 #include "common/base/str.h"
-#include "common/state/run_int.h"
+#include "common/state/run_call.h"
 
 /* Arguments that belong to every state: see salt/state.h. Sorted. */
 static const char *const common_keys[] = {

@@ -4,7 +4,7 @@
  * Commands run through cmd.retcode, functions through ctx_call(). */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/state/run_int.h"
+#include "common/state/run_call.h"
 #include "salt/log.h"
 
 /* The outcome of one condition. */

@@ -9,7 +9,7 @@
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
-#include "common/state/run_int.h"
+#include "common/state/run_call.h"
 #include "salt/log.h"
 #include "salt/state.h"
 

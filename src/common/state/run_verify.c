@@ -1,6 +1,6 @@
 /* run_verify.c - verify a chunk before it is called: required keys, types, umask, the function and its
  * required arguments. Salt's verify_data(). */
-#include "common/state/run_int.h"
+#include "common/state/run_call.h"
 
 char *
 state_full_name(const json_t *low)
