@@ -11,6 +11,25 @@
 
 /* ---- gathering ----------------------------------------------------------------------------------------- */
 
+/* An environment that nothing gives pillars to leaves the pillar empty, which is Salt's answer too. git_pillar has
+ * environments of its own. */
+static void
+say_no_env(const compile_t *self)
+{
+    json_t *sources = value_get(self->opts, "ext_pillar"), *source, *dirs;
+    buf_auto_t known = BUF_INIT;
+    const char *env;
+    size_t i;
+
+    json_array_foreach (sources, i, source)
+        if (value_get(source, "git") != NULL)
+            return;
+    json_object_foreach (self->roots, env, dirs)
+        buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", env);
+    log_warning("pillar of %s: there is no environment '%s' in pillar_roots, which has: %s", self->env->id,
+                self->pillarenv, buf_str(&known));
+}
+
 /* Environments whose top files count: pillarenv alone; with strategy "none" the minion's saltenv or base;
  * else all, base first. NEW array. */
 static json_t *
@@ -22,6 +41,8 @@ pillar_top_envs(const compile_t *self)
     if (self->pillarenv != NULL) {
         if (json_object_get(self->roots, self->pillarenv) != NULL)
             json_array_append_new(envs, json_string(self->pillarenv));
+        else if (json_object_get(self->roots, "__env__") == NULL)
+            say_no_env(self);
         return envs;
     }
     const char *only = strcmp(self->strategy, "none") != 0 ? NULL

@@ -375,6 +375,21 @@ load_dynamic(job_t *self, json_t *matches)
     call_refresh_modules(self->ctx); /* files in Python that are loaded already see the grains of before */
 }
 
+/* "There is no environment 'dve'; the file server has: base, dev". NEW; NULL: there is, or nobody can tell. */
+static char *
+no_env(const job_t *self)
+{
+    const char *env = self->opts.saltenv;
+    json_auto_t *envs = env != NULL && ctx_files(self->ctx) != NULL
+                            ? fileclient_envs(ctx_files(self->ctx), NULL)
+                            : NULL;
+
+    if (json_array_size(envs) == 0 || value_lists(envs, env) || value_lists(envs, "__env__"))
+        return NULL;
+    AUTO_FREE char *known = value_joined(envs, ", ");
+    return xasprintf("There is no environment '%s'; the file server has: %s", env, known);
+}
+
 /* Common part of highstate and top, once the job is open. `cache=True` skips top file and rendering. */
 static int
 run_matches(job_t *self, json_t **ret_value)
@@ -386,6 +401,8 @@ run_matches(job_t *self, json_t **ret_value)
     json_auto_t *matches = highstate_top(self->opts.high, self->errors);
     if (json_object_size(matches) == 0 && json_array_size(self->errors) == 0) {
         const char *why = highstate_top_problem(self->opts.high);
+        AUTO_FREE char *none = why == NULL ? no_env(self) : NULL;
+        why = none != NULL ? none : why;
         AUTO_FREE char *text = xasprintf(
             "No Top file or master_tops data matches found. Please see master log "
             "for details.%s%s",
