@@ -183,6 +183,7 @@ run_lost(const step_t *step, bool pre)
 /* Names that a requisite could mean: IDs and names of the steps of `state` (NULL: of all), or their SLS. */
 typedef struct meant {
     const run_t *run;
+    const step_t *asks; /* is not meant itself */
     const char *state;
     bool sls, name; /* name: that of the step is next, its ID was given */
     size_t at;
@@ -195,7 +196,8 @@ next_meant(void *cookie)
 
     for (; self->at < self->run->n; self->at++) {
         const json_t *low = self->run->steps[self->at].low;
-        if (self->state != NULL && !str_eq(value_str(low, "state", NULL), self->state))
+        if (&self->run->steps[self->at] == self->asks ||
+            (self->state != NULL && !str_eq(value_str(low, "state", NULL), self->state)))
             continue;
         bool second = self->name;
         self->name = !second && !self->sls;
@@ -232,7 +234,7 @@ run_lost_meant(run_t *run, const step_t *step, bool pre)
             continue;
         run->suggested++;
         const char *state = sls ? NULL : state_of_name(run, req->value);
-        meant_t walk = { run, any || sls ? NULL : req->key, sls, false, 0 };
+        meant_t walk = { run, step, any || sls ? NULL : req->key, sls, false, 0 };
         const char *near = state == NULL ? str_suggest(req->value, next_meant, &walk) : NULL;
         if (state != NULL)
             buf_printf(&text, "Did you mean '%s: %s'?\n", state, req->value);

@@ -618,6 +618,7 @@ test_requisites_that_are_nearly_there(void **state)
     add_chunk(chunks, "typo", "test.nop", "{\"require\": [{\"test\": \"nginx_cnof\"}]}");
     add_chunk(chunks, "other", "test.nop",
               "{\"watch\": [{\"pkg\": \"nginx_conf\"}, {\"id\": \"nginx_con\"}]}");
+    add_chunk(chunks, "solo1", "test.nop", "{\"require\": [{\"test\": \"solo2\"}]}");
     add_chunk(chunks, "far", "test.nop", "{\"require\": [{\"test\": \"postgres\"}]}");
     json_auto_t *running = run_script(chunks, false, NULL, NULL);
     expect(
