@@ -153,6 +153,18 @@ str_to_int(const char *s, long long min, long long max, long long *ret_v)
     return true;
 }
 
+/* "cdw" for "cwd": in a short word only neighbours that are swapped are a typo. */
+static bool
+is_swap(const char *word, const char *candidate)
+{
+    size_t i = 0;
+
+    while (word[i] != '\0' && word[i] == candidate[i])
+        i++;
+    return word[i] != '\0' && word[i + 1] != '\0' && word[i] == candidate[i + 1] &&
+           word[i + 1] == candidate[i] && strcmp(word + i + 2, candidate + i + 2) == 0;
+}
+
 /* The nearest candidate that is at most `limit` letters away. `typo`: and that is likely meant. */
 static const char *
 nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cookie)
@@ -164,7 +176,8 @@ nearest(const char *word, size_t limit, bool typo, str_next_fn *next, void *cook
         return NULL;
     while ((candidate = next(cookie)) != NULL) {
         size_t n = strlen(candidate);
-        if (n > SUGGEST_LEN || n + limit < len || n > len + limit || (typo && n < TYPO_SHORTEST))
+        if (n > SUGGEST_LEN || n + limit < len || n > len + limit ||
+            (typo && n < TYPO_SHORTEST && (n < 3 || !is_swap(word, candidate))))
             continue;
 
         /* A typo: who mistypes a word seldom does so with its first letter, but for a swap with the

@@ -19,6 +19,10 @@ match_matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *d
     fail_auto_t err = FAIL_INIT;
     target_t *target = target_new(tgt, type, value_get(ctx_opts(ctx), "nodegroups"), delim, &err);
 
+    if (target == NULL && type == TGT_COMPOUND) {
+        log_error("%s", fail_text(&err)); /* so says Salt, of these alone */
+        return false;
+    }
     if (target == NULL) {
         log_debug("%s", fail_text(&err));
         return false;
