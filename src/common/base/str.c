@@ -161,7 +161,7 @@ is_swap(const char *word, const char *candidate)
 
     while (word[i] != '\0' && word[i] == candidate[i])
         i++;
-    return word[i] != '\0' && word[i + 1] != '\0' && word[i] == candidate[i + 1] &&
+    return word[i] != '\0' && candidate[i] != '\0' && word[i] == candidate[i + 1] &&
            word[i + 1] == candidate[i] && strcmp(word + i + 2, candidate + i + 2) == 0;
 }
 
