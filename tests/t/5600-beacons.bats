@@ -287,6 +287,40 @@ PY
     [ "$fired" -lt 4000 ]
 }
 
+@test "a return goes to the master before the events of beacons that wait" {
+    spooled() { [ "$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep -c "$1\$")" -ge "$2" ]; }
+    start_master "auto_accept: True"
+    start_minion m1 "beacons: {inotify: [files: {$W: {mask: [create]}}]}"
+    wait_connected m1
+    watches() { touch "$W/try-$RANDOM" && said m1 'beacon inotify: [1-9]'; }
+    until_true 10 watches
+    stop master
+    touch "$W/"{1..800}
+    until_true 20 spooled .ev 800
+    set_beacons m1 'schedule: {late: {function: test.echo, args: [late], seconds: 3600, run_on_start: True}}'
+    reload m1
+    until_true 20 spooled .ret 1
+    start_master
+    timeout 60 python3 - "$SOCK_DIR/master.sock" "$HALITE_SRC/tests/lib" >"$FLEET/order" <<'PY'
+import re, sys
+sys.path.insert(1, sys.argv[2])
+from halite import LocalClient
+with LocalClient(sys.argv[1]) as line:
+    line.send("events", tag="salt/*", since_seq=0)
+    seen = 0
+    while seen < 800:
+        said = line.next()
+        if said.get("push") != "event":
+            continue
+        seen += bool(re.search("/[0-9]+$", said["data"].get("path", "")))
+        if said["data"].get("return") == "late":
+            print("return", seen)
+PY
+    # At most those that were under way already go before it.
+    read -r word n <"$FLEET/order"
+    [ "$word" = return ] && [ "$n" -lt 300 ]
+}
+
 @test "quiet during a state run" {
     seen() {
         touch "$W/$1-$RANDOM"
