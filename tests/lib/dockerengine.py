@@ -242,6 +242,10 @@ class Engine:
         if what == "archive":
             out = io.BytesIO()
             with tarfile.open(fileobj=out, mode="w") as tar:
+                # Commands inside run on the host, so that its files are a container's too.
+                if os.path.exists(one("path")) and not one("path").startswith("/etc"):
+                    tar.add(one("path"), os.path.basename(one("path")))
+                    return 200, out.getvalue() if tar.close() is None else b""
                 info = tarfile.TarInfo(os.path.basename(one("path")))
                 info.size, info.mode = 6, 0o644
                 if one("path") == "/etc":
@@ -251,6 +255,16 @@ class Engine:
                 tar.addfile(info, io.BytesIO(b"hello\n"))
             return 200, out.getvalue()
         raise Refused(404, "page not found")
+
+    def r_containers_put(self, rest, q, body, raw, one, yes):
+        self.container(rest[0])
+        if rest[1:] != ["archive"]:
+            raise Refused(404, "page not found")
+        if not os.path.isdir(one("path")):
+            raise Refused(404, "Could not find the file %s in container %s" % (one("path"), rest[0]))
+        with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
+            tar.extractall(one("path"))
+        return 200, b""
 
     def r_containers_post(self, rest, q, body, raw, one, yes):
         if rest == ["create"]:
@@ -501,7 +515,7 @@ class Handler(BaseHTTPRequestHandler):
         if status not in (204, 304):
             self.wfile.write(data)
 
-    do_GET = do_POST = do_DELETE = do_HEAD = serve
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = serve
 
 
 class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

@@ -11,7 +11,8 @@
  *                   port, logs, info, compare_containers
  *   dockerinside.c  commands within containers (run, retcode and their like), and login
  *   dockerimages.c  images: pull, push, commit, tag, rmi, search, images, history, depends, resolve_tag
- *   dockerfiles.c   images and containers to files and from them: build, load, save, export
+ *   dockerfiles.c   images and containers to files and from them: build, load, import, save, export
+ *   dockercopy.c    single files between the host and a container: copy_from, copy_to, script
  *   dockernets.c    networks and volumes: create, connect, disconnect, inspect, remove, compare_networks
  */
 #include "plugins/lib/docker/dockerfuns.h"
@@ -81,6 +82,35 @@ static const arg_t connected_args[] = {
     ROW("verbose", ARG_BOOL, "false", "Tell of each container what the network knows"),
     ARGS_END,
 };
+/* Of what runs inside. */
+#define ROWS_RUN                                                                                             \
+    ROW("exec_driver", ARG_STR, "null", "docker-exec, the only one"),                                        \
+        ROW("stdin", ARG_ANY, "null", "Refused: a command inside gets none"),                                \
+        ROW("python_shell", ARG_BOOL, "true", "Accepted for Salt's sake"),                                   \
+        ROW("output_loglevel", ARG_STR, "\"debug\"", "Accepted for Salt's sake"),                            \
+        ROW("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake"),                                        \
+        ROW("ignore_retcode", ARG_BOOL, "false", "An exit code other than 0 is not the job's"),              \
+        ROW("keep_env", ARG_ANY, "null", "True for all, or names of variables")
+/* Of copy_from and copy_to. */
+#define ROWS_COPY                                                                                            \
+    ROW("overwrite", ARG_BOOL, "false", "Replace a file that is there"),                                     \
+        ROW("makedirs", ARG_BOOL, "false", "Make the folders above it")
+
+static const arg_t copy_from_args[] = {
+    ROW_CONTAINER,
+    ROW("source", ARG_STR, ARG_REQUIRED, "Path of the file inside"),
+    ROW("dest", ARG_STR, ARG_REQUIRED, "Path of its copy, or a folder"),
+    ROWS_COPY,
+    ARGS_END,
+};
+static const arg_t copy_to_args[] = {
+    ROW_CONTAINER,
+    ROW("source", ARG_STR, ARG_REQUIRED, "Path or salt:// address of the file"),
+    ROW("dest", ARG_STR, ARG_REQUIRED, "Path of its copy inside, or a folder there"),
+    ROW("exec_driver", ARG_STR, "null", "docker-exec"),
+    ROWS_COPY,
+    ARGS_END,
+};
 static const arg_t create_args[] = {
     ROW("image", ARG_STR, ARG_REQUIRED, "Image of the container"),
     ROW("name", ARG_STR, "null", "Its name; by default the engine makes one"),
@@ -143,6 +173,13 @@ static const arg_t history_args[] = {
 static const arg_t images_args[] = {
     ROW("verbose", ARG_BOOL, "false", "Add what inspect_image tells"),
     ROW_ALL,
+    ARGS_END,
+};
+static const arg_t import_args[] = {
+    ROW("source", ARG_STR, ARG_REQUIRED, "tar file of the image's files: a path, a URL or a salt:// address"),
+    ROW("repository", ARG_ANY, ARG_REQUIRED, "Repository of the image"),
+    ROW("tag", ARG_ANY, "\"latest\"", "Its tag"),
+    ROW("api_response", ARG_BOOL, "false", "Add what the engine said"),
     ARGS_END,
 };
 static const arg_t inspect_args[] = {
@@ -223,13 +260,7 @@ static const arg_t restart_args[] = {
 static const arg_t retcode_args[] = {
     ROW_CONTAINER,
     ROW("cmd", ARG_STR, ARG_REQUIRED, "The command"),
-    ROW("exec_driver", ARG_STR, "null", "docker-exec, the only one"),
-    ROW("stdin", ARG_ANY, "null", "Refused: a command inside gets none"),
-    ROW("python_shell", ARG_BOOL, "true", "Accepted for Salt's sake"),
-    ROW("output_loglevel", ARG_STR, "\"debug\"", "Accepted for Salt's sake"),
-    ROW("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake"),
-    ROW("ignore_retcode", ARG_BOOL, "false", "An exit code other than 0 is not the job's"),
-    ROW("keep_env", ARG_ANY, "null", "True for all, or names of variables"),
+    ROWS_RUN,
     ARGS_END,
 };
 static const arg_t rm_args[] = {
@@ -266,6 +297,15 @@ static const arg_t save_args[] = {
     ROW("makedirs", ARG_BOOL, "false", "Make the folders above it"),
     ROW("compression", ARG_STR, "null", "gzip, bzip2 or xz; by default what its name says"),
     ROW("kwargs", ARG_ANY, ARG_STARSTAR, "push: send it to the master", "push"),
+    ARGS_END,
+};
+static const arg_t script_args[] = {
+    ROW_CONTAINER,
+    ROW("source", ARG_STR, ARG_REQUIRED, "Path, URL or salt:// address of the script"),
+    ROW("saltenv", ARG_STR, "\"base\"", "Environment of the file server"),
+    ROW("args", ARG_ANY, "null", "Its arguments, as they stand on a command line"),
+    ROW("template", ARG_STR, "null", "Renderer that it goes through before"),
+    ROWS_RUN,
     ARGS_END,
 };
 static const arg_t search_args[] = {
@@ -328,6 +368,12 @@ static const func_t funcs[] = {
     { "connected", docker_fn_connected, connected_args, FN_READONLY,
       "Return the containers that are connected to a network." CLI_EXAMPLE(
           "salt '*' docker.connected net_name") },
+    { "copy_from", docker_fn_copy_from, copy_from_args, 0,
+      "Copy a file of a running container to the host." CLI_EXAMPLE(
+          "salt '*' docker.copy_from mycontainer /var/log/nginx/access.log /home/myuser") },
+    { "copy_to", docker_fn_copy_to, copy_to_args, 0,
+      "Copy a file of the host or of the file server into a running container." CLI_EXAMPLE(
+          "salt '*' docker.copy_to mycontainer /tmp/foo /root/foo") },
     { "create", docker_fn_create, create_args, 0,
       "Make a container, and pull its image where that is missing." CLI_EXAMPLE(
           "salt '*' docker.create myuser/mycontainer name=mycontainer binds=/var/lib/foo:/var/lib/foo:ro") },
@@ -362,6 +408,9 @@ static const func_t funcs[] = {
     { "images", docker_fn_images, images_args, FN_READONLY,
       "Return the images by id; those without a tag by all=True only." CLI_EXAMPLE(
           "salt '*' docker.images all=True") },
+    { "import", docker_fn_import, import_args, 0,
+      "Make an image of a tar file." CLI_EXAMPLE(
+          "salt '*' docker.import /tmp/cent7-minimal.tar.xz myuser/centos 7") },
     { "info", docker_fn_info, NULL, FN_READONLY,
       "Return what the engine tells of itself." CLI_EXAMPLE("salt '*' docker.info") },
     { "inspect", docker_fn_inspect, inspect_args, FN_READONLY,
@@ -456,6 +505,14 @@ static const func_t funcs[] = {
       .data.text = "stdout" },
     { "save", docker_fn_save, save_args, 0,
       "Write an image to a file." CLI_EXAMPLE("salt '*' docker.save centos:7 /tmp/cent7.tar") },
+    { "script", docker_fn_script, script_args, 0,
+      "Run a script inside of a container and return pid, retcode, stdout and stderr." CLI_EXAMPLE(
+          "salt '*' docker.script mycontainer salt://docker_script.py args='-a 1'"),
+      .data.text = "all" },
+    { "script_retcode", docker_fn_script, script_args, 0,
+      "Run a script inside of a container and return its exit code." CLI_EXAMPLE(
+          "salt '*' docker.script_retcode mycontainer salt://docker_script.py"),
+      .data.text = "retcode" },
     { "search", docker_fn_search, search_args, FN_READONLY,
       "Search the registry for images." CLI_EXAMPLE("salt '*' docker.search centos") },
     { "signal", docker_fn_signal, signal_args, 0,

@@ -303,6 +303,67 @@ docker_fn_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* An event of an import: the image's id is told as a status of its own. Refusals go to `errors`. */
+static void
+import_event(const json_t *event, const char *repository, const char *tag, json_t *ret, json_t *errors)
+{
+    static const char algorithm[] = "sha256:";
+    const char *status = value_str(event, "status", NULL);
+    const json_t *bad = value_get(event, "errorDetail");
+
+    if (bad != NULL) {
+        AUTO_FREE char *code = value_pystr(value_get(bad, "code"));
+        json_array_append_new(errors, value_get(bad, "code") != NULL
+                                          ? value_fmt("%s: %s", code, value_str(bad, "message", ""))
+                                          : json_string(value_str(bad, "message", "")));
+    }
+    const char *id = status != NULL && str_starts(status, algorithm) ? status + strlen(algorithm) : status;
+    if (id == NULL || *id == '\0' || id[strspn(id, "0123456789abcdef")] != '\0')
+        return;
+    json_object_set_new(ret, "Image", value_fmt("%s:%s", repository, tag));
+    json_object_set_new(ret, "Id", json_string(status));
+}
+
+/* The engine fetches a URL itself; only the file server's files come from here. */
+int
+docker_fn_import(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *source = value_str(args, "source", "");
+    AUTO_FREE char *repository = value_pystr(value_get(args, "repository"));
+    AUTO_FREE char *tag = value_pystr(value_get(args, "tag"));
+    bool remote = strstr(source, "://") != NULL && !str_starts(source, "salt://");
+    int64_t start = clock_mono_ms();
+    size_t i;
+    json_t *one;
+
+    AUTO_FREE char *file = remote ? NULL : local_file(ctx, source, err);
+    if (!remote && file == NULL)
+        return err->code;
+    json_auto_t *query = json_pack("{s:s, s:s, s:s}", "fromSrc", remote ? source : "-", "repo", repository,
+                                   "tag", tag);
+    json_auto_t *events =
+        remote
+            ? engine_stream(ctx,
+                            &(engine_ask_t){
+                                .method = "POST", .path = "/images/create", .query = query, .timeout = -1 },
+                            err)
+            : dockerfiles_send_file(ctx, file, "/images/create", query, "application/x-tar", err);
+    if (events == NULL)
+        return err->code;
+    json_auto_t *errors = json_array();
+    json_auto_t *ret = json_pack("{s:o}", "Time_Elapsed", elapsed(start));
+    if (value_bool(args, "api_response", false))
+        json_object_set(ret, "API_Response", events);
+    json_array_foreach (events, i, one)
+        import_event(one, repository, tag, ret, errors);
+    AUTO_FREE char *why = value_joined(errors, "\n\n");
+    if (value_get(ret, "Id") == NULL)
+        return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Import failed for %s%s%s", source,
+                         *why != '\0' ? ". Error(s) follow:\n\n" : "", why);
+    *ret_value = json_incref(ret);
+    return 0;
+}
+
 /* ---- build ------------------------------------------------------------------------------------- */
 
 /* Packs a folder, without what its .dockerignore names. A list with exceptions ("!") is not applied: all is

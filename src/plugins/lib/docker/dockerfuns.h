@@ -38,6 +38,11 @@ int docker_has_image(call_ctx_t *ctx, const char *name, char **ret_id, fail_t *e
 /* A container's output, the headers of its streams removed; `out` and `errs` may be the same. */
 void docker_demux(const buf_t *raw, buf_t *out, buf_t *errs);
 double docker_seconds(const json_t *args);
+/* dockerinside.c: a command inside of a container. {"pid", "retcode", "stdout", "stderr"}; `merge`: all that it printed
+ * is stdout. TAKES words. */
+json_t *docker_inside(call_ctx_t *ctx, const char *name, json_t *words, bool merge, fail_t *err);
+/* The same of a command line, with the arguments of docker.run; its code becomes the job's. */
+json_t *docker_run_all(call_ctx_t *ctx, const json_t *args, const char *command, bool merge, fail_t *err);
 
 func_fn docker_fn_ps, docker_fn_state, docker_fn_exists, docker_fn_inspect, docker_fn_inspect_container,
     docker_fn_list_containers, docker_fn_pid, docker_fn_port, docker_fn_top, docker_fn_diff, docker_fn_logs,
@@ -54,7 +59,8 @@ func_fn docker_fn_networks, docker_fn_create_network, docker_fn_remove_network, 
     docker_fn_compare_networks, docker_fn_volumes, docker_fn_create_volume, docker_fn_remove_volume,
     docker_fn_inspect_volume;
 
-func_fn docker_fn_build, docker_fn_load, docker_fn_save, docker_fn_export;
+func_fn docker_fn_build, docker_fn_load, docker_fn_import, docker_fn_save, docker_fn_export;
+func_fn docker_fn_copy_from, docker_fn_copy_to, docker_fn_script;
 func_fn docker_fn_run, docker_fn_login;
 
 #endif

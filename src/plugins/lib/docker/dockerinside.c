@@ -52,16 +52,12 @@ dockerinside_stripped(const buf_t *text)
     return value_utf8(buf_str(text), n);
 }
 
-static json_t *
-run_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char *command, bool merge,
-           fail_t *err)
+json_t *
+docker_inside(call_ctx_t *ctx, const char *name, json_t *words, bool merge, fail_t *err)
 {
     AUTO_FREE char *create = engine_path("/containers/%s/exec", name);
-    json_t *words = command_words(args, command, err);
     buf_auto_t raw = BUF_INIT, out = BUF_INIT, errs = BUF_INIT;
 
-    if (words == NULL)
-        return NULL;
     json_auto_t *made = engine_post(ctx, err, create, NULL,
                                     json_pack("{s:b, s:b, s:b, s:b, s:b, s:o}", "AttachStdin", 0,
                                               "AttachStdout", 1, "AttachStderr", 1, "Tty", 0, "Privileged", 0,
@@ -84,30 +80,43 @@ run_inside(call_ctx_t *ctx, const char *name, const json_t *args, const char *co
                      dockerinside_stripped(&errs));
 }
 
-/* run, run_all, run_stdout ...: the row's member of what came of it; "" is all that was printed. */
-int
-docker_fn_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+json_t *
+docker_run_all(call_ctx_t *ctx, const json_t *args, const char *command, bool merge, fail_t *err)
 {
-    const char *what = ctx_row(ctx)->data.text, *driver = value_str(args, "exec_driver", NULL);
+    const char *driver = value_str(args, "exec_driver", NULL);
     json_t *set = engine_option(ctx, "docker.exec_driver");
 
     if (driver == NULL && json_is_string(set))
         driver = json_string_value(set);
-    if (driver != NULL && strcmp(driver, "docker-exec") != 0)
-        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+    if (driver != NULL && strcmp(driver, "docker-exec") != 0) {
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL,
                          "exec_driver '%s': commands run inside by the engine itself, which is 'docker-exec'",
                          driver);
-    if (value_truthy(value_get(args, "stdin")))
-        return fail_kind(
+        return NULL;
+    }
+    if (value_truthy(value_get(args, "stdin"))) {
+        (void) fail_kind(
             err, FAIL_INVOCATION, -EINVAL,
             "stdin: a command inside of a container gets none here; write the text to a file of the container");
-    json_auto_t *done = run_inside(ctx, value_str(args, "name", ""), args, value_str(args, "cmd", ""),
-                                   *what == '\0', err);
+        return NULL;
+    }
+    json_t *words = command_words(args, command, err);
+    json_t *done = words != NULL ? docker_inside(ctx, value_str(args, "name", ""), words, merge, err) : NULL;
+    /* The command's code becomes the job's, as for cmd.run. */
+    if (done != NULL && !value_bool(args, "ignore_retcode", false) && value_int(done, "retcode", 0) != 0)
+        ctx_set_retcode(ctx, (int) value_int(done, "retcode", 0));
+    return done;
+}
+
+/* run, run_all, run_stdout ...: the row's member of what came of it; "" is all that was printed. */
+int
+docker_fn_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *what = ctx_row(ctx)->data.text;
+    json_auto_t *done = docker_run_all(ctx, args, value_str(args, "cmd", ""), *what == '\0', err);
+
     if (done == NULL)
         return err->code;
-    /* The command's code becomes the job's, as for cmd.run. */
-    if (!value_bool(args, "ignore_retcode", false) && value_int(done, "retcode", 0) != 0)
-        ctx_set_retcode(ctx, (int) value_int(done, "retcode", 0));
     docker_tell_mine(ctx);
     *ret_value = json_incref(*what == '\0'              ? value_get(done, "stdout")
                              : strcmp(what, "all") == 0 ? done
