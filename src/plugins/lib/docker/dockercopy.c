@@ -136,6 +136,7 @@ take_out(copy_t *c, fail_t *err)
 {
     AUTO_FREE char *folder = folder_of(c->here), *from = engine_path("/containers/%s/archive", c->name);
     prog_auto_t prog = PROG_INIT;
+    struct stat st;
     buf_auto_t none = BUF_INIT;
     json_auto_t *query = json_pack("{s:s}", "path", c->there);
 
@@ -154,9 +155,10 @@ take_out(copy_t *c, fail_t *err)
     prog_adds(&prog, "-C", c->work, "--no-same-owner", "-xf", tar, "--", base_of(c->there), NULL);
     if (tar_run(c, &prog, err) < 0)
         return err->code;
-    return fs_look_file(file, err) > 0 ? fs_settle(file, c->here, err)
-           : err->code < 0             ? err->code
-                           : fail_kind(err, FAIL_COMMAND, -EINVAL, "Source must be a regular file");
+    /* A link would point to whatever this machine has there. */
+    return lstat(file, &st) == 0 && S_ISREG(st.st_mode)
+               ? fs_settle(file, c->here, err)
+               : fail_kind(err, FAIL_COMMAND, -EINVAL, "Source must be a regular file");
 }
 
 /* Where the copy is to be: a file in a folder that is there, or is made. */
