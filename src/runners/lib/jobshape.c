@@ -20,7 +20,7 @@ jobshape_member(const json_t *job, const char *key, const char *dflt)
 
 /* NEW list of a job's arguments; the text of one where a store has columns of texts (postgres_local_cache). */
 static json_t *
-arguments(const json_t *arg)
+jobshape_arguments(const json_t *arg)
 {
     fail_auto_t why = FAIL_INIT;
     json_t *list = json_is_string(arg) ? value_parse(json_string_value(arg), json_string_length(arg),
@@ -44,7 +44,7 @@ instance(const json_t *job)
         return out;
     }
     json_object_set_new(out, "Function", jobshape_member(job, "fun", "unknown-function"));
-    json_object_set_new(out, "Arguments", arguments(json_object_get(job, "arg")));
+    json_object_set_new(out, "Arguments", jobshape_arguments(json_object_get(job, "arg")));
     json_object_set_new(out, "Target", jobshape_member(job, "tgt", "unknown-target"));
     json_object_set_new(out, "Target-type", jobshape_member(job, "tgt_type", "list"));
     json_object_set_new(out, "User", jobshape_member(job, "user", "root"));

@@ -142,7 +142,7 @@ returns_none(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* The parts of a version: runs of digits as numbers, runs of small letters, and whatever else is between them; dots are none.
  * NEW list of integers and texts. */
 static json_t *
-parts_of(const char *text, bool *ret_texts)
+pkg_resource_parts(const char *text, bool *ret_texts)
 {
 #define SMALL  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
@@ -166,7 +166,7 @@ static int
 loose_order(const char *a, const char *b)
 {
     bool texts = false;
-    json_auto_t *x = parts_of(a, &texts), *y = parts_of(b, &texts);
+    json_auto_t *x = pkg_resource_parts(a, &texts), *y = pkg_resource_parts(b, &texts);
     size_t i;
 
     for (i = 0; i < json_array_size(x) && i < json_array_size(y); i++) {

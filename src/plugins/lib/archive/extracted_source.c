@@ -143,7 +143,7 @@ cache_source(extracted_t *x)
 
 /* Before anything looks into the archive. */
 static int
-check_signature(extracted_t *x)
+extracted_check_signature(extracted_t *x)
 {
     fail_auto_t why = FAIL_INIT;
 
@@ -177,8 +177,8 @@ note_sums(extracted_t *x)
 int
 extracted_fetch(extracted_t *x)
 {
-    static int (*const steps[])(extracted_t *) = { read_sum, skip_by_sum, cache_source, check_signature,
-                                                   note_sums };
+    static int (*const steps[])(extracted_t *) = { read_sum, skip_by_sum, cache_source,
+                                                   extracted_check_signature, note_sums };
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < NELEMS(steps); i++)

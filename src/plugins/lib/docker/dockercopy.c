@@ -21,7 +21,7 @@ typedef struct copy {
 } copy_t;
 
 static void
-copy_free(copy_t *c)
+dockercopy_free(copy_t *c)
 {
     if (c->work != NULL)
         (void) fs_remove_tree(c->work, NULL);
@@ -29,7 +29,7 @@ copy_free(copy_t *c)
     free(c->there);
     free(c->work);
 }
-#define copy_auto_t __attribute__((cleanup(copy_free))) copy_t
+#define copy_auto_t __attribute__((cleanup(dockercopy_free))) copy_t
 
 /* Runs words inside, "%s" standing for the path there: what it printed to stdout goes to *ret_out (NEW) unless that is NULL.
  * The exit code, or negative with *err. */

@@ -18,7 +18,8 @@ static const char *const key_members[][2] = { { "Description", "key" }, { NULL, 
 /* What fun tells, of another root where one is given, with these members alone. A root that has nothing yet is no error.
  * NEW, or NULL with *err. */
 static json_t *
-told(call_ctx_t *ctx, const char *fun, const char *root, const char *const (*members)[2], fail_t *err)
+migrated_told(call_ctx_t *ctx, const char *fun, const char *root, const char *const (*members)[2],
+              fail_t *err)
 {
     json_auto_t *kwargs = json_object();
     json_t *answer = NULL, *ret = json_object(), *one;
@@ -50,7 +51,7 @@ told(call_ctx_t *ctx, const char *fun, const char *root, const char *const (*mem
 
 /* The members of `of` that `other` has not, or has otherwise. NEW. */
 static json_t *
-missing_in(const json_t *of, const json_t *other)
+migrated_missing(const json_t *of, const json_t *other)
 {
     json_t *ret = json_object(), *v;
     const char *name;
@@ -68,18 +69,21 @@ differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     const char *root = value_str(args, "name", "");
     bool keys = value_truthy(value_get(args, "keys")), drop = value_truthy(value_get(args, "drop"));
-    json_auto_t *here = told(ctx, "pkg.list_repos", NULL, repo_members, err);
-    json_auto_t *there = here != NULL ? told(ctx, "pkg.list_repos", root, repo_members, err) : NULL;
-    json_auto_t *known = keys && there != NULL ? told(ctx, "lowpkg.list_gpg_keys", NULL, key_members, err)
-                                               : json_object();
-    json_auto_t *had = keys && known != NULL ? told(ctx, "lowpkg.list_gpg_keys", root, key_members, err)
-                                             : json_object();
+    json_auto_t *here = migrated_told(ctx, "pkg.list_repos", NULL, repo_members, err);
+    json_auto_t *there = here != NULL ? migrated_told(ctx, "pkg.list_repos", root, repo_members, err) : NULL;
+    json_auto_t *known = keys && there != NULL
+                             ? migrated_told(ctx, "lowpkg.list_gpg_keys", NULL, key_members, err)
+                             : json_object();
+    json_auto_t *had = keys && known != NULL
+                           ? migrated_told(ctx, "lowpkg.list_gpg_keys", root, key_members, err)
+                           : json_object();
 
     if (there == NULL || known == NULL || had == NULL)
         return NULL;
-    return json_pack("{s:{s:o, s:o}, s:{s:o, s:o}}", "repos", "migrate", missing_in(here, there), "drop",
-                     drop ? missing_in(there, here) : json_object(), "keys", "migrate",
-                     missing_in(known, had), "drop", drop ? missing_in(had, known) : json_object());
+    return json_pack("{s:{s:o, s:o}, s:{s:o, s:o}}", "repos", "migrate", migrated_missing(here, there),
+                     "drop", drop ? migrated_missing(there, here) : json_object(), "keys", "migrate",
+                     migrated_missing(known, had), "drop",
+                     drop ? migrated_missing(had, known) : json_object());
 }
 
 static json_t *
@@ -99,7 +103,7 @@ is_nothing(const json_t *todo)
 
 /* {"repos migrated": [names] ...}, by the words that end each. NEW. */
 static json_t *
-names_of(const json_t *todo, const char *migrated, const char *dropped)
+migrated_names(const json_t *todo, const char *migrated, const char *dropped)
 {
     static const char *const parts[][2] = {
         { "repos", "migrate" }, { "repos", "drop" }, { "keys", "migrate" }, { "keys", "drop" }
@@ -179,7 +183,7 @@ pkgrepo_migrated(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (is_nothing(todo))
         return state_ret_set(ret, STATE_TRUE, "Repositories are already migrated");
     if (ctx_test(ctx)) {
-        state_change_set(ret, names_of(todo, "to migrate", "to drop"));
+        state_change_set(ret, migrated_names(todo, "to migrate", "to drop"));
         return state_ret_set(ret, STATE_NONE, "There are keys or repositories to migrate or drop");
     }
     if (migrate(ctx, args, todo, err) < 0)
@@ -189,7 +193,7 @@ pkgrepo_migrated(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return err->code;
     if (!is_nothing(rest))
         return state_ret_set(ret, STATE_FALSE, "Migration of repositories failed");
-    state_change_set(ret, names_of(todo, "migrated", "dropped"));
+    state_change_set(ret, migrated_names(todo, "migrated", "dropped"));
     return state_ret_set(ret, STATE_TRUE, "Repositories synchronized");
 }
 
