@@ -5,6 +5,7 @@
 setup() {
     load lib
     [ "$(id -u)" = 0 ] || skip "needs root"
+    [ -x /usr/sbin/sshd ] || skip "sshd is not installed"
     T=$BATS_TEST_TMPDIR && mkdir -p "$T/etc"
     printf 'root_dir: %s\nid: minion\nfile_client: local\n' "$T" >"$T/etc/minion"
     ssh-keygen -q -t ed25519 -N '' -f "$T/host_key"
