@@ -340,7 +340,6 @@ static const struct untold {
     { "file.copy", "the run tells the owner and mode of the new file" },
     { "file.directory", "Salt's words: the run tells a mode twice" },
     { "file.hardlink", "Salt's words: change" },
-    { "file.line", "Salt's words: newfile" },
     { "file.managed", "Salt's words: newfile; the run tells the mode of a new file" },
     { "file.patch", "the change is what the program prints, which names a copy" },
     { "file.prepend", "Salt's words: the file is new" },
