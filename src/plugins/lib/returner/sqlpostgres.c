@@ -91,10 +91,12 @@ const sqldriver_t sqldriver_postgres = {
     .yes = "true",
     .no = "false",
     .has_table = "SELECT 1 WHERE to_regclass(CAST(:table AS text)) IS NOT NULL",
-    /* The lock keeps a second follower that makes the table at once from an error in the server's log. */
+    /* The lock keeps a second follower that makes the table at once from an error in the server's log, the question
+     * from a notice. */
     .make_followers =
         "DO $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('halite_followers')); "
-        "CREATE TABLE IF NOT EXISTS halite_followers (name varchar(255) PRIMARY KEY, seq bigint NOT NULL); END $$",
+        "IF to_regclass('halite_followers') IS NULL THEN "
+        "CREATE TABLE halite_followers (name varchar(255) PRIMARY KEY, seq bigint NOT NULL); END IF; END $$",
     .begin = "BEGIN",
     .add_follower =
         "INSERT INTO halite_followers (name, seq) VALUES (:follower, :next) ON CONFLICT (name) DO NOTHING",
