@@ -75,6 +75,26 @@ dockercompare_ordered(const char *key, json_t *v, const json_t *container)
     return json_incref(v);
 }
 
+/* Podman adds HOSTNAME to the variables of a container when it starts, so that one which was only made has none: what one
+ * side alone has of it is not compared. */
+static void
+drop_host_name(json_t *env, const json_t *other)
+{
+    static const char variable[] = "HOSTNAME=";
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (other, i, one) {
+        if (json_is_string(one) && strncmp(json_string_value(one), variable, strlen(variable)) == 0)
+            return;
+    }
+    for (i = json_array_size(env); i-- > 0;) {
+        one = json_array_get(env, i);
+        if (json_is_string(one) && strncmp(json_string_value(one), variable, strlen(variable)) == 0)
+            json_array_remove(env, i);
+    }
+}
+
 /* Empty, false and missing are one when either side has none: engines of different versions differ so.
  * OomKillDisable is null where the kernel has no such thing. */
 static void
@@ -96,6 +116,10 @@ dockercompare_compare_key(const char *part, const char *key, const json_t *first
     }
     json_auto_t *before = dockercompare_ordered(key, old, first);
     json_auto_t *after = dockercompare_ordered(key, now, second);
+    if (strcmp(key, "Env") == 0 && json_is_array(before) && json_is_array(after)) {
+        drop_host_name(before, after);
+        drop_host_name(after, before);
+    }
     if (!value_equal(before, after))
         differs_in(out, part, key, before, after);
 }
@@ -280,6 +304,14 @@ sorted_pools(const json_t *ipam)
     return out;
 }
 
+/* Podman's networks tell the driver that gives addresses when nothing was asked for: {"driver": "host-local"}. */
+static bool
+says_nothing(const char *key, const json_t *v)
+{
+    return !value_truthy(v) || (strcmp(key, "Options") == 0 && json_object_size(v) == 1 &&
+                                strcmp(value_str(v, "driver", ""), "host-local") == 0);
+}
+
 /* Members of IPAM; those that are empty on both sides are equal however they are written. */
 static void
 compare_ipam(const json_t *old, const json_t *now, json_t *out)
@@ -290,7 +322,7 @@ compare_ipam(const json_t *old, const json_t *now, json_t *out)
     json_object_foreach ((json_t *) old, key, v) {
         json_t *other = value_get(now, key);
         bool pools = strcmp(key, "Config") == 0;
-        if (!value_truthy(v) && !value_truthy(other))
+        if (says_nothing(key, v) && says_nothing(key, other))
             continue;
         json_auto_t *before = pools ? sorted_pools(old) : json_incref(v);
         json_auto_t *after = pools ? sorted_pools(now) : json_incref(other);

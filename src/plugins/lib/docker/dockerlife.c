@@ -457,7 +457,7 @@ run_networks(const json_t *given, fail_t *err)
     return NULL;
 }
 
-/* Waits for its end and adds its output and exit code. The stream of the log ends with the container; a
+/* Waits for its end and adds its output and exit code; a
  * failure to read it is a warning, as a container with auto_remove may have gone before the first byte. */
 static int
 collect_run(call_ctx_t *ctx, const char *id, bool removes_itself, json_t *ret, fail_t *err)
@@ -479,10 +479,19 @@ collect_run(call_ctx_t *ctx, const char *id, bool removes_itself, json_t *ret, f
     json_object_set_new(ret, "Logs", value_utf8(buf_str(&text), text.len));
     if (removes_itself)
         return 0;
+    /* The log ends with the last program that has it open, a moment before the engine knows of the container's end. */
+    enum { LOOKS = 40 };
     json_auto_t *container = docker_container(ctx, id, err);
+    bool ended = strcmp(value_str(value_get(container, "State"), "Status", ""), "exited") == 0;
+    for (int i = 0; container != NULL && !ended && i < LOOKS; i++) {
+        clock_pause(0.05);
+        json_decref(container);
+        container = docker_container(ctx, id, err);
+        ended = strcmp(value_str(value_get(container, "State"), "Status", ""), "exited") == 0;
+    }
     if (container == NULL)
         return err->code;
-    if (strcmp(value_str(value_get(container, "State"), "Status", ""), "exited") != 0)
+    if (!ended)
         json_object_set_new(ret, "Warnings", json_pack("[s]", "Container state is not 'exited'"));
     json_object_set(ret, "ExitCode", value_get(value_get(container, "State"), "ExitCode"));
     return 0;

@@ -238,7 +238,7 @@ engine_bytes(call_ctx_t *ctx, const engine_ask_t *ask, buf_t *out, fail_t *err)
                      "Error %ld: %s", status, why != NULL ? why : str_trim(plain));
 }
 
-/* An empty answer, as of many POSTs, is null. */
+/* An answer to a change that is no JSON is null: Docker's is empty, podman's a blank line or "OK". */
 json_t *
 engine_json(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
 {
@@ -246,7 +246,9 @@ engine_json(call_ctx_t *ctx, const engine_ask_t *ask, fail_t *err)
 
     if (engine_bytes(ctx, ask, &answer, err) < 0)
         return NULL;
-    if (answer.len == 0)
+    size_t blank = strspn(buf_str(&answer), " \t\r\n");
+    if (answer.len == blank ||
+        (strcmp(ask->method, "GET") != 0 && strchr("{[\"", buf_str(&answer)[blank]) == NULL))
         return json_null();
     return value_parse_peer(buf_str(&answer), answer.len, LIMIT_FILE_READ, "the answer of the Docker Engine",
                             err);
