@@ -259,8 +259,8 @@ boot() { # in namespaces of its own
     cd /mnt/root
     mount -t proc proc proc
     # The kernel's switches are the machine's; those of the network are of the namespace.
-    mount --bind proc/sys/net proc/sys/net
-    mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys
+    [ "${ROOT_NETWORK:-}" = host ] || mount --bind proc/sys/net proc/sys/net
+    mount --rbind proc/sys proc/sys && mount -o remount,bind,ro proc/sys
     mount -t sysfs -o ro sysfs sys
     mount -t cgroup2 cgroup2 sys/fs/cgroup
     mount -t tmpfs -o mode=0755 tmpfs run

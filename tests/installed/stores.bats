@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # stores.bats - the packages' daemons beside Debian's PostgreSQL, MariaDB and Redis, in a booted Debian: followers and minions' returners
-# while servers, followers and master are killed under load, the seeds' beacons and reaction: `make test-installed`.
+# while servers, followers and master are killed under load, the seeds' beacons and reaction; the modules redis and consul, and values at
+# sdb:// addresses in both configurations: `make test-installed`. Consul itself is in no package of Debian: a server plays it.
 
 bats_require_minimum_version 1.5.0
 
@@ -18,7 +19,10 @@ setup_file() {
 id: web1
 master: 127.0.0.1
 mysql.host: 127.0.0.1
-redis.host: localhost
+redis.host: sdb://secrets/redis_host
+consul.url: http://127.0.0.1:8500
+consul.token: sdb://secrets/consul_token
+secrets: {driver: yaml, files: [/etc/salt/secrets.yaml]}
 beacons:
   diskusage: [{/: 0%}, {interval: 1}]
   inotify: [{files: {/srv/watched: {mask: [create]}}}]
@@ -29,10 +33,12 @@ END
 auto_accept: True
 event_return: [pgjsonb, mysql]
 master_job_cache: redis
-mysql: {host: 127.0.0.1, pass: salt}
+mysql: {host: 127.0.0.1, pass: sdb://secrets/mysql_pass}
+secrets: {driver: yaml, files: [/etc/salt/secrets.yaml]}
 redis: {host: localhost, port: 6379}
 reactor: ['salt/beacon/*/diskusage/*': [/srv/reactor/disk_alert.sls]]
 END
+    put /etc/salt/secrets.yaml <<<'{redis_host: localhost, consul_token: a-token, mysql_pass: salt}'
     put /srv/reactor/disk_alert.sls <<'END'
 disk_alert:
   local.cmd.run:
@@ -107,6 +113,56 @@ until_says() {
     until_it 30 redis-cli exists "load:$jid"
     for ask in 'lookup_jid '"$jid" 'print_job '"$jid"; do it salt-run jobs.$ask --out=json | grep -q '"direct"'; done
     it salt-run jobs.list_jobs search_function=test.echo --out=json | grep -q "\"$jid\""
+}
+
+@test "values at sdb:// addresses: the follower has logged into MariaDB by one, the minion's modules find theirs" {
+    [ "$(mariadb_ 'SELECT count(*) > 0 FROM salt_events')" = 1 ]
+    it salt web1 sdb.get sdb://secrets/redis_host --out=newline_values_only | grep -qx localhost
+    it salt web1 config.get redis.host --out=newline_values_only | grep -qx localhost
+    it salt-run sdb.get sdb://secrets/mysql_pass --out=newline_values_only | grep -qx salt
+}
+
+@test "the module redis and its states against Debian's server" {
+    it salt web1 redis.set_key colour red --out=newline_values_only | grep -qx True
+    it salt web1 redis.get_key colour --out=newline_values_only | grep -qx red
+    [ "$(it redis-cli get colour)" = red ]
+    it salt web1 redis.hmset paint name=red shine=1 --out=newline_values_only | grep -qx True
+    it salt web1 redis.hgetall paint --out=json | tr -d '[:space:]' | grep -q '"name":"red"'
+    it salt web1 state.single redis.string colour value=blue test=True --out=json | grep -q '"result": null'
+    it salt web1 state.single redis.string colour value=blue --out=json | grep -q '"result": true'
+    [ "$(it redis-cli get colour)" = blue ]
+    it salt web1 state.single redis.string colour value=blue --out=json | tr -d '[:space:]' | grep -q '"changes":{}'
+    it salt web1 state.single redis.absent colour keys='[colour, paint]' --out=json | grep -q '"result": true'
+    [ "$(it redis-cli exists colour paint)" = 0 ] || { it redis-cli keys '*' >&2 && false; }
+}
+
+@test "the module consul asks its server with the token of the configuration" {
+    put /srv/consul.py <<'END'
+import http.server, json
+KEPT = {}
+class Server(http.server.BaseHTTPRequestHandler):
+    def answer(self, body, status=200):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+    def do_GET(self):
+        key = self.path.split("?")[0].removeprefix("/v1/kv/")
+        if self.path.startswith("/v1/status/leader"):
+            return self.answer("127.0.0.1:8300")
+        self.answer([{"Key": key, "Value": KEPT[key], "Flags": 0, "CreateIndex": 1, "ModifyIndex": 1, "LockIndex": 0}] if key in KEPT else [], 200 if key in KEPT else 404)
+    def do_PUT(self):
+        import base64
+        allowed = self.headers.get("X-Consul-Token") == "a-token"
+        if allowed:
+            KEPT[self.path.split("?")[0].removeprefix("/v1/kv/")] = base64.b64encode(self.rfile.read(int(self.headers["Content-Length"]))).decode()
+        self.answer(allowed, 200 if allowed else 403)
+http.server.HTTPServer(("127.0.0.1", 8500), Server).serve_forever()
+END
+    sh_ 'systemd-run -q --unit=consul python3 /srv/consul.py'
+    until_it 30 sh -c 'salt web1 consul.status_leader --out=newline_values_only | grep -q 8300'
+    it salt web1 consul.put web/colour value=red --out=json >&2
+    it salt web1 consul.get web/colour decode=True --out=json | tr -d '[:space:]' | grep -q '"Value":"red"'
+    it systemctl stop consul
 }
 
 @test "servers, followers and master are killed under load: the chaos program's audit finds nothing lost, nothing doubled" {
