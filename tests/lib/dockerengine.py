@@ -368,7 +368,7 @@ class Engine:
         img = self.image("/".join(rest[:-1]))
         if what == "tag":
             img["RepoTags"].append("%s:%s" % (one("repo"), one("tag") or "latest"))
-            return 201, b""
+            return 201, b"\r\n"  # as podman
         if what == "push":
             return 200, [{"status": "The push refers to repository [docker.io/library/%s]" % "/".join(rest[:-1])}, {"status": "Pushed", "progressDetail": {}, "id": "aaaabbbbcccc"}, {"status": "Layer already exists", "progressDetail": {}, "id": "ddddeeeeffff"}] if img else []
         raise Refused(404, "page not found")
@@ -418,7 +418,7 @@ class Engine:
                 raise Refused(500, "container %s is not connected to network %s" % (c["Id"], net["Name"]))
             del nets[net["Name"]]
             net["Containers"].pop(c["Id"], None)
-        return 200, b""
+        return 200, b"OK"  # as podman
 
     def r_networks_delete(self, rest, q, body, raw, one, yes):
         net = self.network(rest[0])
