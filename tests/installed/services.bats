@@ -92,9 +92,15 @@ steps() { it python3 /steps/steps.py salt-call /steps/services.json "$@" >&2; }
     - contents: |
         [Service]
         LimitNOFILE=54321
+# A unit that runs and gets its first drop-in: systemd does not tell by itself that it has to read it.
+let systemd read it:
+  module.run:
+    - service.systemctl_reload: []
+    - onchanges: [{file: /etc/systemd/system/salt-master.service.d/limits.conf}]
 salt-master:
   service.running:
     - enable: True
+    - require: [{module: let systemd read it}]
     - watch:
       - file: /etc/systemd/system/salt-master.service.d/limits.conf
 END
