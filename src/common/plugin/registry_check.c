@@ -45,6 +45,9 @@ registry_check_function(const registry_t *self, const plugin_t *p, const func_t 
         if (literal && v == NULL)
             return fail_set(err, -EINVAL, "%s: the default of '%s' is not JSON: %s", f->name, row->name,
                             row->dflt);
+        if (row > f->args && row[-1].dflt != ARG_REQUIRED && strcmp(row[-1].dflt, ARG_STARSTAR) == 0)
+            return fail_set(err, -EINVAL, "%s: argument '%s' after the one that takes all keywords", f->name,
+                            row->name);
         if (row->dflt == ARG_REQUIRED && optional)
             return fail_set(err, -EINVAL, "%s: required argument '%s' after one with a default", f->name,
                             row->name);

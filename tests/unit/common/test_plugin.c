@@ -478,6 +478,7 @@ test_registry_check(void **state)
     static const arg_t no_help[] = { { "a", ARG_ANY, "null", "" }, ARGS_END };
     static const arg_t not_json[] = { { "a", ARG_ANY, "nul", "x" }, ARGS_END };
     static const arg_t late[] = { { "a", ARG_ANY, "1", "x" }, { "b", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
+    static const arg_t behind[] = { { "kw", ARG_ANY, ARG_STARSTAR, "x" }, { "b", ARG_ANY, "1", "x" }, ARGS_END };
 
     expect_refused((func_t){ "f", fn_ping, NULL, 0, NULL }, "x.c: f has no doc");
     expect_refused((func_t){ "f", fn_ping, NULL, 0, "Doc." }, "x.c: the doc of f has no CLI Example");
@@ -486,6 +487,8 @@ test_registry_check(void **state)
                    "x.c: f: the default of 'a' is not JSON: nul");
     expect_refused((func_t){ "f", fn_ping, late, 0, "CLI Example" },
                    "x.c: f: required argument 'b' after one with a default");
+    expect_refused((func_t){ "f", fn_ping, behind, 0, "CLI Example" },
+                   "x.c: f: argument 'b' after the one that takes all keywords");
 }
 
 static void
