@@ -478,7 +478,9 @@ test_registry_check(void **state)
     static const arg_t no_help[] = { { "a", ARG_ANY, "null", "" }, ARGS_END };
     static const arg_t not_json[] = { { "a", ARG_ANY, "nul", "x" }, ARGS_END };
     static const arg_t late[] = { { "a", ARG_ANY, "1", "x" }, { "b", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
-    static const arg_t behind[] = { { "kw", ARG_ANY, ARG_STARSTAR, "x" }, { "b", ARG_ANY, "1", "x" }, ARGS_END };
+    static const arg_t behind[] = { { "kw", ARG_ANY, ARG_STARSTAR, "x" },
+                                    { "b", ARG_ANY, "1", "x" },
+                                    ARGS_END };
 
     expect_refused((func_t){ "f", fn_ping, NULL, 0, NULL }, "x.c: f has no doc");
     expect_refused((func_t){ "f", fn_ping, NULL, 0, "Doc." }, "x.c: the doc of f has no CLI Example");

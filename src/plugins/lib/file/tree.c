@@ -660,10 +660,13 @@ move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
 
     if (rc != 0)
         return rc;
+    if (!copy && rename(from->at, stage.path) != 0) {
+        if (errno != EXDEV)
+            return fop_oserror(err, errno, from->name);
+        copy = true; /* a folder of an overlay's lower layer can't be renamed */
+    }
     if (copy && (rc = copy_entry(from->file.path, stage.path, true, 0, &why)) != 0)
         return retell(&why, rc, from->file.path, from->name, err);
-    if (!copy && rename(from->at, stage.path) != 0)
-        return fop_oserror(err, errno, from->name);
     rc = stage_commit(&stage, err);
     if (!copy && rc != 0 && stage.dir != NULL)
         (void) rename(stage.path, from->at);

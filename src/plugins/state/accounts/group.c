@@ -198,12 +198,12 @@ group_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!json_is_null(value_get(args, "members")) && (!json_is_null(add) || !json_is_null(del)))
         return state_ret_set(
-            ret, STATE_NONE,
+            ret, STATE_FALSE,
             "Error: Conflicting options \"members\" with \"addusers\" and/or \"delusers\" can not be "
             "used together. ");
     json_auto_t *both = those(add, del, true);
     if (json_array_size(both) > 0)
-        return state_ret_set(ret, STATE_NONE,
+        return state_ret_set(ret, STATE_FALSE,
                              "Error. Same user(s) can not be added and deleted simultaneously");
     json_auto_t *change = state_group_differences(ctx, args, err);
     if (err->code < 0)

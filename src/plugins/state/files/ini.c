@@ -108,6 +108,8 @@ foretell_options(ini_state_t *s, const char *section, const json_t *has, const j
     }
     if (has != NULL)
         return changes;
+    if (json_object_size(all) == 0)
+        tell(s, "Created new section", section, NULL, true);
     json_decref(changes);
     return changed_from(NULL, all);
 }

@@ -48,6 +48,18 @@ acl_octal(const acl_t *self, const char *path, const char *name)
     return octal;
 }
 
+/* setfacl's short name of a default entry's type, as getfacl writes it. BORROWED. */
+static const char *
+whole_type(const char *type)
+{
+    static const char *const types[] = { "user", "group", "mask", "other" };
+
+    for (size_t i = 0; i < NELEMS(types); i++)
+        if (type[0] == types[i][0] && type[1] == '\0')
+            return types[i];
+    return type;
+}
+
 /* Reads what the state is about. 1; 0 when the state has ended with a comment; negative with *err. */
 static int
 acl_look(call_ctx_t *ctx, acl_t *self, bool recurses, fail_t *err)
@@ -60,7 +72,7 @@ acl_look(call_ctx_t *ctx, acl_t *self, bool recurses, fail_t *err)
     if (there == 0)
         return state_ret_set(self->ret, STATE_FALSE, "%s does not exist", name);
     self->is_default = str_starts(type, "d:") || str_starts(type, "default:");
-    self->type = self->is_default ? strchr(type, ':') + 1 : type;
+    self->type = self->is_default ? whole_type(strchr(type, ':') + 1) : type;
     self->recurses = value_truthy(value_get(self->args, "recurse"));
     json_auto_t *path = json_pack("[s]", name),
                 *kwargs = json_pack("{s:b}", "recursive", recurses && self->recurses);
@@ -81,6 +93,20 @@ searched_name(const acl_t *self, const char *acl_name)
     const char *key = strcmp(self->type, "user") == 0 ? "owner" : self->type;
 
     return *acl_name != '\0' ? acl_name : value_str(facts, key, "");
+}
+
+/* True when the name has an entry that can go at a path. The owner and the owning group are listed by their names
+ * too, for an entry that every file has. */
+static bool
+acl_has_own(const acl_t *self, const char *path, const char *name)
+{
+    json_t *facts = value_get(value_get(self->all, path), "comment"), *entry;
+    const char *owner = value_str(facts, strcmp(self->type, "user") == 0 ? "owner" : self->type, "");
+    size_t n = 0, i;
+
+    json_array_foreach (acl_entries(self, path), i, entry)
+        n += value_get(entry, name) != NULL;
+    return n > (strcmp(name, owner) == 0);
 }
 
 /* Letters of r, w, x and - as a number; negative with *err. */
@@ -262,7 +288,7 @@ acl_remove(call_ctx_t *ctx, const acl_t *self, const json_t *names, fail_t *err)
         const char *search = searched_name(self, name);
         bool has = false;
         json_object_foreach (self->all, path, here)
-            has = has || acl_octal(self, path, search) >= 0;
+            has = has || (*name != '\0' ? acl_has_own(self, path, name) : acl_octal(self, path, search) >= 0);
         if (has)
             json_array_append_new(found, json_string(name));
     }

@@ -132,6 +132,12 @@ mount_fstab_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
         say(lines, file, "is already missing in", config);
         return 0;
     }
+    const char *device = value_str(value_get(fstab, file), "device", "");
+    if (!str_eq(device, spec)) {
+        json_array_append_new(lines, value_fmt("%s entry in %s is that of %s, not of %s, and stays.", file,
+                                               config, device, spec));
+        return 0;
+    }
     state_change(ret, "persist", json_string("removed"));
     if (ctx_test(ctx)) {
         json_object_set_new(ret, "result", json_null());
