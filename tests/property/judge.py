@@ -93,9 +93,9 @@ def ran(trial, row, nasty):
         return [f"the run's result is {done['result']}"]
     if done["changes"] and told["result"] is not None:
         return [f"foretold {told['result']}, and changed"]
-    if not done["changes"] and (told["result"] is not True or told["changes"]):
+    if not done["changes"] and (told["result"] is not True or told["changes"]) and not excused(row.vague, trial):
         return [f"foretold {told['result']} {json.dumps(told['changes'])}, and changed nothing"]
-    if told["changes"] != done["changes"] and not excused(row.untold, trial):
+    if done["changes"] and told["changes"] != done["changes"] and not excused(row.untold, trial):
         return [f"foretold {json.dumps(told['changes'])}, did {json.dumps(done['changes'])}"]
     return []
 
@@ -109,6 +109,6 @@ def twice(trial, row, second, last):
         wrong.append(f"the second run: {trial.again['result']} {json.dumps(trial.again['changes'])}")
     elif second.less() != last.less():
         wrong.append(f"the second run changed without telling {moved(second, last)}")
-    if trial.told_again["result"] is not True or trial.told_again["changes"]:
+    if (trial.told_again["result"] is not True or trial.told_again["changes"]) and not excused(row.vague, trial):
         wrong.append(f"foretold after the run: {trial.told_again['result']} {json.dumps(trial.told_again['changes'])}")
     return wrong

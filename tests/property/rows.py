@@ -50,6 +50,7 @@ class Row:
     untold: str | When | tuple = ""      # the changes of test mode are in other words, or not known before
     unforeseen: str | When | tuple = ""  # the program's own refusal, which test mode can't ask for
     again: str | When | tuple = ""       # a second run changes something
+    vague: str | When | tuple = ""       # test mode says None whatever is there
     silent: str | When | tuple = ""      # changes something without telling it
     hollow: str | When | tuple = ""      # tells changes, and none are seen in the sandbox
     errs: str | When | tuple = ""        # test mode fails where the run does not

@@ -1,13 +1,15 @@
 """All worlds, and the states without one."""
 import worlds_accounts
+import worlds_databases
 import worlds_files
 import worlds_network
+import worlds_packages
 import worlds_plain
 import worlds_programs
 import worlds_system
 from rows import REASONS
 
-WORLDS = {**worlds_files.WORLDS, **worlds_accounts.WORLDS, **worlds_plain.WORLDS, **worlds_network.WORLDS, **worlds_programs.WORLDS, **worlds_system.WORLDS}
+WORLDS = {**worlds_databases.WORLDS, **worlds_packages.WORLDS, **worlds_files.WORLDS, **worlds_accounts.WORLDS, **worlds_plain.WORLDS, **worlds_network.WORLDS, **worlds_programs.WORLDS, **worlds_system.WORLDS}
 
 # {reason of rows.REASONS: functions}
 WITHOUT = {

@@ -1,6 +1,6 @@
 """Accounts, their keys and their tables."""
 from draw import some
-from rows import Row, World
+from rows import Row, World, given, said
 
 USERS = ["hugo", "eva", "new", "other", "root"]
 GROUPS = ["staff2", "hugo", "newgroup", "daemon"]
@@ -21,7 +21,8 @@ WORLDS = {
                                  "workphone": ["1", 23], "homephone": ["3"], "other": ["o"], "unique": [True, False], "usergroup": [True, False],
                                  "date": [18000], "mindays": [0, 1], "maxdays": [99, 9999], "inactdays": [5], "warndays": [7], "expire": [20000],
                                  "allow_uid_change": [True, False], "allow_gid_change": [True, False], "password_lock": [True, False]},
-                                never=("loginclass", "nologinit", "hash_password"), untold="Salt tells the changes in the comment", unforeseen="useradd and usermod refuse", weight=4),
+                                never=("loginclass", "nologinit", "hash_password"), untold="Salt tells the changes in the comment", unforeseen="useradd and usermod refuse",
+                                again=given("empty_password and password contradict each other", "empty_password"), weight=4),
             "user.absent": Row({"name": USERS[:4]}, {"purge": [True, False], "force": [True, False]}),
             "group.present": Row({"name": GROUPS[:3]},
                                  {"gid": [1900, 1910, 1911], "system": [True, False], "members": some("hugo", "eva", "nobody9"),
@@ -34,7 +35,7 @@ WORLDS = {
         rows={
             "ssh_auth.present": Row({"name": KEYS, "user": ["hugo", "eva", "nobody9"]},
                                     {"enc": ["ssh-rsa", "ed25519", "ssh-ed25519"], "comment": ["hugo", "a b"], "options": some("no-pty", 'command="x y"', 'from="10.0.0.1,10.0.0.2"'),
-                                     "config": [".ssh/authorized_keys", "%h/.ssh/keys2"]}, never=("source",)),
+                                     "config": [".ssh/authorized_keys", "%h/.ssh/keys2"]}, never=("source",), unforeseen=said("home directory", "another state may make the user first")),
             "ssh_auth.absent": Row({"name": KEYS, "user": ["hugo", "eva", "nobody9"]}, {"enc": ["ssh-rsa", "ssh-ed25519"], "comment": ["hugo"]}, never=("source",)),
             "ssh_auth.manage": Row({"name": "keys", "user": ["hugo", "eva"], "ssh_keys": some(*KEYS)}, {"enc": ["ssh-rsa"]}, never=("source",)),
         }),

@@ -1,12 +1,13 @@
 """States of files that are the machine's configuration."""
 from draw import pairs, some
-from rows import Row, World
+from rows import Row, When, World
 
 INI = ["/etc/app.ini", "/etc/other.ini", "/etc/missing.ini"]
 SECTIONS, OPTIONS, VALUES = ["main", "Main", "a b", "x"], ["key", "Key", "other.key", "k 2"], ["1", 1, "two words", "", "a=b", "#c", True, None, 1.5]
 HOSTS = ["web", "web.example.org", "db", "localhost", "ip6-localhost", "zz"]
 IPS = ["10.0.0.1", "10.0.0.2", "127.0.0.1", "::1", "fe80::1", "10.0.0.300"]
 GRAINS = ["role", "roles", "a:b", "a:c:d", "a", "plain", "none"]
+LAYOUT = "Salt writes the file in a layout of its own, and makes it"
 
 
 def options(rng):
@@ -23,10 +24,10 @@ WORLDS = {
     "ini": World(
         setup=r"""printf 'top = 1\n[main]\nkey = 1\nother.key=2 ; x\n# c\n\n[a b]\nk 2 = two words\n' >/etc/app.ini; printf '[x]\nkey: 1\n' >/etc/other.ini""",
         rows={
-            "ini.options_present": Row({"name": INI, "sections": options}, {"separator": ["=", ":", " "], "strict": [True, False]}, weight=3),
-            "ini.options_absent": Row({"name": INI, "sections": names}, {"separator": ["=", ":", " "]}),
-            "ini.sections_present": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}),
-            "ini.sections_absent": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}),
+            "ini.options_present": Row({"name": INI, "sections": options}, {"separator": ["=", ":"], "strict": [True, False]}, silent=LAYOUT, weight=3),
+            "ini.options_absent": Row({"name": INI, "sections": names}, {"separator": ["=", ":"]}, silent=LAYOUT),
+            "ini.sections_present": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}, silent=LAYOUT),
+            "ini.sections_absent": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}, silent=LAYOUT),
         }),
     "hosts": World(
         setup=r"""printf '127.0.0.1\tlocalhost\n::1 ip6-localhost ip6-loopback\n# c\n10.0.0.1 web web.example.org # the web\n10.0.0.2\tdb\n' >/etc/hosts""",
@@ -41,7 +42,8 @@ WORLDS = {
         rows={
             "grains.present": Row({"name": GRAINS, "value": ["web", 1, "", None, ["a"], {"k": "v"}, True]}, {"force": [True, False], "delimiter": [":", "/"]}),
             "grains.absent": Row({"name": GRAINS}, {"force": [True, False], "destructive": [True, False], "delimiter": [":", "/"]}),
-            "grains.append": Row({"name": GRAINS, "value": ["a", "c", 1, ["a", "d"]]}, {"convert": [True, False], "delimiter": [":", "/"]}),
+            "grains.append": Row({"name": GRAINS, "value": ["a", "c", 1, ["a", "d"]]}, {"convert": [True, False], "delimiter": [":", "/"]},
+                                 again=When("Salt never finds a list in a list", lambda t: isinstance(t.args["value"], list))),
             "grains.list_present": Row({"name": GRAINS, "value": ["a", "c", ["a", "d"], {"k": 1}]}, {"delimiter": [":", "/"]}),
             "grains.list_absent": Row({"name": GRAINS, "value": ["a", "c", ["a", "d"], {"k": 1}]}, {"delimiter": [":", "/"]}),
             "grains.exists": Row({"name": GRAINS}, {"delimiter": [":", "/"]}),

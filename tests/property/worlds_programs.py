@@ -1,6 +1,6 @@
 """States over programs: repositories of sources, packages of languages, web servers' configuration, keys."""
 from draw import pairs, some
-from rows import Row, World
+from rows import Row, World, given
 
 YES = [True, False]
 GIT = r"""export HOME=/root; git config --global user.name a; git config --global user.email a@b; git config --global safe.directory '*'; git config --global init.defaultBranch main
@@ -16,18 +16,18 @@ WORLDS = {
         rows={
             "git.latest": Row({"name": REMOTES, "target": GIT_TARGETS},
                               {"rev": ["HEAD", "main", "dev", "v1", "none"], "branch": ["main", "dev", "own"], "force_checkout": YES, "force_clone": YES, "force_fetch": YES, "force_reset": [True, False, "remote-changes"],
-                               "submodules": YES, "bare": YES, "mirror": YES, "remote": ["origin", "other"], "fetch_tags": YES, "sync_tags": YES, "update_head": YES, "depth": [1]},
-                              never=("user", "password", "identity", "https_user", "https_pass", "output_encoding", "refspec_branch", "refspec_tag"), weight=3,
+                               "submodules": YES, "remote": ["origin"], "fetch_tags": YES, "sync_tags": YES, "update_head": YES},
+                              never=("depth", "bare", "mirror", "user", "password", "identity", "https_user", "https_pass", "output_encoding", "refspec_branch", "refspec_tag"), weight=3,
                               untold="what is cloned or fetched is not known before", unforeseen="what git refuses when it clones"),
             "git.detached": Row({"name": REMOTES[:1], "rev": ["main", "dev", "v1", "none"], "target": GIT_TARGETS}, {"remote": ["origin"], "force_clone": YES, "force_checkout": YES, "fetch_remote": YES, "hard_reset": YES, "submodules": YES},
-                                never=("user", "password", "identity", "https_user", "https_pass", "output_encoding"), untold="what is cloned or fetched is not known before", unforeseen="what git refuses when it clones"),
+                                never=("user", "password", "identity", "https_user", "https_pass", "output_encoding"), untold="what is cloned or fetched is not known before", vague="Salt fetches what is no commit each time", unforeseen="what git refuses when it clones"),
             "git.cloned": Row({"name": REMOTES, "target": GIT_TARGETS}, {"branch": ["main", "dev", "none"]},
                               never=("user", "password", "identity", "https_user", "https_pass", "output_encoding"), unforeseen="what git refuses when it clones"),
             "git.present": Row({"name": ["/srv/g/src", "/srv/g/bare", "/srv/g/new", "/srv/g/full", "/srv/g/far/new"]}, {"force": YES, "bare": YES, "template": ["/srv/none"], "shared": ["group", "0660"]},
                                never=("separate_git_dir", "user", "password", "output_encoding", "template")),
-            "git.config_set": Row({"name": ["user.name", "core.x", "a.b.c"], "value": ["1", "two words", True, 5]}, {"multivar": some("a", "b c", least=1), "repo": ["/srv/g/src", "/srv/g/none"], "global": [True]},
-                                  never=("user", "password", "output_encoding")),
-            "git.config_unset": Row({"name": ["user.name", "core.bare", "a.b.c", "core..*"]}, {"value_regex": ["a", "^1$"], "repo": ["/srv/g/src", "/srv/g/none"], "global": [True], "all": YES}, never=("user", "password", "output_encoding")),
+            "git.config_set": Row({"name": ["user.name", "core.x", "a.b.c"], "value": ["1", "two words", True, 5], "repo": "/srv/g/src"}, {"repo": ["/srv/g/none"]},
+                                  never=("user", "password", "output_encoding", "global", "multivar")),
+            "git.config_unset": Row({"name": ["user.name", "core.bare", "a.b.c", "core..*"], "repo": "/srv/g/src"}, {"value_regex": ["a", "^1$"], "all": YES}, never=("user", "password", "output_encoding", "global")),
         }),
     "svn": World(
         needs="svn svnadmin", played="svn-repository", ignored=tuple(f"srv/played/{d}/.svn" for d in ("old", "new", "b", "full")) + ("srv/played/repo",),
@@ -40,7 +40,7 @@ WORLDS = {
                               again="an export is made each time"),
         }),
     "hg": World(
-        needs="hg", played="hg-repository", ignored=tuple(f"srv/played/{d}/.hg" for d in ("old", "new", "b", "full", "empty")),
+        needs="hg", played="hg-repository", ignored=tuple(f"srv/played/{d}/.hg" for d in ("old", "new", "b", "full", "empty")) + ("srv/played/src/.hg/cache",),
         look="for d in old new b empty; do hg -R /srv/played/$d id 2>&1; done",
         rows={
             "hg.latest": Row({"name": ["/srv/played/src"], "target": [f"/srv/played/{d}" for d in ("old", "new", "b", "full", "empty")]}, {"rev": ["v1", "tip", "default", "0"], "clean": YES, "force": YES, "update_head": YES},
@@ -82,8 +82,8 @@ WORLDS = {
     "logrotate": World(
         played="logrotate", setup="cp -a /srv/played/lr.conf /etc/logrotate.conf; ln -sfn /srv/played/lr.d /etc/lr.d",
         rows={
-            "logrotate.set": Row({"name": "n", "key": ["rotate", "weekly", "/var/log/wtmp", "/var/log/a.log", "/new/log", "new"], "value": [2, 4, True, False, "daily", "rotate", "create"], "conf_file": "/srv/played/lr.conf"},
-                                 {"setting": [3, "x", True]}, unforeseen="a setting that the file can't hold"),
+            "logrotate.set": Row({"name": "n", "key": ["rotate", "weekly", "create", "new"], "value": [2, 4, True, False], "conf_file": "/srv/played/lr.conf"},
+                                 {}, unforeseen="a setting that the file can't hold"),
         }),
     "x509": World(
         needs="openssl", setup=r"""mkdir -p /srv/x; cd /srv/x; for n in ca www; do openssl genrsa -out $n.key 2048; done; openssl req -x509 -new -key ca.key -subj /CN=ca -days 3650 -out ca.crt
@@ -92,25 +92,25 @@ WORLDS = {
             "x509.private_key_managed": Row({"name": ["/srv/x/ca.key", "/srv/x/new.key", "/srv/x/plain", "/srv/x/far/new.key"]},
                                             {"bits": [2048], "keysize": [2048], "algo": ["rsa", "ec", "ed25519", "nosuch"], "encoding": ["pem", "der", "pkcs12"], "passphrase": ["pw"], "new": [False], "overwrite": YES, "mode": ["0600", "0640"],
                                              "makedirs": YES, "backup": YES}, never=("cipher", "verbose", "user", "group", "new", "kwargs"), untold="a key is made at random"),
-            "x509.csr_managed": Row({"name": ["/srv/x/www.csr", "/srv/x/new.csr"], "private_key": ["/srv/x/www.key", "/srv/x/ca.key", "/srv/none.key"]},
-                                    {"CN": ["www", "x"], "C": ["DE", "too long"], "subjectAltName": ["DNS:a.b", "IP:1.2.3.4"], "keyUsage": ["digitalSignature"], "digest": ["sha256", "sha512"], "encoding": ["pem", "der"], "mode": ["0600"]}),
+            "x509.csr_managed": Row({"name": ["/srv/x/www.csr", "/srv/x/new.csr"], "private_key": ["/srv/x/www.key", "/srv/x/ca.key"]},
+                                    {"CN": ["www", "x"], "C": ["DE", "DE", "FR", "too long"], "subjectAltName": ["DNS:a.b", "IP:1.2.3.4"], "keyUsage": ["digitalSignature"], "digest": ["sha256", "sha512"], "encoding": ["pem", "der"], "mode": ["0600"]}, unforeseen="Salt looks at the values when it issues"),
             "x509.certificate_managed": Row({"name": ["/srv/x/www.crt", "/srv/x/new.crt"], "signing_private_key": "/srv/x/ca.key"},
-                                            {"signing_cert": ["/srv/x/ca.crt"], "private_key": ["/srv/x/www.key"], "CN": ["www", "ca"], "days_valid": [30, 365], "days_remaining": [7, 60], "basicConstraints": ["critical CA:true"],
-                                             "subjectKeyIdentifier": ["hash"], "subjectAltName": ["DNS:a.b"], "digest": ["sha256"], "encoding": ["pem", "der"], "mode": ["0644"]}, untold="a serial number is made at random"),
+                                            {"signing_cert": ["/srv/x/ca.crt"], "private_key": ["/srv/x/www.key"], "CN": ["www", "ca"], "days_valid": [90, 365], "days_remaining": [7, 60], "basicConstraints": ["critical CA:true"],
+                                             "subjectKeyIdentifier": ["hash"], "subjectAltName": ["DNS:a.b"], "digest": ["sha256"], "encoding": ["pem", "der"], "mode": ["0644"]}, never=("ca_server", "signing_policy"), unforeseen="Salt looks at the values when it issues", untold="a serial number is made at random"),
             "x509.crl_managed": Row({"name": ["/srv/x/ca.crl", "/srv/x/new.crl"], "signing_private_key": "/srv/x/ca.key", "signing_cert": "/srv/x/ca.crt",
                                      "revoked": [[], [{"serial_number": "0a:bc"}], [{"certificate": "/srv/x/www.crt"}]]}, {"days_valid": [30, 100], "days_remaining": [7], "digest": ["sha256"], "encoding": ["pem", "der"]}),
-            "x509.pem_managed": Row({"name": ["/srv/x/www.crt", "/srv/x/new.pem", "/srv/x/plain"], "text": ["/srv/x/ca.crt", "-----BEGIN X-----", "/srv/x/plain"]}, {"mode": ["0600", "0640"]}),
+            "x509.pem_managed": Row({"name": ["/srv/x/www.crt", "/srv/x/new.pem", "/srv/x/plain"], "text": ["/srv/x/ca.crt", "-----BEGIN X-----", "/srv/x/plain"]}, {"mode": ["0600", "0640"]}, untold="file.managed's words"),
             "tls.valid_certificate": Row({"name": ["/srv/x/www.crt", "/srv/x/ca.crt", "/srv/x/plain", "/srv/none"]}, {"weeks": [1, 5000], "days": [2], "hours": [1], "minutes": [1], "seconds": [5]}),
         }),
     "virtualenv": World(
         played="virtualenv", setup="mkdir -p /srv/full; echo x >/srv/full/x", ignored=("srv/e/more",),
         rows={
-            "virtualenv.managed": Row({"name": ["/srv/e", "/srv/full", "/srv/played/bad"]}, {"clear": YES, "system_site_packages": YES, "pip_pkgs": [["idna"]]},
+            "virtualenv.managed": Row({"name": ["/srv/e", "/srv/full", "/srv/played/bad"]}, {"system_site_packages": YES},
                                       never=tuple("""venv_bin distribute extra_search_dir never_download prompt python pip_download pip_download_cache pip_exists_action pip_ignore_installed pip_upgrade proxy env_vars use_vt
-                                      index_url extra_index_url no_deps pre_releases pip_no_cache_dir pip_cache_dir process_dependency_links no_binary requirements use_wheel no_use_wheel user cwd kwargs clear""".split()),
+                                      index_url extra_index_url no_deps pre_releases pip_no_cache_dir pip_cache_dir process_dependency_links no_binary requirements use_wheel no_use_wheel user cwd kwargs clear pip_pkgs""".split()), tame=("name",),
                                       untold="the run tells what pip made of it", unforeseen="the program's own refusal"),
             "virtualenv.manage": Row({"name": ["/srv/e", "/srv/full"]}, never=tuple("""venv_bin clear distribute extra_search_dir never_download prompt python pip_download pip_download_cache pip_exists_action pip_ignore_installed
                                       pip_upgrade proxy env_vars use_vt index_url extra_index_url no_deps pre_releases pip_no_cache_dir pip_cache_dir process_dependency_links no_binary requirements use_wheel no_use_wheel user cwd
-                                      kwargs pip_pkgs""".split()), untold="the run tells what pip made of it", unforeseen="the program's own refusal"),
+                                      kwargs pip_pkgs""".split()), tame=("name",), untold="the run tells what pip made of it", unforeseen="the program's own refusal"),
         }),
 }

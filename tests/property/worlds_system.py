@@ -27,25 +27,26 @@ WORLDS = {
         rows={
             "mount.mounted": Row({"name": ["/srv/one", "/srv/two", "/srv/three"], "device": ["tmpfs", "/srv/from"], "fstype": ["tmpfs"]},
                                  {"opts": ["defaults", "size=1m", ["noexec", "size=2m"], "bind"], "mkmnt": [True, False], "persist": [True, False], "dump": [0, 1], "pass_num": [0, 2],
-                                  "match_on": ["auto", "name"]}, never=("user", "device_name_regex", "extra_mount_invisible_options", "extra_mount_translate_options")),
-            "mount.unmounted": Row({"name": ["/srv/one", "/srv/two", "/srv/three"]}, {"device": ["tmpfs"], "persist": [True, False]}, never=("user",)),
+                                  "match_on": ["auto", "name"]}, never=("user", "device_name_regex", "extra_mount_invisible_options", "extra_mount_translate_options"), tame=("name",),
+                                 unforeseen=said("not present", "another state may make the folder first")),
+            "mount.unmounted": Row({"name": ["/srv/one", "/srv/two", "/srv/three"]}, {"device": ["tmpfs"], "persist": [True, False]}, never=("user",), tame=("name",)),
         }),
     "kmod": World(
         rows={
-            "kmod.present": Row({"name": ["dummy", "loop", "nosuchmod"]}, {"persist": [True, False], "mods": some("dummy", "loop")}, unforeseen=said("unavailable", "a package may bring it first")),
-            "kmod.absent": Row({"name": ["dummy", "loop", "nosuchmod"]}, {"persist": [True, False], "comment": [True, False], "mods": some("dummy", "loop")}),
+            "kmod.present": Row({"name": ["dummy", "loop", "veth", "nosuchmod"]}, {"persist": [True, False], "mods": some("dummy", "loop")}, unforeseen=said("unavailable", "a package may bring it first")),
+            "kmod.absent": Row({"name": ["dummy", "loop", "veth", "nosuchmod"]}, {"persist": [True, False], "comment": [True, False], "mods": some("dummy", "loop")}),
         }),
     "sysctl": World(
         setup="rm -rf /etc/sysctl.d/* /etc/sysctl.conf",
         rows={
             "sysctl.present": Row({"name": ["net.ipv4.ip_forward", "net.core.somaxconn", "net.ipv4.ip_local_port_range", "no.such"], "value": [0, 1, "128", "32768 60000", True]},
-                                  {"config": ["/etc/sysctl.conf", "/etc/sysctl.d/x.conf"]}, untold="Salt tells the change in the comment", unforeseen="the kernel refuses the value"),
+                                  {"config": ["/etc/sysctl.conf", "/etc/sysctl.d/x.conf"]}, untold="Salt tells the change in the comment", unforeseen="the kernel refuses the value", again="the kernel shows another value than it was given"),
         }),
     "alternatives": World(
         needs="update-alternatives",
         setup="mkdir -p /opt/a; for n in one two three; do echo $n >/opt/a/$n; done; update-alternatives --quiet --install /usr/bin/thing thing /opt/a/one 10; update-alternatives --quiet --install /usr/bin/thing thing /opt/a/two 20",
         rows={
-            "alternatives.install": Row({"name": ["thing", "other"], "link": ["/usr/bin/thing", "/usr/bin/other"], "path": ["/opt/a/one", "/opt/a/three", "/opt/none"], "priority": [10, 30]}, unforeseen="update-alternatives refuses"),
+            "alternatives.install": Row({"name": ["thing", "thing", "other"], "link": "/usr/bin/thing", "path": ["/opt/a/one", "/opt/a/three", "/opt/a/two", "/opt/none"], "priority": [10, 30]}, tame=("link",), unforeseen="update-alternatives refuses"),
             "alternatives.remove": Row({"name": ["thing", "other"], "path": ["/opt/a/one", "/opt/a/three"]}, again="Salt fails when there is none", untold="Salt tells what took its place", silent="Salt tells nothing of the last one"),
             "alternatives.set": Row({"name": ["thing", "other"], "path": ["/opt/a/one", "/opt/a/two", "/opt/a/three"]}),
             "alternatives.auto": Row({"name": ["thing", "other"]}, untold="the change is what the program prints", unforeseen="update-alternatives refuses",
@@ -92,8 +93,8 @@ WORLDS = {
         rows={
             "debconf.set": Row({"name": "x-pkg", "data": [{"x/q": {"type": "select", "value": "b"}}, {"x/flag": {"type": "boolean", "value": True}}, {"x/new": {"type": "string", "value": "two words"}, "x/q": {"type": "select", "value": "a"}},
                                                         {"x/pw": {"type": "password", "value": "s"}}]}, untold="Salt's words: New value"),
-            "debconf.set_file": Row({"name": "n", "source": ["salt://a.sel", "salt://t.sel", "salt://none"]}, {"template": ["jinja"], "context": [{"v": "w"}], "defaults": [{"v": "d"}]}, again="Salt's set_file can't tell what is there", untold="Salt's words",
-                                    silent="Salt's set_file can't tell what is there", unforeseen="the file is read in the run alone", errs="the file is read in the run alone"),
+            "debconf.set_file": Row({"name": "n", "source": ["salt://a.sel", "salt://t.sel", "salt://none"]}, {"template": ["jinja"], "context": [{"v": "w"}], "defaults": [{"v": "d"}]}, untold="Salt's words",
+                                    vague="Salt's set_file can't tell what is there", silent="Salt's set_file can't tell what is there", unforeseen="the file is read in the run alone", errs="the file is read in the run alone"),
         }),
     "environ": World(
         rows={"environ.setenv": Row({"name": ["A", "PATH", "B"], "value": ["1", "", {"A": "1", "B": False}, False]}, {"false_unsets": [True, False], "clear_all": [True, False], "update_minion": [True, False]}, hollow="the environment ends with the run",

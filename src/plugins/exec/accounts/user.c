@@ -372,25 +372,6 @@ user_chgroups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- add and delete -------------------------------------------------------------------------- */
 
-/* True when login.defs gives each user a group of its own name (USERGROUPS_ENAB). */
-static bool
-user_groups_enabled(const char *root)
-{
-    AUTO_FREE char *path = xasprintf("%s/etc/login.defs", root != NULL ? root : "");
-    buf_auto_t text = BUF_INIT;
-    bool enabled = false;
-
-    if (fs_read(path, LIMIT_CONF_FILE, &text, NULL) != 0)
-        return false;
-    char **lines = str_split(buf_str(&text), "\n", true);
-    for (size_t i = 0; lines[i] != NULL; i++) {
-        if (str_starts(str_trim(lines[i]), "USERGROUPS_ENAB"))
-            enabled = strstr(lines[i], "yes") != NULL;
-    }
-    strv_free(lines);
-    return enabled;
-}
-
 /* True for an argument that is set: None and an empty text are not. */
 static bool
 is_given(const json_t *v)
@@ -425,7 +406,7 @@ exec_user_add_options(prog_t *prog, json_t *args, const char *name)
         prog_add_option(prog, "-g", gid);
     } else if (value_truthy(usergroup)) {
         prog_add(prog, "-U");
-    } else if (value_has(groups, own) && existing != NULL && user_groups_enabled(root)) {
+    } else if (value_has(groups, own) && existing != NULL && account_own_groups(root)) {
         prog_add_option(prog, "-g", value_get(existing, "gid"));
     }
     if (json_is_false(usergroup))

@@ -307,6 +307,24 @@ account_groups_of(const char *root, const char *name, fail_t *err)
 
 /* ---- programs --------------------------------------------------------------------------------- */
 
+bool
+account_own_groups(const char *root)
+{
+    AUTO_FREE char *path = xasprintf("%s/etc/login.defs", root != NULL ? root : "");
+    buf_auto_t text = BUF_INIT;
+    bool enabled = false;
+
+    if (fs_read(path, LIMIT_CONF_FILE, &text, NULL) != 0)
+        return false;
+    char **lines = str_split(buf_str(&text), "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        if (str_starts(str_trim(lines[i]), "USERGROUPS_ENAB"))
+            enabled = strstr(lines[i], "yes") != NULL;
+    }
+    strv_free(lines);
+    return enabled;
+}
+
 /* Begins the command; `root` goes to the program's own option. */
 int
 account_prog(prog_t *prog, const char *program, const char *root_option, const char *root, fail_t *err)

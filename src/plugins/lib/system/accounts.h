@@ -27,6 +27,9 @@ json_t *account_groups_of(const char *root, const char *name, fail_t *err);
 json_t *account_group(const char *root, const char *name, fail_t *err);
 json_t *account_groups(const char *root, fail_t *err);
 
+/* True when login.defs gives each user a group of its own name (USERGROUPS_ENAB). */
+bool account_own_groups(const char *root);
+
 /* Starts a command line: the program, and "-R ROOT" (by the option's name) when there is a root.
  * CommandExecutionError when the program is missing. */
 int account_prog(prog_t *prog, const char *program, const char *root_option, const char *root, fail_t *err);

@@ -300,7 +300,7 @@ ssh_auth_manage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         const char *before = value_str(ret, "comment", ""), *more = value_str(did, "comment", "");
         if (!state_changed(did) || ctx_test(ctx))
             state_ret_comment(ret, value_fmt("%s%s%s", before, *before != '\0' ? "\n" : "", more));
-        if (!json_is_true(value_get(did, "result")))
+        if (!json_is_true(value_get(did, "result")) && !json_is_false(value_get(ret, "result")))
             json_object_set(ret, "result", value_get(did, "result"));
     }
     return 0;

@@ -5,6 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "plugins/lib/call/subcall.h"
+#include "plugins/lib/system/accounts.h"
 #include "salt/state.h"
 
 #define REDACTED "XXX-REDACTED-XXX"
@@ -633,6 +634,32 @@ user_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+/* 1 when userdel takes the user's own group along, as shadow's tools do: it has his name, he alone is in it, and
+ * it is nobody else's primary one, which `force` does not ask. Negative with *err. */
+static int
+own_group_goes(const user_t *u, const json_t *info)
+{
+    fail_t *err = u->err;
+    json_auto_t *group = account_own_groups(NULL) ? account_group(NULL, u->name, err) : NULL, *users = NULL;
+    json_int_t gid = value_int(info, "gid", -1);
+    json_t *v;
+    size_t i;
+
+    if (group == NULL || value_int(group, "gid", -2) != gid)
+        return err->code;
+    json_array_foreach (value_get(group, "members"), i, v)
+        if (!str_eq(json_string_value(v), u->name))
+            return 0;
+    if (value_truthy(value_get(u->args, "force")))
+        return 1;
+    if ((users = account_users(NULL, err)) == NULL)
+        return err->code;
+    json_array_foreach (users, i, v)
+        if (value_int(v, "gid", -1) == gid && !str_eq(value_str(v, "name", ""), u->name))
+            return 0;
+    return 1;
+}
+
 /* Groups that went with the user are changes too. */
 static int
 user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -647,6 +674,12 @@ user_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!value_truthy(info))
         return state_ret_set(ret, STATE_TRUE, "User %s is not present", u.name);
     if (ctx_test(ctx)) {
+        AUTO_FREE char *own = xasprintf("%s group", u.name);
+        int goes = own_group_goes(&u, info);
+        if (goes < 0)
+            return goes;
+        if (goes > 0)
+            state_change(ret, own, json_string("removed"));
         state_change(ret, u.name, json_string("removed"));
         return state_ret_set(ret, STATE_NONE, "User %s set for removal", u.name);
     }

@@ -75,11 +75,13 @@ state_environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
                             "permanent", value_get(args, "permanent"));
     if (done == NULL)
         return -EINVAL;
-    if (!value_truthy(done)) {
-        json_decref(done);
+    bool set = value_truthy(done);
+    json_decref(done);
+    if (!set) {
+        state_change_set(ret, json_object());
         return state_ret_set(ret, STATE_FALSE, "Failed to set environ variables");
     }
-    state_change_set(ret, done);
+    /* The changes stay those from before: the module's answer has the variables that were right, too. */
     return state_ret_set(ret, STATE_TRUE, "Environ values were set");
 }
 
