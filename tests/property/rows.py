@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 # Why a state function has no row of a world.
 REASONS = {
-    "service": "asks a server that is not on Debian's mirrors, or that needs a machine of its own",
-    "kernel": "changes the kernel's own state, which no namespace keeps apart",
-    "booted": "asks the system's manager (systemd, udev) of a booted machine; tests/installed has one",
-    "absent": "the program is not packaged for Debian",
-    "hook": "called by requisites alone; has no run of its own",
-    "network": "fetches from hosts of the internet",
-    "nothing": "reads, waits or fires: there is nothing to foretell",
+    "service": "a server that tests play alone, or that needs a network of machines",
+    "kernel": "changes what no namespace keeps apart: block devices, swap, /sys",
+    "minion": "asks the minion that runs; salt-call alone has none",
+    "model": "a program that is played in the recorded cases alone, without keeping what it was told",
+    "hook": "called by requisites and the state engine; has no run of its own",
+    "registry": "fetches from a registry of packages",
+    "nothing": "waits, fires, asks or fails as it is told: nothing of the machine is foretold",
 }
 
 

@@ -12,6 +12,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -37,7 +38,10 @@ class Machine:
         tree = {"x": {fun: [{key: arg} for key, arg in args.items()]}}
         with open(f"{self.box.root}/run/property/x.sls", "w", encoding="utf-8") as f:
             f.write("#!json\n" + json.dumps(tree))
-        code, out = self.box.run([f"{self.build}/bin/salt-call", "--local", "-l", "quiet", "--out=json", "state.apply", "x", f"test={test}"])
+        try:
+            code, out = self.box.run([f"{self.build}/bin/salt-call", "--local", "-l", "quiet", "--out=json", "state.apply", "x", f"test={test}"], 60)
+        except subprocess.TimeoutExpired:
+            return {"crash": "no answer within a minute", "result": "crash", "changes": {}}
         try:
             chunks = json.loads(out)["local"]
             return next(iter(chunks.values())) if isinstance(chunks, dict) else {"error": json.dumps(chunks), "result": False, "changes": {}}
@@ -51,7 +55,7 @@ class Machine:
 
     def state(self):
         seen, times = self.box.world(self.world.ignored)
-        return judge.State(seen, times, self.look())
+        return judge.State(seen, {} if self.world.played else times, self.look())  # a model may touch what it keeps
 
     def trial(self, fun, args):
         first = self.state()

@@ -33,6 +33,9 @@ WORLDS = {
         setup=MADE + """; mkdir -p -m 700 ~hugo/.ssh; printf '# c\\nssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAQQC1 hugo\\n' >~hugo/.ssh/authorized_keys
             chown -R hugo: ~hugo/.ssh""",
         rows={
+            "ssh_known_hosts.present": Row({"name": ["a.example", "b.example", "[c.example]:2222"], "user": ["hugo", "eva", None], "key": KEYS[:2] + ["AAAAB3NzaC1yc2EAAAADAQABAAAAQQD2"], "enc": ["ssh-rsa", "ssh-ed25519"]},
+                                           {"config": ["/etc/ssh/known"], "hash_known_hosts": [True, False]}, never=("fingerprint", "port", "timeout", "fingerprint_hash_type", "hash_known_hosts"), unforeseen=said(".", "ssh-keygen's own refusal")),
+            "ssh_known_hosts.absent": Row({"name": ["a.example", "b.example"], "user": ["hugo", "eva", None]}, {"config": ["/etc/ssh/known"]}, never=("port",)),
             "ssh_auth.present": Row({"name": KEYS, "user": ["hugo", "eva", "nobody9"]},
                                     {"enc": ["ssh-rsa", "ed25519", "ssh-ed25519"], "comment": ["hugo", "a b"], "options": some("no-pty", 'command="x y"', 'from="10.0.0.1,10.0.0.2"'),
                                      "config": [".ssh/authorized_keys", "%h/.ssh/keys2"]}, never=("source",), unforeseen=said("home directory", "another state may make the user first")),

@@ -47,14 +47,19 @@ WORLDS = {
             "mysql_database.absent": Row({"name": ["db1", "db2", "a b", "it`s"]}, never=("kwargs",), unforeseen=REFUSED),
             "mysql_user.present": Row({"name": ["bob", "new", "it's"], "host": ["localhost", "%"]}, {"password": ["s", "old"], "allow_passwordless": YES, "password_hash": ["*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19"]}, never=("kwargs", "unix_socket", "password_column", "auth_plugin"), unforeseen=REFUSED, weight=2, nasty=0.1),
             "mysql_user.absent": Row({"name": ["bob", "new", "it's"], "host": ["localhost", "%"]}, never=("kwargs",), unforeseen=REFUSED),
-            "mysql_grants.present": Row({"name": "g", "grant": ["select", "select,insert", "all privileges"], "database": ["db1.*", "*.*", "db1.t"], "user": ["bob", "none"]}, {"grant_option": YES, "host": ["localhost"]}, never=("kwargs", "escape", "revoke_first", "ssl_option"), unforeseen=REFUSED, weight=2, nasty=0.1),
-            "mysql_grants.absent": Row({"name": "g", "grant": ["select", "select,insert", "all privileges"], "database": ["db1.*", "*.*", "db1.t"], "user": ["bob", "none"]}, {"grant_option": YES, "host": ["localhost"]}, never=("kwargs", "escape"), unforeseen=REFUSED),
+            "mysql_grants.present": Row({"name": "g", "grant": ["select", "select,insert", "all privileges"], "database": ["db1.*", "*.*", "db1.t"], "user": ["bob", "bob", "none"]}, {"grant_option": YES, "host": ["localhost"]}, never=("kwargs", "escape", "revoke_first", "ssl_option"), unforeseen=REFUSED, weight=2, nasty=0.1),
+            "mysql_grants.absent": Row({"name": "g", "grant": ["select", "select,insert", "all privileges"], "database": ["db1.*", "*.*", "db1.t"], "user": ["bob", "bob", "none"]}, {"grant_option": YES, "host": ["localhost"]}, never=("kwargs", "escape"), unforeseen=REFUSED),
         }),
     "redis": World(
-        needs="redis-server redis-cli", look="redis-cli --scan | sort | while read -r k; do echo \"$k $(redis-cli get \"$k\")\"; done", ignored=("srv/redis",), steps=12,
+        needs="redis-server redis-cli", look="redis-cli --scan | sort | while read -r k; do echo \"$k $(redis-cli get \"$k\")\"; done", ignored=("srv/redis",), steps=12, minion={"redis.host": "localhost"},
         start="mkdir -p /srv/redis; cd /srv/redis; redis-server --daemonize yes --save '' --dir /srv/redis >/dev/null; until redis-cli ping >/dev/null 2>&1; do sleep 0.05; done; redis-cli set foo bar >/dev/null",
         rows={
             "redis.string": Row({"name": ["foo", "new", "a b"], "value": ["bar", "x y", 5, ""]}, never=("expire", "expireat", "connection", "connection_args", "kwargs"), nasty=0.1),
             "redis.absent": Row({"name": ["foo", "new", "a b"]}, {"keys": [["foo", "new"]]}, never=("connection", "connection_args", "kwargs"), nasty=0.1),
+        }),
+    "initdb": World(
+        needs="setpriv psql", steps=4, setup="mkdir /srv/pg; chown postgres: /srv/pg", ignored=("srv/pg",), look="ls -d /srv/pg/* 2>&1",
+        rows={
+            "postgres_initdb.present": Row({"name": ["/srv/pg/a", "/srv/pg/b"], "runas": "postgres"}, {"auth": ["trust"], "encoding": ["UTF8"], "checksums": YES}, tame=("name", "runas"), never=("user", "password", "locale", "waldir"), unforeseen=REFUSED),
         }),
 }

@@ -7,7 +7,7 @@ NAMES = ["hal-one", "hal-two"]
 REPOSITORY = r"""rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/* /var/lib/apt/lists/*; mkdir -p /srv/repo; cd /srv/repo
 make() { mkdir -p t/DEBIAN t/usr/share/$1; echo $2 >t/usr/share/$1/v; printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: a <a@b>\nDescription: x\n%s' $1 $2 "$3" >t/DEBIAN/control
     dpkg-deb -b t $1_$2_all.deb >/dev/null; rm -rf t; }
-make hal-one 1.0; make hal-one 2.0; make hal-two 1:1.0-1 'Depends: hal-one
+rm -f /var/cache/apt/archives/*.deb; make hal-one 1.0; make hal-one 2.0; make hal-two 1:1.0-1 'Depends: hal-one
 '; make hal-virtual 1 'Provides: hal-service
 '
 for deb in *.deb; do dpkg-deb -f $deb; echo "Filename: ./$deb"; echo "Size: $(stat -c %s $deb)"; echo "SHA256: $(sha256sum <$deb | cut -d' ' -f1)"; echo; done >Packages
@@ -16,28 +16,28 @@ NEVER = ("ignore_types", "aggregate", "fromrepo", "skip_verify", "cache_valid_ti
          "bypass_file", "bypass_file_contains", "diff_attr", "no_recommends", "only_upgrade", "force_yes", "force_conf_new", "repo", "disablerepo", "enablerepo")
 
 # systemctl, played: units are files of units/, what they are is in files of enabled/, masked/ and active/.
-SYSTEMCTL = r"""mkdir -p /srv/sd/units /srv/sd/enabled /srv/sd/masked /srv/sd/active; cd /srv/sd; touch units/web units/db units/off enabled/web active/web active/db
+SYSTEMCTL = r"""mkdir -p /srv/sd/units /srv/sd/enabled /srv/sd/active /etc/systemd/system; cd /srv/sd; touch units/web units/db units/off enabled/web active/web active/db
 cat >/usr/local/bin/systemctl <<'END'
 #!/bin/bash
-cd /srv/sd; verb= unit=
+cd /srv/sd; verb= unit= masks=/etc/systemd/system
 for a; do case $a in -*) ;; *) if [ -z "$verb" ]; then verb=$a; else unit=${a%.service}; fi ;; esac; done
 case "$*" in *--version*) echo 'systemd 252 (252.5-2)'; exit ;; esac
 known() { [ -e "units/$unit" ] || { echo "Failed to $verb unit: Unit file $unit.service does not exist." >&2; exit ${1:-1}; }; }
-usable() { known 5; [ ! -e "masked/$unit" ] || { echo "Failed to $verb $unit.service: Unit $unit.service is masked." >&2; exit 1; }; }
+usable() { known 5; [ ! -L "$masks/$unit.service" ] || { echo "Failed to $verb $unit.service: Unit $unit.service is masked." >&2; exit 1; }; }
 case $verb in
-is-enabled) known; [ ! -e "masked/$unit" ] || { echo masked; exit 1; }; [ -e "enabled/$unit" ] && echo enabled || { echo disabled; exit 1; } ;;
+is-enabled) known; [ ! -L "$masks/$unit.service" ] || { echo masked; exit 1; }; [ -e "enabled/$unit" ] && echo enabled || { echo disabled; exit 1; } ;;
 is-active) [ -e "active/$unit" ] && echo active || { echo inactive; exit 3; } ;;
 status) [ -e "units/$unit" ] || { echo "Unit $unit.service could not be found." >&2; exit 4; }
-    echo "* $unit.service - x"; if [ -e "masked/$unit" ]; then echo '     Loaded: masked (Reason: x)'; else echo "     Loaded: loaded (/lib/systemd/system/$unit.service; x)"; fi
+    echo "* $unit.service - x"; if [ -L "$masks/$unit.service" ]; then echo '     Loaded: masked (Reason: x)'; else echo "     Loaded: loaded (/lib/systemd/system/$unit.service; x)"; fi
     [ -e "active/$unit" ] && echo '     Active: active (running)' || { echo '     Active: inactive (dead)'; exit 3; } ;;
 show) known; echo "LoadState=loaded"; echo "NeedDaemonReload=no" ;;
 start | restart | reload) usable; touch "active/$unit" ;;
 stop) known 5; rm -f "active/$unit" ;;
 enable) usable; touch "enabled/$unit" ;;
 disable) known; rm -f "enabled/$unit" ;;
-mask) known; touch "masked/$unit" ;;
-unmask) known; rm -f "masked/$unit" ;;
-list-unit-files) for u in units/*; do u=${u#units/}; s=disabled; [ -e enabled/$u ] && s=enabled; [ -e masked/$u ] && s=masked; echo "$u.service $s enabled"; done ;;
+mask) known; ln -sf /dev/null "$masks/$unit.service" ;;
+unmask) known; rm -f "$masks/$unit.service" ;;
+list-unit-files) for u in units/*; do u=${u#units/}; s=disabled; [ -e enabled/$u ] && s=enabled; [ -L $masks/$u.service ] && s=masked; echo "$u.service $s enabled"; done ;;
 list-units) for u in active/*; do echo "${u#active/}.service loaded active running x"; done ;;
 daemon-reload) ;;
 *) echo "Unknown command verb $verb." >&2; exit 1 ;;
@@ -49,6 +49,7 @@ while case $1 in --*) ;; *) false ;; esac; do shift; done
 exec "$@"
 END
 chmod 755 /usr/local/bin/systemctl /usr/local/bin/systemd-run"""
+TOLD = "Salt tells the changes of services and packages in other words than the run"
 UNITS = ["web", "db", "off", "nosuch"]
 # supervisorctl, played: a line of procs is a process and its state.
 SUPERVISOR = r"""mkdir -p /srv/sv; printf 'api RUNNING\nold STOPPED\n' >/srv/sv/procs
@@ -86,23 +87,23 @@ WORLDS = {
                  "usr/share/hal-virtual", "var/lib/dpkg/diversions", "var/lib/dpkg/diversions-old", "var/lib/dpkg/triggers"),
         rows={
             "pkg.installed": Row({"name": NAMES + ["hal-none", "hal-virtual"]}, {"version": ["1.0", "2.0", "1:1.0-1", ">=1.5", "3.0"], "pkgs": [["hal-one", "hal-two"], [{"hal-one": "1.0"}], ["hal-none"]], "refresh": YES, "hold": YES, "allow_updates": YES,
-                                                                                     "install_recommends": YES}, never=NEVER, nasty=0.05, weight=3, unforeseen=said("rror|failed|not", "the program's own refusal")),
-            "pkg.latest": Row({"name": NAMES + ["hal-none"]}, {"pkgs": [["hal-one", "hal-two"]], "refresh": YES}, never=NEVER, nasty=0.05),
-            "pkg.removed": Row({"name": NAMES + ["hal-none"]}, {"version": ["1.0", "2.0"], "pkgs": [["hal-one", "hal-two"]]}, never=NEVER, nasty=0.05),
-            "pkg.purged": Row({"name": NAMES + ["hal-none"]}, {"pkgs": [["hal-one", "hal-two"]]}, never=NEVER, nasty=0.05),
-            "pkg.held": Row({"name": NAMES}, {"pkgs": [["hal-one", "hal-two"]], "replace": YES}, never=NEVER, nasty=0.05),
-            "pkg.unheld": Row({"name": NAMES}, {"pkgs": [["hal-one"]], "all": YES}, never=NEVER, nasty=0.05),
-            "pkg.uptodate": Row({"name": "u"}, {"refresh": YES, "pkgs": [["hal-one"]]}, never=NEVER, nasty=0.05),
-            "pkg.downloaded": Row({"name": NAMES + ["hal-none"]}, {"version": ["1.0", "2.0"]}, never=NEVER, nasty=0.05, hollow="the cache is no part of what is compared"),
+                                                                                     "install_recommends": YES}, never=NEVER, nasty=0.05, untold=TOLD, weight=3, unforeseen=said("rror|failed|not", "the program's own refusal")),
+            "pkg.latest": Row({"name": NAMES + ["hal-none"]}, {"pkgs": [["hal-one", "hal-two"]], "refresh": YES}, never=NEVER, nasty=0.05, untold=TOLD, unforeseen=said("rror|ailed|No information", "apt finds no such package")),
+            "pkg.removed": Row({"name": NAMES + ["hal-none"]}, {"version": ["1.0", "2.0"], "pkgs": [["hal-one", "hal-two"]]}, never=NEVER, nasty=0.05, untold=TOLD),
+            "pkg.purged": Row({"name": NAMES + ["hal-none"]}, {"pkgs": [["hal-one", "hal-two"]]}, never=NEVER, nasty=0.05, untold=TOLD),
+            "pkg.held": Row({"name": NAMES}, {"pkgs": [["hal-one", "hal-two"]], "replace": YES}, never=NEVER, nasty=0.05, untold=TOLD),
+            "pkg.unheld": Row({"name": NAMES}, {"pkgs": [["hal-one"]], "all": YES}, never=NEVER, nasty=0.05, untold=TOLD),
+            "pkg.uptodate": Row({"name": "u"}, {"refresh": YES, "pkgs": [["hal-one"]]}, never=NEVER, nasty=0.05, untold=TOLD),
+            "pkg.downloaded": Row({"name": NAMES + ["hal-none"]}, {"version": ["1.0", "2.0"]}, never=NEVER, nasty=0.05, untold=TOLD, unforeseen=said("rror|ailed", "apt finds no such package"), hollow="the cache is no part of what is compared"),
         }),
     "sources": World(
         setup="rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*; printf '# c\\ndeb http://a.invalid/x stable main\\n' >/etc/apt/sources.list; mkdir -p /var/lib/apt/lists", needs="apt-get", ignored=("var/lib/apt/lists", "etc/apt/sources.list.d"),
         look="cat /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^$'",
         rows={
             "pkgrepo.managed": Row({"name": ["deb http://a.invalid/x stable main", "deb http://b.invalid/x stable main contrib", "deb [arch=amd64] http://c.invalid/ ./"], "refresh": False},
-                                   {"file": ["/etc/apt/sources.list.d/x.list", "/etc/apt/sources.list"], "comps": ["main", "main,contrib"], "disabled": YES, "dist": ["stable", "testing"], "comments": [["c"]], "clean_file": YES, "architectures": ["amd64"]},
-                                   tame=("name", "refresh"), never=("ppa", "copr", "aptkey", "kwargs"), unforeseen=said(".", "the source's own refusal"), weight=2),
-            "pkgrepo.absent": Row({"name": ["deb http://a.invalid/x stable main", "deb http://b.invalid/x stable main contrib"]}, {"file": ["/etc/apt/sources.list.d/x.list"]}, tame=("name",), never=("ppa", "copr", "kwargs")),
+                                   {"file": ["/etc/apt/sources.list.d/x.list", "/etc/apt/sources.list"], "disabled": YES, "comments": [["c"]], "clean_file": YES, "architectures": ["amd64"]},
+                                   tame=("name", "refresh"), never=("ppa", "copr", "aptkey", "kwargs", "dist", "comps"), unforeseen=said(".", "the source's own refusal"), weight=2),
+            "pkgrepo.absent": Row({"name": ["deb http://a.invalid/x stable main", "deb http://b.invalid/x stable main contrib"]}, {"file": ["/etc/apt/sources.list.d/x.list"]}, tame=("name",), never=("ppa", "copr", "kwargs"), untold=TOLD),
         }),
     "pip": World(
         needs="python3 pip3", setup=WHEELS, look="cd /srv/venv/lib/python3*/site-packages; ls -d hal*.dist-info", ignored=("srv/venv/lib",),
@@ -112,16 +113,16 @@ WORLDS = {
                                              no_install no_download install_options global_options user cwd pre_releases cert allow_all_external allow_external allow_unverified process_dependency_links trusted_host no_cache_dir
                                              cache_dir no_binary use_vt extra_args force_reinstall download_cache""".split()), tame=("no_index", "find_links", "bin_env"), unforeseen=said("rror|ailed", "pip's own refusal"), vague=given("Salt can't tell whether there is a newer one", "upgrade"),
                                  untold="Salt's words: test mode tells no changes", again=given("Salt can't tell whether there is a newer one", "upgrade")),
-            "pip.removed": Row({"name": ["halone", "haltwo", "halnone"], "bin_env": "/srv/venv"}, never=("requirements", "log", "proxy", "timeout", "user", "cwd", "use_vt"), tame=("bin_env",)),
+            "pip.removed": Row({"name": ["halone", "haltwo", "halnone"], "bin_env": "/srv/venv"}, never=("requirements", "log", "proxy", "timeout", "user", "cwd", "use_vt"), tame=("bin_env",), untold="Salt's words: test mode tells no changes"),
         }),
     "services": World(
         setup=SYSTEMCTL, start="mkdir -p /run/systemd/system", ignored=(),
         rows={
-            "service.running": Row({"name": UNITS}, {"enable": YES, "reload": YES, "unmask": YES, "unmask_runtime": YES}, never=("sig", "init_delay", "no_block", "kwargs", "wait"), weight=2, unforeseen=said("masked|not available|ailed", "the manager's own refusal")),
-            "service.dead": Row({"name": UNITS}, {"enable": YES}, never=("sig", "init_delay", "no_block", "kwargs"), unforeseen=said("ailed", "the manager's own refusal")),
-            "service.enabled": Row({"name": UNITS}, never=("kwargs",), unforeseen=said("ailed", "the manager's own refusal")),
-            "service.disabled": Row({"name": UNITS}, never=("kwargs",), unforeseen=said("ailed", "the manager's own refusal")),
-            "service.masked": Row({"name": UNITS}, {"runtime": [False]}),
+            "service.running": Row({"name": UNITS}, {"enable": YES, "reload": YES, "unmask": YES, "unmask_runtime": YES}, never=("sig", "init_delay", "no_block", "kwargs", "wait"), weight=2, untold=TOLD, unforeseen=said("masked|not available|ailed|not exist", "the manager's own refusal")),
+            "service.dead": Row({"name": UNITS}, {"enable": YES}, vague=said("not available", "another state may make the unit first"), never=("sig", "init_delay", "no_block", "kwargs"), untold=TOLD, unforeseen=said("ailed|not available|masked", "the manager's own refusal")),
+            "service.enabled": Row({"name": UNITS}, never=("kwargs",), untold=TOLD, unforeseen=said("ailed|not available|masked", "the manager's own refusal")),
+            "service.disabled": Row({"name": UNITS}, vague=said("not available", "another state may make the unit first"), never=("kwargs",), untold=TOLD, unforeseen=said("ailed|not available|masked", "the manager's own refusal")),
+            "service.masked": Row({"name": UNITS}, {"runtime": [False]}, unforeseen=said("not exist", "another state may make the unit first")),
             "service.unmasked": Row({"name": UNITS}, {"runtime": [False]}),
         }),
     "supervisor": World(

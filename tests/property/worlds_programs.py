@@ -1,6 +1,6 @@
 """States over programs: repositories of sources, packages of languages, web servers' configuration, keys."""
 from draw import pairs, some
-from rows import Row, World, given
+from rows import Row, When, World, given
 
 YES = [True, False]
 GIT = r"""export HOME=/root; git config --global user.name a; git config --global user.email a@b; git config --global safe.directory '*'; git config --global init.defaultBranch main

@@ -1,8 +1,9 @@
 """The system's own settings."""
 from draw import pairs, some
-from rows import Row, World, said
+from rows import Row, World, given, said
 
 YES = [True, False]
+LVM = "the run tells what lvm prints"
 # debconf-get-selections of debconf-utils, over debconf's own library.
 SELECTIONS = r"""cat >/usr/local/bin/debconf-get-selections <<'END'
 #!/usr/bin/perl
@@ -110,4 +111,38 @@ WORLDS = {
             "test.show_notification": Row({"name": "x", "text": ["a", "", 5]}), "stateconf.context": Row({"name": "x"}), "stateconf.set": Row({"name": "a::b"}, {"port": [80]}),
             "test.check_pillar": Row({"name": "x"}, {"present": ["a", ["a", "b:c"]], "boolean": ["a"], "integer": ["i"], "string": ["s"], "listing": ["l"], "dictionary": ["d"]}),
         }, pillar={"a": True, "b": {"c": 1}, "i": 1, "s": "t", "l": [1], "d": {"k": 1}}),
+    "process": World(
+        start="sleep 12345 >/dev/null 2>&1 & sleep 23456 >/dev/null 2>&1 &", look="ps -eo args | grep '^sleep [12]'",
+        rows={"process.absent": Row({"name": ["sleep 12345", "sleep 23456", "sleep 3456"]}, tame=("name",), never=("user", "signal"), untold="the change is what pkill prints")}),
+    "lvm": World(
+        played="lvm-volumes",
+        rows={
+            "lvm.pv_present": Row({"name": ["/srv/played/dev/used", "/srv/played/dev/free", "/srv/played/dev/new"]}, tame=("name",), never=("kwargs",), untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+            "lvm.pv_absent": Row({"name": ["/srv/played/dev/free", "/srv/played/dev/new"]}, tame=("name",), untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+            "lvm.vg_present": Row({"name": ["old", "new"], "devices": ["/srv/played/dev/free", "/srv/played/dev/used"]}, tame=("name", "devices"), never=("kwargs",), untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+            "lvm.vg_absent": Row({"name": ["old", "new"]}, tame=("name",), untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+            "lvm.lv_present": Row({"name": ["data", "more"], "vgname": "old", "size": ["100M", "1G", "200M"]}, {"force": YES, "resizefs": [False]}, tame=("name", "vgname", "size"), never=("kwargs", "pv", "snapshot", "thinvolume", "thinpool", "extents", "resizefs", "force"),
+                                  untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+            "lvm.lv_absent": Row({"name": ["data", "more"], "vgname": "old"}, tame=("name", "vgname"), untold=LVM, unforeseen=said(".", "lvm's own refusal")),
+        }),
+    "selinux": World(
+        played="selinux", ignored=("srv/played/applied",),
+        rows={
+            "selinux.fcontext_policy_present": Row({"name": ["/srv/www(/.*)?", "/srv/new"], "sel_type": ["var_t", "httpd_sys_content_t"]}, {"filetype": ["a", "f"], "sel_user": ["system_u"], "sel_level": ["s0"]}, tame=("name", "sel_type"), unforeseen="semanage's own refusal"),
+            "selinux.fcontext_policy_absent": Row({"name": ["/srv/www(/.*)?", "/srv/new"]}, {"filetype": ["a", "f"], "sel_type": ["var_t"]}, tame=("name",), unforeseen="semanage's own refusal"),
+        }),
+    "rabbitmq": World(
+        played="rabbitmq",
+        rows={
+            "rabbitmq_user.present": Row({"name": ["me", "new"]}, {"password": ["s", "new-one"], "force": YES, "tags": ["a b", ["administrator"]], "perms": [[{"/": ["a", "b", "c"]}]]}, tame=("name",), never=("runas",), unforeseen=said(".", "the broker's own refusal"), again=given("the password is set each time when it is forced", "force")),
+            "rabbitmq_user.absent": Row({"name": ["me", "new"]}, tame=("name",), never=("runas",)),
+            "rabbitmq_vhost.present": Row({"name": ["/", "new"]}, tame=("name",), never=("runas", "owner", "conf", "write", "read")),
+            "rabbitmq_vhost.absent": Row({"name": ["/", "new"]}, tame=("name",), never=("runas",)),
+            "rabbitmq_policy.absent": Row({"name": ["HA", "new"]}, {"vhost": ["/"]}, tame=("name",), never=("runas",)),
+            "rabbitmq_plugin.enabled": Row({"name": ["foo", "bar"]}, tame=("name",), never=("runas",), unforeseen=said(".", "the broker's own refusal")),
+            "rabbitmq_plugin.disabled": Row({"name": ["foo", "bar"]}, tame=("name",), never=("runas",), unforeseen=said(".", "the broker's own refusal")),
+        }),
+    "quota": World(
+        played="quota",
+        rows={"quota.mode": Row({"name": "/home", "mode": YES, "quotatype": ["user", "group"]}, tame=("name", "mode", "quotatype"))}),
 }

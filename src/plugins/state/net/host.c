@@ -79,8 +79,10 @@ host_take_step(call_ctx_t *ctx, const host_step_t *step, const json_t *ips, cons
                                               : done ? step->done
                                                      : step->failed,
                                               comment ? at : value, comment ? value : at));
-        if (done == 0 || test)
-            json_object_set_new(ret, "result", done == 0 ? json_false() : json_null());
+        if (done == 0)
+            json_object_set_new(ret, "result", json_false());
+        else if (test && !json_is_false(value_get(ret, "result")))
+            json_object_set_new(ret, "result", json_null());
         if (done > 0)
             json_object_set_new(by_ip, at, json_pack("[s]", value));
     }

@@ -18,6 +18,23 @@ reload(call_ctx_t *ctx, json_t *ret, const char *done, fail_t *err)
                : state_ret_set(ret, STATE_FALSE, "%s", value_str(did, "stderr", ""));
 }
 
+/* True for the same clients in the same order. No options are written, and read, as one empty one. */
+static bool
+same_clients(const json_t *have, const json_t *want)
+{
+    json_auto_t *none = json_pack("[s]", "");
+    json_t *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) want, i, one) {
+        json_t *was = json_array_get(have, i), *options = value_get(one, "options");
+        if (!value_equal(value_get(was, "hosts"), value_get(one, "hosts")) ||
+            !value_equal(value_get(was, "options"), value_truthy(options) ? options : none))
+            return false;
+    }
+    return json_is_array(want) && json_array_size(have) == json_array_size(want);
+}
+
 static int
 nfs_export_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -37,7 +54,7 @@ nfs_export_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     if (all == NULL)
         return err->code;
     json_t *old = value_get(all, path);
-    if (old != NULL && value_equal(old, clients))
+    if (old != NULL && same_clients(old, clients))
         return state_ret_set(ret, STATE_TRUE, "Export %s already configured", path);
     state_change(ret, "old", old != NULL ? json_incref(old) : json_null());
     state_change(ret, "new", json_incref(clients));

@@ -394,7 +394,7 @@ service_mask(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     if ((have > 0) != wanted) {
         json_decref(changes);
-        return state_ret_set(s.ret, STATE_TRUE,
+        return state_ret_set(s.ret, STATE_FALSE,
                              wanted ? "Failed to mask service %s" : "Failed to unmask service %s", s.name);
     }
     state_change_set(s.ret, changes);
