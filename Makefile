@@ -277,6 +277,10 @@ hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test
 # A peer's values in every argument of every filter and method: ROUNDS trials each, TEMPLATES at random.
 check-peer: $(BUILD)/tests/unit/common/test_py_peer_walk
 	@ROUNDS=$(or $(ROUNDS),1000) TEMPLATES=$(TEMPLATES) SEED=$(SEED) $(RUN) unit $^
+# Every state over random inputs, for real, in machines of their own: make check-states INPUTS=20 SEED=7 ONLY=iptables,file.line
+.PHONY: check-states
+check-states: $(BIN)
+	@/usr/bin/python3 -B tests/property/run.py $(BUILD) --inputs $(or $(INPUTS),5) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) --tally
 check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
@@ -452,6 +456,7 @@ help:
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
 	@echo 'make hostile         hostile names of files, ids, environments; NAMES=10000 for each place'
+	@echo 'make check-states    every state over random inputs, for real, in machines of their own (root); INPUTS=5 SEED=1 ONLY='
 	@echo 'make check-peer      marks of what peers said, through all filters and methods; ROUNDS=1000 TEMPLATES=10000 SEED=1'
 	@echo 'make lint            layers, sizes, banned functions, format, options, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'

@@ -3,7 +3,8 @@ import glob
 import json
 import os
 
-NASTY = ["", " ", "a b", "it's", 'say "no"', "zwölf €", "two\nlines", "tab\there", "-x", "--help", "x" * 300, "$HOME", "`id`", "a;b", "a=b", "a:b", "#x",
+NASTY = ["", " ", "a b", "it's", 'say "no"', "zwölf €", "two\nlines", "tab\there", "-x", "--help", "x" * 300, "$HOME", "`id`", "a;b", "a=b", "a:b",
+         "#x",
          "[x]", "%s", "\\", "*", "None", "0", "no", None, 0, 1, -1, 2**40, 1.5, True, False, [], ["a", "b"], [None], [1, "x"], {}, {"k": "v"},
          {"a": {"b": [1]}}, [{"a": 1}, {"b": 2}]]
 OWN = ("require", "watch", "onchanges", "unless", "onlyif", "sfun", "id", "order", "fun", "state")

@@ -56,7 +56,8 @@ def faults(trial, row, nasty):
     """Texts, one for each property that does not hold."""
     first, foretold, second, last = trial.states
     wrong = []
-    for name, ret in (("test mode", trial.told), ("the run", trial.done), ("test mode afterwards", trial.told_again), ("the second run", trial.again)):
+    for name, ret in (("test mode", trial.told), ("the run", trial.done), ("test mode afterwards", trial.told_again),
+                      ("the second run", trial.again)):
         text = json.dumps(ret)
         if "crash" in ret or any(word in text for word in CRASHES):
             wrong.append(f"{name} crashed")

@@ -69,7 +69,8 @@ class Machine:
 
 
 def minion_config(world):
-    return json.dumps({"id": "m", "file_client": "local", "file_roots": {"base": ["/run/property", "/srv/salt"]}, "pillar_roots": {"base": ["/srv/pillar"]},
+    return json.dumps({"id": "m", "file_client": "local", "file_roots": {"base": ["/run/property", "/srv/salt"]},
+                       "pillar_roots": {"base": ["/srv/pillar"]},
                        **world.minion})
 
 
@@ -153,7 +154,8 @@ def run_sequence(opts, base, sequence, funs, out):
     machine = Machine(box, opts.build, world)
     for fun, args, nasty in sequence.steps(funs, opts.known, opts.specs):
         trial = machine.trial(fun, args)
-        line = {"fun": fun, "args": args, "nasty": nasty, "world": name, "number": sequence.number, "faults": judge.faults(trial, world.rows[fun], nasty),
+        line = {"fun": fun, "args": args, "nasty": nasty, "world": name, "number": sequence.number,
+                "faults": judge.faults(trial, world.rows[fun], nasty),
                 "outcome": judge.outcome(trial), "told": trial.told, "done": trial.done, "again": trial.again}
         out.write(json.dumps(line) + "\n")
         out.flush()
@@ -177,7 +179,8 @@ def plan(only, inputs):
     """[(world, number of the sequence, functions)]: each function comes `inputs` times."""
     for name, world in worlds.WORLDS.items():
         funs = [fun for fun in world.rows if not only or name in only or fun in only or fun.split(".")[0] in only]
-        missing = [p for p in world.needs.split() if not any(os.access(f"{d}/{p}", os.X_OK) for d in ("/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"))]
+        missing = [p for p in world.needs.split() if not any(os.access(f"{d}/{p}", os.X_OK) for d in ("/usr/bin", "/usr/sbin", "/bin", "/sbin",
+            "/usr/local/bin"))]
         if funs and missing:
             print(f"skipped: {name}: no {' '.join(missing)} here")
             continue

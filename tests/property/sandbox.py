@@ -18,8 +18,10 @@ DROPPED = (16, 17, 22, 25, 34)  # CAP_SYS_MODULE, RAWIO, BOOT, TIME, SYSLOG
 NODES = ("null", "zero", "full", "random", "urandom", "tty")
 # Written by whoever looks at accounts, packages or time; not a part of the machine that a state is about.
 IGNORED = ("etc/.pwd.lock", "etc/salt/pki", "var/cache", "var/log", "var/tmp", "run", "tmp", "dev", "proc", "sys", "root/.cache", "root/.npm",
-           "root/.gem", "var/lib/dpkg/lock", "var/lib/dpkg/lock-frontend", "var/lib/apt/lists/lock", "var/lib/apt/periodic", "root/.gnupg/trustdb.gpg",
-           "srv/played/calls", "srv/played/ran", "srv/played/log", "srv/played/said", "var/lib/dpkg/triggers/Lock", "root/.wget-hsts", "var/spool/cron/atjobs/.SEQ", "root/.subversion", "var/lib/apt/lists/partial")
+           "root/.gem", "var/lib/dpkg/lock", "var/lib/dpkg/lock-frontend", "var/lib/apt/lists/lock", "var/lib/apt/periodic",
+           "root/.gnupg/trustdb.gpg",
+           "srv/played/calls", "srv/played/ran", "srv/played/log", "srv/played/said", "var/lib/dpkg/triggers/Lock", "root/.wget-hsts",
+           "var/spool/cron/atjobs/.SEQ", "root/.subversion", "var/lib/apt/lists/partial")
 
 
 def mount(what, at, kind=None, flags=0, options=None):

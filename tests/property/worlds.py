@@ -9,7 +9,8 @@ import worlds_programs
 import worlds_system
 from rows import REASONS
 
-WORLDS = {**worlds_databases.WORLDS, **worlds_packages.WORLDS, **worlds_files.WORLDS, **worlds_accounts.WORLDS, **worlds_plain.WORLDS, **worlds_network.WORLDS, **worlds_programs.WORLDS, **worlds_system.WORLDS}
+WORLDS = {**worlds_databases.WORLDS, **worlds_packages.WORLDS, **worlds_files.WORLDS, **worlds_accounts.WORLDS, **worlds_plain.WORLDS,
+          **worlds_network.WORLDS, **worlds_programs.WORLDS, **worlds_system.WORLDS}
 
 # {reason of rows.REASONS: functions}
 WITHOUT = {

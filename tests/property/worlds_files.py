@@ -24,7 +24,8 @@ WORLDS = {
     "ini": World(
         setup=r"""printf 'top = 1\n[main]\nkey = 1\nother.key=2 ; x\n# c\n\n[a b]\nk 2 = two words\n' >/etc/app.ini; printf '[x]\nkey: 1\n' >/etc/other.ini""",
         rows={
-            "ini.options_present": Row({"name": INI, "sections": options}, {"separator": ["=", ":"], "strict": [True, False]}, silent=LAYOUT, weight=3),
+            "ini.options_present": Row({"name": INI, "sections": options}, {"separator": ["=", ":"], "strict": [True, False]}, silent=LAYOUT,
+                                       weight=3),
             "ini.options_absent": Row({"name": INI, "sections": names}, {"separator": ["=", ":"]}, silent=LAYOUT),
             "ini.sections_present": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}, silent=LAYOUT),
             "ini.sections_absent": Row({"name": INI, "sections": some(*SECTIONS)}, {"separator": ["="]}, silent=LAYOUT),
@@ -40,7 +41,8 @@ WORLDS = {
     "grains": World(
         setup=r"""printf 'role: web\nroles: [a, b]\na: {b: 1, c: {d: [x]}}\nplain: 5\nnone: null\n' >/etc/salt/grains""",
         rows={
-            "grains.present": Row({"name": GRAINS, "value": ["web", 1, "", None, ["a"], {"k": "v"}, True]}, {"force": [True, False], "delimiter": [":", "/"]}),
+            "grains.present": Row({"name": GRAINS, "value": ["web", 1, "", None, ["a"], {"k": "v"}, True]},
+                                  {"force": [True, False], "delimiter": [":", "/"]}),
             "grains.absent": Row({"name": GRAINS}, {"force": [True, False], "destructive": [True, False], "delimiter": [":", "/"]}),
             "grains.append": Row({"name": GRAINS, "value": ["a", "c", 1, ["a", "d"]]}, {"convert": [True, False], "delimiter": [":", "/"]},
                                  again=When("Salt never finds a list in a list", lambda t: isinstance(t.args["value"], list))),
@@ -51,7 +53,8 @@ WORLDS = {
     "aliases": World(
         setup=r"""printf '# c\npostmaster: root\nroot: hugo, eva\nlist: "|/bin/x y"\n' >/etc/aliases""", ignored=("etc/aliases.db",),
         rows={
-            "alias.present": Row({"name": ["root", "postmaster", "list", "new", "Root"], "target": ["root", "hugo", "hugo, eva", '"|/bin/x y"', "a@b.org"]}),
+            "alias.present": Row({"name": ["root", "postmaster", "list", "new", "Root"],
+                                  "target": ["root", "hugo", "hugo, eva", '"|/bin/x y"', "a@b.org"]}),
             "alias.absent": Row({"name": ["root", "postmaster", "list", "new", "Root"]}),
         }),
 }
