@@ -1,6 +1,6 @@
 """Accounts, their keys and their tables."""
 from draw import some
-from rows import Row, World, given, said
+from rows import Row, When, World, given, said
 
 USERS = ["hugo", "eva", "new", "other", "root"]
 GROUPS = ["staff2", "hugo", "newgroup", "daemon"]
@@ -24,7 +24,8 @@ WORLDS = {
                                  "allow_uid_change": [True, False], "allow_gid_change": [True, False], "password_lock": [True, False]},
                                 never=("loginclass", "nologinit", "hash_password"), untold="Salt tells the changes in the comment",
                                 unforeseen="useradd and usermod refuse",
-                                again=given("empty_password and password contradict each other", "empty_password"), weight=4),
+                                again=(given("empty_password and password contradict each other", "empty_password"),
+                                       When("usermod unlocks no account without a password", lambda t: t.args.get("password_lock") is False)), weight=4),
             "user.absent": Row({"name": USERS[:4]}, {"purge": [True, False], "force": [True, False]}),
             "group.present": Row({"name": GROUPS[:3]},
                                  {"gid": [1900, 1910, 1911], "system": [True, False], "members": some("hugo", "eva", "nobody9"),
