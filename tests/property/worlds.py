@@ -19,7 +19,7 @@ WITHOUT = {
     "kernel": "blockdev.formatted blockdev.tuned cryptdev.mapped cryptdev.unmapped mount.swap sysfs.present",
     "minion": "beacon.absent beacon.disabled beacon.enabled beacon.present schedule.disabled schedule.enabled",
     "model": """rabbitmq_policy.present rabbitmq_upstream.absent rabbitmq_upstream.present selinux.port_policy_absent selinux.port_policy_present rabbitmq_cluster.join rabbitmq_cluster.joined raid.absent raid.present selinux.boolean selinux.fcontext_policy_applied selinux.mode selinux.module selinux.module_install selinux.module_remove
-        postgres_cluster.absent postgres_cluster.present pkg.group_installed pkg.patch_downloaded pkg.patch_installed""",
+        postgres_cluster.absent postgres_cluster.present pkgrepo.migrated pkg.group_installed pkg.patch_downloaded pkg.patch_installed""",
     "hook": """at.mod_watch at.watch cmd.mod_watch cmd.wait cmd.wait_call cmd.wait_script cmd.watch docker_container.mod_watch docker_image.mod_watch event.mod_watch file.mod_beacon file.mod_run_check_cmd
         iptables.mod_aggregate module.mod_watch module.wait module.watch mount.mod_watch pkg.mod_aggregate pkg.mod_beacon pkg.mod_init pkg.mod_watch service.mod_beacon service.mod_watch supervisord.mod_watch
         test.mod_watch""",
