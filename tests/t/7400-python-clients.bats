@@ -264,7 +264,8 @@ EOF
     fleet_open
     local python
     python=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3 for another user"
-    run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups env PYTHONPATH="$BUILD/python" "$python" -B - "$SOCK_DIR" <<'EOF'
+    cp -r "$BUILD/python" "$FLEET" # where that user finds it
+    run --separate-stderr setpriv --reuid=65534 --regid=65534 --clear-groups env PYTHONPATH="$FLEET/python" "$python" -B - "$SOCK_DIR" <<'EOF'
 import sys, salt.client, salt.exceptions
 try:
     salt.client.LocalClient(mopts={'sock_dir': sys.argv[1], 'timeout': 5}).cmd('*', 'test.ping')
