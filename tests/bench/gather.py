@@ -15,7 +15,7 @@ GRAINS = '''
 def gathered():
     return {"gathered": "yes"}
 '''
-DESCRIPTORS = 40  # of a minion and its place at the master, at most
+DESCRIPTORS = 8  # of a process, for a minion: its place at the master, its log here
 PAUSE_S = 0.02
 START_S, GATHER_S = 600, 900
 
