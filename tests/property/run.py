@@ -281,6 +281,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tally", action="store_true")
     parser.add_argument("--check", action="store_true", help="only: has each function a row or a reason?")
+    parser.add_argument("--can", action="store_true", help="only: can a sandbox be made here? The last line says why not")
     parser.add_argument("-v", "--verbose", action="store_true")
     opts = parser.parse_args()
     opts.build = os.path.abspath(opts.build)
@@ -295,6 +296,10 @@ def main():
     report = Report(opts)
     try:
         sandbox.mount("tmpfs", base, "tmpfs")
+        if opts.can:
+            sandbox.apart(sandbox.NEW_NET | sandbox.NEW_HOST | sandbox.NEW_IPC)
+            sandbox.Sandbox(base, [], opts.build)
+            return 0
         os.makedirs(f"{base}/layers")
         began = time.monotonic()
         run_plan(opts, base, list(plan(opts.only, opts.inputs)), report)
