@@ -28,7 +28,7 @@ src/keyring             salt/ common/ keyring/
 src/uplink              salt/ common/ uplink/
 src/minion              salt/ common/ pyhost/ uplink/ minion/
 src/master              salt/ common/ keyring/ master/
-src/runners             salt/ common/ runners/ plugins/lib/http/ plugins/lib/vault/ master/api.h
+src/runners             salt/ common/ runners/ plugins/lib/http/ plugins/lib/sdb/ plugins/lib/vault/ master/api.h
 src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h api/opts.h
 src/auth                salt/ common/ auth/ plugins/lib/http/
 src/api                 salt/ common/ api/

@@ -107,3 +107,19 @@ PY
     call saltutil.sync_sdb >/dev/null
     gives '"mine: x"' sdb://osenv/x
 }
+
+@test "runner sdb: the master's stores; a value that is made once stays" {
+    start_master "lite: {driver: sqlite3, database: $DATA/masters.db}" "plain: {driver: yaml, files: [$DATA/one.yaml]}"
+    run_() { salt-run "$@" --out=newline_values_only; }
+    [ "$(run_ sdb.get sdb://plain/a:b)" = one ]
+    [ "$(run_ sdb.get nothing)" = nothing ]
+    [ "$(run_ sdb.set sdb://lite/k v)" = True ]
+    [ "$(run_ sdb.get sdb://lite/k)" = v ]
+    made=$(run_ sdb.get_or_set_hash sdb://lite/made 20 chars=xy)
+    [[ $made =~ ^[xy]{20}$ ]]
+    [ "$(run_ sdb.get_or_set_hash sdb://lite/made)" = "$made" ]
+    run -1 salt-run sdb.get_or_set_hash sdb://lite/other length=many
+    [[ $output == *"length is a number up to"* ]]
+    [ "$(run_ sdb.get_or_set_hash other)" = False ]
+    stop master
+}

@@ -10,6 +10,7 @@
 #include "common/base/buf.h"
 #include "common/base/digest.h"
 #include "common/base/pyrandom.h"
+#include "common/base/secrettext.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 
@@ -25,36 +26,6 @@
 enum { PASSWORD_LIMIT = 1024 * 1024, SHADOW_SALT_LEN = 16, PASSWORD_LEN = 20 };
 
 /* ---- secrets ------------------------------------------------------------------------------ */
-
-/* A number below n, each as likely as the others: numbers above the last whole multiple of n are drawn
- * again. */
-static uint32_t
-secret_below(uint32_t n)
-{
-    uint32_t v, rest = UINT32_MAX - UINT32_MAX % n;
-
-    do {
-        salt_assert(getrandom(&v, sizeof(v), 0) == (ssize_t) sizeof(v));
-    } while (v >= rest);
-    return v % n;
-}
-
-/* NEW text of `length` characters (code points) of `chars`, which is not empty. */
-static char *
-secret_text(const char *chars, size_t length)
-{
-    size_t len = strlen(chars), n = utf8_count(chars, len);
-    buf_auto_t out = BUF_INIT;
-    uint32_t cp;
-
-    while (length-- > 0) {
-        const char *p = chars;
-        for (uint32_t skip = secret_below((uint32_t) n); skip > 0; skip--)
-            p += utf8_next(p, strlen(p), &cp);
-        buf_add(&out, p, utf8_next(p, strlen(p), &cp));
-    }
-    return buf_steal(&out);
-}
 
 /* A secret text. Characters are given, or chosen by classes, which `chars` and `printable` overrule. Length
  * is at most PASSWORD_LIMIT; a negative one is 0. */
