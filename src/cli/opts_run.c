@@ -34,7 +34,7 @@ const opt_spec_t opts_run = {
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
                 "  acl auth batch cache config ddns doc error event fileserver follower\n"
                 "  git_pillar http jobs manage metrics mine network orchestrate overview pillar\n"
-                "  reactor salt saltutil schedule state store survey test vault\n",
+                "  reactor salt saltutil schedule sdb state store survey test vault\n",
     .tables = tables,
     .interspersed = true,
 };
