@@ -303,7 +303,10 @@ class Live(Reach):
 
     def run(self):
         self.names, rounds, counts = {}, [], {}
-        os.environ["LD_PRELOAD"] = os.path.join(self.args.build, "tests/preload/live.so")
+        counter = os.path.join(self.args.build, "tests/preload/live.so")
+        if not os.path.exists(counter):
+            raise fleet.BenchError(f"{counter} is not there: make {os.path.relpath(counter)}")
+        os.environ["LD_PRELOAD"] = counter
         try:
             self.begin()
         finally:
