@@ -121,7 +121,7 @@ typedef enum run_status {
 run_status_t run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending);
 /* Salt's text about requisites that do not exist. NEW, or NULL when all do. */
 char *run_lost(const step_t *step, bool pre);
-/* What those may mean, a line for each that is near one that there is: "Did you mean 'test: web'?". NEW or NULL. */
+/* Suggestions for lost requisites, a line for each near name: "Did you mean 'test: web'?". NEW or NULL. */
 char *run_lost_meant(run_t *run, const step_t *step, bool pre);
 /* NEW "One or more requisite failed: sls.id". */
 char *run_failed_reqs(const run_t *run, const step_t *step);

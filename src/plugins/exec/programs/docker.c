@@ -82,7 +82,7 @@ static const arg_t connected_args[] = {
     ROW("verbose", ARG_BOOL, "false", "Tell of each container what the network knows"),
     ARGS_END,
 };
-/* Of what runs inside. */
+/* Rows of functions that run a command inside. */
 #define ROWS_RUN                                                                                             \
     ROW("exec_driver", ARG_STR, "null", "docker-exec, the only one"),                                        \
         ROW("stdin", ARG_ANY, "null", "Refused: a command inside gets none"),                                \
@@ -91,7 +91,7 @@ static const arg_t connected_args[] = {
         ROW("use_vt", ARG_BOOL, "false", "Accepted for Salt's sake"),                                        \
         ROW("ignore_retcode", ARG_BOOL, "false", "An exit code other than 0 is not the job's"),              \
         ROW("keep_env", ARG_ANY, "null", "True for all, or names of variables")
-/* Of copy_from and copy_to. */
+/* Rows that copy_from and copy_to share. */
 #define ROWS_COPY                                                                                            \
     ROW("overwrite", ARG_BOOL, "false", "Replace a file that is there"),                                     \
         ROW("makedirs", ARG_BOOL, "false", "Make the folders above it")

@@ -80,7 +80,7 @@ gpg_search_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* One message for each key, in gpg's order. `res` is False when gpg gave none, or refused one. */
+/* Messages stand in gpg's order, one for each key. `res` is False when gpg gave no key, or refused one. */
 static int
 gpg_receive_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -3,6 +3,7 @@
  * set anew. */
 #include "common/base/fs.h"
 #include "plugins/lib/call/subcall.h"
+#include "salt/log.h"
 #include "salt/state.h"
 
 /* Members of a repository as pkg.list_repos tells them, and the names that pkg.mod_repo has for them; "keepackages" is Salt's
@@ -15,8 +16,8 @@ static const char *const repo_members[][2] = {
 };
 static const char *const key_members[][2] = { { "Description", "key" }, { NULL, NULL } };
 
-/* What fun tells, of another root where one is given, with these members alone. A root that has nothing yet is no error.
- * NEW, or NULL with *err. */
+/* The answer of fun with these members alone; `root`: of another root. A root that has nothing yet counts as empty, as by Salt,
+ * and why it told nothing is logged. NEW, or NULL with *err. */
 static json_t *
 migrated_told(call_ctx_t *ctx, const char *fun, const char *root, const char *const (*members)[2],
               fail_t *err)
@@ -31,6 +32,7 @@ migrated_told(call_ctx_t *ctx, const char *fun, const char *root, const char *co
         json_object_set_new(kwargs, "info", json_true());
     if (ctx_call(ctx, fun, NULL, kwargs, &answer, err) < 0) {
         if (root != NULL) {
+            log_info("%s of %s told nothing: %s", fun, root, fail_text(err));
             fail_clear(err);
             return ret;
         }
@@ -63,7 +65,7 @@ migrated_missing(const json_t *of, const json_t *other)
     return ret;
 }
 
-/* What is to be done: {"repos": {"migrate", "drop"}, "keys": {"migrate", "drop"}}. NEW, or NULL with *err. */
+/* The steps to take: {"repos": {"migrate", "drop"}, "keys": {"migrate", "drop"}}. NEW, or NULL with *err. */
 static json_t *
 differences(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
