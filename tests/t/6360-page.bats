@@ -466,10 +466,10 @@ key t
 wait 10 document.documentElement.dataset.chosen === 'auto'
 key 3
 wait 10 location.hash === '#/states'
-key 6
-wait 10 location.hash === '#/health'
-key ?
-wait 10 document.querySelector('.panel')?.innerText.includes('Shortcuts')
+say void ['6', '?'].forEach((key) => dispatchEvent(new KeyboardEvent('keydown', { key })))
+wait 10 document.title.startsWith('Health')
+say new Promise((done) => setTimeout(done))
+is document.querySelector('.panel')?.innerText.includes('Shortcuts')
 key Escape
 key Tab
 is getComputedStyle(document.activeElement).outlineStyle !== 'none'

@@ -147,6 +147,14 @@ function help() {
         ['Enter', 'Open the row'], ['Esc', 'Close what is open, leave the search'], ['p', 'Hold the stream of events, or let it go on'], ['t', 'Appearance: as the system, light, dark'], ['?', 'This list']];
     panel('Shortcuts', h('dl', { class: 'pairs keys' }, keys.map(([key, what]) => [h('dt', null, key.split(' ').map((one) => h('kbd', null, one))), h('dd', null, what)])));
 }
+// A view chosen by its key is there before the next key counts: the browser tells of a hash that is set only after the keys
+// that wait, and what the next one opened (the list of shortcuts, say) would be closed again.
+function show(view) {
+    if (location.hash === `#/${view.name}`)
+        return;
+    history.pushState(null, '', `#/${view.name}`);
+    route();
+}
 addEventListener('keydown', (event) => {
     if (event.key === 'Escape') {
         if (!closePanel() && document.activeElement?.matches('input'))
@@ -157,7 +165,7 @@ addEventListener('keydown', (event) => {
         return;
     const view = views.find((one) => one.key === event.key);
     if (view)
-        location.hash = `#/${view.name}`;
+        show(view);
     else if (event.key === '?')
         help();
     else if (event.key === 't')
