@@ -1,7 +1,10 @@
 /* plainjson.c - see plainjson.h. */
 #include "common/base/plainjson.h"
 
+#include "common/base/map.h"
+
 #define REAL_DIGITS 15 /* a fraction with so many digits survives a double */
+#define FEW_KEYS    64 /* so many keys are compared one by one, which is quicker than hashing */
 
 bool
 jtext_is(jtext_t piece, const char *text)
@@ -50,6 +53,80 @@ string_rest(plain_t *p, bool escapes, jtext_t *ret)
     return escapes || plainjson_fail(p);
 }
 
+/* ---- keys of an object ------------------------------------------------------------------------ */
+
+/* The first keys need no memory of their own. A highstate's return has hundreds of keys: with the first one
+ * that `few` can't hold, all move into a hashed table. */
+typedef struct plain_keys {
+    jtext_t few[FEW_KEYS];
+    size_t n;
+    jtext_t *slots; /* open-addressed, NULL at first; .at NULL: free */
+    size_t n_slots; /* a power of two, at least twice n */
+} plain_keys_t;
+
+static void
+plain_keys_free(plain_keys_t *self)
+{
+    free(self->slots);
+}
+
+/* The slot that holds this key, or the free one where it belongs. */
+static jtext_t *
+key_slot(const plain_keys_t *self, jtext_t key)
+{
+    size_t i = (size_t) map_hash(key.at, key.len) & (self->n_slots - 1);
+    while (self->slots[i].at != NULL &&
+           (self->slots[i].len != key.len || memcmp(self->slots[i].at, key.at, key.len) != 0))
+        i = (i + 1) & (self->n_slots - 1);
+    return &self->slots[i];
+}
+
+/* Moves the keys into a table with room for twice as many; false without memory. */
+static bool
+keys_grow(plain_keys_t *self)
+{
+    plain_keys_t old = *self;
+    self->n_slots = old.n * 4;
+    self->slots = calloc(self->n_slots, sizeof(*self->slots));
+    if (self->slots == NULL) {
+        self->slots = old.slots;
+        return false;
+    }
+    size_t n = old.slots != NULL ? old.n_slots : old.n;
+    const jtext_t *from = old.slots != NULL ? old.slots : old.few;
+    for (size_t i = 0; i < n; i++)
+        if (from[i].at != NULL)
+            *key_slot(self, from[i]) = from[i];
+    free(old.slots);
+    return true;
+}
+
+/* Adds a key; false when it is there already (readers differ about which of two equal keys counts), or when
+ * there is no memory to tell. */
+static bool
+keys_add(plain_t *p, plain_keys_t *self, jtext_t key)
+{
+    bool hashed = self->slots != NULL;
+    if ((hashed ? self->n * 2 >= self->n_slots : self->n == FEW_KEYS) && !keys_grow(self))
+        return false;
+    if (self->slots != NULL) {
+        if (++p->hashed > PLAIN_KEYS)
+            return false;
+        jtext_t *slot = key_slot(self, key);
+        bool new = slot->at == NULL;
+        *slot = key;
+        self->n += new;
+        return new;
+    }
+    for (size_t i = 0; i < self->n; i++)
+        if (self->few[i].len == key.len && memcmp(self->few[i].at, key.at, key.len) == 0)
+            return false;
+    self->few[self->n++] = key;
+    return true;
+}
+
+/* ---- objects and arrays ----------------------------------------------------------------------- */
+
 static bool plainjson_value(plain_t *p, int depth);
 
 static bool
@@ -68,19 +145,16 @@ array_rest(plain_t *p, int depth)
 static bool
 object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
 {
-    jtext_t keys[PLAIN_KEYS];
-    size_t n = 0;
+    __attribute__((cleanup(plain_keys_free))) plain_keys_t keys;
+    keys.n = 0;
+    keys.slots = NULL;
 
     if (plainjson_take(p, '}'))
         return true;
     do {
         jtext_t key;
-        if (n == PLAIN_KEYS || !plainjson_take(p, '"') || !string_rest(p, false, &key))
+        if (!plainjson_take(p, '"') || !string_rest(p, false, &key) || !keys_add(p, &keys, key))
             return plainjson_fail(p);
-        for (size_t i = 0; i < n; i++) /* readers differ about which of two equal keys counts */
-            if (keys[i].len == key.len && memcmp(keys[i].at, key.at, key.len) == 0)
-                return plainjson_fail(p);
-        keys[n++] = key;
         if (!plainjson_take(p, ':') || !plainjson_value(p, depth))
             return plainjson_fail(p);
         if (wanted != NULL && jtext_is(key, wanted))

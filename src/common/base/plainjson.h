@@ -1,8 +1,9 @@
 /* plainjson.h - checks JSON as programs write it and cuts it into spans, without building values.
  *
  * Plain JSON means the same to every reader: no key twice in an object, no escapes in keys, no \u, no numbers
- * that could lose digits, nesting of at most PLAIN_DEPTH, at most PLAIN_KEYS keys in an object. Any other
- * JSON may be legal and is left to value_parse: "not plain" is not an error.
+ * that could lose digits, nesting of at most PLAIN_DEPTH. Any other JSON may be legal and is left to value_parse:
+ * "not plain" is not an error. Keys of large objects take memory, up to 96 bytes each, while the object is read:
+ * PLAIN_KEYS bounds it.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -16,7 +17,7 @@
 #include "salt/base.h"
 
 #define PLAIN_DEPTH 32
-#define PLAIN_KEYS  64
+#define PLAIN_KEYS  65536 /* in all objects of a text that have more than some dozens */
 
 typedef struct jtext {
     const char *at;
@@ -27,8 +28,9 @@ bool jtext_is(jtext_t piece, const char *text);
 
 /* A walk over one object or array, made by plain_enter; each level has its own. */
 typedef struct plain {
-    scan_t scan; /* once it has a reason (not plain, or not JSON) every function returns false */
-    bool opened; /* the next member is the first */
+    scan_t scan;   /* once it has a reason (not plain, or not JSON) every function returns false */
+    bool opened;   /* the next member is the first */
+    size_t hashed; /* keys that took memory so far */
 } plain_t;
 
 plain_t plain_new(const char *text, size_t len);

@@ -169,7 +169,7 @@ test_depth_of_frames(void **state)
     assert_string_equal(bad.why, "nested deeper than the 544 levels allowed");
 }
 
-/* What cuts texts into spans has a bound for keys; values have none. */
+/* The reader of spans has a bound for keys; values have none. */
 static void
 test_many_keys(void **state)
 {

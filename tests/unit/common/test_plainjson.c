@@ -100,8 +100,30 @@ test_bounds(void **state)
     buf_putc(&keys, '}');
     assert_true(is_plain(keys.data));
     keys.data[keys.len - 1] = ',';
-    buf_puts(&keys, "\"more\":1}");
+    for (int i = 0; i < 100; i++) /* the first keys take no memory and are not counted */
+        buf_printf(&keys, "\"more%d\":1,", i);
+    buf_puts(&keys, "\"last\":1}");
     assert_false(is_plain(keys.data));
+}
+
+/* Every key of an object of any size is found again, whichever comes twice, in whatever object around it. */
+static void
+test_repeated_keys(void **state)
+{
+    static const int sizes[] = { 2, 63, 64, 65, 66, 127, 128, 129, 130, 600 };
+
+    for (size_t s = 0; s < NELEMS(sizes); s++)
+        for (int twice = -1; twice < sizes[s]; twice++) {
+            buf_auto_t text = BUF_INIT;
+            buf_puts(&text, "{\"k1\":1,\"in\":");
+            for (int i = 0; i < sizes[s]; i++)
+                buf_printf(&text, "%c\"k%d\":{\"k%d\":1}", i == 0 ? '{' : ',', i, i);
+            if (twice >= 0)
+                buf_printf(&text, ",\"k%d\":1", twice);
+            buf_puts(&text, "},\"k2\":1}");
+            if (is_plain(buf_str(&text)) != (twice < 0))
+                fail_msg("of %d keys, repeated %d", sizes[s], twice);
+        }
 }
 
 static void
@@ -184,5 +206,5 @@ test_no_utf8_is_not_written(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_what_is_plain), cmocka_unit_test(test_what_is_not),
-          cmocka_unit_test(test_bounds), cmocka_unit_test(test_walk), cmocka_unit_test(test_writing),
-          cmocka_unit_test(test_no_utf8_is_not_written))
+          cmocka_unit_test(test_bounds), cmocka_unit_test(test_repeated_keys), cmocka_unit_test(test_walk),
+          cmocka_unit_test(test_writing), cmocka_unit_test(test_no_utf8_is_not_written))
