@@ -403,6 +403,21 @@ SLS
     rm "$folder"/$'odd\xff.py'
 }
 
+@test "dicts with keys of several kinds keep them, their values and their order on the way there and back" {
+    cat >"$SRV/_modules/mixed.py" <<'PY'
+class Text(str):
+    pass
+
+
+def there_and_back():
+    value = {"z": 1, 2: "b", "a": {None: [True, (1.5, b"x")]}, Text("t"): Text("v"), "odd\udcff": "\ud83d\ude00\udcff", "q": iter("xy")}
+    return repr(__salt__["test.echo"](value))
+PY
+    salt m1 saltutil.sync_modules >/dev/null
+    said mixed.there_and_back
+    [ "$(json 'd["m1"]' <<<"$output")" = "{'z': 1, 2: 'b', 'a': {None: [True, (1.5, b'x')]}, 't': 'v', 'odd�': '😀�', 'q': ['x', 'y']}" ]
+}
+
 @test "bytecode that can't be kept leaves no file behind" {
     local kept=$FLEET/m1/var/cache/salt/minion/python file
     salt m1 greet.hello >/dev/null

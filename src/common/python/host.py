@@ -66,12 +66,18 @@ def wire_of_number(value):
     return int(value) if -(2**63) <= value < 2**63 else tagged("int", str(int(value)))
 
 
+SAME = frozenset((str, bool, type(None)))  # kinds whose values stay: send() sees to lone surrogates
+
+
 def wire_of_dict(value, where):
-    pairs = [(key, to_wire(v, (where, key))) for key, v in value.items()]
-    for key, _ in pairs:
-        if not isinstance(key, str) or "\0" in key or key == TAG:
-            return tagged("dict", [[to_wire(key, where), v] for key, v in pairs])
-    return {text_of(key): v for key, v in pairs}
+    made, others = {}, []
+    for key, v in value.items():
+        wire = v if type(v) in SAME else to_wire(v, (where, key))
+        if isinstance(key, str) and "\0" not in key and key != TAG and not others:
+            made[key if type(key) is str else text_of(key)] = wire
+        else:
+            others.append((key, wire))
+    return tagged("dict", [[to_wire(key, where), wire] for key, wire in [*made.items(), *others]]) if others else made
 
 
 def wire_of_items(value, where):
@@ -79,8 +85,11 @@ def wire_of_items(value, where):
 
 
 def to_wire(value, where):
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if kind in SAME:
         return value
+    if kind is dict:
+        return wire_of_dict(value, where)
     if isinstance(value, str):
         return text_of(value)
     if isinstance(value, (int, float)):
@@ -119,12 +128,29 @@ def from_object(pairs):
 # ---- the line ------------------------------------------------------------------------------------------------
 
 
-written = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
-read_plain, read_tagged = json.JSONDecoder().decode, json.JSONDecoder(object_pairs_hook=from_object).decode
+def writer():
+    """The function that writes JSON. Python makes its encoder anew in each call of encode(), which takes longer than to write
+    what a state returns; where its own one can be had, it is made once."""
+    encoder = json.JSONEncoder(allow_nan=False, ensure_ascii=False)
+    try:
+        once = json.encoder.c_make_encoder(None, encoder.default, json.encoder.encode_basestring, None, ": ", ", ", False, False, False)
+        "".join(once({"done": [1.5, None]}, 0))
+    except (AttributeError, TypeError):
+        return encoder.encode
+    return lambda message: "".join(once(message, 0))
+
+
+written = writer()
+read_plain, read_tagged = json.JSONDecoder().raw_decode, json.JSONDecoder(object_pairs_hook=from_object).raw_decode
 
 
 def send(message):
-    answers.write(text_of(written(message)).encode() + b"\n")
+    text = written(message)
+    try:
+        line = text.encode()
+    except UnicodeEncodeError:
+        line = text_of(text).encode()
+    answers.write(line + b"\n")
     answers.flush()
 
 
@@ -136,7 +162,7 @@ def receive():
         if not line:
             return None
         text = line.decode()
-        message = read_tagged(text) if TAG in text else read_plain(text)
+        message, _ = read_tagged(text) if TAG in text else read_plain(text)
         task = next(filter(TASKS.__contains__, message), None)
         if task is None:
             return message
