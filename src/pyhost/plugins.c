@@ -21,7 +21,7 @@ typedef struct pyplugin {
 
 typedef struct pyplugins {
     map_t *files; /* "modules/greeting" -> pyplugin_t of each of its names, as a list that ends with NULL */
-    map_t *lists; /* "modules/greeting/1": answers of pyplugins() */
+    map_t *lists[PYKINDS][PYORIGINS]; /* answers of pyplugins() by module, "" for all; NULL: none yet */
     pyplugin_t **all;
     size_t n;
     const plugin_t ***given; /* every list that was given out */
@@ -150,12 +150,20 @@ pyplugin_new(pyplugins_t *all, const asked_t *asked, json_t *said, const char *n
 /* ---- all of a context ---------------------------------------------------------------------------------- */
 
 static void
+lists_forget(pyplugins_t *self)
+{
+    for (size_t kind = 0; kind < PYKINDS; kind++)
+        for (size_t origin = 0; origin < PYORIGINS; origin++)
+            map_destroy(&self->lists[kind][origin]);
+}
+
+static void
 pyplugins_free(void *value)
 {
     pyplugins_t *self = value;
 
     map_destroy(&self->files);
-    map_destroy(&self->lists);
+    lists_forget(self);
     for (size_t i = 0; i < self->n; i++)
         pyplugin_free(self->all[i]);
     for (size_t i = 0; i < self->n_given; i++)
@@ -176,7 +184,6 @@ pyplugins_of(call_ctx_t *ctx)
         return self;
     self = xcalloc(1, sizeof(*self));
     self->files = map_new(free);
-    self->lists = map_new(NULL);
     call_attach(ctx, &key, self, pyplugins_free);
     return self;
 }
@@ -187,9 +194,8 @@ pyplugins_forget(call_ctx_t *ctx)
     pyplugins_t *self = pyplugins_of(ctx);
 
     map_destroy(&self->files);
-    map_destroy(&self->lists);
+    lists_forget(self);
     self->files = map_new(free);
-    self->lists = map_new(NULL);
 }
 
 /* NEW start of the keys of a kind's files. */
@@ -287,11 +293,12 @@ pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin)
 {
     pyplugins_t *self = pyplugins_of(ctx);
     bool salts = origin == PYORIGIN_SALT, grows = salts && module == NULL;
-    AUTO_FREE char *key = xasprintf("%s/%s/%d", pykind_name(kind), module != NULL ? module : "", origin);
+    const char *key = module != NULL ? module : "";
 
     if (!may_have(ctx, kind, module, origin))
         return NULL;
-    const plugin_t *const *known = grows ? NULL : map_get(self->lists, key);
+    map_t **lists = &self->lists[kind][origin]; /* each state asks: no text is made for the question */
+    const plugin_t *const *known = grows || *lists == NULL ? NULL : map_get(*lists, key);
     if (known != NULL)
         return known;
     if (!grows)
@@ -300,7 +307,9 @@ pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin)
     self->given = xrealloc(self->given, (self->n_given + 1) * sizeof(*self->given));
     self->given[self->n_given++] = list;
     /* A file that is being loaded is not in a list that it asked for. */
+    if (self->describing == 0 && *lists == NULL)
+        *lists = map_new(NULL);
     if (self->describing == 0)
-        map_set(self->lists, key, list);
+        map_set(*lists, key, list);
     return list;
 }

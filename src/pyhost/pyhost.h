@@ -78,7 +78,7 @@ const pyfunction_t *pyfunction_of(const func_t *f);
 /* The plug-ins of a module: of the user's file that has its name, of the user's others that give it
  * functions, or of Salt's own files. `module` NULL: of all modules, of Salt's those that were looked at
  * already. BORROWED list that ends with NULL; NULL: none. */
-typedef enum pyorigin { PYORIGIN_WHOLE, PYORIGIN_ADDED, PYORIGIN_SALT } pyorigin_t;
+typedef enum pyorigin { PYORIGIN_WHOLE, PYORIGIN_ADDED, PYORIGIN_SALT, PYORIGINS } pyorigin_t;
 const plugin_t *const *pyplugins(call_ctx_t *ctx, pykind_t kind, const char *module, pyorigin_t origin);
 /* NULL when it can be used. */
 const char *pyplugin_why(const plugin_t *p);
