@@ -31,7 +31,6 @@ import re
 import zipimport
 
 DEFAULT = tagged("default", [])
-NOTHING = contextlib.nullcontext()
 
 
 class Named(dict):
@@ -557,9 +556,11 @@ def describe(asked):
 
 def arguments_of(function, asked):
     """Positional and keyword arguments of what the other end has bound by the rows of signature_of()."""
-    star = asked.get("star")
-    named = {name: value for name, value in asked["bound"].items() if not is_default(value)}
-    named.update(asked.get("keywords", ()))
+    star, named = asked.get("star"), asked["bound"]
+    if DEFAULT in named.values():
+        named = {name: value for name, value in named.items() if value != DEFAULT}
+    if "keywords" in asked:
+        named.update(asked["keywords"])
     if not star:
         return (), named
     positions = []
@@ -567,10 +568,6 @@ def arguments_of(function, asked):
         if p.kind in PLAIN:
             positions.append(named.pop(p.name, p.default))
     return (*positions, *star), named
-
-
-def is_default(value):
-    return isinstance(value, dict) and value == DEFAULT
 
 
 class JidEvent:
@@ -606,11 +603,15 @@ def masked(mask):
         os.umask(before)
 
 
-def bounds_of(asked):
-    """What holds during a call: the umask of a state that has one, the memory of a function of the master."""
+def called(function, args, kwargs, asked):
+    """The return, within the umask of a state that has one, or the memory of a function of the master."""
     if "umask" in asked:
-        return masked(asked["umask"])
-    return limited(asked["memory"], 0) if "memory" in asked else NOTHING
+        with masked(asked["umask"]):
+            return lenient(function(*args, **kwargs))
+    if "memory" in asked:
+        with limited(asked["memory"], 0):
+            return lenient(function(*args, **kwargs))
+    return lenient(function(*args, **kwargs))
 
 
 def invoke(asked):
@@ -619,8 +620,8 @@ def invoke(asked):
         function = world.kind(asked["kind"], asked.get("salt", False)).function(asked["stem"], asked["fun"])
         world.now = function.__module__
         args, kwargs = arguments_of(function, asked)
-        with whole_lines, bounds_of(asked):
-            answer = lenient(function(*args, **kwargs))
+        with whole_lines:
+            answer = called(function, args, kwargs, asked)
         retcode = world.context.get("retcode")
     except BaseException as e:
         if isinstance(e, SystemExit):

@@ -69,15 +69,23 @@ def wire_of_number(value):
 SAME = frozenset((str, bool, type(None)))  # kinds whose values stay: send() sees to lone surrogates
 
 
+def wire_of_pairs(value, where, made):
+    """Of a dict of which some key is no plain text; `made` has what came before it."""
+    pairs = list(made.items())
+    pairs += [(key, to_wire(v, (where, key))) for key, v in list(value.items())[len(pairs):]]
+    for key, _ in pairs:
+        if not isinstance(key, str) or "\0" in key or key == TAG:
+            return tagged("dict", [[to_wire(key, where), v] for key, v in pairs])
+    return {text_of(key): v for key, v in pairs}
+
+
 def wire_of_dict(value, where):
-    made, others = {}, []
+    made = {}
     for key, v in value.items():
-        wire = v if type(v) in SAME else to_wire(v, (where, key))
-        if isinstance(key, str) and "\0" not in key and key != TAG and not others:
-            made[key if type(key) is str else text_of(key)] = wire
-        else:
-            others.append((key, wire))
-    return tagged("dict", [[to_wire(key, where), wire] for key, wire in [*made.items(), *others]]) if others else made
+        if type(key) is not str or "\0" in key or key == TAG:
+            return wire_of_pairs(value, where, made)
+        made[key] = v if type(v) in SAME else to_wire(v, (where, key))
+    return made
 
 
 def wire_of_items(value, where):
