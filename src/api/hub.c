@@ -4,6 +4,7 @@
 #include "api/line.h"
 #include "api/stats.h"
 #include "common/base/map.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -182,16 +183,16 @@ hub_add(hub_t *self, const json_t *push)
 {
     json_auto_t *shown = json_pack("{s:O, s:O}", "tag", value_get(push, "tag"), "data",
                                    value_get(push, "data"));
-    AUTO_FREE char *json = shown != NULL ? json_dumps(shown, 0) : NULL;
+    buf_auto_t json = BUF_INIT;
 
-    if (json == NULL)
+    if (shown == NULL || plain_add_blanks(shown, &json) < 0)
         return;
     /* A tag has no line ends here, as they would end the field of the stream. */
     AUTO_FREE char *tag = xstrdup(value_str(push, "tag", ""));
     for (char *c = tag; *c != '\0'; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
-    event_t event = { .text = xasprintf("tag: %s\ndata: %s\n\n", tag, json) };
+    event_t event = { .text = xasprintf("tag: %s\ndata: %s\n\n", tag, buf_str(&json)) };
     event.len = strlen(event.text);
     event.data = strlen("tag: \n") + strlen(tag);
     self->busy++;

@@ -4,8 +4,9 @@
 #include "api/api.h"
 #include "api/origin.h"
 #include "api/route.h"
-#include "common/output/outputter.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
+#include "common/output/outputter.h"
 #include "salt/value.h"
 
 #define TYPE_HTML "text/html;charset=utf-8"
@@ -84,9 +85,7 @@ reply_in(request_t *self, unsigned status, form_t form, json_t *value)
     if (form == FORM_YAML) {
         (void) output_yaml(value, &opts, &out);
     } else {
-        /* With blanks, as Python writes it. */
-        char *text = json_dumps(value, JSON_ENCODE_ANY);
-        out = (buf_t){ text, text != NULL ? strlen(text) : 0, text != NULL ? strlen(text) + 1 : 0, 0 };
+        (void) plain_add_blanks(value, &out);
     }
     reply_bytes(self, status, form == FORM_YAML ? "application/x-yaml" : "application/json", &out);
 }

@@ -1,6 +1,7 @@
 /* view.c - see view.h. */
 #include "api/view.h"
 
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 
@@ -204,8 +205,10 @@ view_text(view_t *self, view_part_t part, size_t *ret_len)
         json_auto_t *whole = part == VIEW_OF_JOBS ? json_pack("{s:O}", "jobs", self->jobs)
                                                   : json_pack("{s:o}", "minions", minions_list(self));
         free(self->text[part]);
-        self->text[part] = json_dumps(whole, 0);
-        salt_assert(self->text[part] != NULL);
+        buf_auto_t text = BUF_INIT;
+        int rc = plain_add_blanks(whole, &text);
+        salt_assert(rc == 0);
+        self->text[part] = buf_steal(&text);
         self->shown[part] = self->number[part];
     }
     *ret_len = strlen(self->text[part]);

@@ -1,5 +1,5 @@
 /* fuzz_plainjson.c - our JSON reader and writer against jansson's: they accept the same texts, make the same
- * values and write the same text; and a text that counts as plain JSON is JSON, with the value that was found
+ * values, and what one writes is the same value to the other; and a text that counts as plain JSON is JSON, with the value that was found
  * in it.
  */
 #include <stddef.h>
@@ -10,6 +10,23 @@
 #include "salt/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* jansson writes a double with 17 digits, we as few as do. */
+static bool
+has_real(const json_t *v)
+{
+    const char *key;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (v, i, one)
+        if (has_real(one))
+            return true;
+    json_object_foreach ((json_t *) v, key, one)
+        if (has_real(one))
+            return true;
+    return json_is_real(v);
+}
 
 /* Compares down to the order of keys and the kind of number. Two differences are intended: our limit of
  * nesting is lower, and jansson ignores a NUL behind a number or a word. */
@@ -28,7 +45,8 @@ check_value(const char *text, size_t len)
     }
     salt_assert(theirs != NULL && json_equal(ours, theirs));
     AUTO_FREE char *first = value_dump(ours), *second = json_dumps(theirs, JSON_COMPACT | JSON_ENCODE_ANY);
-    salt_assert(strcmp(first, second) == 0);
+    json_auto_t *again = json_loads(first, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    salt_assert(has_real(ours) ? json_equal(again, theirs) : strcmp(first, second) == 0);
 }
 
 int

@@ -21,6 +21,7 @@ teardown_file() { fleet_down; }
 @test "log in, call, log out" {
     login admin
     [ "$(api POST / '{"client":"local","tgt":"m1","fun":"test.ping"}')" = '{"return": [{"m1": true}]}' ]
+    [ "$(api POST / '{"client":"local","tgt":"m1","fun":"test.echo","arg":[[0.074, 1e-5, 3.0, 0.1]]}')" = '{"return": [{"m1": [0.074, 1e-05, 3.0, 0.1]}]}' ]
     [ "$(status_of POST /logout '{}')" = 200 ]
     [ "$(status_of POST / '{"client":"local","tgt":"m1","fun":"test.ping"}')" = 401 ]
 }

@@ -44,8 +44,8 @@ streams() { python3 -B "$HALITE_SRC/tests/lib/api_streams.py" "$API" "$@"; }
     pid=$!
     until_true 5 grep -q retry "$BATS_TEST_TMPDIR/limited"
     salt m2 cmd.run 'echo private-words' >/dev/null
-    salt m1 test.echo visible-words >/dev/null
-    until_true 10 grep -q 'visible-words' "$BATS_TEST_TMPDIR/limited"
+    salt m1 test.echo '[visible-words, 0.074]' >/dev/null
+    until_true 10 grep -qF '["visible-words", 0.074]' "$BATS_TEST_TMPDIR/limited"
     not grep -q 'private-words' "$BATS_TEST_TMPDIR/limited"
     kill "$pid"
 }

@@ -1,11 +1,11 @@
 /* plainwrite.c - see plainwrite.h. */
 #include "common/base/plainwrite.h"
 
+#include "common/base/realtext.h"
 #include "common/base/utf8.h"
 
-#define DEPTH     32 /* levels that are written here; jansson writes deeper ones */
-#define INT_TEXT  21 /* an integer's 19 digits and sign */
-#define REAL_TEXT 32 /* a double's 17 digits with sign, point and exponent */
+#define DEPTH    32 /* levels that are written here; jansson writes deeper ones */
+#define INT_TEXT 21 /* an integer's 19 digits and sign */
 
 /* Appends a text, escaped as by jansson's writer. True when all of it was ASCII. */
 static bool
@@ -38,7 +38,15 @@ plain_quote(const char *text, buf_t *out)
     (void) quote(text, strlen(text), out);
 }
 
-static bool written(const json_t *v, int depth, buf_t *out);
+/* What stands between values and behind keys. */
+typedef struct between {
+    const char *comma, *colon;
+    size_t flags; /* jansson's, that write the same */
+} between_t;
+
+static const between_t compact = { ",", ":", JSON_COMPACT }, blanks = { ", ", ": ", 0 };
+
+static bool written(const json_t *v, int depth, const between_t *between, buf_t *out);
 
 static bool
 written_string(const char *text, size_t len, buf_t *out)
@@ -50,15 +58,15 @@ written_string(const char *text, size_t len, buf_t *out)
 }
 
 static bool
-written_array(const json_t *v, int depth, buf_t *out)
+written_array(const json_t *v, int depth, const between_t *between, buf_t *out)
 {
     size_t n = json_array_size(v);
 
     buf_putc(out, '[');
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
-            buf_putc(out, ',');
-        if (!written(json_array_get(v, i), depth, out))
+            buf_puts(out, between->comma);
+        if (!written(json_array_get(v, i), depth, between, out))
             return false;
     }
     buf_putc(out, ']');
@@ -66,7 +74,7 @@ written_array(const json_t *v, int depth, buf_t *out)
 }
 
 static bool
-written_object(const json_t *v, int depth, buf_t *out)
+written_object(const json_t *v, int depth, const between_t *between, buf_t *out)
 {
     json_t *object = (json_t *) v; /* the iterator takes no const; nothing is changed */
     bool first = true;
@@ -74,12 +82,12 @@ written_object(const json_t *v, int depth, buf_t *out)
     buf_putc(out, '{');
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
         if (!first)
-            buf_putc(out, ',');
+            buf_puts(out, between->comma);
         first = false;
         if (!written_string(json_object_iter_key(it), json_object_iter_key_len(it), out))
             return false;
-        buf_putc(out, ':');
-        if (!written(json_object_iter_value(it), depth, out))
+        buf_puts(out, between->colon);
+        if (!written(json_object_iter_value(it), depth, between, out))
             return false;
     }
     buf_putc(out, '}');
@@ -100,33 +108,23 @@ written_int(json_int_t n, buf_t *out)
     buf_add(out, at, (size_t) (text + sizeof(text) - at));
 }
 
-/* jansson finds the digits that give the same double back. */
-static bool
-written_real(const json_t *v, buf_t *out)
-{
-    char text[REAL_TEXT];
-    size_t n = json_dumpb(v, text, sizeof(text), JSON_ENCODE_ANY);
-
-    buf_add(out, text, n <= sizeof(text) ? n : 0);
-    return n > 0 && n <= sizeof(text);
-}
-
 /* Appends a value. `depth`: levels that may still be entered. */
 static bool
-written(const json_t *v, int depth, buf_t *out)
+written(const json_t *v, int depth, const between_t *between, buf_t *out)
 {
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        return depth > 0 && written_object(v, depth - 1, out);
+        return depth > 0 && written_object(v, depth - 1, between, out);
     case JSON_ARRAY:
-        return depth > 0 && written_array(v, depth - 1, out);
+        return depth > 0 && written_array(v, depth - 1, between, out);
     case JSON_STRING:
         return written_string(json_string_value(v), json_string_length(v), out);
     case JSON_INTEGER:
         written_int(json_integer_value(v), out);
         return true;
     case JSON_REAL:
-        return written_real(v, out);
+        realtext_add(out, json_real_value(v)); /* jansson's are finite */
+        return true;
     case JSON_TRUE:
         buf_add(out, "true", 4);
         return true;
@@ -147,17 +145,29 @@ plainwrite_append(const char *bytes, size_t n, void *cookie)
     return 0;
 }
 
-int
-plain_add(const json_t *v, buf_t *out)
+static int
+add_with(const json_t *v, const between_t *between, buf_t *out)
 {
     size_t from = out->len;
 
-    if (written(v, DEPTH, out))
+    if (written(v, DEPTH, between, out))
         return 0;
     out->len = from;
-    if (json_dump_callback(v, plainwrite_append, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0)
+    if (json_dump_callback(v, plainwrite_append, out, between->flags | JSON_ENCODE_ANY) == 0)
         return 0;
     out->len = from;
     out->data[from] = '\0'; /* `data` is not NULL, as the first byte was written */
     return -EINVAL;
+}
+
+int
+plain_add(const json_t *v, buf_t *out)
+{
+    return add_with(v, &compact, out);
+}
+
+int
+plain_add_blanks(const json_t *v, buf_t *out)
+{
+    return add_with(v, &blanks, out);
 }

@@ -1,5 +1,6 @@
-/* plainwrite.h - writes values as JSON, byte for byte as jansson does, in a quarter of its time. jansson
- * makes a call for each piece, keeps a table of open containers and decodes each byte.
+/* plainwrite.h - writes values as JSON, as jansson does, in a quarter of its time. jansson makes a call for each
+ * piece, keeps a table of open containers and decodes each byte. It also writes a double with 17 digits, which
+ * plainjson.h refuses; here one has as few as read back as the same number.
  *
  * Layer      common/base; pure
  * Threads    any
@@ -18,5 +19,7 @@ void plain_quote(const char *text, buf_t *out);
 /* Appends a value in the compact form, keys in their order. Returns -EINVAL and appends nothing when it holds
  * invalid UTF-8. */
 int plain_add(const json_t *v, buf_t *out);
+/* The same with a blank behind commas and colons, as Python writes JSON. */
+int plain_add_blanks(const json_t *v, buf_t *out);
 
 #endif

@@ -1,85 +1,16 @@
 /* value_repr.c - values as text in Python's manner. */
 #include "salt/value.h"
 
-#include <math.h>
-
 #include "common/base/buf.h"
+#include "common/base/realtext.h"
 #include "common/base/utf8.h"
-
-enum { MAX_DIGITS = 17 };
-
-/* Adds 1 to the last of the digits in "d.ddde+xx". False when all are nines. */
-static bool
-bump_last_digit(char *text)
-{
-    for (char *p = strchr(text, 'e'); p-- > text;) {
-        if (*p == '.' || *p == '-')
-            continue;
-        if (*p != '9') {
-            ++*p;
-            return true;
-        }
-        *p = '0';
-    }
-    return false;
-}
-
-/* Finds the shortest "d.ddde+xx" that reads back as the same number. Below a power of two the neighbours are
- * nearer than above, so the shortest text may be the one just above the nearest. */
-static void
-shortest_text(double d, char text[32])
-{
-    for (int digits = 1; digits < MAX_DIGITS; digits++) {
-        snprintf(text, 32, "%.*e", digits - 1, d);
-        if (strtod(text, NULL) == d || (bump_last_digit(text) && strtod(text, NULL) == d))
-            return;
-    }
-    snprintf(text, 32, "%.*e", MAX_DIGITS - 1, d);
-}
 
 char *
 value_float_repr(double d)
 {
-    char text[32], digits[MAX_DIGITS + 1];
     buf_auto_t out = BUF_INIT;
-    int n = 0;
 
-    if (isnan(d))
-        return xstrdup("nan");
-    if (signbit(d))
-        buf_putc(&out, '-');
-    if (isinf(d)) {
-        buf_puts(&out, "inf");
-        return buf_steal(&out);
-    }
-    shortest_text(fabs(d), text);
-    int exponent = (int) strtol(strchr(text, 'e') + 1, NULL, 10);
-    for (const char *p = text; *p != 'e'; p++) {
-        if (*p != '.')
-            digits[n++] = *p;
-    }
-    while (n > 1 && digits[n - 1] == '0')
-        n--;
-    if (exponent < -4 || exponent >= 16) {
-        buf_putc(&out, digits[0]);
-        if (n > 1)
-            buf_putc(&out, '.');
-        buf_add(&out, digits + 1, (size_t) n - 1);
-        buf_printf(&out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
-    } else if (exponent < 0) {
-        buf_puts(&out, "0.");
-        buf_fill(&out, '0', (size_t) (-exponent - 1));
-        buf_add(&out, digits, (size_t) n);
-    } else {
-        int whole = exponent + 1;
-        buf_add(&out, digits, (size_t) (n < whole ? n : whole));
-        buf_fill(&out, '0', n < whole ? (size_t) (whole - n) : 0);
-        buf_putc(&out, '.');
-        if (n > whole)
-            buf_add(&out, digits + whole, (size_t) (n - whole));
-        else
-            buf_putc(&out, '0');
-    }
+    realtext_add(&out, d);
     return buf_steal(&out);
 }
 

@@ -3,6 +3,7 @@
  * padding and separators. */
 #include <math.h>
 
+#include "common/base/realtext.h"
 #include "common/base/utf8.h"
 #include "common/py/py_number_text.h"
 
@@ -51,7 +52,7 @@ py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternat
         return 0;
     }
     if (type == 'r') {
-        py_float_text(out, fabs(d));
+        realtext_add(out, fabs(d));
         return 0;
     }
     if (precision > INT32_MAX)

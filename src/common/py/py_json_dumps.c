@@ -2,6 +2,7 @@
  * converted and sorted as CPython does, cycles raise ValueError. */
 #include <math.h>
 
+#include "common/base/realtext.h"
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
 
@@ -60,7 +61,7 @@ static void
 put_float(buf_t *out, double d)
 {
     if (isfinite(d))
-        py_float_text(out, d);
+        realtext_add(out, d);
     else
         buf_puts(out, isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
 }

@@ -179,8 +179,6 @@ py_t *py_int_from_double(double d); /* finite, truncated */
 /* Digits in a base from 2 to 36, lower case, '-' in front. 0, or -1 raised: too many digits. */
 int py_int_text(buf_t *out, const py_t *v, int base);
 uint64_t py_double_hash(double d);
-/* repr() of a float. */
-void py_float_text(buf_t *out, double d);
 
 /* &amp; &lt; &gt; &#34; &#39; */
 void py_put_escaped(buf_t *out, const char *s, size_t len);

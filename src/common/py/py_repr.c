@@ -2,6 +2,7 @@
  * flagged, so cycles print as Python's "[...]". Output counts against the limits. */
 #include <math.h>
 
+#include "common/base/realtext.h"
 #include "common/base/utf8.h"
 #include "common/py/py_methods.h"
 #include "common/py/py_obj.h"
@@ -300,7 +301,7 @@ py_repr_to(buf_t *out, py_t *v)
     case PY_INT:
         return py_int_text(out, v, 10);
     case PY_FLOAT:
-        py_float_text(out, py_float_value(v));
+        realtext_add(out, py_float_value(v));
         return 0;
     case PY_STR:
         repr_str(out, v);

@@ -3,6 +3,7 @@
  * objects become NULL, as Salt's dumper does. Nodes count against the memory limit. */
 #include <math.h>
 
+#include "common/base/realtext.h"
 #include "common/data/yaml_write.h"
 #include "common/py/py_obj.h"
 #include "common/py/py_peer.h"
@@ -113,7 +114,7 @@ float_node(dumper_t *d, double v)
 
     if (!isfinite(v))
         return word(d, YAML_IS_FLOAT, isnan(v) ? ".nan" : v > 0 ? ".inf" : "-.inf");
-    py_float_text(&text, v);
+    realtext_add(&text, v);
     const char *e = strchr(text.data, 'e');
     if (e == NULL || strchr(text.data, '.') != NULL)
         return py_yaml_dump_scalar(d, YAML_IS_FLOAT, &text);

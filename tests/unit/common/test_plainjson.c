@@ -158,16 +158,23 @@ test_walk(void **state)
 
 /* What jansson's writer makes of a value, and behind what was there. */
 static void
-assert_written(const json_t *v)
+assert_written_by(int (*add)(const json_t *v, buf_t *out), size_t flags, const json_t *v)
 {
     buf_auto_t out = BUF_INIT;
-    AUTO_FREE char *theirs = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+    AUTO_FREE char *theirs = json_dumps(v, flags | JSON_ENCODE_ANY);
 
     assert_non_null(theirs);
     buf_puts(&out, "[");
-    assert_int_equal(plain_add(v, &out), 0);
+    assert_int_equal(add(v, &out), 0);
     assert_int_equal(out.len, 1 + strlen(theirs));
     assert_string_equal(out.data + 1, theirs);
+}
+
+static void
+assert_written(const json_t *v)
+{
+    assert_written_by(plain_add, JSON_COMPACT, v);
+    assert_written_by(plain_add_blanks, 0, v);
 }
 
 static void
@@ -175,7 +182,6 @@ test_writing(void **state)
 {
     static const char *const texts[] = {
         "[0,-1,9223372036854775807,-9223372036854775808,1000000000000000000,10]",
-        "[0.0,-0.0,1.5,1e300,-1e-300,5e-324,1.7976931348623157e308,0.1,123456789012345680.0,1e16]",
         "[true,false,null,[],{},[[]],{\"\":{}}]",
         "[\"\",\"a\\n\\t\\r\\b\\f\\\"\\\\/\\u0001\\u001f\\u007f\",\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa9\"]",
         "{\"z\":1,\"a\":[1,2],\"\\n\\\"k\":{\"b\":\"\\u0000x\"},\"\xc3\xa9\":null}",
@@ -193,6 +199,52 @@ test_writing(void **state)
     assert_written(deep);
 }
 
+/* A number reads back as the same one, in as few digits as Python's repr() has, and is plain, so that a state's
+ * duration leaves its return plain. */
+static void
+test_reals(void **state)
+{
+    static const struct {
+        double d;
+        const char *text;
+    } known[] = {
+        { 0.0, "0.0" },
+        { -0.0, "-0.0" },
+        { 0.074, "0.074" },
+        { 1.005, "1.005" },
+        { 1234567.89, "1234567.89" },
+        { 999999999999.999, "999999999999.999" },
+        { 1e12 + 0.001, "1000000000000.001" },
+        { 0.1 + 0.2, "0.30000000000000004" },
+        { 1 / 3.0, "0.3333333333333333" },
+        { 0.0005, "0.0005" },
+        { 0.00012, "0.00012" },
+        { 0.00001, "1e-05" },
+        { 123456789012345680.0, "1.2345678901234568e+17" },
+        { 1e15, "1000000000000000.0" },
+        { 1e16, "1e+16" },
+        { -1e-300, "-1e-300" },
+        { 5e-324, "5e-324" },
+        { 1.7976931348623157e308, "1.7976931348623157e+308" },
+    };
+
+    for (size_t i = 0; i < NELEMS(known); i++) {
+        json_auto_t *v = json_real(known[i].d);
+        AUTO_FREE char *text = value_dump(v);
+        assert_string_equal(text, known[i].text);
+        assert_true(strtod(text, NULL) == known[i].d);
+    }
+    for (int n = 0; n < 200000; n += n < 3000 ? 1 : 97) {
+        AUTO_FREE char *digits = xasprintf("%d.%03d", n / 1000, n % 1000);
+        json_auto_t *v = json_real(strtod(digits, NULL));
+        AUTO_FREE char *text = value_dump(v);
+        for (char *end = digits + strlen(digits) - 1; *end == '0' && end[-1] != '.'; end--)
+            *end = '\0';
+        assert_string_equal(text, digits);
+        assert_true(is_plain(text));
+    }
+}
+
 static void
 test_no_utf8_is_not_written(void **state)
 {
@@ -207,4 +259,5 @@ test_no_utf8_is_not_written(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_what_is_plain), cmocka_unit_test(test_what_is_not),
           cmocka_unit_test(test_bounds), cmocka_unit_test(test_repeated_keys), cmocka_unit_test(test_walk),
-          cmocka_unit_test(test_writing), cmocka_unit_test(test_no_utf8_is_not_written))
+          cmocka_unit_test(test_writing), cmocka_unit_test(test_reals),
+          cmocka_unit_test(test_no_utf8_is_not_written))

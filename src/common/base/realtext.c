@@ -1,9 +1,8 @@
-/* py_float.c - repr() of floats: the shortest decimal digits that read back as the same number, in Python's
- * layout (exponent form below 1e-4 and from 1e16 on). */
+/* realtext.c - see realtext.h. */
+#include "common/base/realtext.h"
+
 #include <float.h>
 #include <math.h>
-
-#include "common/py/py_obj.h"
 
 /* Digits that suffice to tell every double from its neighbours, and digits that always survive as a double.
  */
@@ -54,9 +53,27 @@ shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
     return digits_of(text, digits, ret_exponent);
 }
 
-/* Whole numbers below 1e15 are frequent and need no search for the shortest digits. */
+/* Whole numbers and thousandths, as durations are, need no search: such a decimal has at most 15 digits, and
+ * no other one with so few reads as the same number. False when it is no thousandth. */
+static bool
+thousandths(buf_t *out, double d)
+{
+    if (d >= 1e12)
+        return false;
+    int64_t n = (int64_t) (d * 1000 + 0.5);
+    if ((double) n / 1000 != d)
+        return false;
+    char text[] = ".000";
+    int left = (int) (n % 1000), len = left % 100 == 0 ? 2 : left % 10 == 0 ? 3 : 4;
+    for (int i = 3; i > 0; i--, left /= 10)
+        text[i] = (char) ('0' + left % 10);
+    buf_printf(out, "%lld", (long long) (n / 1000));
+    buf_add(out, text, (size_t) len);
+    return true;
+}
+
 void
-py_float_text(buf_t *out, double d)
+realtext_add(buf_t *out, double d)
 {
     char digits[32];
     int exponent;
@@ -72,10 +89,8 @@ py_float_text(buf_t *out, double d)
         buf_puts(out, "inf");
         return;
     }
-    if (d < 1e15 && d == (double) (int64_t) d) {
-        buf_printf(out, "%lld.0", (long long) d);
+    if (thousandths(out, d))
         return;
-    }
     int n = shortest(d, digits, &exponent);
 
     /* Python's layout: exponents from 1e16 and below 1e-4. */
