@@ -38,6 +38,9 @@ salt --timeot=3 web1 test.ping|no such option: --timeot; is '--timeout' meant?
 salt web1 state.single file.manged /nosuch|Did you mean 'file.managed'?
 salt web1 state.single module.run name=test.pign|Module function test.pign is not available. Did you mean 'test.ping'?
 CALLS
+    run salt_call web1 --local --out=json cmd
+    [ "$status" -eq 1 ]
+    [[ $output == *'"cmd": "'"'cmd' is not available.\""* ]] # its functions follow, and no other module's is meant
     run -1 salt web1 'cmd.run echo a'
     [[ $output == *"'cmd.run echo a' is not available. The function is one word, its arguments are the next ones: cmd.run ARGUMENT"* ]]
     run -1 salt web1 state.single test.fail_without_changes x 'retry={attemps: 2, interval: 0}'

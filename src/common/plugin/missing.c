@@ -66,7 +66,9 @@ missing_text(call_ctx_t *ctx, const registry_t *registry, const char *fun, const
     AUTO_FREE char *near = registry_suggest(registry, ctx, fun);
     if (near != NULL && !str_eq(near, fun))
         return xasprintf("%s Did you mean '%s'?", text, near);
-    AUTO_FREE char *whole = strchr(fun, '.') == NULL ? of_that_name(registry, fun) : NULL;
+    /* A module's own name alone is no function of another one: its functions are listed. */
+    bool bare = strchr(fun, '.') == NULL && registry_provider(registry, ctx, fun) == NULL;
+    AUTO_FREE char *whole = bare ? of_that_name(registry, fun) : NULL;
     return whole != NULL ? xasprintf("%s Did you mean %s?", text, whole) : xstrdup(text);
 }
 
