@@ -47,6 +47,19 @@ WORLDS = {
             "nftables.set_policy": Row({"name": "p", "table": "filter", "chain": ["input", "own"], "policy": ["accept", "drop"]},
                                        {"family": FAMILY[:1]}, unforeseen="a chain that is not built in has no policy"),
         }),
+    "ipset": World(
+        needs="ipset", start="ipset create t1 bitmap:ip range 192.168.0.0/16 comment; ipset create s1 hash:ip; ipset add s1 10.0.0.2", look="ipset list",
+        rows={
+            "ipset.set_present": Row({"name": ["s1", "new"], "set_type": ["hash:ip", "hash:net", "bitmap:port", "nosuch"]},
+                                     {"family": FAMILY, "range": ["1-9"], "comment": [True]}, unforeseen="ipset refuses the set"),
+            "ipset.set_absent": Row({"name": ["s1", "none"]}, {"family": FAMILY}),
+            "ipset.present": Row({"name": "e", "set_name": ["t1", "s1", "none"], "entry": ["192.168.0.3", "10.0.0.2", ["10.0.0.2", "10.0.0.3"]]},
+                                 {"family": FAMILY[:1], "comment": ["Hello"]}, unforeseen="a set that is not there yet, or not for this entry"),
+            "ipset.absent": Row({"name": "e", "set_name": ["t1", "s1", "none"], "entry": ["192.168.0.3", "10.0.0.2", ["10.0.0.2", "10.0.0.3"]]},
+                                {"family": FAMILY[:1]}),
+            "ipset.flush": Row({"name": ["s1", "t1", "none"]}, {"family": FAMILY},
+                               again="Salt flushes each time", hollow="Salt flushes what is empty", untold="Salt's words"),
+        }),
     "interfaces": World(
         played="debian-interfaces", start="ip link add eth0 type veth peer name eth1",
         setup="printf '#!/bin/sh\\nip link set $1 up\\n' >/usr/local/sbin/ifup; printf '#!/bin/sh\\nip link set $1 down\\n' >/usr/local/sbin/ifdown",
