@@ -1,5 +1,5 @@
-/* serializers.c - see serializers.h: json, yaml, python, plist, configparser and keyvalue, as Salt's serialisers
- * write and read them. */
+/* serializers.c - see serializers.h: json, yaml, python, plist, toml, configparser and keyvalue, as Salt's
+ * serialisers write and read them. */
 #include "plugins/lib/call/serializers.h"
 
 #include <limits.h>
@@ -12,6 +12,7 @@
 #include "common/py/py_yaml.h"
 #include "plugins/lib/call/ini_read.h"
 #include "plugins/lib/call/plist.h"
+#include "plugins/lib/call/toml.h"
 
 enum { INDENT_MAX = 999 };
 
@@ -413,6 +414,25 @@ keyvalue_deserialize(py_t *v, py_t *options)
     return STEAL(out);
 }
 
+/* ---- toml --------------------------------------------------------------------------------------------- */
+
+static py_t *
+toml_serialize(py_t *v, py_t *options)
+{
+    return toml_write(v);
+}
+
+static py_t *
+toml_deserialize(py_t *v, py_t *options)
+{
+    size_t len;
+
+    if (serializers_text_of(v) == NULL)
+        return NULL;
+    const char *text = py_text(v, &len);
+    return toml_read(text, len);
+}
+
 /* ---- table -------------------------------------------------------------------------------------------- */
 
 static const serializer_t rows[] = {
@@ -421,6 +441,7 @@ static const serializer_t rows[] = {
     { "keyvalue", keyvalue_serialize, keyvalue_deserialize, { "line_ending", "quoting", "separator" } },
     { "plist", plist_serialize, plist_deserialize, { "fmt", "skipkeys", "sort_keys" }, .bytes = true },
     { "python", python_serialize, NULL, { NULL } },
+    { "toml", toml_serialize, toml_deserialize, { NULL } },
     { "yaml",
       yaml_serialize,
       yaml_deserialize,

@@ -1,5 +1,5 @@
-/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation, INI or as a
- * property list. Works on Python values, as keys and dates would be lost in JSON; merge_if_exists reads the
+/* file_serialize.c - state file.serialize: data as a file in YAML, JSON, Python's notation, TOML, INI or as
+ * a property list. Works on Python values, as keys and dates would be lost in JSON; merge_if_exists reads the
  * file by the same serialiser and merges recursively. The text is then managed as file.managed's contents. */
 #include <ctype.h>
 
@@ -352,7 +352,8 @@ static const arg_t serialize_args[] = {
     STATE_ANY("merge_if_exists", "false", "Change what the file holds by the data"),
     STATE_TEXT("encoding", "null", "Encoding of the file, when not UTF-8"),
     STATE_TEXT("encoding_errors", "\"strict\"", "What to do with other characters: strict, ignore, replace"),
-    STATE_ANY("serializer", "null", "yaml, json, python, configparser or plist; `formatter` is the same"),
+    STATE_ANY("serializer", "null",
+              "yaml, json, python, toml, configparser or plist; `formatter` is the same"),
     STATE_ANY(
         "serializer_opts", "null",
         "Of YAML: default_flow_style, explicit_start, indent, sort_keys, width; of JSON: ensure_ascii, indent, separators, sort_keys; of plist: fmt: FMT_BINARY, skipkeys, sort_keys; of configparser: defaults"),

@@ -154,7 +154,7 @@ ips_line(buf_t *out, const char *pattern, const wish_t *w, const char *said)
     }
 }
 
-/* Adds or deletes the entry. 1 when it went well, 0 with the module's text in *ret_said; negative with *err. */
+/* Adds or deletes the entry. 1 when it went well, 0 with the answer in *ret_said; negative with *err. */
 static int
 ips_change(const wish_t *w, const saying_t *say, char **ret_said, fail_t *err)
 {
