@@ -14,7 +14,7 @@ typedef struct scan {
     py_t *closed; /* owned: the numbers of tables that a header or braces have made */
 } scan_t;
 
-static py_t *read_value(scan_t *s);
+static py_t *toml_read_value(scan_t *s);
 
 static py_t *PRINTF(2, 3) wrong(const scan_t *s, const char *fmt, ...)
 {
@@ -49,7 +49,7 @@ toml_take(scan_t *s, const char *what)
 
 /* Blanks; with `lines` the ends of lines and comments too. */
 static void
-skip(scan_t *s, bool lines)
+toml_skip(scan_t *s, bool lines)
 {
     while (s->p < s->end) {
         if (*s->p == ' ' || *s->p == '\t' || (lines && (*s->p == '\n' || *s->p == '\r')))
@@ -99,7 +99,7 @@ escape(scan_t *s, buf_t *out)
 
 /* A text whose opening quotes are read: `quotes` end it, with `escapes` a backslash begins one. */
 static py_t *
-read_text(scan_t *s, const char *quotes, bool escapes)
+toml_read_text(scan_t *s, const char *quotes, bool escapes)
 {
     buf_auto_t out = BUF_INIT;
     bool many = strlen(quotes) == 3;
@@ -120,7 +120,7 @@ read_text(scan_t *s, const char *quotes, bool escapes)
         }
         s->p++;
         scan_t rest = *s;
-        skip(&rest, false);
+        toml_skip(&rest, false);
         if (many && (at(&rest, "\n") || at(&rest, "\r\n")))
             while (s->p < s->end && isspace((unsigned char) *s->p))
                 s->p++;
@@ -135,12 +135,12 @@ static py_t *
 read_quoted(scan_t *s, bool many)
 {
     if (many && toml_take(s, "\"\"\""))
-        return read_text(s, "\"\"\"", true);
+        return toml_read_text(s, "\"\"\"", true);
     if (many && toml_take(s, "'''"))
-        return read_text(s, "'''", false);
+        return toml_read_text(s, "'''", false);
     if (toml_take(s, "\""))
-        return read_text(s, "\"", true);
-    return toml_take(s, "'") ? read_text(s, "'", false) : NULL;
+        return toml_read_text(s, "\"", true);
+    return toml_take(s, "'") ? toml_read_text(s, "'", false) : NULL;
 }
 
 /* ---- keys and tables -------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ read_keys(scan_t *s)
     AUTO(py) keys = py_list();
 
     do {
-        skip(s, false);
+        toml_skip(s, false);
         const char *from = s->p;
         py_t *key = read_quoted(s, false);
         if (key == NULL && py_raised() != NULL)
@@ -174,12 +174,13 @@ read_keys(scan_t *s)
         if (key == NULL && s->p == from)
             return wrong(s, "a key is missing");
         py_append_new(keys, key != NULL ? key : py_str(from, (size_t) (s->p - from)));
-        skip(s, false);
+        toml_skip(s, false);
     } while (toml_take(s, "."));
     return STEAL(keys);
 }
 
-/* The dict under a key, made when it is not there; of an array of tables the last one. BORROWED, NULL raised. */
+/* The dict under a key, made when it is not there; of an array of tables the last one. BORROWED,
+ * NULL raised. */
 static py_t *
 table_below(const scan_t *s, py_t *table, py_t *key)
 {
@@ -233,8 +234,8 @@ read_pair(scan_t *s, py_t *table)
         wrong(s, "the key '%s' is there already", py_cstr(last));
         return -1;
     }
-    skip(s, false);
-    AUTO(py) value = read_value(s);
+    toml_skip(s, false);
+    AUTO(py) value = toml_read_value(s);
     return value != NULL ? py_dict_set(into, last, value) : -1;
 }
 
@@ -275,19 +276,19 @@ read_header(scan_t *s, py_t *root)
 /* ---- values ----------------------------------------------------------------------------------- */
 
 static py_t *
-read_array(scan_t *s)
+toml_read_array(scan_t *s)
 {
     AUTO(py) list = py_list();
 
     for (;;) {
-        skip(s, true);
+        toml_skip(s, true);
         if (toml_take(s, "]"))
             return STEAL(list);
-        py_t *one = read_value(s);
+        py_t *one = toml_read_value(s);
         if (one == NULL)
             return NULL;
         py_append_new(list, one);
-        skip(s, true);
+        toml_skip(s, true);
         if (!toml_take(s, ",") && !at(s, "]"))
             return wrong(s, "an array has neither ',' nor ']' behind a value");
     }
@@ -298,13 +299,13 @@ read_inline(scan_t *s)
 {
     AUTO(py) table = py_odict();
 
-    skip(s, false);
+    toml_skip(s, false);
     if (toml_take(s, "}"))
         return STEAL(table);
     do {
         if (read_pair(s, table) < 0)
             return NULL;
-        skip(s, false);
+        toml_skip(s, false);
     } while (toml_take(s, ","));
     if (!toml_take(s, "}"))
         return wrong(s, "a table in braces has neither ',' nor '}' behind a value");
@@ -327,7 +328,7 @@ are_digits(const char *text, const char *digits)
 
 /* A number, without its "_". NEW, or NULL. */
 static py_t *
-number_of(const char *word)
+toml_number_of(const char *word)
 {
     static const struct {
         const char *prefix, *digits;
@@ -369,7 +370,7 @@ is_time(const char *word)
 
 /* true, false, a number or a time. NEW, NULL raised. */
 static py_t *
-read_word(scan_t *s)
+toml_read_word(scan_t *s)
 {
     const char *from = s->p;
 
@@ -387,7 +388,7 @@ read_word(scan_t *s)
         AUTO(py) text = py_strz(word);
         return py_yaml_time(text);
     }
-    py_t *number = *word != '\0' ? number_of(word) : NULL;
+    py_t *number = *word != '\0' ? toml_number_of(word) : NULL;
     if (number == NULL) {
         py_clear();
         return *word != '\0' ? wrong(s, "'%s' is no value; texts are in quotes", word)
@@ -397,13 +398,13 @@ read_word(scan_t *s)
 }
 
 static py_t *
-read_value(scan_t *s)
+toml_read_value(scan_t *s)
 {
     if (py_enter() < 0)
         return NULL;
     py_t *v = read_quoted(s, true);
     if (v == NULL && py_raised() == NULL)
-        v = toml_take(s, "[") ? read_array(s) : toml_take(s, "{") ? read_inline(s) : read_word(s);
+        v = toml_take(s, "[") ? toml_read_array(s) : toml_take(s, "{") ? read_inline(s) : toml_read_word(s);
     py_leave();
     return v;
 }
@@ -417,13 +418,13 @@ toml_read(const char *text, size_t len)
     py_t *table = root;
 
     (void) toml_take(&s, "\xef\xbb\xbf");
-    for (skip(&s, true); s.p < s.end; skip(&s, true)) {
+    for (toml_skip(&s, true); s.p < s.end; toml_skip(&s, true)) {
         bool header = at(&s, "[");
         if (header)
             table = read_header(&s, root);
         if (table == NULL || (!header && read_pair(&s, table) < 0))
             return NULL;
-        skip(&s, false);
+        toml_skip(&s, false);
         if (s.p < s.end && *s.p != '\n' && *s.p != '\r' && *s.p != '#')
             return wrong(&s, "a line goes on behind its value");
     }

@@ -7,7 +7,7 @@
 #include "common/py/py_yaml.h"
 #include "plugins/lib/call/toml.h"
 
-static int put_value(buf_t *out, py_t *v);
+static int toml_put_value(buf_t *out, py_t *v);
 
 /* A basic string. Characters that are no text to see are escaped, as Python's repr() has them. */
 static void
@@ -40,7 +40,7 @@ put_text(buf_t *out, py_t *v)
 
 /* A key, bare where TOML lets it be. NEW, or NULL raised. */
 static py_t *
-key_text(py_t *key)
+toml_key_text(py_t *key)
 {
     static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     AUTO(py) name = py_tostr(key);
@@ -58,7 +58,7 @@ key_text(py_t *key)
 
 /* "1e-05" is 1e-5. */
 static int
-put_float(buf_t *out, py_t *v)
+toml_put_float(buf_t *out, py_t *v)
 {
     AUTO(py) text = py_tostr(v);
 
@@ -81,13 +81,13 @@ put_inline(buf_t *out, py_t *v)
 
     buf_puts(out, "{ ");
     for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
-        AUTO(py) name = key_text(key);
+        AUTO(py) name = toml_key_text(key);
         if (name == NULL)
             return -1;
         if (py_is(value, PY_NONE))
             continue;
         buf_printf(out, "%s%s = ", between, py_cstr(name));
-        if (put_value(out, value) < 0)
+        if (toml_put_value(out, value) < 0)
             return -1;
         between = ", ";
     }
@@ -108,7 +108,7 @@ put_array(buf_t *out, py_t *v)
     buf_putc(out, '[');
     while (rc == 0 && (one = py_iter_next(&it)) != NULL) {
         buf_putc(out, ' ');
-        rc = put_value(out, one);
+        rc = toml_put_value(out, one);
         buf_putc(out, ',');
         py_unref(one);
     }
@@ -118,7 +118,7 @@ put_array(buf_t *out, py_t *v)
 }
 
 static int
-put_value(buf_t *out, py_t *v)
+toml_put_value(buf_t *out, py_t *v)
 {
     py_t *when = py_yaml_time_text(v);
 
@@ -132,7 +132,7 @@ put_value(buf_t *out, py_t *v)
     } else if (py_is(v, PY_INT)) {
         rc = py_str_to(out, v);
     } else if (py_is(v, PY_FLOAT)) {
-        rc = put_float(out, v);
+        rc = toml_put_float(out, v);
     } else if (py_is(v, PY_DICT)) {
         rc = put_inline(out, v);
     } else if (py_is(v, PY_LIST) || py_is(v, PY_TUPLE) || py_is(v, PY_SET)) {
@@ -172,7 +172,7 @@ put_table(buf_t *out, py_t *table, const char *path, py_t *tables)
     const char *dot = *path != '\0' ? "." : "";
 
     for (size_t i = 0; py_dict_next(table, &i, &key, &value);) {
-        AUTO(py) name = key_text(key);
+        AUTO(py) name = toml_key_text(key);
         AUTO(py) whole = name != NULL ? py_strf("%s%s%s", path, dot, py_cstr(name)) : NULL;
         int of_tables = whole != NULL ? is_array_of_tables(value) : -1;
         if (of_tables < 0)
@@ -196,7 +196,7 @@ put_table(buf_t *out, py_t *table, const char *path, py_t *tables)
             continue;
         }
         buf_printf(out, "%s = ", py_cstr(name));
-        if (put_value(out, value) < 0)
+        if (toml_put_value(out, value) < 0)
             return -1;
         buf_putc(out, '\n');
     }
@@ -204,8 +204,8 @@ put_table(buf_t *out, py_t *table, const char *path, py_t *tables)
     return 0;
 }
 
-/* Tables by their paths, then those within them, level by level. One without a value of its own is written when
- * it has no tables either, so that it is there. Below an array no empty line parts them.  */
+/* Tables by their paths, then those within them, level by level. One without a value of its own is written
+ * when it has no tables either, so that it is there. Below an array no empty line parts them. */
 static int
 put_tables(buf_t *out, py_t *tables, bool under_array)
 {
