@@ -113,7 +113,7 @@ main(int argc, char **argv)
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0)
         return master_main_master_fail(&err);
-    if (startup_folders(conf, CONF_MASTER, &err) < 0 || daemon_user(conf_str(conf, "user"), &err) < 0) {
+    if (startup_folders(conf, CONF_MASTER, true, &err) < 0 || daemon_user(conf_str(conf, "user"), &err) < 0) {
         daemon_pid_remove(pid_file);
         return master_main_master_fail(&err);
     }

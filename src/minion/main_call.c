@@ -473,9 +473,12 @@ main(int argc, char **argv)
     caller_t self = { .values = opts.values };
     self.conf = main_call_conf(dir, overrides, &err);
     /* Root works as the minion's user, so that no file appears that the minion can't read; its folders are
-     * given to the user as at the minion's start. */
+     * given to the user as at the minion's start. A call without a master needs no keys, and leaves no folder
+     * for them, as in Salt. */
+    bool keys = !value_bool(opts.values, "local", false) && self.conf != NULL &&
+                !str_eq(conf_str(self.conf, "file_client"), "local");
     if (self.conf != NULL && geteuid() == 0 &&
-        (startup_folders(self.conf, CONF_MINION, &err) < 0 ||
+        (startup_folders(self.conf, CONF_MINION, keys, &err) < 0 ||
          daemon_user(conf_str(self.conf, "user"), &err) < 0))
         conf_destroy(&self.conf);
     daemon_hide();

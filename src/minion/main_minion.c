@@ -38,7 +38,7 @@ main_minion_fail(const fail_t *err)
 static int
 main_minion_prepare(const conf_t *conf, fail_t *err)
 {
-    if (startup_folders(conf, CONF_MINION, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
+    if (startup_folders(conf, CONF_MINION, true, err) < 0 || daemon_user(conf_str(conf, "user"), err) < 0)
         return err->code;
     daemon_hide();
 

@@ -391,6 +391,14 @@ EOF
     [ "$(stat -c %a "$FLEET/m1/etc/salt/pki/minion/minion.pem")" = 400 ]
 }
 
+@test "a call without a master leaves no folder for keys" {
+    local root=$BATS_TEST_TMPDIR
+    printf 'id: x\nroot_dir: %s\n' "$root" >"$root/minion"
+    run -0 "$HALITE_BIN/salt-call" --local -c "$root" test.ping
+    [ -d "$root/var/cache/salt/minion" ] || [ "$(id -u)" -ne 0 ]
+    [ ! -e "$root/etc" ]
+}
+
 @test "ids that could leave their folder are refused" {
     for id in ../x .hidden a/b 'a b'; do
         minion_conf bad "id: '$id'"

@@ -249,13 +249,13 @@ give_folder(const char *path, owner_t to, fail_t *err)
 
 /* Makes what the daemon needs before it gives up its rights, and gives it to `user`. */
 int
-startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
+startup_folders(const conf_t *conf, conf_side_t side, bool with_keys, fail_t *err)
 {
     static const struct {
         const char *option;
         mode_t mode;
         conf_side_t side;
-    } folders[] = { { "pki_dir", 0700, CONF_BOTH },
+    } folders[] = { { "pki_dir", 0700, CONF_BOTH }, /* the first, for with_keys */
                     { "cachedir", 0750, CONF_BOTH },
                     { "sock_dir", 0755, CONF_MASTER } };
     static const char *const files[] = { "pidfile", "log_file", "audit_log" };
@@ -263,7 +263,7 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
     owner_t to = { geteuid(), getegid() };
     int rc = str_empty(user) ? 0 : daemon_user_ids(user, &to.uid, &to.gid, err);
     bool give = geteuid() == 0 && to.uid != 0;
-    for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
+    for (size_t i = with_keys ? 0 : 1; rc == 0 && i < NELEMS(folders); i++) {
         const char *path = folders[i].side & side ? conf_str(conf, folders[i].option) : "";
         rc = *path ? fs_own_dir(path, folders[i].mode, err) : 0;
         if (rc == 0 && *path && give)

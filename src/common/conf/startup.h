@@ -29,7 +29,8 @@ conf_t *startup_reload(const conf_t *old, const char *dir, conf_side_t side, con
                        fail_t *err);
 
 /* Make the daemon's folders. When root starts it for another `user`, they and their content change to that
- * user: pki_dir, cachedir, the master's sock_dir, and the files pidfile, log_file and audit_log. */
-int startup_folders(const conf_t *conf, conf_side_t side, fail_t *err);
+ * user: pki_dir (for who has keys), cachedir, the master's sock_dir, and the files pidfile, log_file and
+ * audit_log. */
+int startup_folders(const conf_t *conf, conf_side_t side, bool with_keys, fail_t *err);
 
 #endif

@@ -154,7 +154,7 @@ test_folders_of_a_user(void **state)
     assert_int_equal(symlink(outside, link), 0);
     assert_int_equal(linkat(AT_FDCWD, outside, AT_FDCWD, twice, 0), 0);
     AUTO(conf) conf = place(f, "nobody");
-    assert_int_equal(startup_folders(conf, CONF_MASTER, &err), 0);
+    assert_int_equal(startup_folders(conf, CONF_MASTER, true, &err), 0);
 
     static const char *const theirs[] = {
         "pki", "cache", "cache/jobs", "cache/jobs/deep", "cache/jobs/deep/file", "sock", "cache/link"
@@ -175,12 +175,12 @@ test_folders_without_a_user(void **state)
     struct stat st;
 
     AUTO(conf) conf = place(f, "");
-    assert_int_equal(startup_folders(conf, CONF_MASTER, &err), 0);
+    assert_int_equal(startup_folders(conf, CONF_MASTER, true, &err), 0);
     assert_int_equal(owner(f, "pki"), geteuid());
     assert_int_equal(stat(conf_str(conf, "pki_dir"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
     AUTO(conf) unknown = place(f, "no-such-user-here");
-    assert_int_equal(startup_folders(unknown, CONF_MASTER, &err), -ENOENT);
+    assert_int_equal(startup_folders(unknown, CONF_MASTER, true, &err), -ENOENT);
 }
 
 static void
@@ -190,7 +190,7 @@ test_minion_needs_no_sock_dir(void **state)
     AUTO(conf) conf = place(f, "");
     AUTO_FREE char *sock = fs_join(f->dir, "sock");
 
-    assert_int_equal(startup_folders(conf, CONF_MINION, NULL), 0);
+    assert_int_equal(startup_folders(conf, CONF_MINION, true, NULL), 0);
     assert_false(fs_exists(sock));
 }
 
