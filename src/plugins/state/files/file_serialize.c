@@ -209,6 +209,7 @@ file_serialize_tell(work_t *w)
     AUTO_FREE char *comment = NULL;
     json_t *changes = NULL;
 
+    json_object_set_new(s->args, "follow_symlinks", json_true()); /* as the run does */
     if (manage_changes(s->ctx, s->args, &changes, &comment, &why) != 0)
         return fstate_error(s, "Unable to manage file: %s", fail_text(&why));
     bool any = json_object_size(changes) > 0;
