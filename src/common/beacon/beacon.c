@@ -169,7 +169,9 @@ beacon_make(const beacons_t *self, const char *name, json_t *given, int64_t now_
     beacon_t *beacon = xcalloc(1, sizeof(*beacon));
     beacon->name = xstrdup(name);
     beacon->module = xstrdup(beacon_module(name, given));
-    beacon->given = json_deep_copy(given); /* changes are made in place */
+    /* Changes are made in place, and a beacon outlives the configuration that it was made of: it shares no part
+     * with it. */
+    beacon->given = json_deep_copy(given);
     beacon->row = self->env.row(self->env.cookie, beacon->module);
     beacon->context = json_object();
     beacon->rate = (rate_t) RATE(LIMIT_BEACON_RATE, LIMIT_BEACON_BURST);
@@ -186,7 +188,7 @@ beacon_make(const beacons_t *self, const char *name, json_t *given, int64_t now_
     if (every_s <= 0)
         every_s = beacon->row != NULL ? beacon->row->every_s : 1;
     beacon->valid = true;
-    beacon->list = beacon_trimmed(given, beacon->row);
+    beacon->list = beacon_trimmed(beacon->given, beacon->row);
     beacon->config = beacon_dict(beacon->list);
     beacon->every_ms = clock_us_of(every_s) / 1000;
     beacon->run_once = value_truthy(beacon_member(given, "run_once"));

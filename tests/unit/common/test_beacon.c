@@ -298,8 +298,24 @@ test_changes(void **state)
     same_json(json_deep_copy(own), "{}");
 }
 
+/* A beacon that goes on through a reload would keep the parts of the configuration that it shares with the one
+ * of before, beside the fresh one's. */
+static void
+test_shares_nothing(void **state)
+{
+    stage_t *s = *state;
+    json_auto_t *own = parsed("{\"plain\": [{\"a\": {\"b\": [1, \"c\"]}}], \"other\": {\"d\": {\"e\": 1}}}");
+    beacons_configure(s->all, own, NULL, 1000);
+    json_t *a = value_get(json_array_get(value_get(own, "plain"), 0), "a");
+    assert_int_equal(beacons_count(s->all), 2);
+    assert_int_equal(a->refcount, 1);
+    assert_int_equal(value_get(a, "b")->refcount, 1);
+    assert_int_equal(value_get(value_get(own, "other"), "d")->refcount, 1);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_forms), cmocka_unit_test(test_validation),
           cmocka_unit_test_setup_teardown(test_merging, begin, end),
+          cmocka_unit_test_setup_teardown(test_shares_nothing, begin, end),
           cmocka_unit_test_setup_teardown(test_reload, begin, end),
           cmocka_unit_test_setup_teardown(test_clock, begin, end),
           cmocka_unit_test_setup_teardown(test_events, begin, end),
