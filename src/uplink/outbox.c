@@ -26,6 +26,7 @@
 #define DISK_RETRY_MS   5000
 #define SERIES_STEP     10000 /* numbers of events reserved at a time */
 #define BEACON_WINDOW   (16 * 1024)
+#define NUMBER_MAX      ((json_int_t) 999999999999999) /* of events, in as many digits as any */
 
 /* A queued return or event. */
 typedef struct item {
@@ -38,7 +39,6 @@ typedef struct item {
     json_t *event;    /* owned; NULL: a return, or read it from the spool */
     jobret_t *ret;    /* owned: a return that the disk refused; NULL: read it from the spool */
     bool on_disk;     /* an event that is in the spool too */
-    bool told;        /* the log says that the disk refused it */
     int64_t since_ms; /* monotonic: when it came */
     size_t size;      /* of its text */
     bool under_way;
@@ -58,15 +58,15 @@ struct outbox {
     size_t n_loose; /* events of the list that are in memory only */
     size_t event_bytes, kept_bytes, way_bytes, beacon_way_bytes;
     json_int_t next_n;
-    unsigned listening;                     /* bits of masters */
-    int64_t lost_ms[LIMIT_MASTERS];         /* monotonic: since when a master is away */
-    int64_t away_ms;                        /* how long a return waits for its own master; 0: for ever */
-    char *series;                           /* the name of the numbers; NULL: none is kept */
-    json_int_t upto;                        /* reserved in it */
-    int64_t alone_ms;                       /* monotonic: since when no master is connected, if none is */
-    int64_t give_up_ms;                     /* monotonic: when the next return is redirected; 0: none */
-    int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
-    bool disk_told;
+    unsigned listening;                       /* bits of masters */
+    int64_t lost_ms[LIMIT_MASTERS];           /* monotonic: since when a master is away */
+    int64_t away_ms;                          /* how long a return waits for its own master; 0: for ever */
+    char *series;                             /* the name of the numbers; NULL: none is kept */
+    json_int_t upto;                          /* reserved in it */
+    int64_t alone_ms;                         /* monotonic: since when no master is connected, if none is */
+    int64_t give_up_ms;                       /* monotonic: when the next return is redirected; 0: none */
+    int64_t patience_ms, again_ms, disk_ms;   /* the last two monotonic; 0: not waiting */
+    bool disk_told, events_told, series_told; /* the log says that the disk refuses these */
     int64_t unread_ms; /* monotonic: when unreadable items are read again; 0: none is */
     bool events_held;  /* an event is unreadable: later ones wait for it */
 };
@@ -291,26 +291,40 @@ outbox_heard(const outbox_t *self, const item_t *it)
     return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
 }
 
-/* Writes an event to disk, so that it survives this process. When the disk refuses, it stays in memory
- * only. */
+/* Has the disk asked again in a while. */
 static void
+disk_later(outbox_t *self)
+{
+    self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
+}
+
+/* Writes an event to disk, so that it survives this process. When the disk refuses, it stays in memory only, and
+ * false is returned. The log tells the first refusal and the recovery, not each event between. */
+static bool
 keep_event(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
     it->on_disk = spool_event_keep(self->spool, it->event, &err) == 0;
     self->n_loose -= it->on_disk;
-    if (!it->on_disk && !it->told)
+    if (!it->on_disk && !self->events_told)
         log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->event, "tag", ""),
                     (long long) it->n, fail_text(&err));
-    it->told = !it->on_disk;
+    else if (it->on_disk && self->events_told)
+        log_warning("events can be kept on the disk again");
+    self->events_told = !it->on_disk;
+    if (!it->on_disk)
+        disk_later(self);
+    return it->on_disk;
 }
 
+/* Stops at the first refusal when all are asked for: a full disk would refuse each of thousands. */
 static void
 keep_events(outbox_t *self, bool beacons)
 {
-    for (item_t *it = self->first_event; it != NULL && self->n_loose > 0; it = it->next)
+    bool kept = true;
+    for (item_t *it = self->first_event; it != NULL && self->n_loose > 0 && (kept || !beacons); it = it->next)
         if (!it->is_ret && !it->on_disk && (beacons || !it->is_beacon))
-            keep_event(self, it);
+            kept = keep_event(self, it);
 }
 
 static void
@@ -350,27 +364,37 @@ outbox_send(outbox_t *self, item_t *it)
     return true;
 }
 
+/* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a crash, which goes
+ * on at the end of the reserve, never uses a number twice. One write per SERIES_STEP events. Where the disk
+ * refuses, events go on without a reserve, and each one asks again. */
+static void
+outbox_reserve(outbox_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (self->series == NULL || self->next_n < self->upto)
+        return;
+    bool kept = spool_series_keep(self->spool, self->series, self->next_n + SERIES_STEP, &err) == 0;
+    if (kept)
+        self->upto = self->next_n + SERIES_STEP;
+    else if (!self->series_told)
+        log_warning("numbers of events can't be reserved: %s", fail_text(&err));
+    self->series_told = !kept;
+    if (!kept)
+        disk_later(self);
+}
+
 /* Puts an event into the list, TAKEN, with the next number. */
 static void
 outbox_number(outbox_t *self, item_t *it)
 {
-    /* Reserves SERIES_STEP event numbers on disk before the first is used, so that a start after a
-     * crash, which goes on at the end of the reserve, never uses a number twice. One write per
-     * SERIES_STEP events. */
-    fail_auto_t err = FAIL_INIT;
-    if (self->series != NULL && self->next_n >= self->upto) {
-        self->upto = self->next_n + SERIES_STEP;
-        if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
-            log_warning("%s", fail_text(&err));
-    }
-
+    outbox_reserve(self);
     it->n = ++self->next_n;
     it->key = xasprintf("#%lld", (long long) it->n);
     json_object_set_new(it->event, "n", json_integer(it->n));
     self->n_events++;
     self->n_loose++;
     if (!self->listening)
-        keep_event(self, it);
+        (void) keep_event(self, it);
     (void) outbox_append(self, it);
 }
 
@@ -557,7 +581,7 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
     bool kept = !spool(self, it, ret);
     if (kept) {
         self->kept_bytes += it->size;
-        self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
+        disk_later(self);
     }
     int64_t given_up = given_up_ms(self, it);
     if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
@@ -579,9 +603,9 @@ outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker)
 static bool
 outbox_put_event(outbox_t *self, const char *tag, json_t *data, json_t *more, json_t *bare)
 {
-    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*, s:O*}", "n", self->next_n + 1, "oldest",
-                                   self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
-                                   "more", more, "bare", bare);
+    /* Numbers that come later, with more digits, have their room. */
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*, s:O*}", "n", NUMBER_MAX, "oldest", NUMBER_MAX,
+                                   "tag", tag, "data", data, "more", more, "bare", bare);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
     /* Masters refuse messages with more values. */
@@ -662,6 +686,9 @@ outbox_tick(outbox_t *self, int64_t now_ms)
         }
 
         self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
+        outbox_reserve(self);
+        if (!self->listening)
+            keep_events(self, true);
     }
     if (self->give_up_ms && now_ms >= self->give_up_ms)
         outbox_give_up(self, now_ms);

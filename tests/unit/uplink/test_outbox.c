@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/wire.h"
 #include "uplink/outbox.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -705,6 +706,103 @@ test_full_disk(void **state)
     assert_int_equal(outbox_len(f->box), n);
 }
 
+static void
+fill_disk(struct rlimit *ret_old)
+{
+    (void) signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, ret_old), 0);
+    struct rlimit none = *ret_old;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+}
+
+/* Events that came while the disk was full are there as soon as it has room, also when nothing else comes. */
+static void
+test_events_on_a_full_disk(void **state)
+{
+    fixture_t *f = *state;
+    struct rlimit old;
+
+    beacon(f, 1);
+    fill_disk(&old);
+    event(f, true);
+    beacon(f, 100);
+    int64_t disk = outbox_next_ms(f->box);
+    assert_true(disk > 0);
+    outbox_tick(f->box, disk + 1);
+    assert_true(outbox_next_ms(f->box) > 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    outbox_tick(f->box, disk + 60000);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+    /* As if it had been killed. */
+    outbox_destroy(&f->box);
+    open_box(f);
+    assert_int_equal(outbox_len(f->box), 102);
+}
+
+/* The disk was full when numbers had to be reserved: that is made good, or a start after a kill would use them
+ * again, for which masters take them as had. */
+static void
+test_numbers_on_a_full_disk(void **state)
+{
+    enum { STEP = 10000, MORE = 5 };
+    fixture_t *f = *state;
+    struct rlimit old;
+    char boot[LIMIT_BOOT] = "first";
+
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
+    event(f, true);
+    outbox_connected(f->box, 0);
+    for (int n = 2; n <= STEP; n++) {
+        event(f, true);
+        ack_event(f, n);
+    }
+    fill_disk(&old);
+    event(f, true);
+    ack_event(f, STEP + 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    for (int n = STEP + 2; n <= STEP + MORE; n++) {
+        event(f, true);
+        ack_event(f, n);
+    }
+    /* As if it had been killed; the first event still waits. */
+    outbox_destroy(&f->box);
+    open_box(f);
+    (void) str_copy(boot, sizeof(boot), "second");
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
+    assert_string_equal(boot, "first");
+    outbox_connected(f->box, 0);
+    (void) sent(f);
+    event(f, true);
+    assert_true(json_integer_value(json_array_get(f->sent, 0)) > STEP + MORE);
+}
+
+/* An event that just fits now fits with a longer number too, which it may get as others pass it. */
+static void
+test_event_that_just_fits(void **state)
+{
+    fixture_t *f = *state;
+    size_t low = 0, high = LIMIT_EVENTS_KEPT_BYTES / 4, len;
+    int n = 0;
+    AUTO_FREE char *text = xcalloc(1, high + 1);
+
+    memset(text, 'x', high);
+    while (low + 1 < high) {
+        size_t size = (low + high) / 2;
+        json_auto_t *data = json_pack("{s:s%}", "a", text, size);
+        if (outbox_beacon(f->box, "t", data)) {
+            ack_event(f, ++n);
+            low = size;
+        } else
+            high = size;
+    }
+    json_int_t large = 1234567890;
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:{s:s%}, s:b}", "n", large, "oldest", large, "tag", "t",
+                                   "data", "a", text, low, "bare", true);
+    AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
+    assert_non_null(message);
+}
+
 /* The same job twice: the later return counts, the folder's count stays right. */
 static void
 test_same_jid_twice(void **state)
@@ -811,4 +909,6 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_other_master), TEST(test_other_patience), TEST(test_asker_after_restart),
           TEST(test_window), TEST(test_patience), TEST(test_unreadable_series),
           TEST(test_event_of_too_many_values), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice), TEST(test_storm), TEST(test_storm_without_a_master))
+          TEST(test_events_on_a_full_disk), TEST(test_numbers_on_a_full_disk),
+          TEST(test_event_that_just_fits), TEST(test_same_jid_twice), TEST(test_storm),
+          TEST(test_storm_without_a_master))
