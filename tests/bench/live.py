@@ -21,9 +21,12 @@ def held(pid):
     try:
         with open(f"/proc/{pid}/mem", "rb", 0) as f:
             f.seek(AT)
-            magic, *counts = HEAD.unpack(f.read(HEAD.size))
+            head = f.read(HEAD.size)
     except OSError:
         return None
+    if len(head) < HEAD.size:  # it has ended since
+        return None
+    magic, *counts = HEAD.unpack(head)
     return tuple(counts) if magic == MAGIC else None
 
 
