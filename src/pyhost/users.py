@@ -10,9 +10,15 @@ def salts_function(kind, name):
 
 
 def packaged_function(kind, name):
-    """The function "mod.fun" of a file of the package `salt` that is part of this program."""
+    """The function "mod.fun" of a file of the package `salt` that is part of this program, or None."""
     module, dot, function = name.partition(".")
-    return getattr(importlib.import_module(f"salt.{kind}.{module}"), function)
+    whole = f"salt.{kind}.{module}"
+    try:
+        return getattr(importlib.import_module(whole), function, None)
+    except ModuleNotFoundError as e:
+        if e.name != whole:  # the file is there, and imports what is not
+            raise
+        return None
 
 
 def why_not(kind, name):

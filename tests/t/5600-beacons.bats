@@ -357,7 +357,7 @@ def beacon(config):
 PY
     start_master "auto_accept: True" "file_roots: {base: [$SRV]}"
     listen all 'salt/beacon/*'
-    start_minion m1
+    start_minion m1 'beacons: {other: [{beacon_module: nowhere}]}'
     wait_connected m1
     run -0 salt m1 saltutil.sync_beacons
     run -0 salt m1 beacons.add counts "[{crash: $FLEET/crash, raise: $FLEET/raise}, {interval: 1}]"
@@ -373,6 +373,14 @@ PY
     rm "$FLEET/crash"
     n=$(heard all 'counts/seen')
     until_true 30 eval '[ "$(heard all counts/seen)" -gt "$n" ]'
+    # One without a check of its own looks all the same, as in Salt; of one that is nowhere the event says so.
+    printf 'def beacon(config):\n    return [{"tag": "seen"}]\n' >"$SRV/_beacons/plain.py"
+    run -0 salt m1 saltutil.sync_beacons
+    run -0 salt m1 beacons.add plain '[{interval: 1}]'
+    [[ $output == *"Added beacon: plain."* ]]
+    wait_event all 'salt/beacon/m1/plain/seen'
+    until_log "$FLEET/log/m1" 'No validate function found for plain, running basic beacon validation.'
+    wait_event all 'salt/beacon/m1/other/.*"error":"there is no beacon nowhere"'
     ping_ok m1
 }
 
