@@ -246,6 +246,7 @@ static void
 sh_scan(tracer_t *self)
 {
     fail_auto_t err = FAIL_INIT;
+    json_t *told = json_object(); /* those of shells that have ended are left behind */
     size_t n;
     AUTO_FREE pid_t *pids = procfs_pids(&n, &err);
     for (size_t i = 0; i < self->n; i++)
@@ -269,12 +270,16 @@ sh_scan(tracer_t *self)
             sh_note(self, pids[i], pids[i], st.st_uid);
             continue;
         }
+        if (self->n < TRACED_MAX && errno == ESRCH) /* it has ended meanwhile */
+            continue;
         (void) snprintf(key, sizeof(key), "%d", (int) pids[i]);
         if (value_get(self->told, key) == NULL)
             log_warning("the shell %s of %s can't be watched: %s; it may be traced already", key, user,
                         self->n < TRACED_MAX ? strerror(errno) : "too many are");
-        json_object_set_new(self->told, key, json_true());
+        json_object_set_new(told, key, json_true());
     }
+    json_decref(self->told);
+    self->told = told;
 }
 
 /* Ends this process when the kernel lets nobody be traced. */

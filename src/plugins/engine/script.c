@@ -14,13 +14,16 @@
 #include "salt/log.h"
 
 /* A command that never ends its line must not fill the memory. */
-enum { LINE_MAX_BYTES = 1024 * 1024 };
+enum {
+    LINE_MAX_BYTES = 1024 * 1024,
+    SEEN_MAX = 10000 /* tags that are remembered: a script that never ends may make new ones for ever */
+};
 
 /* The state of a run, for each of its lines. */
 typedef struct script {
     call_ctx_t *ctx;
     const char *output; /* "json" or "yaml" */
-    json_t *seen;       /* owned: {tag: data} of before; NULL: each line is an event */
+    json_t *seen;       /* owned: {tag: data} of before, oldest first; NULL: each line is an event */
 } script_t;
 
 /* Fires the event of a line. Empty lines and those without a tag are no events; what can't be read is told in
@@ -43,8 +46,11 @@ script_line(script_t *self, char *line)
         log_error("engine script: %s", fail_text(&err));
     if (tag == NULL || (self->seen != NULL && json_equal(value_get(self->seen, tag), data)))
         return;
-    if (self->seen != NULL)
+    if (self->seen != NULL) {
         json_object_set(self->seen, tag, data);
+        if (json_object_size(self->seen) > SEEN_MAX)
+            json_object_del(self->seen, json_object_iter_key(json_object_iter(self->seen)));
+    }
     if (ctx_fire(self->ctx, tag, data, &err) < 0)
         log_error("engine script: %s", fail_text(&err));
 }
@@ -147,7 +153,7 @@ static const arg_t args[] = {
     { "cmd", ARG_STR, ARG_REQUIRED, "The command, as words of a shell; no shell reads it" },
     { "output", ARG_STR, "\"json\"", "Form of its lines: json or yaml" },
     { "interval", ARG_FLOAT, "1", "Seconds between two runs" },
-    { "onchange", ARG_BOOL, "false", "Fire only what differs from the last of the same tag" },
+    { "onchange", ARG_BOOL, "false", "Fire only what differs from the last of the same tag, of 10,000 tags" },
     ARGS_END
 };
 
