@@ -21,6 +21,9 @@ typedef struct sd_id {
 } sd_id_t; /* sd_id128_t */
 
 enum { SD_LOCAL_ONLY = 1, SD_OS_ROOT = 16 };
+/* Bounds of when the library wants to look by itself: a time that has passed would keep the minion busy, and a
+ * clock that was set may put it far away. */
+enum { LOOK_MIN_MS = 100, LOOK_MAX_MS = 60000 };
 
 static struct sd_lib {
     int (*open)(sd_journal_t **, int flags);
@@ -342,7 +345,7 @@ journal_again_ms(const journal_t *self)
     if (sd_lib.get_timeout(self->handle, &until_us) < 0 || until_us == UINT64_MAX)
         return -1;
     int64_t wait_ms = (int64_t) (until_us / 1000) - clock_mono_ms();
-    return wait_ms < 100 ? 100 : wait_ms > 60000 ? 60000 : (int) wait_ms;
+    return wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : (int) wait_ms;
 }
 
 /* NEW entry at which the library is, NULL with a negative *ret_rc. Adds its bytes to *bytes. */

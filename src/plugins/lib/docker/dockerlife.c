@@ -479,12 +479,14 @@ collect_run(call_ctx_t *ctx, const char *id, bool removes_itself, json_t *ret, f
     json_object_set_new(ret, "Logs", value_utf8(buf_str(&text), text.len));
     if (removes_itself)
         return 0;
-    /* The log ends with the last program that has it open, a moment before the engine knows of the container's end. */
+    /* The log ends with the last program that has it open, a moment before the engine knows of the container's end.
+     * Two seconds are enough for a busy engine; what has its log closed and runs on for longer is told as such. */
     enum { LOOKS = 40 };
+    const double look_s = 0.05;
     json_auto_t *container = docker_container(ctx, id, err);
     bool ended = strcmp(value_str(value_get(container, "State"), "Status", ""), "exited") == 0;
     for (int i = 0; container != NULL && !ended && i < LOOKS; i++) {
-        clock_pause(0.05);
+        clock_pause(look_s);
         json_decref(container);
         container = docker_container(ctx, id, err);
         ended = strcmp(value_str(value_get(container, "State"), "Status", ""), "exited") == 0;
