@@ -18,7 +18,7 @@ build() { # Compilers and tools; the libraries, of libcurl the headers alone; wh
     programs="$programs gcc make pkg-config git"
 }
 test_() { # What tests are written in; what they and the programs under test call.
-    packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
+    packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-requests python3-yaml clang clang-format
         acl apache2-utils btrfs-progs curl fish gpg gpg-agent iproute2 ipset iptables mercurial nftables openssh-client openssl patch procps rsync ruby strace subversion systemd-journal-remote unzip
         util-linux xz-utils zip zsh"
     modules="$modules cmocka"
