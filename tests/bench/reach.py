@@ -148,6 +148,8 @@ class Postgres:
 class Reach:
     """What comes in and goes out of a master and two minions."""
 
+    TELL = ("counts", "diskusage", "load", "memusage", "status")  # beacons that find something at each look
+
     def __init__(self, site, args):
         self.site, self.args, self.load = site, args, Load()
         self.folder = site.folder()
@@ -188,7 +190,22 @@ class Reach:
         fleet.wait_for("both minions", 60, lambda: len(self.master.connected()[0]) == 2, 0.05)
         with self.master.client() as client:
             client.job("*", "saltutil.sync_beacons")
+        self._beacons_tell()
         self.daemons = [("master", self.master.process.pid)] + [(m.name, m.process.pid) for m in self.minions]
+
+    def _beacons_tell(self):
+        """One that fails at each look would be no load, and nobody would see it."""
+        left = {f"salt/beacon/{m.name}/{name}/" for m in self.minions for name in self.TELL}
+        end = time.monotonic() + 60
+        with self.master.client() as ears:
+            ears.call("events", tags=["salt/beacon/*"])
+            ears.sock.settimeout(60)
+            while left and time.monotonic() < end:
+                push = ears.next()
+                if "error" not in push.get("data", {"error": "no event"}):
+                    left -= {tag for tag in left if push["tag"].startswith(tag)}
+        if left:
+            raise BenchError(f"beacons tell nothing: {', '.join(sorted(left))}")
 
     def _job(self):
         with self.master.client() as client:
