@@ -26,6 +26,7 @@
 #define DISK_RETRY_MS   5000
 #define SERIES_STEP     10000 /* numbers of events reserved at a time */
 #define BEACON_WINDOW   (16 * 1024)
+#define BEACON_TENTHS   9                              /* of all that may wait */
 #define NUMBER_MAX      ((json_int_t) 999999999999999) /* of events, in as many digits as any */
 
 /* A queued return or event. */
@@ -610,8 +611,10 @@ outbox_put_event(outbox_t *self, const char *tag, json_t *data, json_t *more, js
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
     /* Masters refuse messages with more values. */
     bool fits = message != NULL && json_few(message, len, LIMIT_WIRE_VALUES);
-    if (!fits || self->n_events + self->n_later >= LIMIT_EVENTS_KEPT ||
-        self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+    /* Beacons leave room for what jobs fire. */
+    size_t tenths = bare != NULL ? BEACON_TENTHS : 10;
+    if (!fits || self->n_events + self->n_later >= LIMIT_EVENTS_KEPT / 10 * tenths ||
+        self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES / 10 * tenths)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
     it->master = -1;

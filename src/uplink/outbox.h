@@ -46,7 +46,8 @@ void outbox_masters(outbox_t *self, json_t *masters);
  * return it is on disk, or in memory when the disk refuses it. TAKES *ret_p. */
 void outbox_return(outbox_t *self, jobret_t **ret_p, const char *asker);
 /* Queues an event. The members of `more` travel beside the data (the start event's grains); NULL: none.
- * False: dropped, because it exceeds the message limits or LIMIT_EVENTS_KEPT(_BYTES) wait already. */
+ * False: dropped, because it exceeds the message limits or LIMIT_EVENTS_KEPT(_BYTES) wait already; of a beacon, nine
+ * tenths of that. */
 bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);
 /* The same for an event of a beacon, whose data the master takes as the event's own. */
 bool outbox_beacon(outbox_t *self, const char *tag, json_t *data);

@@ -321,6 +321,34 @@ PY
     [ "$word" = return ] && [ "$n" -lt 300 ]
 }
 
+@test "a storm while the master is away: what finds no room is counted, told when there is some, and a line of the log" {
+    start_master "auto_accept: True"
+    beacons=
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        mkdir "$W/b$i"
+        beacons+="b$i: [{beacon_module: inotify}, {files: {$W/b$i: {mask: [create]}}}], "
+    done
+    start_minion m1 "beacons: {$beacons}"
+    wait_connected m1
+    watches() { touch "$W/b9/try-$RANDOM" && said m1 'beacon b9: [1-9]'; }
+    until_true 10 watches
+    stop master
+    for i in 0 1 2 3 4 5 6 7 8 9; do touch "$W/b$i/"{1..1200}; done
+    full() { [ "$(find "$FLEET/m1/var/cache/salt/minion/spool" -name '*.ev' | wc -l)" -ge 9000 ]; }
+    until_true 30 full
+    until_log "$FLEET/log/m1" 'too many wait for a master; such events are only counted'
+    start_master
+    all_told() { # each is an event, or counted
+        salt-run state.event 'salt/beacon/m1/b*' count=20000 since=10m timeout=2 >"$FLEET/told" 2>/dev/null
+        fired=$(grep -cE '"path": "[^"]*/[0-9]+"' "$FLEET/told")
+        merged=$(($(grep -oE '"merged": [0-9]+' "$FLEET/told" | cut -d: -f2 | paste -sd+)))
+        [ $((fired + merged)) = 12000 ]
+    }
+    until_true 60 all_told
+    [ "$fired" -ge 8900 ] && [ "$merged" -ge 2000 ]
+    [ "$(grep -c 'are only counted' "$FLEET/log/m1")" = 1 ]
+}
+
 @test "quiet during a state run" {
     seen() {
         touch "$W/$1-$RANDOM"

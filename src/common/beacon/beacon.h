@@ -80,6 +80,9 @@ void beacon_readable(beacon_t *self, int64_t now_ms);
 json_t *beacon_events(beacon_t *self, const char *id, json_t *found, int64_t now_ms);
 /* NEW {tag, data} that tells how many events were merged, when it is time for it; NULL: nothing to tell. */
 json_t *beacon_merged(beacon_t *self, const char *id, int64_t now_ms);
+/* Nothing had room for this event of the beacon: it counts as merged, and one that tells of merged events is
+ * told again later. */
+void beacon_unsent(beacon_t *self, const char *id, const json_t *event, int64_t now_ms);
 /* NEW {tag, data} of a failed look. */
 json_t *beacon_error(const beacon_t *self, const char *id, const char *text);
 

@@ -7,8 +7,9 @@
 #include "salt/value.h"
 
 enum {
-    MERGED_MS = 1000, /* events that are merged in a second are told together */
-    MERGED_TAGS = 16  /* tags that are told with their counts */
+    MERGED_MS = 1000,  /* events that are merged in a second are told together */
+    MERGED_TAGS = 16,  /* tags that are told with their counts */
+    UNSENT_MS = 10000, /* until events that nothing had room for are told: it may still have none */
 };
 
 /* True when onchangeonly leaves the item out: the last look found it too, or there was none and
@@ -24,18 +25,44 @@ fire_is_old(const beacon_t *self, const json_t *found, json_t *seen)
     return value_get(self->seen, text) != NULL;
 }
 
+/* Counts events of a tag's end that are too many. */
+static void
+fire_count(beacon_t *self, const char *end, json_int_t n)
+{
+    if (self->merged == NULL)
+        self->merged = json_object();
+    if (value_get(self->merged, end) != NULL || json_object_size(self->merged) < MERGED_TAGS)
+        json_object_set_new(self->merged, end, json_integer(value_int(self->merged, end, 0) + n));
+}
+
 /* Counts an event that is too many. */
 static void
 fire_merge(beacon_t *self, const json_t *found, int64_t now_ms)
 {
     json_t *tag = value_get(found, "tag");
     AUTO_FREE char *text = tag != NULL ? value_pystr(tag) : xstrdup("");
-    if (self->merged == NULL)
-        self->merged = json_object();
     if (self->n_merged++ == 0)
         self->merged_ms = now_ms + MERGED_MS;
-    if (value_get(self->merged, text) != NULL || json_object_size(self->merged) < MERGED_TAGS)
-        json_object_set_new(self->merged, text, json_integer(value_int(self->merged, text, 0) + 1));
+    fire_count(self, text, 1);
+}
+
+void
+beacon_unsent(beacon_t *self, const char *id, const json_t *event, int64_t now_ms)
+{
+    AUTO_FREE char *own = xasprintf("salt/beacon/%s/%s/", id, self->name);
+    const char *tag = value_str(event, "tag", ""), *end = str_starts(tag, own) ? tag + strlen(own) : tag,
+               *key;
+    json_t *data = value_get(event, "data"), *tags = value_get(data, "tags"), *n;
+    json_int_t merged = str_eq(end, "merged") && json_is_object(tags) ? value_int(data, "merged", 0) : 0;
+    self->merged_ms = now_ms + UNSENT_MS;
+    if (merged <= 0) {
+        self->n_merged++;
+        fire_count(self, end, 1);
+        return;
+    }
+    self->n_merged += (size_t) merged;
+    json_object_foreach (tags, key, n)
+        fire_count(self, key, json_integer_value(n));
 }
 
 json_t *

@@ -22,10 +22,11 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define RETRY_MS 10000 /* between tries to open what could not be opened, or to start Python again */
-#define BUSY_MS  200   /* until a look that found no place beside the others tries again */
-#define STATE_MS 1000  /* between looks whether the state run is over */
-#define READY    16    /* descriptors that one turn takes */
+#define RETRY_MS   10000 /* between tries to open what could not be opened, or to start Python again */
+#define BUSY_MS    200   /* until a look that found no place beside the others tries again */
+#define STATE_MS   1000  /* between looks whether the state run is over */
+#define READY      16    /* descriptors that one turn takes */
+#define DROPPED_MS 60000 /* between lines of the log on events that find no room */
 
 /* What this part keeps with a beacon. */
 typedef struct work {
@@ -52,6 +53,7 @@ typedef struct mbeacon {
     char *looking;       /* owned: name of the beacon that looks there; NULL: none */
     int64_t look_end_ms; /* monotonic: the child is killed then; 0: it does not look */
     int64_t python_ms;   /* monotonic: not started before */
+    int64_t dropped_ms;  /* monotonic: the log tells no event without room before */
 } mbeacon_t;
 
 static const beacon_row_t *
@@ -106,16 +108,24 @@ mbeacon_gone(void *cookie, beacon_t *beacon)
 
 /* ---- what a look found -------------------------------------------------------------------------------- */
 
-/* The reactor and other parts hear of the event at once, as in Salt; the outbox keeps it for the masters. */
+/* The reactor and other parts hear of the event at once, as in Salt; the outbox keeps it for the masters. While a
+ * master is away for long, most find no room there: they are counted, and the log tells one a minute. */
 static void
-mbeacon_fire(mbeacon_t *self, const json_t *event)
+mbeacon_fire(mbeacon_t *self, beacon_t *beacon, const json_t *event)
 {
     const char *tag = value_str(event, "tag", "");
     json_t *data = value_get(event, "data");
+    int64_t now_ms = clock_mono_ms();
     EACH_PART(self->js, shown, tag, data);
-    if (!outbox_beacon(self->js->outbox, tag, data))
-        log_error("event %s: it is too large for a message, or too many wait for a master; it is dropped",
-                  tag);
+    if (outbox_beacon(self->js->outbox, tag, data))
+        return;
+    beacon_unsent(beacon, self->js->env.id, event, now_ms);
+    if (now_ms < self->dropped_ms)
+        return;
+    self->dropped_ms = now_ms + DROPPED_MS;
+    log_error("event %s: it is too large for a message, or too many wait for a master; such events are only "
+              "counted",
+              tag);
 }
 
 /* Tells a failure, once while it stays the same. */
@@ -129,7 +139,7 @@ mbeacon_failed(mbeacon_t *self, beacon_t *beacon, const char *text)
     work->error = xstrdup(text);
     log_error("Unable to start %s beacon, %s", beacon->name, text);
     json_auto_t *event = beacon_error(beacon, self->js->env.id, text);
-    mbeacon_fire(self, event);
+    mbeacon_fire(self, beacon, event);
 }
 
 /* Fires what was found, TAKEN; with `error` that. One that runs once is over then. */
@@ -141,7 +151,7 @@ mbeacon_found(mbeacon_t *self, beacon_t *beacon, json_t *found, const char *erro
     json_t *one;
     size_t i;
     json_array_foreach (events, i, one)
-        mbeacon_fire(self, one);
+        mbeacon_fire(self, beacon, one);
     if (json_array_size(events) > 0)
         log_debug("beacon %s: %zu events", beacon->name, json_array_size(events));
     else
@@ -471,9 +481,10 @@ mbeacon_tick(void *part, int64_t now_ms)
                 mbeacon_python(self, now_ms);
         }
     for (size_t i = 0; i < beacons_count(self->engine); i++) {
-        json_auto_t *news = beacon_merged(beacons_at(self->engine, i), self->js->env.id, now_ms);
+        beacon = beacons_at(self->engine, i);
+        json_auto_t *news = beacon_merged(beacon, self->js->env.id, now_ms);
         if (news != NULL)
-            mbeacon_fire(self, news);
+            mbeacon_fire(self, beacon, news);
     }
     if (self->look_end_ms != 0 && now_ms >= self->look_end_ms)
         for (job_proc_t *p = self->js->jobs; p != NULL; p = p->next)

@@ -255,6 +255,28 @@ test_storm(void **state)
     assert_null(beacon_merged(b, "web", 9000));
 }
 
+/* Events that nothing had room for are counted until there is room, and so is what told of them. */
+static void
+test_unsent(void **state)
+{
+    stage_t *s = *state;
+    configure(s, "{\"plain\": []}", NULL, 0);
+    beacon_t *b = beacons_find(s->all, "plain");
+    json_auto_t *events = beacon_events(b, "web",
+                                        parsed("[{\"tag\": \"/a\"}, {\"tag\": \"/a\"}, {\"b\": 1}]"), 1);
+    beacon_unsent(b, "web", json_array_get(events, 0), 1000);
+    beacon_unsent(b, "web", json_array_get(events, 2), 1500);
+    assert_null(beacon_merged(b, "web", 11499));
+    json_auto_t *news = beacon_merged(b, "web", 11500);
+    beacon_unsent(b, "web", news, 11500);
+    beacon_unsent(b, "web", json_array_get(events, 1), 12000);
+    assert_null(beacon_merged(b, "web", 21999));
+    same_json(beacon_merged(b, "web", 22000),
+              "{\"tag\": \"salt/beacon/web/plain/merged\","
+              " \"data\": {\"id\": \"web\", \"merged\": 3, \"tags\": {\"/a\": 2, \"\": 1}}}");
+    assert_null(beacon_merged(b, "web", 40000));
+}
+
 static void
 change(json_t *own, const char *request, const char *want)
 {
@@ -320,4 +342,5 @@ UNIT_MAIN(cmocka_unit_test(test_forms), cmocka_unit_test(test_validation),
           cmocka_unit_test_setup_teardown(test_clock, begin, end),
           cmocka_unit_test_setup_teardown(test_events, begin, end),
           cmocka_unit_test_setup_teardown(test_edges, begin, end),
-          cmocka_unit_test_setup_teardown(test_storm, begin, end), cmocka_unit_test(test_changes))
+          cmocka_unit_test_setup_teardown(test_storm, begin, end),
+          cmocka_unit_test_setup_teardown(test_unsent, begin, end), cmocka_unit_test(test_changes))

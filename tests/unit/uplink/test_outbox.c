@@ -870,6 +870,25 @@ test_storm(void **state)
     assert_int_equal(outbox_len(f->box), 0);
 }
 
+/* While a master is away for long, beacons do not take the room of what jobs fire. */
+static void
+test_storm_leaves_room(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *data = json_object();
+    int n = 0;
+
+    while (n < LIMIT_EVENTS_KEPT && outbox_beacon(f->box, "t", data))
+        n++;
+    event(f, true);
+    assert_int_equal(n, LIMIT_EVENTS_KEPT / 10 * 9);
+    outbox_connected(f->box, 0);
+    for (int i = 1; i <= n + 1; i++)
+        ack_event(f, i);
+    assert_int_equal(outbox_len(f->box), 0);
+    assert_true(outbox_beacon(f->box, "t", data));
+}
+
 /* What waits when the last master goes is kept on disk, all of it; a return goes before it, also after a
  * restart, but not before what its job fired. */
 static void
@@ -911,4 +930,4 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_event_of_too_many_values), TEST(test_events_have_limits), TEST(test_full_disk),
           TEST(test_events_on_a_full_disk), TEST(test_numbers_on_a_full_disk),
           TEST(test_event_that_just_fits), TEST(test_same_jid_twice), TEST(test_storm),
-          TEST(test_storm_without_a_master))
+          TEST(test_storm_leaves_room), TEST(test_storm_without_a_master))
