@@ -8,7 +8,11 @@
 #include "common/base/map.h"
 #include "salt/value.h"
 
-enum { MINUTE_US = 60 * 1000000 };
+enum {
+    MINUTE_US = 60 * 1000000,
+    FILES_MAX =
+        1000 /* that are remembered: rules may be added and taken away for as long as the master runs */
+};
 
 typedef struct rule {
     uint64_t events, begun, failed, seq;
@@ -52,13 +56,25 @@ rstats_destroy(rstats_t **self_p)
     free(self);
 }
 
-/* The row of a file, which is made when there is none. With the lock. */
+/* The row of a file, which is made when there is none; then, of too many, the one goes whose last event is longest
+ * ago. With the lock. */
 static rule_t *
 reactor_stats_row(rstats_t *self, const char *file)
 {
     rule_t *rule = map_get(self->rules, file);
     if (rule != NULL)
         return rule;
+    if (map_len(self->rules) >= FILES_MAX) {
+        const char *one, *oldest = NULL;
+        int64_t at_us = INT64_MAX;
+        void *value;
+        for (size_t i = 0; map_next(self->rules, &i, &one, &value);)
+            if (((rule_t *) value)->at_us < at_us) {
+                at_us = ((rule_t *) value)->at_us;
+                oldest = one;
+            }
+        (void) map_del(self->rules, oldest);
+    }
     rule = xcalloc(1, sizeof(*rule));
     map_set(self->rules, file, rule);
     return rule;

@@ -1,9 +1,9 @@
-/* reactor_stats.h - what each file of the reactor's rules has done since the master began. `file` is as it is
- * configured.
+/* reactor_stats.h - what each file of the reactor's rules has done since the master began, of a thousand files at
+ * most. `file` is as it is configured.
  *
  * Layer      master, private to reactor*.c
  * Threads    any
- * Tests      tests/t/6100-reactor.bats
+ * Tests      tests/unit/master/test_reactor_stats.c, tests/t/6100-reactor.bats
  */
 #ifndef MASTER_REACTOR_REACTOR_STATS_H
 #define MASTER_REACTOR_REACTOR_STATS_H
