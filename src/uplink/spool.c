@@ -107,16 +107,22 @@ spool_stamp(spool_t *self, const char *path)
     (void) utimensat(AT_FDCWD, path, times, 0);
 }
 
+/* A file that waits. */
 typedef struct waiting {
     int64_t at_ns;
-    json_t *what;
+    json_t *name; /* BORROWED */
+    bool is_ret;
 } waiting_t;
 
+/* At one time events come before returns, in the order of their numbers. */
 static int
 by_time(const void *a, const void *b)
 {
     const waiting_t *x = a, *y = b;
-    return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return x->is_ret != y->is_ret ? x->is_ret - y->is_ret
+                                  : strcmp(json_string_value(x->name), json_string_value(y->name));
 }
 
 spool_t *
@@ -165,14 +171,21 @@ spool_new(const char *dir, fail_t *err)
         json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
         AUTO_FREE char *path = spool_path(self, json_string_value(name), is_ret ? RET : EV);
         struct stat st;
-        all[i].at_ns = stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
-                                            : 0;
-        all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
+        int64_t at_ns = stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+                                             : 0;
+        all[i] = (waiting_t){ at_ns, name, is_ret };
+        self->stamp_ns = at_ns > self->stamp_ns ? at_ns : self->stamp_ns;
     }
+    /* No event comes behind a later one, which a master would take for a repetition: a beacon's may be written after
+     * what a job has fired since, and copied files have other times. */
+    for (size_t i = n; i-- > n_rets + 1;)
+        if (all[i - 1].at_ns > all[i].at_ns)
+            all[i - 1].at_ns = all[i].at_ns;
     qsort(all, n, sizeof(*all), by_time);
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(out, all[i].what);
-    self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
+        json_array_append_new(out, all[i].is_ret
+                                       ? json_incref(all[i].name)
+                                       : json_integer(strtoll(json_string_value(all[i].name), NULL, 10)));
     self->waiting = out;
 
     return self;

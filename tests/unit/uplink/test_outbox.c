@@ -870,6 +870,26 @@ test_storm(void **state)
     assert_int_equal(outbox_len(f->box), 0);
 }
 
+/* What a job fired is written at its return, the beacon's event before it when the master goes: after a restart they
+ * come by their numbers, or the master takes the one that comes behind for a repetition. */
+static void
+test_order_of_numbers(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_connected(f->box, 0);
+    beacon(f, 1);
+    event(f, true);
+    add(f, 1, 10, 0);
+    outbox_disconnected(f->box, 0);
+    outbox_destroy(&f->box);
+    open_box(f);
+    (void) sent(f);
+    outbox_connected(f->box, 0);
+    AUTO_FREE char *order = value_dump(f->sent);
+    assert_string_equal(order, "[1,2,\"20261120100000000001\"]");
+}
+
 /* While a master is away for long, beacons do not take the room of what jobs fire. */
 static void
 test_storm_leaves_room(void **state)
@@ -930,4 +950,4 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_event_of_too_many_values), TEST(test_events_have_limits), TEST(test_full_disk),
           TEST(test_events_on_a_full_disk), TEST(test_numbers_on_a_full_disk),
           TEST(test_event_that_just_fits), TEST(test_same_jid_twice), TEST(test_storm),
-          TEST(test_storm_leaves_room), TEST(test_storm_without_a_master))
+          TEST(test_storm_leaves_room), TEST(test_order_of_numbers), TEST(test_storm_without_a_master))
