@@ -33,6 +33,7 @@ const char *log_level_name(log_level_t level);
 void log_init(const char *program, log_level_t console, bool colour);
 /* Tells that the last line of the terminal at stderr is one that shows progress: a message takes its place. */
 void log_over_line(bool there);
+#define LOG_ERASE_LINE "\r\033[K" /* takes that line off the terminal */
 /* Also writes lines from `level` up to the file `path` (created 0640), or to a syslog daemon when `path` is
  * its address. 0 or a negative errno. */
 int log_open_file(const char *path, log_level_t level, fail_t *err);

@@ -270,7 +270,7 @@ write_line(int fd, const char *format, const char *datefmt, const log_record_t *
     buf_auto_t line = BUF_INIT;
 
     if (fd == STDERR_FILENO && over_line)
-        buf_puts(&line, "\r\033[K");
+        buf_puts(&line, LOG_ERASE_LINE);
     if (form.json)
         logfmt_json(&line, record);
     else

@@ -10,7 +10,6 @@
 #include "salt/log.h"
 
 enum { PATIENCE_MS = 1000, REDRAW_MS = 100 };
-#define ERASE "\r\033[K"
 
 struct progress {
     char *what;
@@ -78,7 +77,7 @@ erase(const progress_t *self, buf_t *out)
     if (self->n_above > 0)
         buf_printf(out, "\033[%zuA\r\033[J", self->n_above);
     else
-        buf_puts(out, ERASE);
+        buf_puts(out, LOG_ERASE_LINE);
 }
 
 bool

@@ -12,7 +12,6 @@
 #include "salt/log.h"
 
 enum { PATIENCE_MS = 1000, EVERY_MS = 100 };
-#define ERASE "\r\033[K"
 
 struct waitline {
     int fd;
@@ -44,7 +43,7 @@ waitline_main(void *cookie)
         buf_auto_t line = BUF_INIT;
         if (now_ms >= self->first_ms && !(!self->changed && seconds == self->drawn_s)) {
             AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
-            buf_puts(&line, ERASE);
+            buf_puts(&line, LOG_ERASE_LINE);
             /* The last column stays free: a line that wraps could not be erased. */
             (void) term_put(&line, text, term_columns(self->fd) - 1);
             if (self->fd == STDERR_FILENO)
@@ -120,7 +119,7 @@ waitline_destroy(waitline_t **self_p)
     pthread_mutex_unlock(&self->lock);
     pthread_join(self->thread, NULL);
     if (self->shown)
-        (void) fs_write_all(self->fd, ERASE, strlen(ERASE));
+        (void) fs_write_all(self->fd, LOG_ERASE_LINE, strlen(LOG_ERASE_LINE));
     if (self->fd == STDERR_FILENO)
         log_over_line(false);
     waitline_free(self);
