@@ -365,11 +365,12 @@ man: $(MAN) $(SCRIPT)
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 $(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-# How many state functions of public trees are built in; the list is not part of this tree.
+# How many state functions of public trees are built in; the list is not part of this tree. HALITE_SALT=FOLDER, which has Salt's
+# package, counts its own files too, on this machine and where tests/installed/libraries.bats has been.
 COVERAGE ?= ../shared/research/coverage.tsv
 .PHONY: coverage
-coverage: $(BUILD)/tests/lint/tables
-	@tests/lib/coverage.py $< $(COVERAGE)
+coverage: $(BUILD)/tests/lint/tables $(BUILD)/bin/salt-call
+	@tests/lib/coverage.py $< $(COVERAGE) $(BUILD)/bin/salt-call $(patsubst %,--also %,$(wildcard $(BUILD)/coverage.json))
 .PHONY: bench bench-build bench-templates bench-history bench-instructions
 # Of a job and of a return, by thread: the same on any day. TOP=30 shows the dearest functions too.
 TOP     ?= 0
@@ -468,7 +469,7 @@ help:
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
 	@echo 'make soak-api        the same of salt-api, under the stress recipe of Salt'
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
-	@echo 'make coverage        state functions of public trees that are built in'
+	@echo 'make coverage        state functions of public trees that are built in; HALITE_SALT=FOLDER: and those of that Salt'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
 	@echo 'make man             manual pages and completion scripts into $$(BUILD)/man and $$(BUILD)/completion'

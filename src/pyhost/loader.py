@@ -145,10 +145,21 @@ class Utils(Loaded):
         return found
 
     @staticmethod
-    def _packaged(name):
+    def _imported(word):
+        """A file of salt.utils: of that name, else one that calls itself so (botomod is boto)."""
+        try:
+            return importlib.import_module("salt.utils." + word)
+        except ModuleNotFoundError as e:
+            stems = world.kind("utils", salts=True).virtual.get(word) if world.given["salt"] else None
+            if not stems or e.name != "salt.utils." + word:
+                raise
+            return importlib.import_module("salt.utils." + stems[0])
+
+    @classmethod
+    def _packaged(cls, name):
         word, dot, function = name.partition(".")
         try:
-            module = importlib.import_module("salt.utils." + word) if dot else None
+            module = cls._imported(word) if dot else None
             if dot and module not in world.modules:
                 inject(module, "utils")
             virtual = getattr(module, "__virtual__", None)

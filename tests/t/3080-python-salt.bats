@@ -73,6 +73,31 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin)["local"]; print(
     [ "$(json 'list(d.values())[0]["comment"]' <<<"$output")" = thing ]
 }
 
+@test "a helper of Salt's that calls itself otherwise than its file" {
+    cat >"$PKG/salt/utils/knobmod.py" <<'PY'
+import sys
+
+__virtualname__ = "knob"
+
+
+def __virtual__():
+    return __virtualname__
+
+
+def assign(module, name):
+    setattr(sys.modules[module], name, lambda text: name + " " + text)
+PY
+    cat >"$PKG/salt/modules/turned.py" <<'PY'
+def __init__(opts):
+    __utils__["knob.assign"](__name__, "_turn")
+
+
+def call(text):
+    return [_turn(text), "knobmod.assign" in __utils__, "knob.nosuch" in __utils__, "nosuch.call" in __utils__]
+PY
+    [ "$(call turned.call x --out=json | json d)" = "['_turn x', True, False, False]" ]
+}
+
 @test "built-in functions come first, a user's file before both" {
     [ "$(call test.ping --out=json | json d)" = True ]
     [ "$(call test.only_salts --out=json | json d)" = "only Salt's" ]
@@ -183,4 +208,21 @@ PY
     run call mute.call
     [[ $output == "'mute' __virtual__ returned False"* ]]
     not grep -q 'returned False:' <<<"$output"
+}
+
+@test "make coverage counts what is built in, and what a real Salt's files bring" {
+    printf '#!/bin/sh\necho file.managed cmd.run\n' >"$ROOT/tables"
+    chmod +x "$ROOT/tables"
+    printf '%s\n' '# corpus, repository, number, functions' $'one\tA\t1\tfile.managed=2 cmd.run=1' $'one\tB\t1\tfrob.frobbed=1' \
+        $'two\tC\t1\tcmd.run=3 nosuch.there=1' $'two\tD\t1\tknob.turned=1' >"$ROOT/list"
+    HALITE_SALT='' run -0 "$BATS_TEST_DIRNAME/../lib/coverage.py" "$ROOT/tables" "$ROOT/list" "$HALITE_BIN/salt-call"
+    [[ $output == *'all        2 of 5 (40.0 %)      6 of 9 (66.7 %)            1 of 4 (25.0 %)            1 of 4 (25.0 %)'* ]]
+    [[ $output == *"with Salt's own files on this machine: skipped: HALITE_SALT names no folder"* ]]
+    echo '{"local": ["knob.turned"]}' >"$ROOT/also"
+    HALITE_SALT=$PKG HALITE_SALT_PYTHON='' run -0 "$BATS_TEST_DIRNAME/../lib/coverage.py" "$ROOT/tables" "$ROOT/list" "$HALITE_BIN/salt-call" --also "$ROOT/also"
+    # B is whole by the file of this machine, D by that of the other's list.
+    [ "$(grep -c 'all .* 2 of 4 (50.0 %)$' <<<"$output")" = 2 ]
+    [[ $output == *'missing in most repositories: nosuch.there (1), knob.turned (1)'*'missing in most repositories: frob.frobbed (1), nosuch.there (1)'* ]]
+    run "$BATS_TEST_DIRNAME/../lib/coverage.py" "$ROOT/tables" "$ROOT/nosuch"
+    [[ $output == *"coverage: skipped: $ROOT/nosuch is not there"* ]]
 }
