@@ -109,6 +109,14 @@ $(BUILD)/gen/places.h: FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/gen/places.h
 
+# Names of the runners, as lines of salt-run --help, which is no part of the master.
+RUNNER_NAMES := $(BUILD)/gen/runner_names.inc
+$(RUNNER_NAMES): FORCE
+	@mkdir -p $(@D)
+	@echo $(sort $(basename $(notdir $(wildcard src/runners/*.c)))) | fold -s -w 78 | sed 's/ *$$//; s/.*/"  &\\n"/' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(call objects,src/cli/opts_run.c): $(RUNNER_NAMES)
+
 # Programs that python3 runs for "#!py" files and for custom modules, as texts of C.
 $(BUILD)/gen/python_boot.inc: src/common/python/boot.py
 $(BUILD)/gen/python_host.inc: src/common/python/host.py
@@ -331,7 +339,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c) $(MASTER_ROWS) $(UN
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
-lint-clang: $(GEN) $(PYTHON_TEXTS) $(PAGE_TEXTS) $(BUILD)/gen/places.h
+lint-clang: $(GEN) $(PYTHON_TEXTS) $(PAGE_TEXTS) $(RUNNER_NAMES) $(BUILD)/gen/places.h
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
 lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
@@ -441,7 +449,7 @@ new-%: ; @tests/lib/new.sh $* '$(NAME)'
 # The flags of each file, for clangd and its like, which look into build/.
 .PHONY: compile-commands
 compile-commands: export COMPILE := $(CC) $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"' $(CFLAGS)
-compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS) $(PAGE_TEXTS)
+compile-commands: $(GEN) $(BUILD)/gen/places.h $(PYTHON_TEXTS) $(PAGE_TEXTS) $(RUNNER_NAMES)
 	@git ls-files -co --exclude-standard 'src/*.c' 'tests/*.c' | python3 -c 'import json, os, sys; print(json.dumps([ \
 	    {"directory": os.getcwd(), "file": f, "command": os.environ["COMPILE"] + " -c " + f} for f in sys.stdin.read().split()], indent=1))' \
 	    >$(BUILD)/compile_commands.json

@@ -32,9 +32,8 @@ const opt_spec_t opts_run = {
                 "  salt-run state.event pretty=True\n"
                 "  salt-run -d jobs\n"
                 "\nRunners ('salt-run -d RUNNER' tells their functions):\n"
-                "  acl auth batch cache config ddns doc error event fileserver follower\n"
-                "  git_pillar http jobs manage metrics mine network orchestrate overview pillar\n"
-                "  reactor salt saltutil schedule sdb state store survey test vault\n",
+#include "gen/runner_names.inc"
+    ,
     .tables = tables,
     .interspersed = true,
 };
