@@ -10,7 +10,6 @@
 #include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
-#include "common/conf/sourcenames.h"
 #include "common/conf/startup.h"
 #include "master/front/front.h"
 #include "master/opts.h"
@@ -68,11 +67,6 @@ master_main_master_serve(conf_t **conf_p, const char *dir, json_t *overrides, co
                                       .runners = runners,
                                       .returners = returners,
                                       .grains = master_main_master_grains };
-    json_auto_t *unknown = sourcenames_unknown(conf_opts(*conf_p));
-    json_t *one;
-    size_t i;
-    json_array_foreach (unknown, i, one)
-        log_warning("%s", json_string_value(one));
     front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
     int code = front != NULL ? front_run(front) : master_main_master_fail(err);
     bool ended = front_destroy(&front);

@@ -538,6 +538,14 @@ EOF
     unlisten all
 }
 
+@test "start, SIGHUP: names of external_auth and ext_pillar that nothing answers to are told" {
+    start_master 'ext_pillar: [{stak: a}]'
+    until_log "$FLEET/log/master" "ext_pillar: there is no source 'stak'; is 'stack' meant?"
+    master_conf 'external_auth: {pamm: {ann: [test.ping]}, pam: {bob: [test.ping]}}'
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" "external_auth: there is no system 'pamm'; is 'pam' meant?"
+}
+
 @test "SIGHUP: an option that needs a restart is named" {
     start_master
     master_conf "max_open_files: 5000"

@@ -13,6 +13,7 @@ setup() {
     printf '%s\n' "root_dir: $ROOT" 'file_client: local' "file_roots: {base: [$ROOT/srv]}" "python: $ROOT/python/bin/python3" 'id: m1' \
         "states_dirs: [$ROOT/states]" >"$ROOT/etc/minion"
 }
+teardown() { [ -z "${FLEET:-}" ] || fleet_down; }
 call() { "$HALITE_BIN/salt-call" --local -c "$ROOT/etc" -l error "$@"; }
 value() { call "$@" --out=newline_values_only; }
 distribution() { # NAME ENTRY_POINT...: its description
@@ -64,4 +65,18 @@ file() { mkdir -p "$(dirname "$1")" && printf "${@:2}" >"$1"; }
     printf '[console_scripts]\nx = y:z\n' >"$SITE/other-1.0.dist-info/entry_points.txt"
     rm "$ROOT/python/bin/python3"
     [ "$(value test.echo x 2>&1)" = x ]
+}
+
+@test "a master calls no name unknown that an installed distribution may bring" {
+    fleet_new
+    start_master "python: $ROOT/python/bin/python3" 'ext_pillar: [{frobbed: a}]'
+    until_log "$FLEET/log/master" "ext_pillar: there is no source 'frobbed'"
+    stop master
+    : >"$FLEET/log/master"
+    distribution saltext.frob 'saltext.frob = saltext.frob'
+    file "$SITE/saltext/frob/__init__.py" ''
+    file "$SITE/saltext/frob/pillar/frobbed.py" 'def ext_pillar(minion_id, pillar, word):\n    return {"frob": word}\n'
+    start_master "python: $ROOT/python/bin/python3" 'ext_pillar: [{frobbed: a}]'
+    [ "$(salt-run pillar.show_pillar nobody --out=json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin))')" = "{'frob': 'a'}" ]
+    [[ $(cat "$FLEET/log/master") != *'there is no source'* ]]
 }

@@ -1,8 +1,11 @@
 /* sourcenames.c - see sourcenames.h. */
 #include "common/conf/sourcenames.h"
 
+#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+
+#define SOURCE_MAX (1024 * 1024)
 
 /* All of Salt 3006, whether they are built in here or used where Salt's package is. */
 static const char *const auth_names[] = { "auto", "django", "file", "keystone",     "ldap",   "mysql",
@@ -66,6 +69,41 @@ next_name(void *cookie)
     return **at != NULL ? *(*at)++ : NULL;
 }
 
+/* The line `__virtualname__ = "NAME"` of a file. */
+static bool
+takes_name(const char *file, const char *name)
+{
+    static const char word[] = "\n__virtualname__";
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+
+    if (fs_read(file, SOURCE_MAX, &text, &err) < 0)
+        return false;
+    const char *at = strstr(buf_str(&text), word);
+    if (at == NULL)
+        return false;
+    at += strlen(word);
+    at += strspn(at, " =");
+    size_t n = strlen(name);
+    return (*at == '"' || *at == '\'') && strncmp(at + 1, name, n) == 0 && at[n + 1] == *at;
+}
+
+static bool
+has_taker(const char *folder, const char *name)
+{
+    AUTO_FREE char *pattern = fs_join(folder, "*.py");
+    fail_auto_t err = FAIL_INIT;
+    bool has = false;
+    glob_t found;
+
+    if (fs_glob(pattern, 0, &found, &err) < 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !has; i++)
+        has = takes_name(found.gl_pathv[i], name);
+    globfree(&found);
+    return has;
+}
+
 /* A file, or a package, in Python of that kind. What can't be looked at may be one. */
 static bool
 has_file(const char *folder, const char *kind, const char *name)
@@ -73,7 +111,7 @@ has_file(const char *folder, const char *kind, const char *name)
     AUTO_FREE char *below = kind != NULL ? fs_join(folder, kind) : xstrdup(folder);
     AUTO_FREE char *package = fs_join(below, name), *file = xasprintf("%s.py", package);
 
-    return fs_look(file, NULL) != 0 || fs_look(package, NULL) != 0;
+    return fs_look(file, NULL) != 0 || fs_look(package, NULL) != 0 || has_taker(below, name);
 }
 
 static bool

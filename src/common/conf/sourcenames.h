@@ -1,6 +1,7 @@
 /* sourcenames.h - names in the options external_auth and ext_pillar that nothing answers to.
  *
- * Salt tells so when somebody logs in, or a pillar is compiled; a misspelled name is told at start here.
+ * Salt tells so when somebody logs in, or a pillar is compiled; a misspelled name is told at start and at each
+ * reload here.
  *
  * Layer      common/conf
  * Tests      tests/unit/common/test_sourcenames.c
@@ -10,7 +11,8 @@
 
 #include "salt/value.h"
 
-/* A sentence for each name that is neither one of Salt's nor that of a user's file in Python: NEW list. */
+/* A sentence for each name that is neither one of Salt's nor that of a user's file in Python, or one that such
+ * a file takes (__virtualname__): NEW list. */
 json_t *sourcenames_unknown(const json_t *opts);
 
 #endif

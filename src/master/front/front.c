@@ -11,7 +11,9 @@
 #include "common/base/daemon.h"
 #include "common/base/notify.h"
 #include "common/base/str.h"
+#include "common/conf/sourcenames.h"
 #include "common/conf/startup.h"
+#include "common/python/userfile.h"
 #include "master/minions/secretmem.h"
 #include "master/front/part.h"
 #include "master/front/parts.h"
@@ -42,6 +44,19 @@ front_master(front_t *front)
 
 /* ---- the configuration, signals -------------------------------------------------------------- */
 
+/* Salt tells of a misspelled name when somebody logs in or asks for a pillar. Only an interpreter knows the
+ * names that installed distributions bring: none is told where there is one. */
+static void
+warn_of_names(const json_t *opts)
+{
+    json_auto_t *unknown = userfile_extended(opts) ? NULL : sourcenames_unknown(opts);
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (unknown, i, one)
+        log_warning("%s", json_string_value(one));
+}
+
 /* Replace the configuration. An invalid one leaves the former in force. */
 static void
 front_reload(front_t *self)
@@ -56,6 +71,7 @@ front_reload(front_t *self)
     conf_destroy(&self->conf);
     self->conf = fresh;
     self->opts = conf_opts(fresh);
+    warn_of_names(self->opts);
     parts_reload(self);
 }
 
@@ -114,6 +130,7 @@ front_start(front_t *self, fail_t *err)
     (void) zloop_poller(self->loop, &signals, front_signal, self);
     zloop_poller_set_tolerant(self->loop, &signals);
     (void) zloop_timer(self->loop, TICK_MS, 0, front_tick, self);
+    warn_of_names(self->opts);
     return parts_start(self, err);
 }
 

@@ -15,16 +15,17 @@ test_names(void **state)
     assert_non_null(mkdtemp(dir));
     AUTO_FREE char *kind = fs_join(dir, "auth"), *file = fs_join(kind, "badge.py");
     assert_int_equal(fs_mkdirs(kind, 0700, NULL), 0);
-    assert_int_equal(fs_write_atomic(file, "", 0, 0600, NULL), 0);
-    json_auto_t *opts = json_pack("{s:s, s:{s:{}, s:{}, s:{}, s:{}}, s:[{s:s}, {s:s}, {s:s}]}",
-                                  "extension_modules", dir, "external_auth", "pam", "pamm", "badge",
-                                  "carrier", "ext_pillar", "stack", "a", "stak", "b", "git", "c");
+    static const char text[] = "\"\"\"Cards.\"\"\"\n__virtualname__ = \"card\"\n";
+    assert_int_equal(fs_write_atomic(file, text, strlen(text), 0600, NULL), 0);
+    json_auto_t *opts = json_pack("{s:s, s:{s:{}, s:{}, s:{}, s:{}, s:{}}, s:[{s:s}, {s:s}, {s:s}]}",
+                                  "extension_modules", dir, "external_auth", "pam", "pamm", "badge", "card",
+                                  "car", "ext_pillar", "stack", "a", "stak", "b", "git", "c");
     json_auto_t *said = sourcenames_unknown(opts);
     assert_int_equal(json_array_size(said), 3);
     assert_string_equal(json_string_value(json_array_get(said, 0)),
                         "external_auth: there is no system 'pamm'; is 'pam' meant?");
     assert_string_equal(json_string_value(json_array_get(said, 1)),
-                        "external_auth: there is no system 'carrier'");
+                        "external_auth: there is no system 'car'");
     assert_string_equal(json_string_value(json_array_get(said, 2)),
                         "ext_pillar: there is no source 'stak'; is 'stack' meant?");
     json_auto_t *none = json_object(), *nothing = sourcenames_unknown(none);
