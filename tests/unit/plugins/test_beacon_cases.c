@@ -11,7 +11,7 @@
  *                      one is tried all the same; "descriptors": false: the kernel gives none during this look
  *   error              the exact text of the failure of the last look
  *   fault              "file", "rights", "tool", "kernel" or "vanish": the case is what happens when that is missing, says no or goes away
- *   nobody             true: the case runs as an ordinary user, after its setup
+ *   nobody             true: the case runs as an ordinary user, after its setup; left out where only root could become one
  *   path               PATH, when it isn't this one's
  *   without            {fault: why this beacon knows none of that kind}; such an object is no case
  *   ours               true: Salt has no such beacon, or answers otherwise (tests/DIFFERENCES.md); tests/oracle/beacons.py leaves it out
@@ -212,6 +212,8 @@ run_case(const plugin_t *plugin, json_t *spec, const char *dir)
     if (invalid != NULL)
         return true;
     if (value_bool(spec, "apart", false) && unshare(CLONE_NEWNET) != 0)
+        return true;
+    if (value_bool(spec, "nobody", false) && geteuid() != 0) /* only root becomes another user */
         return true;
     case_files(spec, dir);
     if (setup != NULL && !shell(setup, dir))
