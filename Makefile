@@ -39,10 +39,12 @@ PKG_CONFIG ?= pkg-config
 LIBDIR   := $(shell $(PKG_CONFIG) --variable=libdir libzmq 2>/dev/null)
 
 # The minion links libzmq and what it needs statically where Debian's archives are there: two megabytes less per
-# minion than through the shared libraries' relocations. Sanitizer builds and other systems use the shared ones.
+# minion than through the shared libraries' relocations; main_zmq.c stands for what it wants and never uses. Sanitizer builds and
+# other systems use the shared ones.
 ZMQ_ARCHIVES := $(addprefix $(LIBDIR)/,libzmq.a libsodium.a libpgm.a libnorm.a libprotokit.a)
 ifeq ($(SAN)$(words $(wildcard $(ZMQ_ARCHIVES))),5)
-  ZMQ_SMALL := $(ZMQ_ARCHIVES) -l:libstdc++.a -static-libgcc -lgssapi_krb5 -lmd -lbsd -lm -lpthread
+  ZMQ_SMALL := $(ZMQ_ARCHIVES) -l:libstdc++.a -static-libgcc -lmd -lm -lpthread
+  ZMQ_OWN   := $(BUILD)/obj/src/minion/main_zmq.o
 else
   ZMQ_SMALL := -lzmq -lsodium -lpthread
 endif
@@ -173,6 +175,7 @@ $(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c) $(MASTER_ROWS) $
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(BUILD)/bin/salt-auth: $(call obj1,src/auth/main_auth.c) $(BUILD)/libauth.a $(BUILD)/libplugins.a $H
 	$(call link,$(LIBS_BASE))
+$(addprefix $(BUILD)/bin/,salt-minion salt-call salt-follower salt-engine): $(ZMQ_OWN)
 $(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
 $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c) $(AGENT_ROWS) $(BUILD)/libminion.a $(BUILD)/libuplink.a $(BUILD)/libplugins.a $(BUILD)/libcli.a $H

@@ -17,9 +17,11 @@ static const uint16_t windows_1252[] = {
     0x2dc, 0x2122, 0x161, 0x203a, 0x153, 0x9d, 0x17e, 0x178,
 };
 
+/* No pointers: the linker writes to those at each start, and an idle daemon would have pages of its own of them. */
 static const struct {
-    const char *name;
-    uint32_t first, second;
+    char name[MAX_NAME];
+    uint32_t first;
+    uint16_t second;
     bool bare; /* known without the semicolon too */
 } entities[] = {
     { "AElig", 0xc6, 0x0, 1 }, { "AMP", 0x26, 0x0, 1 }, { "Aacute", 0xc1, 0x0, 1 },
