@@ -11,6 +11,7 @@
 #define SALT_PLUGIN_H
 
 #include "salt/beacon.h"
+#include "salt/funcmore.h"
 #include "salt/grain.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -86,11 +87,7 @@ typedef struct func {
         const char *text;
         intptr_t number; /* a flag, or a value of an enum */
     } data;              /* what differs between rows with the same `fn`, which reads ctx_row(ctx)->data */
-    /* The argument that names a thing, where an empty return ("", False, None, {}, a list with False) means
-     * that it is not there, and what is then said, with "{}" for its value. Calls from a command line alone
-     * end with 1 then. */
-    const char *finds, *absent, *out; /* out: Salt's __outputter__, of files in Python */
-    const char *undefined; /* the return, as JSON, for an undefined value of a template; NULL: it fails */
+    const func_more_t *more; /* funcmore.h; NULL: nothing */
 } func_t;
 
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). More examples: "\n    salt ...". */

@@ -350,7 +350,8 @@ main_call_run(caller_t *self, char *const *args, size_t n)
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
     self->show.opts.tuple = output_tuple(fun);
-    show_data(&self->show, shown, prints ? "quiet" : f->out != NULL ? f->out : output_suited(fun), retcode);
+    const char *out = f->more != NULL ? f->more->out : NULL;
+    show_data(&self->show, shown, prints ? "quiet" : out != NULL ? out : output_suited(fun), retcode);
     if (call_absent(ctx) != NULL)
         show_error(&self->show, "%s\n", call_absent(ctx));
     if (value_bool(self->values, "retcode_passthrough", false))

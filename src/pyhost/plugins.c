@@ -101,14 +101,18 @@ add_functions(pyplugin_t *self, pykind_t kind)
         if (starstar != NULL)
             *at++ = (arg_t){ starstar, ARG_ANY, ARG_STARSTAR, "", NULL };
         self->args[i] = args;
-        self->functions[i] = (pyfunction_t){ kind, value_str(self->said, "stem", ""), name,
-                                             self->origin == PYORIGIN_SALT, value_get(self->said, "wants") };
+        self->functions[i] = (pyfunction_t){ kind,
+                                             value_str(self->said, "stem", ""),
+                                             name,
+                                             self->origin == PYORIGIN_SALT,
+                                             value_get(self->said, "wants"),
+                                             { .out = value_str(one, "out", NULL) } };
         self->funcs[i] = (func_t){ .name = name,
                                    .fn = NATIVE(pyhost_run),
                                    .args = self->args[i],
                                    .flags = flags,
                                    .doc = value_str(one, "doc", ""),
-                                   .out = value_str(one, "out", NULL),
+                                   .more = &self->functions[i].more,
                                    .data.ptr = &self->functions[i] };
     }
     self->plugin.funcs = self->funcs;

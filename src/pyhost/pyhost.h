@@ -69,6 +69,7 @@ typedef struct pyfunction {
     const char *stem, *name;
     bool salts;    /* of one of Salt's own files */
     json_t *wants; /* words of the globals that its file mentions: ["low", ...] */
+    func_more_t more;
 } pyfunction_t;
 /* The C function of all rows. */
 native_fn pyhost_run;

@@ -307,33 +307,32 @@ static const func_t funcs[] = {
       "Return a value of a bank; an empty dictionary when there is none. The bank ``minions/ID`` has "
       "``data`` (grains and pillar) and ``mine``." CLI_EXAMPLE(
           "salt-run cache.fetch mycache mykey\n    salt-run cache.fetch minions/web1 data"),
-      .finds = "bank", .absent = "The bank '{}' has no such key; 'salt-run cache.list BANK' lists its keys" },
+      ABSENT("bank", "The bank '{}' has no such key; 'salt-run cache.list BANK' lists its keys") },
     { "flush", cache_flush, flush_args, FN_ACCESS_ADMIN,
       "Remove a value, or a whole bank with the banks inside." CLI_EXAMPLE(
           "salt-run cache.flush mycache mykey\n    salt-run cache.flush mycache"),
-      .finds = "bank",
-      .absent = "The bank '{}' has nothing to remove; 'salt-run cache.list BANK' lists its keys" },
+      ABSENT("bank", "The bank '{}' has nothing to remove; 'salt-run cache.list BANK' lists its keys") },
     { "grains", cache_grains, grains_args, FN_READONLY | FN_ACCESS_READ,
       "Return the grains that the targeted minions sent last, also of minions that are away.\n\ntgt\n    "
       "Which minions.\n\ntgt_type : glob\n    How ``tgt`` is meant: ``glob``, ``list``, "
       "``grain``, ..." CLI_EXAMPLE("salt-run cache.grains '*'"),
-      .finds = "tgt",
-      .absent = "The master keeps no grains of a minion that matches '{}'; 'salt-key -L' lists the minions" },
+      ABSENT("tgt",
+             "The master keeps no grains of a minion that matches '{}'; 'salt-key -L' lists the minions") },
     { "list", cache_list, list_args, FN_READONLY | FN_ACCESS_READ,
       "List the keys of a bank, and the banks inside." CLI_EXAMPLE(
           "salt-run cache.list mycache\n    salt-run cache.list minions"),
-      .finds = "bank", .absent = "There is no bank '{}', or nothing in it" },
+      ABSENT("bank", "There is no bank '{}', or nothing in it") },
     { "mine", cache_mine, look_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return what the targeted minions have put into the mine, as they sent it." CLI_EXAMPLE(
           "salt-run cache.mine"),
-      .finds = "tgt",
-      .absent = "The master keeps no mine of a minion that matches '{}'; 'salt-key -L' lists the minions" },
+      ABSENT("tgt",
+             "The master keeps no mine of a minion that matches '{}'; 'salt-key -L' lists the minions") },
     { "pillar", cache_pillar, look_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return the pillars that the targeted minions were sent last, also of minions that are "
       "away.\n\nTargets by pillar look at these. pillar.show_pillar compiles one anew." CLI_EXAMPLE(
           "salt-run cache.pillar"),
-      .finds = "tgt",
-      .absent = "The master keeps no pillar of a minion that matches '{}'; 'salt-key -L' lists the minions" },
+      ABSENT("tgt",
+             "The master keeps no pillar of a minion that matches '{}'; 'salt-key -L' lists the minions") },
     { "store", cache_store, store_args, FN_ACCESS_ADMIN,
       "Keep a value under a key of a bank." CLI_EXAMPLE(
           "salt-run cache.store mycache mykey 'The time has come the walrus said'") },

@@ -415,8 +415,7 @@ static const func_t funcs[] = {
     { "exit_success", jobs_exit_success, jid_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Tell per minion whether a job was executed and returned something true.\n\njid\n    The jid to look "
       "up." CLI_EXAMPLE("salt-run jobs.exit_success 20160520145827701627"),
-      .finds = "jid",
-      .absent = "The job store has no job {}; 'salt-run jobs.list_jobs' lists the jobs there are" },
+      ABSENT("jid", "The job store has no job {}; 'salt-run jobs.list_jobs' lists the jobs there are") },
     { "last_run", jobs_last_run, last_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Show the newest job that fits, with its returns; ``False`` when there is none." CLI_EXAMPLE(
           "salt-run jobs.last_run\n    salt-run jobs.last_run target=nodename\n    "
@@ -448,8 +447,8 @@ static const func_t funcs[] = {
           "salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
           "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
           "20130916125524463507 minions='web*, db1'"),
-      .finds = "jid",
-      .absent = "The job store has no return of job {}; 'salt-run jobs.list_jobs' lists the jobs there are" },
+      ABSENT("jid",
+             "The job store has no return of job {}; 'salt-run jobs.list_jobs' lists the jobs there are") },
     { "master", jobs_master, NULL, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,
       "Return the runners that the master executes now. " PLACES CLI_EXAMPLE("salt-run jobs.master") },
     { "print_job", jobs_print_job, print_args, FN_READONLY | FN_HISTORY | FN_ACCESS_READ,

@@ -45,7 +45,7 @@ static const func_t funcs[] = {
     { "get", runners_mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
       "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` "
       "is among them." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces"),
-      .finds = "fun", .absent = "No minion of the target has put '{}' into the mine" },
+      ABSENT("fun", "No minion of the target has put '{}' into the mine") },
     { "update", runners_mine_update, update_args, FN_ACCESS_ADMIN,
       "Have minions call their ``mine_functions`` and send the values." CLI_EXAMPLE(
           "salt-run mine.update '*'\n    salt-run mine.update 'juniper-edges' tgt_type='nodegroup'") },

@@ -101,8 +101,8 @@ static const func_t funcs[] = {
       "return." CLI_EXAMPLE(
           "salt-run salt.execute '*' test.ping\n    salt-run salt.execute web1 cmd.run arg='[\"ls\"]' "
           "kwarg='{\"cwd\": \"/\"}'"),
-      .finds = "fun",
-      .absent = "No minion of the target has returned '{}'; 'salt-run manage.status' tells which are up" },
+      ABSENT("fun",
+             "No minion of the target has returned '{}'; 'salt-run manage.status' tells which are up") },
 };
 
 PLUGIN(runner, salt, .doc = "Run functions on minions, or on the master", FUNCS(funcs));

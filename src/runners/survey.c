@@ -124,8 +124,7 @@ static const arg_t survey_args[] = {
 };
 
 #define NOBODY                                                                                               \
-    .finds = "args",                                                                                         \
-    .absent = "No minion of the target has returned ({}); 'salt-run manage.status' tells which are up"
+    ABSENT("args", "No minion of the target has returned ({}); 'salt-run manage.status' tells which are up")
 
 static const func_t funcs[] = {
     { "diff", survey_diff, survey_args, FN_ACCESS_ADMIN,

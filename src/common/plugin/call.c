@@ -123,13 +123,14 @@ call_refresh_modules(call_ctx_t *ctx)
 static void
 call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const json_t *value)
 {
-    json_t *given = value_get(bound, f->finds != NULL ? f->finds : ""), *element;
+    const char *finds = f->more != NULL ? f->more->finds : NULL;
+    json_t *given = value_get(bound, finds != NULL ? finds : ""), *element;
     const arg_t *row = f->args;
     bool nothing = !value_truthy(value);
     size_t i;
 
     /* A caller that names nothing means all, or what the function does without it. */
-    while (row != NULL && row->name != NULL && !str_eq(row->name, f->finds))
+    while (row != NULL && row->name != NULL && !str_eq(row->name, finds))
         row++;
     bool optional = row != NULL && row->name != NULL && row->dflt != ARG_REQUIRED;
     if (given == NULL || json_is_null(given) || str_eq(json_string_value(given), "*") ||
@@ -141,7 +142,7 @@ call_check_absent(call_ctx_t *ctx, const func_t *f, const json_t *bound, const j
         nothing = nothing || json_is_false(element);
     if (ctx->retcode != 0 || !nothing)
         return;
-    AUTO_FREE char *name = value_joined(given, ", "), *text = str_replace(f->absent, "{}", name);
+    AUTO_FREE char *name = value_joined(given, ", "), *text = str_replace(f->more->absent, "{}", name);
     ctx_absent(ctx, "%s", text);
 }
 
@@ -262,7 +263,7 @@ call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result
         res->failed = err.kind;
         return;
     }
-    res->out = f->out;
+    res->out = f->more != NULL ? f->more->out : NULL;
     res->retcode = ctx->retcode;
 
     /* Without a code of its own, {"result": false} and {"success": false} are failures, as Salt derives

@@ -39,8 +39,8 @@ ctx_call_native_of(call_ctx_t *ctx, registry_t *registry, const char *fun, const
     bool undefined = false;
     for (size_t i = 0; i < args->n + args->nkw && !undefined; i++)
         undefined = py_is(i < args->n ? args->v[i] : args->kwv[i - args->n], PY_UNDEFINED);
-    json_auto_t *answer = undefined && f->undefined != NULL ? json_loads(f->undefined, JSON_DECODE_ANY, NULL)
-                                                            : NULL;
+    const char *said = undefined && f->more != NULL ? f->more->undefined : NULL;
+    json_auto_t *answer = said != NULL ? json_loads(said, JSON_DECODE_ANY, NULL) : NULL;
     if (answer != NULL)
         return py_from_json(answer);
     if ((f->flags & FN_NATIVE) != 0) {

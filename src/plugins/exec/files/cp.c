@@ -463,45 +463,45 @@ static const func_t funcs[] = {
     { "cache_file", cp_cache_file, cache_file_args, 0,
       "Cache a file; return its path, or False when the file server has none." CLI_EXAMPLE(
           "salt '*' cp.cache_file salt://path/to/file"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "cache_files", cp_cache_files, paths_args, 0,
       "Cache several files; return their paths." CLI_EXAMPLE(
           "salt '*' cp.cache_files salt://pathto/file1,salt://pathto/file1"),
-      .finds = "paths", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("paths", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "cache_local_file", cp_cache_local_file, local_args, 0,
       "Copy a file of the minion into its cache; return the copy's path." CLI_EXAMPLE(
           "salt '*' cp.cache_local_file /etc/hosts"),
-      .finds = "path", .absent = "There is no file {} on this machine" },
+      ABSENT("path", "There is no file {} on this machine") },
     { "get_file", cp_get_file, get_file_args, 0,
       "Copy a file of the file server; return its path, \"\" when there is no such file, False when the "
       "folder is missing." CLI_EXAMPLE(
           "salt '*' cp.get_file salt://path/to/file /minion/dest\n    salt '*' cp.get_file "
           "\"salt://{{grains.os}}/vimrc\" /etc/vimrc template=jinja"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "get_file_str", cp_get_file_str, path_args, 0,
       "Cache a file and return its contents, or False." CLI_EXAMPLE(
           "salt '*' cp.get_file_str salt://my/file"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "get_template", cp_get_template, get_template_args, 0,
       "Render a file as a template and put the text down; return its path, or \"\"." CLI_EXAMPLE(
           "salt '*' cp.get_template salt://path/to/template /minion/dest"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "get_url", cp_get_url, get_url_args, 0,
       "Get a file by URL; return its path." CLI_EXAMPLE(
           "salt '*' cp.get_url salt://my/file /tmp/this_file_is_mine\n    salt '*' cp.get_url "
           "http://www.slashdot.org /tmp/index.html"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "hash_file", cp_hash_file, path_args, FN_READONLY,
       "The digest of a file of the file server (salt://) or of the minion." CLI_EXAMPLE(
           "salt '*' cp.hash_file salt://path/to/file"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
     { "is_cached", cp_is_cached, path_args, FN_READONLY,
       "The path of a file's copy in the cache, or \"\"." CLI_EXAMPLE(
           "salt '*' cp.is_cached salt://path/to/file") },
     { "stat_file", cp_stat_file, stat_args, FN_READONLY,
       "The permissions of a file of the file server (salt://) or of the minion." CLI_EXAMPLE(
           "salt '*' cp.stat_file salt://path/to/file"),
-      .finds = "path", .absent = "{} was not fetched; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "{} was not fetched; 'cp.list_master' lists the file server's files") },
 };
 
 PLUGIN(exec, cp, .doc = "Files from the file server and from the web", FUNCS(funcs));

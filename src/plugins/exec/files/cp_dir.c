@@ -260,15 +260,13 @@ static const func_t funcs[] = {
       "Cache everything below a folder of the file server; return the paths." CLI_EXAMPLE(
           "salt '*' cp.cache_dir salt://path/to/dir\n    salt '*' cp.cache_dir salt://path/to/dir "
           "include_pat='E@*.py$'"),
-      .finds = "path",
-      .absent = "No file was found below {}; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "No file was found below {}; 'cp.list_master' lists the file server's files") },
     { "cache_master", cp_cache_master, env_args, 0,
       "Cache all files of an environment; return their paths." CLI_EXAMPLE("salt '*' cp.cache_master") },
     { "get_dir", cp_get_dir, get_dir_args, 0,
       "Copy a folder of the file server with all below it; return the paths." CLI_EXAMPLE(
           "salt '*' cp.get_dir salt://path/to/dir/ /minion/dest"),
-      .finds = "path",
-      .absent = "No file was found below {}; 'cp.list_master' lists the file server's files" },
+      ABSENT("path", "No file was found below {}; 'cp.list_master' lists the file server's files") },
 };
 
 PLUGIN(exec, cp_dir, .provides = "cp", .doc = "Folders from the file server", FUNCS(funcs));

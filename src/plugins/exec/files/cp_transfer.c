@@ -119,11 +119,11 @@ static const func_t funcs[] = {
       "Send a file to the master, which keeps it in cachedir/minions/ID/files if its option file_recv allows "
       "it." CLI_EXAMPLE(
           "salt '*' cp.push /etc/fstab\n    salt '*' cp.push /etc/fstab upload_path='/new/path/fstab'"),
-      .finds = "path", .absent = "{} was not sent to the master; the log says why" },
+      ABSENT("path", "{} was not sent to the master; the log says why") },
     { "push_dir", cp_push_dir, push_dir_args, 0,
       "Send the files of a folder to the master, as cp.push does." CLI_EXAMPLE(
           "salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'"),
-      .finds = "path", .absent = "{} was not sent to the master; the log says why" },
+      ABSENT("path", "{} was not sent to the master; the log says why") },
     { "recv", cp_recv, recv_args, 0,
       "Write files that salt-cp sends; return which were written." CLI_EXAMPLE("salt '*' cp.recv") },
     { "recv_chunked", cp_recv_chunked, recv_chunked_args, 0,

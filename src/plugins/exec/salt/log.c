@@ -31,7 +31,7 @@ static const arg_t message_args[] = { { "message", ARG_ANY, ARG_REQUIRED, "What 
 
 #define LEVEL_ROW(name, fn, what)                                                                            \
     ROW(name, NATIVE(fn), message_args, FN_READONLY | FN_NATIVE,                                             \
-        "Log a message " what "." CLI_EXAMPLE("salt '*' log." name " 'a message'"), .undefined = "true")
+        "Log a message " what "." CLI_EXAMPLE("salt '*' log." name " 'a message'"), UNDEFINED("true"))
 static const func_t funcs[] = {
     LEVEL_ROW("critical", log_critical_, "at level critical"),
     LEVEL_ROW("debug", log_debug_, "at level debug"),

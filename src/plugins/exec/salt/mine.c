@@ -531,8 +531,9 @@ static const func_t funcs[] = {
       "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
           "salt '*' mine.get '*' network.interfaces\n    "
           "salt '*' mine.get 'os:Fedora' network.interfaces grain"),
-      .finds = "fun", .absent = "No minion of the target has put '{}' into the mine, or not for this one",
-      .undefined = "{}" },
+      MORE_OF(.finds = "fun",
+              .absent = "No minion of the target has put '{}' into the mine, or not for this one",
+              .undefined = "{}") },
     { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
       "Return where ports of containers are reached, by image and port, as the minions put ``docker.ps`` with verbose=True "
       "and host=True into the mine." CLI_EXAMPLE(

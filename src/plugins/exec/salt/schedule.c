@@ -621,11 +621,11 @@ static const func_t funcs[] = {
     { "is_enabled", schedule_is_enabled, is_enabled_args, FN_READONLY,
       "Return a job, or whether the schedule is enabled." CLI_EXAMPLE(
           "salt '*' schedule.is_enabled name=job_name\n    salt '*' schedule.is_enabled"),
-      .finds = "name", .absent = "The schedule has no job '{}'; 'schedule.list' lists its jobs" },
+      ABSENT("name", "The schedule has no job '{}'; 'schedule.list' lists its jobs") },
     { "job_status", schedule_job_status, status_args, FN_READONLY | FN_PEER,
       "Return a job with its times: _next_fire_time, _last_run, and _skip_reason of the last time it did not "
       "run." CLI_EXAMPLE("salt '*' schedule.job_status job_name"),
-      .finds = "name", .absent = "The schedule has no job '{}'; 'schedule.list' lists its jobs" },
+      ABSENT("name", "The schedule has no job '{}'; 'schedule.list' lists its jobs") },
     { "list", schedule_list, list_args, FN_READONLY | FN_PEER,
       "List the jobs of the schedule." CLI_EXAMPLE(
           "salt '*' schedule.list\n    salt '*' schedule.list show_all=True") },

@@ -176,14 +176,14 @@ static const func_t funcs[] = {
       "The state runs that were asked for, with what they would do." CLI_EXAMPLE(
           "salt '*' state.check_request") },
     { "clear_request", state_clear_request, name_args, 0,
-      "Forget state runs that were asked for." CLI_EXAMPLE("salt '*' state.clear_request"), .finds = "name",
-      .absent = "There is no state request '{}'; 'state.check_request' lists those there are" },
+      "Forget state runs that were asked for." CLI_EXAMPLE("salt '*' state.clear_request"),
+      ABSENT("name", "There is no state request '{}'; 'state.check_request' lists those there are") },
     { "request", state_request, request_args, 0,
       "Ask the host's own administrator for a state run, with ``salt-call state.run_request``. Shows what it "
       "would do." CLI_EXAMPLE("salt '*' state.request stuff,pkgs") },
     { "run_request", state_run_request, run_args, 0,
-      "Run what was asked for." CLI_EXAMPLE("salt '*' state.run_request"), .finds = "name",
-      .absent = "There is no state request '{}'; 'state.check_request' lists those there are" },
+      "Run what was asked for." CLI_EXAMPLE("salt '*' state.run_request"),
+      ABSENT("name", "There is no state request '{}'; 'state.check_request' lists those there are") },
 };
 
 PLUGIN(exec, state_request, .provides = "state", .doc = "State runs, and what they are made from",

@@ -274,7 +274,7 @@ static const arg_t argspec_args[] = {
 };
 
 #define NO_FUNCTION(arg, module)                                                                             \
-    .finds = arg, .absent = "Nothing is called {}; 'sys.list_" module "' lists what there is"
+    ABSENT(arg, "Nothing is called {}; 'sys.list_" module "' lists what there is")
 
 static const func_t funcs[] = {
     { "argspec", sys_argspec, argspec_args, FN_READONLY,

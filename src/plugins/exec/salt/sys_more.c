@@ -242,16 +242,15 @@ static const func_t funcs[] = {
     { "renderer_doc", sys_renderer_doc, names_args, FN_READONLY,
       "Return the documentation of renderers." CLI_EXAMPLE(
           "salt '*' sys.renderer_doc\n    salt '*' sys.renderer_doc 'j*'"),
-      .finds = "args", .absent = "Nothing is called {}; 'sys.list_renderers' lists what there is" },
+      ABSENT("args", "Nothing is called {}; 'sys.list_renderers' lists what there is") },
     { "returner_argspec", sys_returner_argspec, module_args, FN_READONLY,
       "Return the arguments and defaults of returners' functions." CLI_EXAMPLE(
           "salt '*' sys.returner_argspec smtp\n    salt '*' sys.returner_argspec smtp.returner"),
-      .finds = "module",
-      .absent = "Nothing is called {}; 'sys.list_returner_functions' lists what there is" },
+      ABSENT("module", "Nothing is called {}; 'sys.list_returner_functions' lists what there is") },
     { "returner_doc", sys_returner_doc, names_args, FN_READONLY,
       "Return the documentation of returners' functions." CLI_EXAMPLE(
           "salt '*' sys.returner_doc\n    salt '*' sys.returner_doc smtp"),
-      .finds = "args", .absent = "Nothing is called {}; 'sys.list_returner_functions' lists what there is" },
+      ABSENT("args", "Nothing is called {}; 'sys.list_returner_functions' lists what there is") },
     { "state_schema", sys_state_schema, module_args, FN_READONLY,
       "Return a JSON schema for each state function." CLI_EXAMPLE(
           "salt '*' sys.state_schema\n    salt '*' sys.state_schema pkg.installed") },

@@ -184,15 +184,15 @@ static const func_t funcs[] = {
     { "get", environ_get, get_args, FN_READONLY,
       "Return one environment variable." CLI_EXAMPLE("salt '*' environ.get foo\n    "
                                                      "salt '*' environ.get baz default=False"),
-      .undefined = "false" },
+      UNDEFINED("false") },
     { "has_value", environ_has_value, has_value_args, FN_READONLY,
       "Whether a variable is set, and to this value when one is given." CLI_EXAMPLE(
           "salt '*' environ.has_value foo"),
-      .undefined = "false" },
+      UNDEFINED("false") },
     { "item", environ_item, item_args, FN_READONLY,
       "Return one or more variables as a dictionary." CLI_EXAMPLE(
           "salt '*' environ.item foo\n    salt '*' environ.item '[foo, baz]' default=None"),
-      .undefined = "{}" },
+      UNDEFINED("{}") },
     { "items", environ_items, NULL, FN_READONLY,
       "Return the whole environment." CLI_EXAMPLE("salt '*' environ.items") },
     { "setenv", exec_environ_setenv, setenv_args, 0,

@@ -333,7 +333,7 @@ static const func_t funcs[] = {
       "Return all modules of the running kernel." CLI_EXAMPLE("salt '*' kmod.available") },
     { "check_available", kmod_check_available, mod_args, FN_READONLY,
       "Return whether the running kernel has a module." CLI_EXAMPLE("salt '*' kmod.check_available kvm"),
-      .undefined = "false" },
+      UNDEFINED("false") },
     { "is_loaded", kmod_is_loaded, mod_args, FN_READONLY,
       "Return whether a module is loaded." CLI_EXAMPLE("salt '*' kmod.is_loaded kvm") },
     { "load", kmod_change, load_args, 0,

@@ -824,7 +824,7 @@ static const func_t funcs[] = {
     { "kill_pid", ps_kill_pid, kill_args, 0,
       "Send a signal to a process; False when there is none." CLI_EXAMPLE(
           "salt 'minion' ps.kill_pid pid [signal=signal_number]"),
-      .finds = "pid", .absent = "There is no process {}" },
+      ABSENT("pid", "There is no process {}") },
     { "lsof", ps_lsof, name_args, FN_READONLY,
       "Return what lsof tells of a command's open files." CLI_EXAMPLE("salt '*' ps.lsof apache2") },
     { "netstat", ps_lines, name_args, FN_READONLY,
@@ -841,7 +841,7 @@ static const func_t funcs[] = {
     { "pkill", ps_pkill, pkill_args, 0,
       "Send a signal to the processes whose name holds a pattern." CLI_EXAMPLE(
           "salt '*' ps.pkill pattern [user=username] [signal=signal_number] [full=(true|false)]"),
-      .finds = "pattern", .absent = "No process that may be meant holds '{}' in its name" },
+      ABSENT("pattern", "No process that may be meant holds '{}' in its name") },
     { "proc_info", ps_proc_info, proc_info_args, FN_READONLY,
       "Return the attributes of a process." CLI_EXAMPLE(
           "salt '*' ps.proc_info 2322\n    salt '*' ps.proc_info 2322 attrs='[\"pid\", \"name\"]'") },

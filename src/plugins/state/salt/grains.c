@@ -8,7 +8,7 @@
 #include "salt/state.h"
 
 /* No grain has this value: how grains.get tells that there is none. */
-#define ABSENT "\001absent"
+#define NOT_THERE "\001absent"
 
 /* The state's return, under the name with ":" between its parts whatever the delimiter is; the arguments get
  * that name too. BORROWED from *ret_value. */
@@ -21,17 +21,18 @@ state_grains_start(json_t *args, json_t **ret_value)
     return *ret_value = state_ret(name);
 }
 
-/* The grain's value, or ABSENT. NEW, or NULL with *err. */
+/* The grain's value, or NOT_THERE. NEW, or NULL with *err. */
 static json_t *
 state_grains_grain(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
-    return sub_call(ctx, err, "grains.get", "{s:O, s:s}", "key", value_get(args, "name"), "default", ABSENT);
+    return sub_call(ctx, err, "grains.get", "{s:O, s:s}", "key", value_get(args, "name"), "default",
+                    NOT_THERE);
 }
 
 static bool
 state_grains_is_absent(const json_t *have)
 {
-    return json_is_string(have) && strcmp(json_string_value(have), ABSENT) == 0;
+    return json_is_string(have) && strcmp(json_string_value(have), NOT_THERE) == 0;
 }
 
 static bool
