@@ -43,7 +43,7 @@ LIBDIR   := $(shell $(PKG_CONFIG) --variable=libdir libzmq 2>/dev/null)
 # other systems use the shared ones.
 ZMQ_ARCHIVES := $(addprefix $(LIBDIR)/,libzmq.a libsodium.a libpgm.a libnorm.a libprotokit.a)
 ifeq ($(SAN)$(words $(wildcard $(ZMQ_ARCHIVES))),5)
-  ZMQ_SMALL := $(ZMQ_ARCHIVES) -l:libstdc++.a -static-libgcc -lmd -lm -lpthread
+  ZMQ_SMALL := $(ZMQ_ARCHIVES) -l:libstdc++.a -static-libgcc -lgssapi_krb5 -lmd -lm -lpthread
   ZMQ_OWN   := $(BUILD)/obj/src/minion/main_zmq.o
 else
   ZMQ_SMALL := -lzmq -lsodium -lpthread
