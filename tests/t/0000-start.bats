@@ -576,3 +576,11 @@ EOF
     [ -n "${SALT_SOURCE:-}" ] || skip "SALT_SOURCE names no work tree of Salt"
     run -0 /usr/bin/python3 -B "$HALITE_SRC/tests/oracle/options.py" "$SALT_SOURCE"
 }
+
+@test "minion and salt-call load no library for what libzmq's archive has beyond CURVE" {
+    for program in salt-minion salt-call; do
+        needed=$(ldd "$HALITE_BIN/$program")
+        [[ $needed != *libzmq.so* ]] || skip "libzmq is no archive in this build"
+        [[ $needed == *libjansson.so* && $needed != *libgssapi* && $needed != *libkrb5* && $needed != *libbsd* ]]
+    done
+}
