@@ -51,7 +51,8 @@ def index_of(dirs, paths):
         pass
     names = {}
     for stem, path in sorted(paths.items()):
-        for name in names_in(text_of_file(path) or ""):
+        file = os.path.join(path, "__init__.py") if os.path.isdir(path) else path
+        for name in names_in(text_of_file(file) or ""):
             names.setdefault(name, []).append(stem)
     write_whole(kept, json.dumps({"of": stamp, "names": names}))
     return names

@@ -87,15 +87,17 @@ def __virtual__():
 def assign(module, name):
     setattr(sys.modules[module], name, lambda text: name + " " + text)
 PY
+    mkdir "$PKG/salt/utils/dialmod"
+    printf '__virtualname__ = "dial"\n\n\ndef dial():\n    return "dialled"\n' >"$PKG/salt/utils/dialmod/__init__.py"
     cat >"$PKG/salt/modules/turned.py" <<'PY'
 def __init__(opts):
     __utils__["knob.assign"](__name__, "_turn")
 
 
 def call(text):
-    return [_turn(text), "knobmod.assign" in __utils__, "knob.nosuch" in __utils__, "nosuch.call" in __utils__]
+    return [_turn(text), __utils__["dial.dial"](), "knobmod.assign" in __utils__, "knob.nosuch" in __utils__, "nosuch.call" in __utils__]
 PY
-    [ "$(call turned.call x --out=json | json d)" = "['_turn x', True, False, False]" ]
+    [ "$(call turned.call x --out=json | json d)" = "['_turn x', 'dialled', True, False, False]" ]
 }
 
 @test "built-in functions come first, a user's file before both" {
