@@ -296,7 +296,7 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(PYTHON) $(BUILD)/manual $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+check-t: $(BIN) $(PYTHON) $(BUILD)/manual $(BUILD)/tests/lint/tables $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) bats $(BATS)
 test: deps
 	@$(MAKE) --no-print-directory $(BIN) $(PYTHON) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)

@@ -1,6 +1,6 @@
 /* tables.c - every built-in plug-in's descriptor is complete: the tables of both daemons through
- * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. With any argument it
- * prints the names of all state functions instead. */
+ * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. With the argument
+ * "states" or "modules" it prints the names of all functions of that kind instead. */
 #include "common/base/map.h"
 #include "common/plugin/registry.h"
 #include "plugins/builtin.h"
@@ -41,10 +41,10 @@ check_grains(const plugin_t *const *rows, size_t n)
 }
 
 static int
-print_states(void)
+print_functions(plugin_kind_t kind)
 {
     size_t n;
-    const plugin_t *const *rows = builtin_plugins(PLUGIN_STATE, &n);
+    const plugin_t *const *rows = builtin_plugins(kind, &n);
 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rows[i]->n_funcs; k++)
@@ -60,7 +60,7 @@ main(int argc, char **argv)
     int bad = 0;
 
     if (argc > 1)
-        return print_states();
+        return print_functions(strcmp(argv[1], "modules") == 0 ? PLUGIN_EXEC : PLUGIN_STATE);
     const plugin_t *const *rows = builtin_plugins(PLUGIN_EXEC, &n);
 
     bad |= check_table(PLUGIN_EXEC, rows, n);
