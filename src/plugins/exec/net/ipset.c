@@ -138,7 +138,27 @@ listing(call_ctx_t *ctx, const char *name, bool whole, fail_t *err)
     if (prog_operand(&prog, "name", name, err) < 0)
         return NULL;
     json_auto_t *out = tool_run(ctx, &prog, TOOL_QUIET, err);
-    return out != NULL && value_int(out, "retcode", 0) == 0 ? json_incref(value_get(out, "stdout")) : NULL;
+    if (out == NULL || value_int(out, "retcode", 0) == 0)
+        return json_incref(value_get(out, "stdout"));
+    /* Another failure tells nothing of the set: who takes it for one that is absent says it was removed. */
+    const char *why = value_str(out, "stderr", ""), *behind = strstr(why, ": "); /* "ipset v7.17: WHY" */
+    if (strstr(why, "does not exist") == NULL)
+        (void) fail_kind(err, FAIL_COMMAND, -EIO, "ipset list %s: %s", name,
+                         behind != NULL ? behind + 2 : why);
+    return NULL;
+}
+
+/* Adds the field of a line, "Name: value", which is cut; false when it is none. */
+static bool
+take_field(json_t *set, char *line)
+{
+    char *colon = strchr(line, ':');
+
+    if (colon == NULL)
+        return false;
+    *colon = '\0';
+    json_object_set_new(set, line, json_string(colon[1] != '\0' ? colon + 2 : ""));
+    return true;
 }
 
 /* The fields of a set: "Type", "Header", "References", ... NEW as listing(). */
@@ -151,13 +171,8 @@ set_info(call_ctx_t *ctx, const char *name, fail_t *err)
         return NULL;
     json_t *info = json_object();
     char **lines = str_split(json_string_value(text), "\n", false);
-    for (size_t i = 0; lines[i] != NULL; i++) {
-        char *colon = strchr(lines[i], ':');
-        if (colon == NULL)
-            continue;
-        *colon = '\0';
-        json_object_set_new(info, lines[i], json_string(colon[1] != '\0' ? colon + 2 : ""));
-    }
+    for (size_t i = 0; lines[i] != NULL; i++)
+        (void) take_field(info, lines[i]);
     strv_free(lines);
     return info;
 }
@@ -411,15 +426,10 @@ ipset_list_sets(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *sets = *ret_value = json_array(), *set = NULL;
     char **lines = str_split(json_string_value(text), "\n", false);
     for (size_t i = 0; lines[i] != NULL; i++) {
-        char *colon = strchr(lines[i], ':');
-        if (colon == NULL) {
-            set = NULL;
-            continue;
-        }
-        if (set == NULL)
+        if (set == NULL && strchr(lines[i], ':') != NULL)
             json_array_append_new(sets, set = json_object());
-        *colon = '\0';
-        json_object_set_new(set, lines[i], json_string(colon[1] != '\0' ? colon + 2 : ""));
+        if (set != NULL && !take_field(set, lines[i]))
+            set = NULL;
     }
     strv_free(lines);
     return 0;
