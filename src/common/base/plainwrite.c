@@ -38,7 +38,7 @@ plain_quote(const char *text, buf_t *out)
     (void) quote(text, strlen(text), out);
 }
 
-/* What stands between values and behind keys. */
+/* The separators of a layout: between values, and behind keys. */
 typedef struct between {
     const char *comma, *colon;
     size_t flags; /* jansson's, that write the same */

@@ -255,16 +255,18 @@ startup_folders(const conf_t *conf, conf_side_t side, bool with_keys, fail_t *er
         const char *option;
         mode_t mode;
         conf_side_t side;
-    } folders[] = { { "pki_dir", 0700, CONF_BOTH }, /* the first, for with_keys */
-                    { "cachedir", 0750, CONF_BOTH },
-                    { "sock_dir", 0755, CONF_MASTER } };
+        bool of_keys;
+    } folders[] = { { "pki_dir", 0700, CONF_BOTH, true },
+                    { "cachedir", 0750, CONF_BOTH, false },
+                    { "sock_dir", 0755, CONF_MASTER, false } };
     static const char *const files[] = { "pidfile", "log_file", "audit_log" };
     const char *user = conf_str(conf, "user");
     owner_t to = { geteuid(), getegid() };
     int rc = str_empty(user) ? 0 : daemon_user_ids(user, &to.uid, &to.gid, err);
     bool give = geteuid() == 0 && to.uid != 0;
-    for (size_t i = with_keys ? 0 : 1; rc == 0 && i < NELEMS(folders); i++) {
-        const char *path = folders[i].side & side ? conf_str(conf, folders[i].option) : "";
+    for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
+        bool wanted = (folders[i].side & side) != 0 && (with_keys || !folders[i].of_keys);
+        const char *path = wanted ? conf_str(conf, folders[i].option) : "";
         rc = *path ? fs_own_dir(path, folders[i].mode, err) : 0;
         if (rc == 0 && *path && give)
             rc = give_folder(path, to, err);

@@ -107,7 +107,7 @@ toml_read_text(scan_t *s, const char *quotes, bool escapes)
     if (many && !toml_take(s, "\n"))
         (void) toml_take(s, "\r\n");
     while (s->p < s->end) {
-        /* Of five quotes the first two are of the text. */
+        /* The text ends at the last three of four or five quotes; those before are part of it. */
         if (at(s, quotes) && !(many && (size_t) (s->end - s->p) > 3 && s->p[3] == *quotes)) {
             s->p += strlen(quotes);
             return py_str_utf8(buf_str(&out), out.len);

@@ -171,7 +171,7 @@ ips_change(const wish_t *w, const saying_t *say, char **ret_said, fail_t *err)
     return strstr(*ret_said, "Error") == NULL;
 }
 
-/* One entry: its line goes to `lines`. Negative with *err. */
+/* Adds or deletes an entry, or foretells it; the comment's line goes to `lines`. Negative with *err. */
 static int
 ips_entry(const wish_t *w, const saying_t *say, const char *name, json_t *ret, buf_t *lines,
           state_result_t *result, fail_t *err)
