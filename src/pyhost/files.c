@@ -1,6 +1,8 @@
 /* files.c - where custom modules are: the folders of the options, and the names of the files in them. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -160,23 +162,41 @@ package_patterns(const json_t *opts)
     return patterns;
 }
 
-/* True when one of the files that describe installed distributions names the group. */
+/* True when one of the files that describe the distributions installed in the folder names the group. Each command
+ * looks at its first call: one pass over the names, as most distributions have no such file. */
+static bool
+folder_has_extension(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    bool has = false;
+    int rc = 0;
+
+    for (struct dirent *entry; dir != NULL && !has && (entry = fs_next(dir, &rc)) != NULL;) {
+        char path[NAME_MAX + sizeof("/entry_points.txt")];
+        buf_auto_t text = BUF_INIT;
+        if (!str_ends(entry->d_name, ".dist-info") && !str_ends(entry->d_name, ".egg-info"))
+            continue;
+        (void) stpcpy(stpcpy(path, entry->d_name), "/entry_points.txt");
+        AUTO_FD fd = openat(dirfd(dir), path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        has = fd >= 0 && fs_read_fd(fd, ENTRY_POINTS_MAX, &text) == 0 &&
+              strstr(buf_str(&text), "[salt.loader]") != NULL;
+    }
+    if (dir != NULL)
+        (void) closedir(dir);
+    return has;
+}
+
 static bool
 has_extension(const char *pattern)
 {
-    AUTO_FREE char *files = xasprintf("%s/*.{dist,egg}-info/entry_points.txt", pattern);
     fail_auto_t err = FAIL_INIT;
     bool has = false;
     glob_t found;
 
-    if (fs_glob(files, GLOB_BRACE, &found, &err) < 0)
+    if (fs_glob(pattern, GLOB_BRACE, &found, &err) < 0)
         return false;
-    for (size_t i = 0; i < found.gl_pathc && !has; i++) {
-        buf_auto_t text = BUF_INIT;
-        fail_auto_t why = FAIL_INIT;
-        has = fs_read(found.gl_pathv[i], ENTRY_POINTS_MAX, &text, &why) >= 0 &&
-              strstr(buf_str(&text), "[salt.loader]") != NULL;
-    }
+    for (size_t i = 0; i < found.gl_pathc && !has; i++)
+        has = folder_has_extension(found.gl_pathv[i]);
     globfree(&found);
     return has;
 }
